@@ -1,0 +1,41 @@
+// Time as an argument: everything that asks what time it is holds a Clock&.
+//
+// Wall time is Unix milliseconds (UTC); steady time is for durations only and has no meaning across processes.
+// SystemClock is the only place in the tree that reads the machine's clock.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace bloomring {
+
+class Clock {
+ public:
+  virtual ~Clock() = default;
+  // Unix time in milliseconds. May jump when the machine's clock is set.
+  virtual int64_t now_ms() const = 0;
+  // Nanoseconds since an arbitrary start; never goes back.
+  virtual int64_t steady_ns() const = 0;
+};
+
+// The machine's clocks. Thread safe.
+class SystemClock final : public Clock {
+ public:
+  int64_t now_ms() const override;
+  int64_t steady_ns() const override;
+};
+
+// A clock that moves only when it is told to. Thread safe.
+class ManualClock final : public Clock {
+ public:
+  explicit ManualClock(int64_t now_ms) : now_ms_(now_ms) {}
+  int64_t now_ms() const override { return now_ms_.load(); }
+  int64_t steady_ns() const override { return now_ms_.load() * 1'000'000; }
+  void advance_ms(int64_t delta_ms) { now_ms_ += delta_ms; }
+  void advance_to_ms(int64_t now_ms) { now_ms_ = now_ms; }
+
+ private:
+  std::atomic<int64_t> now_ms_;
+};
+
+}  // namespace bloomring

@@ -1,0 +1,33 @@
+# Language, warnings, ccache and sanitizers for our own targets.
+option(BLOOMRING_TESTS "Build the tests" ON)
+option(BLOOMRING_BENCH "Build the benchmarks" ON)
+option(BLOOMRING_FUZZ "Build the libFuzzer targets (clang only)" OFF)
+set(BLOOMRING_SANITIZE "" CACHE STRING "Sanitizers for our targets: address,undefined or thread")
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+
+find_program(BLOOMRING_CCACHE ccache)
+if(BLOOMRING_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${BLOOMRING_CCACHE})
+endif()
+
+add_library(bloomring_options INTERFACE)
+target_include_directories(bloomring_options INTERFACE ${CMAKE_SOURCE_DIR})
+target_compile_options(bloomring_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Werror
+  -fno-omit-frame-pointer)
+if(BLOOMRING_SANITIZE)
+  target_compile_options(bloomring_options INTERFACE -fsanitize=${BLOOMRING_SANITIZE} -fno-sanitize-recover=all)
+  target_link_options(bloomring_options INTERFACE -fsanitize=${BLOOMRING_SANITIZE})
+endif()
+
+# bloomring_library(NAME SOURCES ... DEPENDS ...): one folder, one target.
+function(bloomring_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  target_link_libraries(${name} PUBLIC bloomring_options ${ARG_DEPENDS})
+endfunction()

@@ -1,0 +1,78 @@
+// The filter: the set of items that one user key has played in one period, as bytes.
+//
+// A value is what lies in a filter store under one key. It starts as a sorted set of short fingerprints (sparse form)
+// and gets an index that makes large sets quick to query (dense form); docs/formats.md is its specification. Merging
+// is a union: idempotent, commutative, associative, so at-least-once delivery is enough.
+//
+// This header and what it includes need nothing but xxHash: no Kafka, no RocksDB, no gRPC.
+//
+// Errors: bytes from a store are untrusted input. Whatever is not exactly a value of this format under exactly this
+// key is Code::kCorrupt with its reason; never a crash, an over-read, or an allocation that the input does not justify.
+// Thread safety: pure functions; a Query may be used by one thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/result.h"
+
+namespace bloomring::filter {
+
+// The configuration under which values are written. Readers need none of it: a value says what it is.
+struct Policy {
+  double false_positive_rate = 0.01;  // (0, 0.1]: for the union of everything that one query reads.
+  uint32_t periods_read = 4;          // [1, 64]: how many filters one query reads.
+  uint32_t dense_from_items = 4096;   // A set with at least so many items takes the dense form; 0: always.
+};
+
+// What a value says about itself.
+struct Summary {
+  enum class Form : uint8_t { kSparse, kDense };
+  Form form = Form::kSparse;
+  uint64_t items = 0;           // Distinct fingerprints.
+  uint32_t width_bits = 0;      // Of a fingerprint (of the first segment).
+  uint32_t segments = 1;
+  bool folded = false;          // The period was closed and the fingerprints were cut to fewer bits.
+  bool saturated = false;       // Past the hard cap: the error budget is not held any more.
+  double expected_error = 0.0;  // Probability that an item that was never added is found.
+  size_t bytes = 0;
+};
+
+// A value that holds exactly these items (repeats allowed; at least one). `user_key_bytes` gives the per-user factor,
+// `store_key` is what the checksum is bound to. Also the operand of a blind union.
+std::string make(std::span<const ItemHash> items, std::string_view user_key_bytes, std::string_view store_key,
+                 const Policy& policy);
+
+// Reads the header and verifies checksum and structure.
+Result<Summary> summarize(std::string_view value, std::string_view store_key);
+
+// The union of one or more values under the same key, in the form that the policy asks for. `closed` says that the
+// period is over and the result may be folded. Gives the same bytes for the same set, whatever the order and batching.
+Result<std::string> unite(std::span<const std::string_view> values, std::string_view store_key, const Policy& policy,
+                          bool closed);
+
+// Tests many candidates of one user against all of that user's filters at once.
+class Query {
+ public:
+  static constexpr uint8_t kUnseen = 0xff;
+  static constexpr size_t kFiltersMax = 64;
+
+  // Adds a filter, newest period first; the bytes are borrowed until `run` returns or `clear` is called.
+  Status add(std::string_view value, std::string_view store_key);
+  // For each candidate the index (in order of `add`) of the first filter that holds it, or kUnseen.
+  // `found` has the size of `candidates`.
+  void run(std::span<const ItemHash> candidates, std::string_view user_key_bytes, std::span<uint8_t> found);
+  // Sum of the expected errors of what was added.
+  double expected_error() const;
+  // Forgets the filters, keeps the memory.
+  void clear();
+
+ private:
+  struct Impl;
+};
+
+}  // namespace bloomring::filter
