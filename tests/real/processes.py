@@ -1,0 +1,252 @@
+"""Child processes of the tests that use real parts: started in their own process group, always ended.
+
+Nothing here waits by sleeping a guessed time: wait_for() asks again until a condition holds, within a bound.
+"""
+
+import contextlib
+import ctypes
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.error
+import urllib.request
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+POLL_S = 0.05
+
+
+class Failed(AssertionError):
+    """Something outside did not do what the test needs; the message says what, and where its output lies."""
+
+
+def wait_for(condition, bound_s, what):
+    """The first true value of condition(), asked every POLL_S; Failed when bound_s have passed without one."""
+    end = time.monotonic() + bound_s
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() >= end:
+            raise Failed(f"not within {bound_s} s: {what() if callable(what) else what}")
+        time.sleep(POLL_S)
+
+
+def free_port():
+    """A port of the loopback address that nobody listens on, below the range from which the kernel gives outgoing
+    connections theirs, so that a server that is killed finds it free again."""
+    for _ in range(200):
+        port = random.SystemRandom().randrange(10000, 32000)
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
+    raise Failed("no free port between 10000 and 32000")
+
+
+@contextlib.contextmanager
+def temp_folder(name):
+    """An own folder under $TMPDIR: removed after success; kept, and its path printed, after a failure or when
+    BLOOMRING_KEEP is set."""
+    folder = pathlib.Path(tempfile.mkdtemp(prefix=f"bloomring-{name}-"))
+    try:
+        yield folder
+    except BaseException:
+        print(f"kept for a look: {folder}", file=sys.stderr, flush=True)
+        raise
+    if os.environ.get("BLOOMRING_KEEP"):
+        print(f"kept: {folder}", file=sys.stderr, flush=True)
+    else:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+_PR_SET_PDEATHSIG = 1
+_libc = ctypes.CDLL(None)
+
+
+def _die_with_parent():
+    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+class Process:
+    """One child with its own process group, its output in NAME.out and NAME.err of a folder (appended to by a
+    restart). A context manager: leaving it ends the whole group. Started from the main thread it also dies with us."""
+
+    def __init__(self, name, command, folder, env=None):
+        self.name = name
+        self.command = [str(part) for part in command]
+        self.folder = pathlib.Path(folder)
+        self.out = self.folder / f"{name}.out"
+        self.err = self.folder / f"{name}.err"
+        self._env = {**os.environ, **(env or {})}
+        self._child = None
+        self._out_start = 0
+
+    @property
+    def pid(self):
+        return self._child.pid
+
+    def start(self):
+        assert not self.running(), f"{self.name} runs already"
+        main = threading.current_thread() is threading.main_thread()
+        with open(self.out, "ab") as out, open(self.err, "ab") as err:
+            self._out_start = out.tell()
+            self._child = subprocess.Popen(
+                self.command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=self._env,
+                start_new_session=True, preexec_fn=_die_with_parent if main else None)
+        return self
+
+    def running(self):
+        return self._child is not None and self._child.poll() is None
+
+    def output(self):
+        """What it has printed on standard output since its last start."""
+        with open(self.out, "rb") as out:
+            out.seek(self._out_start)
+            return out.read().decode(errors="replace")
+
+    def tail(self, lines=15):
+        text = self.err.read_text(errors="replace").splitlines() if self.err.exists() else []
+        return "\n".join(text[-lines:])
+
+    def describe(self, what):
+        state = "runs" if self.running() else f"ended with {self._child.returncode if self._child else 'nothing'}"
+        return f"{self.name}: {what} ({state}); the end of {self.err}:\n{self.tail()}"
+
+    def wait_until(self, condition, bound_s, what):
+        """wait_for() that gives up at once when the process has ended."""
+        def check():
+            value = condition()
+            if not value and not self.running():
+                raise Failed(self.describe(f"ended before {what}"))
+            return value
+        return wait_for(check, bound_s, lambda: self.describe(what))
+
+    def ready_line(self, bound_s=30):
+        """The JSON line {"ready":true,...} that bloomring prints when it serves."""
+        def find():
+            for line in self.output().splitlines(keepends=True):
+                if line.startswith("{") and line.endswith("\n"):
+                    with contextlib.suppress(json.JSONDecodeError):
+                        fields = json.loads(line)
+                        if fields.get("ready"):
+                            return fields
+            return None
+        return self.wait_until(find, bound_s, "its ready line")
+
+    def _signal(self, number):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._child.pid, number)
+
+    def kill9(self):
+        """kill -9 of the whole group, as a machine that loses power would."""
+        assert self.running(), self.describe("should have been running when it was to be killed")
+        self._signal(signal.SIGKILL)
+        self._child.wait()
+
+    def term(self, bound_s=30):
+        """SIGTERM; the exit code."""
+        if self.running():
+            self._signal(signal.SIGTERM)
+        return self.wait(bound_s)
+
+    def wait(self, bound_s=30):
+        try:
+            return self._child.wait(bound_s)
+        except subprocess.TimeoutExpired:
+            raise Failed(self.describe(f"did not end within {bound_s} s")) from None
+
+    def end(self):
+        """Whatever it does: gone, with everything it started."""
+        if self._child is not None:
+            self._signal(signal.SIGKILL)
+            self._child.wait()
+
+    def __enter__(self):
+        return self.start()
+
+    def __exit__(self, *_):
+        self.end()
+
+
+def http_get(address, path, bound_s=10):
+    """(status, text) of a loopback HTTP address."""
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with opener.open(f"http://{address}{path}", timeout=bound_s) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode(errors="replace")
+
+
+def parse_metrics(text):
+    """{(name, ((label, value), ...)): number} of a Prometheus text page; labels are sorted."""
+    found = {}
+    for line in text.splitlines():
+        if not line or line.startswith("#"):
+            continue
+        if "{" in line:
+            name, _, rest = line.partition("{")
+            inside, _, number = rest.rpartition("} ")
+            labels, at = [], 0
+            while at < len(inside):
+                key, _, after = inside[at:].partition('="')
+                value, i = "", 0
+                while after[i] != '"':
+                    if after[i] == "\\":
+                        i += 1
+                        value += {"n": "\n"}.get(after[i], after[i])
+                    else:
+                        value += after[i]
+                    i += 1
+                labels.append((key.strip(", "), value))
+                at += len(key) + 2 + i + 1
+            found[(name, tuple(sorted(labels)))] = float(number.split()[0])
+        else:
+            name, number = line.split()[:2]
+            found[(name, ())] = float(number)
+    return found
+
+
+def metrics(address):
+    status, text = http_get(address, "/metrics")
+    if status != 200:
+        raise Failed(f"/metrics of {address} answered {status}")
+    return parse_metrics(text)
+
+
+def values(found, name, **labels):
+    """The numbers of every series of name that carries these labels."""
+    return [number for (series, series_labels), number in found.items()
+            if series == name and all((k, str(v)) in series_labels for k, v in labels.items())]
+
+
+def run(command, bound_s=60, stdin=None, check=True):
+    """A command to its end, (exit code, stdout, stderr); with check, a failure is Failed with its last words."""
+    done = subprocess.run([str(part) for part in command], input=stdin, stdin=None if stdin is not None else subprocess.DEVNULL,
+                          capture_output=True, text=True, timeout=bound_s, check=False)
+    if check and done.returncode != 0:
+        raise Failed(f"{' '.join(map(str, command))} ended with {done.returncode}:\n{done.stderr[-2000:]}")
+    return done.returncode, done.stdout, done.stderr
+
+
+def kcat_produce(bootstrap, topic, lines, properties=(), bound_s=120):
+    """One record a line, acknowledged by every in-sync replica when this returns."""
+    options = [part for name in ("acks=all", *properties) for part in ("-X", name)]
+    run(["kcat", "-P", "-b", bootstrap, "-t", topic, *options], bound_s, stdin="".join(f"{line}\n" for line in lines))
+
+
+def kcat_consume(bootstrap, topic, bound_s=60):
+    """Every record of the topic from its beginning, as kcat's JSON envelopes (key, payload, headers, partition, offset)."""
+    _, out, _ = run(["kcat", "-C", "-b", bootstrap, "-t", topic, "-o", "beginning", "-e", "-q", "-J"], bound_s)
+    return [json.loads(line) for line in out.splitlines()]
