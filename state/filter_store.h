@@ -1,0 +1,71 @@
+// The filter store: where filters and merged watermarks live, a disk KV behind one interface.
+//
+// Order of durability: `advance` makes everything that was applied before it durable, then writes the watermark, then
+// makes that durable. A watermark that can be read therefore never promises what the store does not hold.
+// Reads: a `read` sees at least everything that the last watermark returned by `read_watermark` of the same instance
+// covers. Expired filters are never returned.
+// Failure: kRetry when the store is not reachable or stalls, kCorrupt for bytes that are not ours, kFatal when it
+// cannot go on (disk full, lock lost). After a failed `apply` the same updates may simply be applied again: a union.
+// Threading: thread safe; two threads never write the same partition.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "state/watermark.h"
+
+namespace bloomring {
+
+// Items to be united with the filter of one user key and period.
+struct FilterUpdate {
+  std::string_view user_key;  // UserKey bytes.
+  PeriodIndex period;
+  std::span<const ItemHash> items;  // At least one.
+};
+
+// A filter as it was read.
+struct StoredFilter {
+  PeriodIndex period;
+  std::string store_key;  // What the value's checksum is bound to.
+  std::string value;      // Decoded by state/filter/filter.h.
+};
+
+// Sizes and counts for metrics and inspection. Bytes are what the store was asked to write (keys and values).
+struct FilterStoreStats {
+  uint64_t updates = 0;
+  uint64_t bytes_written = 0;       // Keys and values handed to the store since it was opened.
+  uint64_t bytes_on_disk = 0;       // 0 where the store cannot tell.
+  uint64_t physical_bytes_written = 0;  // Log, flush and compaction writes; 0 where the store cannot tell.
+};
+
+class FilterStore {
+ public:
+  virtual ~FilterStore() = default;
+
+  // Unites each update with what is stored. Not durable before `sync` or `advance`.
+  virtual Status apply(std::span<const FilterUpdate> updates) = 0;
+  // Makes everything applied so far durable.
+  virtual Status sync() = 0;
+  // Makes everything applied so far durable, then writes the partition's watermark durably.
+  virtual Status advance(PartitionId partition, const MergedWatermark& watermark) = 0;
+
+  // The partition's watermark, or nothing when none was ever written.
+  virtual Result<std::optional<MergedWatermark>> read_watermark(PartitionId partition) = 0;
+  // Appends the filters of the user key that exist for these periods, in the order of `periods`.
+  virtual Status read(std::string_view user_key, std::span<const PeriodIndex> periods, std::vector<StoredFilter>& out) = 0;
+  // Takes up what other processes have written since (followers of an embedded store); a no-op elsewhere.
+  virtual Status refresh() = 0;
+
+  // Calls `visit` for every filter in key order until it returns false; for inspection.
+  virtual Status scan(const std::function<bool(const StoredFilter&, std::string_view user_key)>& visit) = 0;
+  virtual FilterStoreStats stats() const = 0;
+};
+
+}  // namespace bloomring

@@ -1,0 +1,49 @@
+// The merged watermark: per partition, "every event in the log below this offset is in the filter store". It lives in
+// the filter store itself, is written by the merge stage after everything it covers is durable there, and is read by
+// the window stage (to release slots and offsets) and the serve stage (to let recent plays go).
+//
+// Slots are contiguous ranges of offsets, so the watermark is an offset plus the ranges that were merged ahead of a
+// slot that is still missing (a failed drain). Ranges are half-open.
+// Thread safety: values and pure functions.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/result.h"
+
+namespace bloomring {
+
+struct OffsetRange {
+  Offset from;
+  Offset to;  // Exclusive.
+  auto operator<=>(const OffsetRange&) const = default;
+};
+
+struct MergedWatermark {
+  Offset offset{0};                // Everything below is merged.
+  HourIndex hour{0};               // The last hour whose slot end moved the watermark; for people and metrics.
+  std::vector<OffsetRange> ahead;  // Merged beyond a gap; sorted, disjoint, none touches `offset`; at most kAheadMax.
+
+  // At most two laps of slots can be merged beyond a gap; a range that does not fit is forgotten (and merged again).
+  static constexpr size_t kAheadMax = 64;
+
+  // True when all of the range is merged.
+  bool covers(OffsetRange range) const;
+  // Notes that the range has been merged. The result covers what it covered before, and the range.
+  void add(OffsetRange range, HourIndex last_hour);
+
+  bool operator==(const MergedWatermark&) const = default;
+};
+
+// Bytes under watermark_key (schemas/store_key.h): version, partition count, the fields, a checksum bound to the key.
+// Decoding is strict: kCorrupt with the reason; kInvalid when the stored partition count differs from the given one
+// (the topics were re-partitioned: the message says what to do).
+std::string encode_watermark(const MergedWatermark& watermark, PartitionId partition, uint32_t partition_count);
+Result<MergedWatermark> decode_watermark(std::string_view bytes, PartitionId partition, uint32_t partition_count);
+
+}  // namespace bloomring
