@@ -24,6 +24,12 @@ using ShardId = StrongInt<struct ShardIdTag, uint16_t>;
 using PartitionId = StrongInt<struct PartitionIdTag, int32_t>;
 // Offset of a record in a Kafka partition. "Next" offsets are half-open ends.
 using Offset = StrongInt<struct OffsetTag, int64_t>;
+// Offsets [from, to) of one partition.
+struct OffsetRange {
+  Offset from;
+  Offset to;
+  auto operator<=>(const OffsetRange&) const = default;
+};
 // Log time divided by the slot length: the absolute number of an hour (of a slot's length, to be exact).
 using HourIndex = StrongInt<struct HourIndexTag, int64_t>;
 // HourIndex modulo the number of slots: a place on the ring, [0, ring.slots).

@@ -18,12 +18,6 @@
 
 namespace bloomring {
 
-struct OffsetRange {
-  Offset from;
-  Offset to;  // Exclusive.
-  auto operator<=>(const OffsetRange&) const = default;
-};
-
 struct MergedWatermark {
   Offset offset{0};                // Everything below is merged.
   HourIndex hour{0};               // The last hour whose slot end moved the watermark; for people and metrics.
