@@ -1,0 +1,98 @@
+// The event block: many events of one partition in one record of user-events (docs/formats.md, "Event block").
+//
+// Ingest packs blocks; the window and serve stages read them. An event carries the hash of its item, not the text:
+// filters and recent plays need no more, and play history (a later view) will carry its own texts in a block whose
+// flag says so. User keys are carried whole, because they name filters and are what a person asks about.
+// Events are grouped by user, users in the order of their first event, events of a user in the order in which they
+// were added, so that a forget stays behind the plays that it forgets.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "schemas/event.h"
+
+namespace bloomring {
+
+// Collects events and writes them as a block. Reusable; not thread safe.
+class EventBlockBuilder {
+ public:
+  EventBlockBuilder();
+  ~EventBlockBuilder();
+  EventBlockBuilder(EventBlockBuilder&&) noexcept;
+  EventBlockBuilder& operator=(EventBlockBuilder&&) noexcept;
+
+  // `hash` is user_hash(user_key).
+  void add(std::string_view user_key, uint64_t hash, const Event& event);
+  size_t events() const { return entries_.size(); }
+  // An upper bound of what `finish` gives, in bytes.
+  size_t bytes_max() const { return bytes_max_; }
+  // The block's bytes; the builder is empty afterwards. At least one event was added.
+  std::string finish(PartitionId partition, uint32_t partition_count);
+
+ private:
+  struct Entry {
+    Event event;
+    uint32_t next;  // Index of the user's next event, or kNone.
+  };
+  struct User {
+    uint64_t hash;
+    uint32_t key_begin;
+    uint32_t key_bytes;
+    uint32_t first;
+    uint32_t last;
+    uint32_t events;
+  };
+  static constexpr uint32_t kNone = 0xffffffff;
+
+  uint32_t find_or_add_user(std::string_view user_key, uint64_t hash);
+  void grow_table();
+
+  std::vector<Entry> entries_;
+  std::vector<User> users_;
+  std::string keys_;
+  std::vector<uint32_t> table_;  // Open addressing over user hashes: index into users_ + 1, 0 is free.
+  size_t bytes_max_ = 0;
+  int64_t time_min_ms_ = 0;
+};
+
+// Reads a block. `open` verifies all of it, so that reading cannot fail afterwards and a block is taken whole or not
+// at all. The bytes are borrowed.
+class EventBlockReader {
+ public:
+  // kBadRecord with the reason: wrong kind, version, checksum, length, partition, user key, event or order.
+  static Result<EventBlockReader> open(std::string_view bytes, PartitionId partition, uint32_t partition_count);
+  // For bytes that `open` has accepted before and that were stored under a checksum since: no second verification.
+  static EventBlockReader reopen(std::string_view bytes);
+
+  uint64_t events() const { return events_; }
+
+  // Moves to the next user; what is left of the previous user's events is skipped.
+  bool next_user();
+  std::string_view user_key() const { return user_key_; }
+  // Moves to the user's next event.
+  bool next_event();
+  const Event& event() const { return event_; }
+
+ private:
+  EventBlockReader() = default;
+  Status verify(PartitionId partition, uint32_t partition_count);
+
+  std::string_view body_;  // Without the checksum.
+  size_t at_ = 0;
+  uint64_t events_ = 0;
+  uint64_t users_left_ = 0;
+  uint64_t user_events_left_ = 0;
+  int64_t time_base_ms_ = 0;
+  std::string_view user_key_;
+  Event event_;
+};
+
+inline constexpr uint8_t kEventBlockKind = 0xE1;
+inline constexpr uint8_t kEventBlockVersion = 1;
+
+}  // namespace bloomring

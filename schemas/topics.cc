@@ -1,0 +1,41 @@
+#include "schemas/topics.h"
+
+namespace bloomring {
+
+namespace {
+
+std::string text(int64_t number) { return std::to_string(number); }
+
+// Dead letters are looked at by people, so they outlive what they came from.
+constexpr int64_t kDeadRetentionFactor = 7;
+
+}  // namespace
+
+std::vector<TopicSpec> topic_registry(const TopicPlan& plan) {
+  std::vector<TopicSpec> topics;
+  for (const std::string& name : plan.names.plays) {
+    topics.push_back({name, "plays as JSON, from any producer", plan.plays_partitions, plan.replication, {}, false});
+  }
+  // Slots are cut by log time, so the broker's clock stamps the records, whatever the producers' clocks say.
+  topics.push_back({plan.names.user_events,
+                    "event blocks: the one ordered log of everything that happens to a user",
+                    plan.partitions,
+                    plan.replication,
+                    {{"message.timestamp.type", "LogAppendTime"}, {"cleanup.policy", "delete"}, {"retention.ms", text(plan.retention_ms)}},
+                    true});
+  topics.push_back({plan.names.user_batches,
+                    "user batches and slot ends: what is to be merged",
+                    plan.partitions,
+                    plan.replication,
+                    {{"cleanup.policy", "delete"}, {"retention.ms", text(plan.retention_ms)}},
+                    true});
+  topics.push_back({plan.names.dead,
+                    "dead letters: refused records as they were, with the reason in their headers",
+                    1,
+                    plan.replication,
+                    {{"cleanup.policy", "delete"}, {"retention.ms", text(plan.retention_ms * kDeadRetentionFactor)}},
+                    false});
+  return topics;
+}
+
+}  // namespace bloomring

@@ -1,0 +1,40 @@
+// The registry of topics: every topic that bloomring reads or writes, with the settings that its guarantees lean on.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace bloomring {
+
+struct TopicNames {
+  std::vector<std::string> plays = {"plays"};
+  std::string user_events = "user-events";
+  std::string user_batches = "user-batches";
+  std::string dead = "plays-dead";
+};
+
+struct TopicSpec {
+  std::string name;
+  std::string purpose;
+  int32_t partitions = 1;
+  int16_t replication = 3;
+  // Broker-side settings by their Kafka names; checked where the broker tells them, set where we create the topic.
+  std::map<std::string, std::string> settings;
+  // The partition count is part of what is stored: another count is refused, not adapted to.
+  bool partitions_fixed = true;
+};
+
+struct TopicPlan {
+  TopicNames names;
+  int32_t partitions = 50;        // P of the internal topics; divides 5000.
+  int32_t plays_partitions = 10;  // Only used when we create the plays topics.
+  int16_t replication = 3;
+  int64_t retention_ms = 48LL * 3600 * 1000;  // Of user-events and user-batches; longer than a lap and an outage.
+};
+
+// The topics in the order of the flow.
+std::vector<TopicSpec> topic_registry(const TopicPlan& plan);
+
+}  // namespace bloomring
