@@ -250,3 +250,14 @@ def kcat_consume(bootstrap, topic, bound_s=60):
     """Every record of the topic from its beginning, as kcat's JSON envelopes (key, payload, headers, partition, offset)."""
     _, out, _ = run(["kcat", "-C", "-b", bootstrap, "-t", topic, "-o", "beginning", "-e", "-q", "-J"], bound_s)
     return [json.loads(line) for line in out.splitlines()]
+
+
+def end_offsets(bootstrap, topic, partitions):
+    """The log end of each partition, as the broker says it."""
+    wanted = [part for i in range(partitions) for part in ("-t", f"{topic}:{i}:-1")]
+    _, out, _ = run(["kcat", "-Q", "-b", bootstrap, *wanted])
+    found = {}
+    for line in out.splitlines():  # plays [3] offset 17
+        _, partition, _, offset = line.split()
+        found[int(partition.strip("[]"))] = int(offset)
+    return found

@@ -1,0 +1,121 @@
+"""The whole chain as processes: a broker, and bloomring processes that share nothing but topics and the filter store."""
+
+import contextlib
+import json
+import shutil
+
+import plays
+import processes
+
+PARTITIONS = 10
+SLOTS = 6
+SLOT_SECONDS = 4
+SESSION_TIMEOUT_MS = 6000
+READY_BOUND_S = 60
+
+# The only names of metrics that the tests lean on: records that a stage has not yet applied, and records of the log
+# that are not yet covered by the merged watermark.
+PROCESSING_LAG = "bloomring_lag_records"
+CUSTODY_LAG = "bloomring_custody_lag_records"
+
+
+def config(folder, bootstrap, instance):
+    """The file of one process. JSON is YAML, so the standard library writes it."""
+    return {
+        "kafka": {"bootstrap": bootstrap,
+                  "properties": {"session.timeout.ms": SESSION_TIMEOUT_MS, "heartbeat.interval.ms": 500}},
+        "topics": {"plays": "plays", "partitions": PARTITIONS, "replication": 1},
+        "ring": {"slots": SLOTS, "slot_seconds": SLOT_SECONDS},
+        "filter": {"time_zone": "UTC"},
+        "store": {"kind": "embedded", "path": str(folder / "store")},
+        "state": {"path": str(folder / instance)},
+        "instance": instance,
+        "admin": {"listen": "127.0.0.1:0"},
+        "serve": {"listen": "127.0.0.1:0"},
+    }
+
+
+class Chain:
+    """One ingest, two window, one merge and one serve process on a broker; a context manager that ends them all."""
+
+    INSTANCES = {"merge": "merge", "window-1": "window", "window-2": "window", "serve": "serve", "ingest": "ingest"}
+
+    def __init__(self, folder, bootstrap):
+        self.folder = folder
+        self.bootstrap = bootstrap
+        self._stack = contextlib.ExitStack()
+        self._processes = {}
+        self._ready = {}
+
+    def _write_config(self, instance):
+        path = self.folder / f"{instance}.yaml"
+        path.write_text(json.dumps(config(self.folder, self.bootstrap, instance), indent=1))
+        return path
+
+    def make_topics(self):
+        processes.run([plays.binary(), "topics", "--config", self._write_config("topics"), "--execute"])
+
+    def __enter__(self):
+        with contextlib.ExitStack() as stack:
+            for instance, stage in self.INSTANCES.items():
+                command = [plays.binary(), "run", "--config", self._write_config(instance), "--stages", stage]
+                self._processes[instance] = stack.enter_context(processes.Process(instance, command, self.folder))
+            for instance in self.INSTANCES:
+                self._wait_ready(instance)
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *_):
+        self._stack.close()
+
+    def _wait_ready(self, instance):
+        self._ready[instance] = self._processes[instance].ready_line(READY_BOUND_S)
+
+    @property
+    def grpc(self):
+        return self._ready["serve"]["grpc"]
+
+    def crash(self, instance, lose_disk=False):
+        """kill -9 and a start as systemd would; with lose_disk it comes back as on another host."""
+        self._processes[instance].kill9()
+        if lose_disk:
+            shutil.rmtree(self.folder / instance)
+        self._processes[instance].start()
+        self._wait_ready(instance)
+
+    def all_running(self):
+        for process in self._processes.values():
+            if not process.running():
+                raise processes.Failed(process.describe("ended by itself"))
+
+    def stop(self):
+        """SIGTERM to each: {instance: exit code}."""
+        return {instance: process.term() for instance, process in self._processes.items()}
+
+    def produce(self, lines):
+        processes.kcat_produce(self.bootstrap, "plays", lines)
+
+    def log_end(self, topic):
+        return sum(processes.end_offsets(self.bootstrap, topic, PARTITIONS).values())
+
+    def wait_for_growth(self, topic, since, bound_s=60):
+        """Until the log of a topic is longer than it was: work is under way, so a kill now is in its middle."""
+        processes.wait_for(lambda: self.log_end(topic) > since, bound_s, f"{topic} grows beyond {since} records")
+
+    def lags(self, metric):
+        """The sum of a lag over every process that has it, or None while one does not say it yet."""
+        self.all_running()
+        found = []
+        for ready in self._ready.values():
+            found += processes.values(processes.metrics(ready["admin"]), metric)
+        return sum(found) if found else None
+
+    def wait_until_merged(self, bound_s=180):
+        """Until every record is applied and covered by the merged watermark."""
+        last = {}
+
+        def merged():
+            for metric in (PROCESSING_LAG, CUSTODY_LAG):
+                last[metric] = self.lags(metric)
+            return all(value == 0 for value in last.values())
+        processes.wait_for(merged, bound_s, lambda: f"everything merged; lags: {last}")

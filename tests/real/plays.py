@@ -1,0 +1,113 @@
+"""The real plays of tests/data/ as JSON for the pipeline, and the exact answer to every question about them."""
+
+import collections
+import concurrent.futures
+import dataclasses
+import json
+import os
+import pathlib
+import random
+
+import processes
+
+FILE = processes.ROOT / "tests" / "data" / "kuairand_plays.tsv"
+BATCH_ITEMS_MAX = 10_000  # the largest request that the service takes
+
+
+def binary():
+    """The bloomring under test: $BLOOMRING_BIN, or what the release preset builds."""
+    path = pathlib.Path(os.environ.get("BLOOMRING_BIN") or processes.ROOT / "build" / "release" / "bin" / "bloomring")
+    if not path.is_file():
+        raise processes.Failed(f"no bloomring at {path}: run scripts/test once, or name one in BLOOMRING_BIN")
+    return path
+
+
+@dataclasses.dataclass(frozen=True)
+class Play:
+    user: str
+    item: str
+    time_ms: int
+    progress_ms: int
+    duration_ms: int
+
+    def json(self):
+        return json.dumps({"user": self.user, "item": self.item, "time": self.time_ms, "event": "play",
+                           "progress_ms": self.progress_ms, "duration_ms": self.duration_ms}, separators=(",", ":"))
+
+
+def read(last_play_ms=None, path=FILE):
+    """Every row of the file in its order; with last_play_ms all times are moved so that the last play is then."""
+    with open(path, encoding="utf-8") as file:
+        assert next(file).split() == ["user_id", "video_id", "time_ms", "play_time_ms", "duration_ms"], path
+        rows = [line.split() for line in file]
+    shift_ms = 0 if last_play_ms is None else last_play_ms - max(int(row[2]) for row in rows)
+    return [Play(row[0], row[1], int(row[2]) + shift_ms, int(row[3]), int(row[4])) for row in rows]
+
+
+def by_user(plays):
+    """The oracle: the exact set of items that each user has played."""
+    seen = collections.defaultdict(set)
+    for play in plays:
+        seen[play.user].add(play.item)
+    return dict(seen)
+
+
+def query(address, user, items):
+    """One question through the command line, the answer as it prints it."""
+    _, out, _ = processes.run([binary(), "query", "--server", address, "--user", user],
+                              stdin="".join(f"{item}\n" for item in items))
+    answer = json.loads(out)
+    got = [verdict["item"] for verdict in answer["items"]]
+    if got != list(items):
+        raise processes.Failed(f"user {user}: asked for {len(items)} items, the verdicts are for {len(got)} others or in "
+                               "another order")
+    return answer
+
+
+@dataclasses.dataclass
+class Report:
+    """What check_all() found: plays that were not seen, and how often a never-played item was."""
+    users: int = 0
+    played: int = 0
+    unseen: list = dataclasses.field(default_factory=list)      # (user, item)
+    incomplete: list = dataclasses.field(default_factory=list)  # users whose answer was not complete
+    probes: int = 0
+    false_positives: int = 0
+    reasons: collections.Counter = dataclasses.field(default_factory=collections.Counter)  # of the played items
+
+    @property
+    def false_positive_rate(self):
+        return self.false_positives / self.probes
+
+    def __str__(self):
+        return (f"{self.users} users, {self.played} played items: {len(self.unseen)} unseen, reasons {dict(self.reasons)}; "
+                f"{self.probes} never-played probes: {self.false_positive_rate:.4%} false positives; "
+                f"{len(self.incomplete)} incomplete answers")
+
+
+def check_all(address, oracle, probes_per_user=2000, seed=1):
+    """Asks for every item each user has played, and for real items of others that the user has not."""
+    everything = sorted(set().union(*oracle.values()))
+    report = Report()
+
+    def ask(user):
+        played = sorted(oracle[user])
+        never = [item for item in everything if item not in oracle[user]]
+        probes = random.Random(f"{seed} {user}").sample(never, min(probes_per_user, BATCH_ITEMS_MAX - len(played)))
+        return user, played, query(address, user, played + probes)
+
+    with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
+        for user, played, answer in pool.map(ask, sorted(oracle)):
+            report.users += 1
+            report.played += len(played)
+            if not answer["complete"]:
+                report.incomplete.append(user)
+            for at, verdict in enumerate(answer["items"]):
+                if at >= len(played):
+                    report.probes += 1
+                    report.false_positives += verdict["seen"]
+                elif verdict["seen"]:
+                    report.reasons[verdict["reason"]] += 1
+                else:
+                    report.unseen.append((user, verdict["item"]))
+    return report
