@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -43,23 +44,37 @@ struct Summary {
 };
 
 // A value that holds exactly these items (repeats allowed; at least one). `user_key_bytes` gives the per-user factor,
-// `store_key` is what the checksum is bound to. Also the operand of a blind union.
+// `store_key` is what the checksum is bound to. This is an operand: sparse, and with more bits an item than will be
+// stored, because the value that it is united with may need them (a user with more items than planned).
 std::string make(std::span<const ItemHash> items, std::string_view user_key_bytes, std::string_view store_key,
                  const Policy& policy);
 
 // Reads the header and verifies checksum and structure.
 Result<Summary> summarize(std::string_view value, std::string_view store_key);
 
-// The union of one or more values under the same key, in the form that the policy asks for. `closed` says that the
-// period is over and the result may be folded. Gives the same bytes for the same set, whatever the order and batching.
+// The union of one or more values under the same key, in the form that the policy asks for: what is stored. Gives the
+// same bytes for the same set, whatever the order, batching and repetition, while the period is open and holds no more
+// items than planned (131,072); beyond that the same items, but which of them are narrow depends on who came first.
+// So a union that added nothing equals the value before, and need not be written.
+//
+// `closed` says that the period is over: the result is folded to the fewest bits that the budget allows once it has
+// come to rest, which is when at most an eighth of it is new.
 Result<std::string> unite(std::span<const std::string_view> values, std::string_view store_key, const Policy& policy,
                           bool closed);
+
+// The union of operands whose stored value is not at hand (a partial merge): keeps every bit, is always sparse.
+Result<std::string> unite_operands(std::span<const std::string_view> values, std::string_view store_key);
 
 // Tests many candidates of one user against all of that user's filters at once.
 class Query {
  public:
   static constexpr uint8_t kUnseen = 0xff;
   static constexpr size_t kFiltersMax = 64;
+
+  Query();
+  ~Query();
+  Query(Query&&) noexcept;
+  Query& operator=(Query&&) noexcept;
 
   // Adds a filter, newest period first; the bytes are borrowed until `run` returns or `clear` is called.
   Status add(std::string_view value, std::string_view store_key);
@@ -73,6 +88,7 @@ class Query {
 
  private:
   struct Impl;
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace bloomring::filter

@@ -1,0 +1,53 @@
+// A sorted set of n distinct fingerprints of w bits, Elias-Fano coded: 2 + w - log2(n) bits an item.
+//
+// With q = min(w, ceil(log2 n)) and r = w - q, the low r bits of each fingerprint lie side by side (lows), and the
+// high q bits are a bit string (uppers) in which bit (f >> r) + i is set for the i-th fingerprint f. The length is a
+// pure function of (n, w), and a set has exactly one coding.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace bloomring::filter {
+
+// Fingerprints in ascending order without repeats.
+using Fingerprints = std::vector<uint64_t>;
+
+inline constexpr uint32_t kWidthBitsMax = 56;           // A low part at any bit offset lies in one 8-byte load.
+inline constexpr uint64_t kItemsFormatMax = 0xffffffff;  // The format counts in 32 bits.
+
+struct EliasFanoShape {
+  uint32_t low_bits = 0;    // r
+  uint64_t buckets = 0;     // 2^q
+  uint64_t lows_bytes = 0;
+  uint64_t uppers_bytes = 0;
+
+  uint64_t bytes() const { return lows_bytes + uppers_bytes; }
+};
+
+// For 1 <= items <= min(2^width_bits, kItemsFormatMax) and 1 <= width_bits <= kWidthBitsMax.
+EliasFanoShape elias_fano_shape(uint64_t items, uint32_t width_bits);
+
+// Appends the coding of a set that is not empty.
+void elias_fano_append(std::span<const uint64_t> set, uint32_t width_bits, std::string& out);
+
+// A coded set inside a value; borrows the bytes.
+struct EliasFanoView {
+  uint64_t items = 0;  // 0: there is no such set.
+  uint32_t width_bits = 0;
+  EliasFanoShape shape;
+  const uint8_t* lows = nullptr;
+  const uint8_t* uppers = nullptr;
+  const uint8_t* end = nullptr;  // Of all that may be read: the end of the value.
+
+  uint64_t low(uint64_t i) const;
+};
+
+// Appends the fingerprints to `out`, or says what is wrong with the coding.
+Status elias_fano_decode(const EliasFanoView& view, Fingerprints& out);
+
+}  // namespace bloomring::filter
