@@ -1,0 +1,175 @@
+#include "state/ring.h"
+
+#include <algorithm>
+
+namespace bloomring {
+
+std::string_view slot_state_name(SlotState state) {
+  switch (state) {
+    case SlotState::kFree: return "free";
+    case SlotState::kFilling: return "filling";
+    case SlotState::kSealed: return "sealed";
+    case SlotState::kDraining: return "draining";
+    case SlotState::kMerged: return "merged";
+  }
+  return "unknown";
+}
+
+Ring::Ring(RingConfig config, Offset base)
+    : config_(config), slots_(config.slots), due_(config.slots), hour_from_(base), applied_(base) {
+  BLOOMRING_CHECK(config.slots >= 3, "a ring has a filling, a sealed and a draining slot");
+  BLOOMRING_CHECK(config.slot_ms > 0, "a slot has a length");
+}
+
+Result<Ring> Ring::restore(RingConfig config, const WindowState& state) {
+  if (state.hours.empty() || state.hours.back().hour != state.filling || state.hours.back().range.to != state.applied) {
+    return corrupt("window state: the filling hour is not the last one");
+  }
+  Ring ring(config, state.hours.front().range.from);
+  const StagedHour* previous = nullptr;
+  for (const StagedHour& staged : state.hours) {
+    const bool in_order = previous == nullptr || (previous->hour < staged.hour && previous->range.to <= staged.range.from);
+    if (!in_order || staged.range.to < staged.range.from || staged.hour.value < 0) {
+      return corrupt("window state: its hours are not in order");
+    }
+    ring.open(staged.hour);
+    ring.slot_at(staged.hour).hours.back() = staged;
+    ring.hour_from_ = staged.range.from;
+    ring.applied_ = staged.range.to;
+    if (&staged != &state.hours.back()) ring.seal_filling();
+    previous = &staged;
+  }
+  ring.laps_ = 0;
+  return ring;
+}
+
+void Ring::open(HourIndex hour) {
+  SlotView& slot = slot_at(hour);
+  if (!slot.hours.empty()) {
+    // The ring came round: what is unmerged stays, and a drain of it that is under way is abandoned.
+    if (active_ != 0 && active_slot_ == slot_of(hour)) active_ = 0;
+    ++laps_;
+  }
+  slot.state = SlotState::kFilling;
+  slot.runs = 0;
+  slot.hours.push_back({hour, {applied_, applied_}, 0, 0});
+  due_[slot_of(hour).value] = false;
+  hour_from_ = applied_;
+  filling_ = hour;
+}
+
+void Ring::seal_filling() {
+  SlotView& slot = slot_at(*filling_);
+  StagedHour& staged = slot.hours.back();
+  staged.range = {hour_from_, applied_};
+  if (staged.range.from == staged.range.to) slot.hours.pop_back();  // An hour without records leaves nothing behind.
+  slot.state = slot.hours.empty() ? SlotState::kFree : SlotState::kSealed;
+  due_[slot_of(*filling_).value] = slot.state == SlotState::kSealed;
+}
+
+void Ring::make_second_runs_due(HourIndex hour) {
+  for (size_t i = 0; i < slots_.size(); ++i) {
+    const SlotView& slot = slots_[i];
+    const bool drained_once = (slot.state == SlotState::kDraining || slot.state == SlotState::kSealed) && slot.runs == 1;
+    if (drained_once && slot.hours.back().hour.value <= hour.value - 2) due_[i] = true;
+  }
+}
+
+void Ring::advance_to(HourIndex hour) {
+  seal_filling();
+  make_second_runs_due(hour);
+  open(hour);
+}
+
+HourIndex Ring::admit(Offset offset, int64_t log_time_ms, uint64_t events, uint64_t bytes) {
+  BLOOMRING_CHECK(offset >= applied_, "records are admitted in the order of their offsets");
+  const HourIndex hour = hour_of(std::max<int64_t>(log_time_ms, 0));
+  if (!filling_) {
+    open(hour);
+  } else if (hour > *filling_) {
+    advance_to(hour);
+  }
+  applied_ = Offset(offset.value + 1);
+  StagedHour& staged = slot_at(*filling_).hours.back();
+  staged.range = {hour_from_, applied_};
+  staged.events += events;
+  staged.bytes += bytes;
+  return *filling_;
+}
+
+bool Ring::pass_time(int64_t now_ms) {
+  const HourIndex hour = hour_of(now_ms);
+  if (!filling_ || hour <= *filling_) return false;
+  advance_to(hour);
+  return true;
+}
+
+std::optional<Drain> Ring::next_drain() {
+  if (active_ != 0) return std::nullopt;
+  std::optional<size_t> oldest;
+  for (size_t i = 0; i < slots_.size(); ++i) {
+    if (!due_[i]) continue;
+    if (!oldest || slots_[i].hours.front().hour < slots_[*oldest].hours.front().hour) oldest = i;
+  }
+  if (!oldest) return std::nullopt;
+  SlotView& slot = slots_[*oldest];
+  due_[*oldest] = false;
+  slot.state = SlotState::kDraining;
+  ++slot.runs;
+  active_ = next_drain_id_++;
+  active_slot_ = SlotIndex(static_cast<uint32_t>(*oldest));
+  DrainAttempt attempt = slot.runs == 1 ? DrainAttempt::kFirst : DrainAttempt::kSecond;
+  if (slot.hours.size() > 1) attempt = DrainAttempt::kLap;
+  return Drain{active_, active_slot_, attempt, slot.hours};
+}
+
+void Ring::drain_finished(uint64_t drain_id) {
+  if (active_ == drain_id) active_ = 0;
+}
+
+void Ring::drain_failed(uint64_t drain_id) {
+  if (active_ != drain_id) return;
+  slots_[active_slot_.value].state = SlotState::kSealed;
+  active_ = 0;
+}
+
+std::vector<HourIndex> Ring::merged(const MergedWatermark& watermark) {
+  std::vector<HourIndex> released;
+  for (size_t i = 0; i < slots_.size(); ++i) {
+    SlotView& slot = slots_[i];
+    if (slot.hours.empty()) continue;
+    const bool filling = slot.state == SlotState::kFilling;
+    std::erase_if(slot.hours, [&](const StagedHour& staged) {
+      if (filling && staged.hour == *filling_) return false;
+      if (!watermark.covers(staged.range)) return false;
+      released.push_back(staged.hour);
+      return true;
+    });
+    if (filling || !slot.hours.empty()) continue;
+    slot.state = SlotState::kMerged;
+    due_[i] = false;
+    if (active_ != 0 && active_slot_.value == i) active_ = 0;
+  }
+  std::sort(released.begin(), released.end());
+  return released;
+}
+
+WindowState Ring::state(uint32_t partition_count) const {
+  WindowState state;
+  state.applied = applied_;
+  state.partition_count = partition_count;
+  state.filling = filling_.value_or(HourIndex(0));
+  for (const SlotView& slot : slots_) state.hours.insert(state.hours.end(), slot.hours.begin(), slot.hours.end());
+  std::sort(state.hours.begin(), state.hours.end(), [](const auto& a, const auto& b) { return a.hour < b.hour; });
+  return state;
+}
+
+Offset Ring::unmerged_from() const {
+  Offset from = hour_from_;
+  for (const SlotView& slot : slots_) {
+    if (!slot.hours.empty()) from = std::min(from, slot.hours.front().range.from);
+  }
+  return from;
+}
+
+}  // namespace bloomring

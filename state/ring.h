@@ -1,0 +1,123 @@
+// The time ring: the hours of a partition's log joined to a ring of slots, as a pure state machine.
+//
+// Slot = hour modulo N. The ring is the scheduler of drains (DESIGN, decision 5): when hour h begins, h's trigger
+//   - seals the slot that was filling and makes its first drain due,
+//   - makes a second drain due for a slot that was drained an hour before and is still not merged,
+//   - and where the slot of h itself still holds an unmerged hour, joins the two: the old data stays, new data comes
+//     to it, and both are drained as one after the lap.
+// A slot is never drained while it is filling, and nothing is freed before the merged watermark covers it.
+//
+//      +--------+  its hour   +---------+ hour   +--------+           +----------+  watermark  +--------+
+//      |  free  |------------>| filling |------->| sealed |---------->| draining |------------>| merged |
+//      +--------+  begins     +---------+ ends   +--------+next_drain +----------+   covers    +--------+
+//          ^                   |  ^   ^              |  ^ drain failed  | |  ^ second run          |
+//          +-------------------+  |   | the lap:     |  +---------------+ +--+ h+2, or after       |
+//            hour had no records  |   | joined       |                    |     the lap            |
+//                                 |   +--------------+--------------------+                        |
+//                                 +----------------------------------------------------------------+
+//                                               its next hour begins
+//
+// A merged slot holds no data any more: `merged` returns the hours to be removed in the step in which they are covered.
+// Hours are contiguous ranges of offsets: every offset below the applied one is either below the base the ring
+// started from, or released, or in exactly one hour of exactly one slot. Log time is made monotone here: a record
+// whose timestamp lies before the filling hour belongs to the filling hour.
+// Threading: a value used by one thread. No I/O, no clock: time is an argument.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "schemas/user_batch.h"
+#include "state/watermark.h"
+#include "state/window_store.h"
+
+namespace bloomring {
+
+enum class SlotState : uint8_t { kFree, kFilling, kSealed, kDraining, kMerged };
+inline constexpr size_t kSlotStateCount = 5;
+std::string_view slot_state_name(SlotState state);  // "free", "filling", ...
+
+struct RingConfig {
+  uint32_t slots = 6;             // N: [3, 64].
+  int64_t slot_ms = 3'600'000;    // Length of an hour: at least 1,000.
+};
+
+// What one drain covers: all hours of one slot, oldest first.
+struct Drain {
+  uint64_t id = 0;  // Never used twice by the same ring.
+  SlotIndex slot;
+  DrainAttempt attempt = DrainAttempt::kFirst;
+  std::vector<StagedHour> hours;
+};
+
+class Ring {
+ public:
+  // An empty ring whose first hour will start at `base`: everything below is merged or does not exist.
+  Ring(RingConfig config, Offset base);
+  // The ring as it was when `state` was saved; drains that were under way are due again.
+  // kCorrupt when the state cannot be a ring's.
+  static Result<Ring> restore(RingConfig config, const WindowState& state);
+
+  HourIndex hour_of(int64_t time_ms) const { return HourIndex(time_ms / config_.slot_ms); }
+  SlotIndex slot_of(HourIndex hour) const { return SlotIndex(static_cast<uint32_t>(hour.value % config_.slots)); }
+
+  // Takes the record at `offset` (at least `applied`) into the ring and returns the hour it belongs to, which may be
+  // later than the one that was filling. A record that stages nothing (a dead letter) has no events and no bytes.
+  HourIndex admit(Offset offset, int64_t log_time_ms, uint64_t events, uint64_t bytes);
+  // Says that the partition has been read to its end at `now_ms`. Returns true when the clock closed the filling hour.
+  bool pass_time(int64_t now_ms);
+
+  // The next drain that is due, oldest data first; at most one is under way. Nothing when none is due.
+  std::optional<Drain> next_drain();
+  // All of the drain was handed on. It stays unmerged until the watermark says otherwise.
+  void drain_finished(uint64_t drain_id);
+  // The drain could not be finished; the slot waits for its next run.
+  void drain_failed(uint64_t drain_id);
+  // False when the ring came round while the drain was under way: it must be abandoned without a slot end.
+  bool drain_current(uint64_t drain_id) const { return active_ == drain_id; }
+  bool draining() const { return active_ != 0; }
+
+  // Marks what the watermark covers as merged and takes it off the ring. Returns the hours whose data can be removed.
+  std::vector<HourIndex> merged(const MergedWatermark& watermark);
+
+  // What the window store keeps.
+  WindowState state(uint32_t partition_count) const;
+  Offset applied() const { return applied_; }
+  // The first offset that may not be merged: where the log must be read from if the local state is lost.
+  Offset unmerged_from() const;
+
+  // For metrics and inspection.
+  struct SlotView {
+    SlotState state = SlotState::kFree;
+    std::vector<StagedHour> hours;
+    uint32_t runs = 0;  // Drains started since the slot was sealed.
+  };
+  const std::vector<SlotView>& slots() const { return slots_; }
+  const RingConfig& config() const { return config_; }
+  // Slots that were joined because the ring came round to unmerged data, since the start.
+  uint64_t laps() const { return laps_; }
+
+ private:
+  SlotView& slot_at(HourIndex hour) { return slots_[slot_of(hour).value]; }
+  void open(HourIndex hour);
+  void seal_filling();
+  void advance_to(HourIndex hour);
+  void make_second_runs_due(HourIndex hour);
+
+  RingConfig config_;
+  std::vector<SlotView> slots_;
+  std::vector<bool> due_;         // Per slot: a drain is due.
+  std::optional<HourIndex> filling_;
+  Offset hour_from_;              // Where the filling hour (or the first one, before any) starts.
+  Offset applied_;
+  uint64_t active_ = 0;           // Id of the drain under way, 0 for none.
+  SlotIndex active_slot_;
+  uint64_t next_drain_id_ = 1;
+  uint64_t laps_ = 0;
+};
+
+}  // namespace bloomring

@@ -1,0 +1,60 @@
+// What the window stage keeps of one partition: the raw event blocks of the hours that are not merged yet, the facts
+// about those hours, and the applied offset.
+//
+// Guarantee: the state and the blocks that it covers change in one atomic write, so a store that is opened again after
+// a crash is what it was after some earlier `stage`, `save` or `release`: never a block without its offset, never an
+// offset without its block. What was not flushed may be gone; it is read again from the log.
+// Failure: kFatal when the disk refuses (full, read-only), kCorrupt when what is stored cannot be read (the caller
+// wipes and reads the log again), kInvalid when the folder belongs to another partition count.
+// Threading: used by the partition's task only.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/result.h"
+
+namespace bloomring {
+
+// One hour's contiguous range of offsets and what was staged for it.
+struct StagedHour {
+  HourIndex hour;
+  OffsetRange range;    // Of the filling hour: up to the applied offset. May be empty.
+  uint64_t events = 0;
+  uint64_t bytes = 0;   // Of the staged blocks.
+  bool operator==(const StagedHour&) const = default;
+};
+
+struct WindowState {
+  Offset applied{0};                // The next offset to be applied.
+  HourIndex filling{0};             // The hour that is filling.
+  std::vector<StagedHour> hours;    // Ascending; the last is the filling one. All before are sealed and unmerged.
+  uint32_t partition_count = 0;
+  bool operator==(const WindowState&) const = default;
+};
+
+class WindowStore {
+ public:
+  virtual ~WindowStore() = default;
+
+  // What was stored, or nothing when the store is new or was cleared.
+  virtual Result<std::optional<WindowState>> load() = 0;
+  // Stages the block of `offset` under `hour` and saves the state, in one write.
+  virtual Status stage(HourIndex hour, Offset offset, std::string_view block, const WindowState& state) = 0;
+  virtual Status save(const WindowState& state) = 0;
+  // Calls `visit` for each staged block of the hour in offset order; stops at and returns the first failure.
+  virtual Status scan(HourIndex hour, const std::function<Status(Offset, std::string_view block)>& visit) = 0;
+  // Removes the blocks of the hours and saves the state, in one write.
+  virtual Status release(const std::vector<HourIndex>& hours, const WindowState& state) = 0;
+  // Makes everything so far survive a crash of the process and of the machine.
+  virtual Status flush() = 0;
+  // Removes everything.
+  virtual Status clear() = 0;
+};
+
+}  // namespace bloomring
