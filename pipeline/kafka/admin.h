@@ -1,0 +1,54 @@
+// Looks topics up and makes them: for `bloomring topics` and `bloomring check`, and for start-up checks.
+//
+// Threading: one thread. Failure: every call is bounded by its timeout; kRetry says that no broker answered and where
+// it looked, kInvalid that the broker refused and why.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "pipeline/kafka/settings.h"
+
+namespace bloomring::kafka {
+
+struct TopicDescription {
+  std::string name;
+  bool exists = false;
+  int32_t partitions = 0;
+  int32_t replication = 0;  // The smallest of its partitions.
+};
+
+struct NewTopic {
+  std::string name;
+  int32_t partitions = 1;
+  int32_t replication = 1;
+  std::map<std::string, std::string> config;  // retention.ms, cleanup.policy, ...
+};
+
+class Admin {
+ public:
+  static Result<std::unique_ptr<Admin>> create(const ClientSettings& settings);
+  ~Admin();
+
+  // In the order of `names`. Never creates a topic, whatever the broker's auto.create.topics.enable says.
+  Result<std::vector<TopicDescription>> describe(std::span<const std::string> names, int timeout_ms = 5000);
+
+  // Every setting of the topic that is in force, defaults included. The embedded broker has none: kRetry.
+  Result<std::map<std::string, std::string>> config(const std::string& topic, int timeout_ms = 5000);
+
+  // Makes the topics. One that exists already is kInvalid; the others are made all the same. The embedded broker
+  // cannot (kRetry): see EmbeddedBroker::create_topic.
+  Status create_topics(std::span<const NewTopic> topics, int timeout_ms = 15000);
+
+ private:
+  class Core;
+  explicit Admin(std::unique_ptr<Core> core);
+  std::unique_ptr<Core> core_;
+};
+
+}  // namespace bloomring::kafka

@@ -1,0 +1,49 @@
+// Reads partitions that its owner chose, in no group and without commits: serve replicas, replays, benchmarks.
+//
+//   create -> facts (to decide where to start) -> assign, once -> read the sources, poll now and then -> destroy
+//
+// Guarantees: those of Source; reading starts exactly where `assign` was told.
+// Threading: one thread owns the consumer; each Source belongs to its task's thread. Sources are destroyed before
+// the consumer is (checked).
+// Failure: lost brokers are waited for; what concerns one partition comes out of its Source.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+#include "pipeline/io.h"
+#include "pipeline/kafka/partition.h"
+#include "pipeline/kafka/settings.h"
+
+namespace bloomring::kafka {
+
+class AssignedConsumer {
+ public:
+  // `partitions_max`: how many partitions `assign` will be given at most; they share the prefetch budget. kInvalid
+  // when the settings are wrong. Asks no broker.
+  static Result<std::unique_ptr<AssignedConsumer>> create(const ClientSettings& settings, size_t partitions_max);
+  ~AssignedConsumer();
+
+  // In the order of `partitions`. kRetry when a broker does not answer within 5 s, kInvalid when one does not exist.
+  Result<std::vector<PartitionFacts>> facts(std::span<const TopicPartition> partitions);
+
+  struct Start {
+    TopicPartition partition;
+    Offset offset;  // Or kLogStart.
+  };
+  // One source for each, in the same order. Once only.
+  Result<std::vector<std::unique_ptr<Source>>> assign(std::span<const Start> starts);
+
+  // Serves the client's own errors for at most `timeout_ms`; its messages go to the log. kFatal: it cannot go on.
+  // A source's `commit` does nothing.
+  Status poll(int timeout_ms);
+
+ private:
+  class Core;
+  explicit AssignedConsumer(std::unique_ptr<Core> core);
+  std::unique_ptr<Core> core_;
+};
+
+}  // namespace bloomring::kafka

@@ -1,0 +1,127 @@
+#include "pipeline/kafka/client.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "pipeline/kafka/property_rules.h"
+
+namespace bloomring::kafka {
+namespace {
+
+using Properties = std::vector<std::pair<std::string, std::string>>;
+
+spdlog::level::level_enum level_of(int syslog_level) {
+  if (syslog_level <= 3) return spdlog::level::err;
+  if (syslog_level == 4) return spdlog::level::warn;
+  return syslog_level <= 6 ? spdlog::level::info : spdlog::level::debug;
+}
+
+void log_line(const rd_kafka_t* client, int syslog_level, const char* facility, const char* text) {
+  // One map of properties serves consumers and producers, so a property of the other kind is no news.
+  if (std::strcmp(facility, "CONFWARN") == 0) syslog_level = 7;
+  spdlog::log(level_of(syslog_level), "kafka: {} {}: {}", rd_kafka_name(client), facility, text);
+}
+
+Status set(rd_kafka_conf_t* conf, const std::string& name, const std::string& value) {
+  char why[512] = "";
+  if (rd_kafka_conf_set(conf, name.c_str(), value.c_str(), why, sizeof why) == RD_KAFKA_CONF_OK) return {};
+  return invalid("kafka.properties: " + name + ": " + why);
+}
+
+Status set_all(rd_kafka_conf_t* conf, const auto& properties) {
+  for (const auto& [name, value] : properties) BLOOMRING_TRY(set(conf, name, value));
+  return {};
+}
+
+// Our defaults, then the user's properties, then what has a key of its own.
+Result<ConfHandle> make_conf(const ClientSettings& settings, const Properties& defaults) {
+  BLOOMRING_TRY(check_rules(settings.properties));
+  if (settings.bootstrap.empty()) return invalid("kafka.bootstrap is empty: give host:port of a broker");
+  if (settings.client_id.size() > 64) return invalid("the client id has more than 64 bytes: " + settings.client_id);
+  ConfHandle conf(rd_kafka_conf_new());
+  rd_kafka_conf_set_log_cb(conf.get(), log_line);
+  BLOOMRING_TRY(set_all(conf.get(), defaults));
+  BLOOMRING_TRY(set_all(conf.get(), settings.properties));
+  BLOOMRING_TRY(set(conf.get(), "bootstrap.servers", settings.bootstrap));
+  BLOOMRING_TRY(set(conf.get(), "client.id", settings.client_id));
+  return conf;
+}
+
+// Both kinds. A hung broker is given up after 15 s, and Nagle's algorithm (on by default in 2.0.2) stays off.
+const Properties kCommon = {{"socket.timeout.ms", "15000"},
+                            {"socket.nagle.disable", "true"},
+                            {"reconnect.backoff.max.ms", "2000"},
+                            {"log.connection.close", "false"}};
+
+// Why each: docs of the rules in property_rules.cc, and DESIGN.md. fetch.wait.max.ms: a fetch that returns wakes the
+// broker thread out of its 1 s nap over a full partition queue, so an idle partition keeps the busy ones going.
+const Properties kConsumer = {{"enable.auto.commit", "false"},
+                              {"enable.auto.offset.store", "false"},
+                              {"auto.offset.reset", "error"},
+                              {"enable.partition.eof", "true"},
+                              {"partition.assignment.strategy", "range"},
+                              {"session.timeout.ms", "30000"},
+                              {"heartbeat.interval.ms", "3000"},
+                              {"queued.min.messages", "1000000"},
+                              {"fetch.wait.max.ms", "50"},
+                              {"allow.auto.create.topics", "false"}};
+
+// zstd is the one codec that 2.0.2 never drops silently on new brokers. Idempotence is off: it can go fatal in
+// 2.0.2 after a time-out, and a repeated record is harmless here.
+const Properties kProducer = {{"acks", "all"},
+                              {"message.timeout.ms", "0"},
+                              {"compression.codec", "zstd"},
+                              {"queue.buffering.max.messages", "1000000"}};
+
+Properties operator+(Properties left, const Properties& right) {
+  left.insert(left.end(), right.begin(), right.end());
+  return left;
+}
+
+}  // namespace
+
+size_t queue_kbytes(size_t queue_bytes_max, size_t partitions_max) {
+  const size_t share = queue_bytes_max / std::max<size_t>(partitions_max, 1) / 1024;
+  return std::clamp<size_t>(share, 1024, 64 * 1024);
+}
+
+Result<ConfHandle> consumer_conf(const ClientSettings& settings, size_t partitions_max) {
+  const auto kbytes = std::to_string(queue_kbytes(settings.queue_bytes_max, partitions_max));
+  BLOOMRING_TRY_ASSIGN(ConfHandle conf,
+                       make_conf(settings, kCommon + kConsumer + Properties{{"queued.max.messages.kbytes", kbytes}}));
+  if (!settings.group.empty()) BLOOMRING_TRY(set(conf.get(), "group.id", settings.group));
+  if (!settings.instance_id.empty()) BLOOMRING_TRY(set(conf.get(), "group.instance.id", settings.instance_id));
+  return conf;
+}
+
+Result<ConfHandle> producer_conf(const ClientSettings& settings) {
+  const auto kbytes = std::to_string(std::max<size_t>(settings.send_queue_bytes_max / 1024, 1));
+  return make_conf(settings, kCommon + kProducer +
+                                 Properties{{"queue.buffering.max.kbytes", kbytes},
+                                            {"linger.ms", std::to_string(settings.linger_ms)}});
+}
+
+Result<ClientHandle> make_client(ConfHandle conf, rd_kafka_type_t type) {
+  char why[512] = "";
+  ClientHandle client(rd_kafka_new(type, conf.get(), why, sizeof why));
+  if (!client) return invalid(std::string("kafka.properties: ") + why);
+  static_cast<void>(conf.release());  // The client has taken it.
+  return client;
+}
+
+std::string no_answer(const std::string& bootstrap, int timeout_ms) {
+  return "no broker answered at " + bootstrap + " within " + std::to_string((timeout_ms + 999) / 1000) +
+         " s: check kafka.bootstrap, that the brokers' advertised addresses can be reached from here, and the log for "
+         "refused connections";
+}
+
+Status check(const ClientSettings& settings) {
+  BLOOMRING_TRY(consumer_conf(settings, 1).status());
+  return producer_conf(settings).status();
+}
+
+}  // namespace bloomring::kafka

@@ -1,0 +1,79 @@
+// A member of a consumer group: gets partitions, hands each to its owner as a Source, takes it back.
+//
+//   create -> poll, poll, ... -> close (the place in the group is kept) or leave (it is given up at once)
+//
+// Guarantees: a partition's Source is handed out before its first record is fetched and destroyed before the group
+// hears that the partition is free, so two members never work on one partition, except when this member was thought
+// dead (`lost`). Reading starts exactly where `on_assign` says. Nothing is committed but what Source::commit was given.
+//
+// Threading: one thread owns the consumer and calls everything but `stats`; the listener is called inside its
+// `poll`, `close` and `leave`. Sources belong to their tasks' threads. `stats` may be called from anywhere.
+//
+// Failure: a failed commit is counted and logged, and tried again with the next one. Brokers that go away and come
+// back need nothing; if they are away while partitions are assigned, the assignment waits and is tried again at each
+// `poll`. Assignment is eager (range): at each rebalance all partitions are revoked and assigned anew.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "pipeline/io.h"
+#include "pipeline/kafka/partition.h"
+#include "pipeline/kafka/settings.h"
+
+namespace bloomring::kafka {
+
+// Who works on the partitions.
+class GroupListener {
+ public:
+  virtual ~GroupListener() = default;
+  // The partition is ours. Returns the offset to start from, or kLogStart. The source may go to another thread at
+  // once. A failure leaves this partition unread and comes out of `poll`.
+  virtual Result<Offset> on_assign(const TopicPartition& partition, const PartitionFacts& facts,
+                                   std::unique_ptr<Source> source) = 0;
+  // The partitions are no longer ours. Returns when nobody works on them and their sources are destroyed; commits
+  // made until then are still sent, unless `lost`: then others may have had the partitions for a while, and whatever
+  // was in progress has to be dropped rather than finished.
+  virtual void on_revoke(std::span<const TopicPartition> partitions, bool lost) = 0;
+};
+
+struct GroupStats {
+  int64_t assigned = 0;         // Partitions held now.
+  int64_t rebalances = 0;       // Assignments received since the start. 0: the group was never joined.
+  int64_t commits = 0;          // Commit requests that succeeded.
+  int64_t commit_failures = 0;  // Commit requests that failed, wholly or for a partition.
+};
+
+class GroupConsumer {
+ public:
+  // Joins the group for all partitions of `topics`. kInvalid when the settings are wrong or a topic does not exist,
+  // kRetry when no broker answers within 5 s. `listener` and `clock` outlive the consumer.
+  static Result<std::unique_ptr<GroupConsumer>> create(const ClientSettings& settings, std::vector<std::string> topics,
+                                                       GroupListener& listener, const Clock& clock);
+  // Closes if that was not done.
+  ~GroupConsumer();
+
+  // Serves the group for at most `timeout_ms` (longer while partitions are assigned: a few round trips, or up to 15 s
+  // when the broker does not answer). To be called at least every max.poll.interval.ms (5 minutes).
+  // kFenced: another member has taken this instance id. kFatal: it cannot go on, or `on_assign` failed so.
+  Status poll(int timeout_ms);
+
+  // Revokes everything, commits, goes. A member with an instance id keeps its place for session.timeout.ms.
+  void close();
+  // The same for a member that does not come back: its partitions move at once.
+  void leave();
+
+  GroupStats stats() const;
+
+ private:
+  class Core;
+  explicit GroupConsumer(std::unique_ptr<Core> core);
+  std::unique_ptr<Core> core_;
+};
+
+}  // namespace bloomring::kafka

@@ -1,0 +1,49 @@
+// How this process talks to Kafka: what every client of pipeline/kafka is made from.
+//
+// Guarantee: what the pipeline's promises lean on cannot be configured away. Our own values are defaults that
+// `properties` may override, except for those named in `check`, which are refused with the reason.
+// Threading: a value.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+
+#include "base/result.h"
+
+namespace bloomring::kafka {
+
+struct ClientSettings {
+  // Comma-separated host:port list (kafka.bootstrap).
+  std::string bootstrap;
+  // Appears in the broker's logs and quotas. At most 64 bytes: librdkafka 2.0.2 corrupts requests with long ones.
+  std::string client_id = "bloomring";
+  // The keys under kafka.properties, given to librdkafka as they are (TLS, SASL, timeouts). The same map serves
+  // consumers and producers; a property of the other kind is ignored.
+  std::map<std::string, std::string> properties;
+
+  // Consumer group; GroupConsumer only.
+  std::string group;
+  // Static membership: the same id comes back to the same partitions, and a restart within session.timeout.ms (30 s)
+  // moves nothing. Empty: a dynamic member, which leaves when it closes. Two live members must not share one.
+  std::string instance_id;
+
+  // Prefetch budget of one consumer: bytes of fetched, not yet read records over all partitions of its topics
+  // together. Each partition gets an equal share of at least 1 MiB and at most 64 MiB. Counts keys and values; add
+  // about 300 bytes a record for librdkafka's own.
+  size_t queue_bytes_max = size_t{256} << 20;
+  // The least time between two commits of a group consumer, in milliseconds.
+  int commit_interval_ms = 1000;
+
+  // Bound of what a producer holds, sent and unsent: bytes of records that are not yet acknowledged.
+  size_t send_queue_bytes_max = size_t{256} << 20;
+  // How long a record may wait for company, in milliseconds.
+  int linger_ms = 5;
+};
+
+// kInvalid, naming the property and the reason, when the settings cannot work: an unknown property or a value that
+// librdkafka refuses, a property that has a key of its own in our configuration, or one that would break a promise
+// (automatic commits, cooperative assignment, acks below all, ...). Asks no broker.
+Status check(const ClientSettings& settings);
+
+}  // namespace bloomring::kafka
