@@ -1,0 +1,80 @@
+"""Every command in the documentation is run by a test.
+
+A fenced block of language `sh` in README.md or docs/ has, on the line above its fence, one of
+    <!-- run -->            this test runs it with bash from the root of the tree; its exit code must be 0
+    <!-- run by FILE -->    FILE runs it, and has each command of the block word by word
+Output shown to the reader stands in a block of another language (text, json).
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "real"))
+
+import law  # noqa: E402
+
+RUN_BOUND_S = 600
+FENCE = re.compile(r"^(?P<before>[^\n]*)\n(?P<indent> *)```sh\n(?P<body>.*?)^(?P=indent)```", re.MULTILINE | re.DOTALL)
+MARK = re.compile(r"^\s*<!-- run(?: by (?P<file>\S+))? -->\s*$")
+
+
+def commands_of(body):
+    """The commands of a block: lines joined over their backslashes, without comments."""
+    joined = re.sub(r"\\\n\s*", "", body)
+    return [re.sub(r"\s+#\s.*$", "", line).strip() for line in joined.splitlines()
+            if line.strip() and not line.strip().startswith("#")]
+
+
+def blocks_of(text):
+    """(line, mark or None, commands) of each block; mark is '' for run here, else the file that runs it."""
+    for match in FENCE.finditer("\n" + text):
+        mark = MARK.match(match["before"])
+        line = text[:match.start("body") - 1].count("\n")
+        yield line, None if mark is None else mark["file"] or "", commands_of(match["body"])
+
+
+def documents():
+    return [path for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))] if path.is_file()]
+
+
+class Documentation(law.LawCase):
+    def test_every_block_is_run(self):
+        """documentation: every sh block is run here, or by the file it names, word by word"""
+        wrong = []
+        for path in documents():
+            for line, mark, commands in blocks_of(path.read_text(encoding="utf-8")):
+                where = f"{path.relative_to(ROOT)}:{line}"
+                if mark is None:
+                    wrong.append(f"{where}: says neither <!-- run --> nor <!-- run by FILE --> above the block")
+                elif mark and not (ROOT / mark).is_file():
+                    wrong.append(f"{where}: {mark} is not there")
+                elif mark:
+                    runner = (ROOT / mark).read_text(encoding="utf-8")
+                    wrong += [f"{where}: {mark} does not have: {command}" for command in commands if command not in runner]
+        self.assertEqual(wrong, [], "\n" + "\n".join(wrong))
+
+    def test_run_here(self):
+        """documentation: the blocks marked to be run end with exit code 0"""
+        for path in documents():
+            for line, mark, commands in blocks_of(path.read_text(encoding="utf-8")):
+                if mark == "":
+                    with self.subTest(f"{path.relative_to(ROOT)}:{line}"):
+                        done = subprocess.run(["bash", "-euo", "pipefail", "-c", "\n".join(commands)], cwd=ROOT,
+                                              stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                                              timeout=RUN_BOUND_S, check=False)
+                        self.assertEqual(done.returncode, 0, f"{commands}:\n{done.stderr[-2000:]}")
+
+    def test_blocks_are_found(self):
+        """documentation: blocks, marks, comments and joined lines are read as they are meant"""
+        text = ("# Title\n\n<!-- run -->\n```sh\n# why\nscripts/a --x  # and so on\nb \\\n  c\n```\n"
+                "text\n```sh\nd\n```\n\n<!-- run by tests/t.py -->\n```sh\ne\n```\n```text\nnot a command\n```\n")
+        self.assertEqual(list(blocks_of(text)), [
+            (4, "", ["scripts/a --x", "b c"]), (11, None, ["d"]), (16, "tests/t.py", ["e"])])
+
+
+if __name__ == "__main__":
+    unittest.main()
