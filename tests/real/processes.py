@@ -231,13 +231,23 @@ def values(found, name, **labels):
             if series == name and all((k, str(v)) in series_labels for k, v in labels.items())]
 
 
-def run(command, bound_s=60, stdin=None, check=True):
+def run(command, bound_s=60, stdin=None, check=True, cwd=None):
     """A command to its end, (exit code, stdout, stderr); with check, a failure is Failed with its last words."""
-    done = subprocess.run([str(part) for part in command], input=stdin, stdin=None if stdin is not None else subprocess.DEVNULL,
-                          capture_output=True, text=True, timeout=bound_s, check=False)
-    if check and done.returncode != 0:
-        raise Failed(f"{' '.join(map(str, command))} ended with {done.returncode}:\n{done.stderr[-2000:]}")
-    return done.returncode, done.stdout, done.stderr
+    words = [str(part) for part in command]
+    with subprocess.Popen(words, stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, cwd=cwd, text=True, start_new_session=True) as child:
+        try:
+            out, err = child.communicate(stdin, timeout=bound_s)
+        except BaseException as failure:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(child.pid, signal.SIGKILL)  # what it has started, too
+            out, err = child.communicate()
+            if isinstance(failure, subprocess.TimeoutExpired):
+                raise Failed(f"{' '.join(words)} did not end within {bound_s} s:\n{err[-2000:]}") from None
+            raise
+    if check and child.returncode != 0:
+        raise Failed(f"{' '.join(words)} ended with {child.returncode}:\n{err[-2000:]}")
+    return child.returncode, out, err
 
 
 def kcat_produce(bootstrap, topic, lines, properties=(), bound_s=120):

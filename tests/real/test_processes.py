@@ -51,6 +51,14 @@ class Processes(law.LawCase):
             with self.assertRaisesRegex(processes.Failed, r"ended before its ready line[^$]*no such broker"):
                 child.ready_line(bound_s=60)
 
+    def test_command_bound(self):
+        """command: one that does not end within its bound is killed with what it has started"""
+        with processes.temp_folder("processes") as folder:
+            pid = folder / "pid"
+            with self.assertRaisesRegex(processes.Failed, "did not end within 1 s"):
+                processes.run(["bash", "-c", f"tail -f /dev/null & echo $! >{pid}; wait"], bound_s=1)
+            processes.wait_for(lambda: not alive(int(pid.read_text())), 10, "the grandchild to end")
+
     def test_metrics(self):
         """metrics: labels, escapes and plain series of a Prometheus page are read"""
         page = ('# HELP x y\n# TYPE x counter\nx_total{reason="a, b",topic="q\\"{}\\\\"} 12 1700000000\nx_total{reason="c"} 1e3\n'

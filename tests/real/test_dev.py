@@ -1,0 +1,45 @@
+"""The first thing a person does: the chain in one process, a play produced with kcat, a question asked."""
+
+import datetime
+import json
+
+import law
+import plays
+import processes
+
+SLOT_SECONDS = 2
+SLOTS = 6
+
+
+class Dev(law.LawCase):
+    def verdicts(self, address, user, *items):
+        """What the person types, and the verdicts as {item: (seen, reason)}."""
+        _, out, _ = processes.run([plays.binary(), "query", "--server", address, "--user", user, *items])
+        return {verdict["item"]: (verdict["seen"], verdict.get("reason")) for verdict in json.loads(out)["items"]}
+
+    def test_play_and_ask(self):
+        """dev: a play from kcat is seen at once as recent and, once the ring has turned, in a filter"""
+        with processes.temp_folder("dev") as folder:
+            command = [plays.binary(), "dev", "--slot-seconds", str(SLOT_SECONDS), "--data", folder / "data"]
+            with processes.Process("dev", command, folder) as dev:
+                ready = dev.ready_line()
+                now = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
+                processes.kcat_produce(ready["kafka"], "plays", [json.dumps({"user": "u1", "item": "v1", "time": now})])
+
+                def ask(reason):
+                    return dev.wait_until(
+                        lambda: self.verdicts(ready["grpc"], "u1", "v1", "v2") == {"v1": (True, reason), "v2": (False, None)},
+                        30 + 3 * SLOTS * SLOT_SECONDS, f"v1 seen ({reason}), v2 unseen")
+                ask("recent")
+                ask("filter")
+                self.assertEqual(processes.http_get(ready["admin"], "/healthz")[0], 200)
+                self.assertEqual(processes.http_get(ready["admin"], "/readyz")[0], 200)
+                self.assertTrue(processes.metrics(ready["admin"]))
+                self.assertEqual(dev.term(), 0)
+
+    def test_demo(self):
+        """demo: scripts/demo plays the file, finds nothing unseen, and says how to go on"""
+        command = ["scripts/demo"]
+        _, out, _ = processes.run(command, bound_s=900, cwd=processes.ROOT)
+        self.assertIn("How to go on", out)
+        self.assertIn("664", out)
