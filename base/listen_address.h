@@ -1,0 +1,23 @@
+// Where a server listens: "host:port", "[::1]:port" for IPv6. Port 0 asks for any free port.
+// Thread safety: values.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace bloomring {
+
+struct ListenAddress {
+  std::string host;  // Without the brackets of IPv6; never empty.
+  uint16_t port = 0;
+
+  std::string to_string() const;
+};
+
+// kInvalid for anything but a host and a port in [0, 65535].
+Result<ListenAddress> parse_listen_address(std::string_view text);
+
+}  // namespace bloomring

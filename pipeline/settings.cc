@@ -1,0 +1,404 @@
+#include "pipeline/settings.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <set>
+
+#include "absl/time/time.h"
+#include "base/hash.h"
+#include "base/listen_address.h"
+
+namespace bloomring {
+namespace {
+
+constexpr int64_t kMiB = 1048576;
+constexpr int64_t kGiB = 1024 * kMiB;
+// The most memory or bytes that a key takes: beyond any machine, below what overflows in sums.
+constexpr int64_t kBytesMax = 1024 * kGiB;
+
+std::string must_not_be_empty(const std::string& text) { return text.empty() ? "must not be empty" : ""; }
+
+// What a Kafka broker takes as the name of a topic.
+std::string must_be_topic(const std::string& name) {
+  const auto legal = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '_' || c == '-'; };
+  const bool ok = !name.empty() && name.size() <= 249 && name != "." && name != ".." &&
+                  std::all_of(name.begin(), name.end(), legal);
+  return ok ? "" : "must be a topic name: 1 to 249 of a-z A-Z 0-9 . _ -";
+}
+
+std::string must_be_address(const std::string& text) {
+  return parse_listen_address(text).ok() ? "" : "must be host:port, as 0.0.0.0:9600, with port 0 for any free one";
+}
+
+std::string must_be_time_zone(const std::string& name) {
+  absl::TimeZone zone;
+  return absl::LoadTimeZone(name, &zone) ? "" : "must be an IANA time zone that this machine knows, as UTC or Asia/Shanghai";
+}
+
+// Group and instance names go to brokers, file names and metrics.
+std::string must_be_word(const std::string& text) {
+  const auto legal = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '_' || c == '-'; };
+  const bool ok = !text.empty() && text.size() <= 200 && std::all_of(text.begin(), text.end(), legal);
+  return ok ? "" : "must be 1 to 200 of a-z A-Z 0-9 . _ -";
+}
+
+void declare_kafka(Config& config, Settings& s) {
+  config.section("kafka", "The brokers, and how to reach them.");
+  config.string("kafka.bootstrap", &s.kafka.bootstrap)
+      .doc("Brokers to start from, as `host:port,host:port`. Required by `run`, `topics` and `check`; `dev` brings its own.");
+  config.map("kafka.properties", &s.kafka.properties)
+      .doc("Properties for librdkafka, as they are: TLS, SASL, buffer sizes. One entry can be set alone by "
+           "`BLOOMRING_KAFKA_PROPERTIES_SASL_PASSWORD` (for `sasl.password`). Those that the guarantees rest on are refused.");
+  config.string("kafka.group_prefix", &s.kafka.group_prefix)
+      .check(must_be_word)
+      .doc("Start of the names of the consumer groups, so that two installations can share brokers.");
+}
+
+void declare_topics(Config& config, Settings& s) {
+  config.section("topics", "The topics. `bloomring topics` shows and creates them.");
+  config.list("topics.plays", &s.topics.plays).check(must_be_topic).doc("Topics that carry plays as JSON.");
+  config.string("topics.user_events", &s.topics.user_events)
+      .check(must_be_topic)
+      .doc("The ordered log of everything that happens to a user; written by ingest, read by window and serve.");
+  config.string("topics.user_batches", &s.topics.user_batches)
+      .check(must_be_topic)
+      .doc("Batches of sealed slots, from window to merge.");
+  config.string("topics.dead", &s.topics.dead)
+      .check(must_be_topic)
+      .doc("Dead letters: records that were refused, with their reason and their place.");
+  config.integer("topics.partitions", &s.topics.partitions)
+      .range(1, kShardCount)
+      .doc("Partitions of the internal topics. Must divide 5000, the number of shards, and can never be changed in place.");
+  config.integer("topics.plays_partitions", &s.topics.plays_partitions)
+      .range(1, 10000)
+      .doc("Partitions of the topics of plays and of dead letters where `bloomring topics` creates them.");
+  config.integer("topics.replication", &s.topics.replication)
+      .range(1, 15)
+      .doc("Copies of each partition where `bloomring topics` creates a topic.");
+  config.integer("topics.retention_hours", &s.topics.retention_hours)
+      .range(1, 24 * 366)
+      .unit("hours")
+      .doc("How long the log of user events is kept. Must be longer than one lap of the ring: a process without its disk "
+           "reads back at most that far.");
+}
+
+void declare_events(Config& config, Settings& s) {
+  config.section("events", "How plays look: the names of their JSON fields, and what is accepted.");
+  const auto field = [&](const char* key, std::string* target, const char* doc) {
+    config.string(key, target).check(must_not_be_empty).doc(doc);
+  };
+  field("events.user", &s.events.user, "Field with the user id: a string or an integer. Required in every play.");
+  field("events.item", &s.events.item, "Field with the item id: a string or an integer. Required in every play.");
+  field("events.time", &s.events.time, "Field with the event time: a number or an RFC 3339 string. Required in every play.");
+  field("events.scene", &s.events.scene, "Field with the scene, a namespace whose filters never mix with another's.");
+  field("events.event", &s.events.event, "Field with the kind of event; a play where it is absent.");
+  field("events.progress", &s.events.progress, "Field with how far the item was played, in milliseconds.");
+  field("events.duration", &s.events.duration, "Field with how long the item is, in milliseconds.");
+  config.choice<TimeUnit>("events.time_unit", &s.events.time_unit,
+                          {{"ms", TimeUnit::kMilliseconds}, {"s", TimeUnit::kSeconds}, {"us", TimeUnit::kMicroseconds}})
+      .doc("Unit of event times that are numbers, since 1970-01-01 UTC.");
+  config.integer("events.ahead_seconds", &s.events.ahead_seconds)
+      .range(0, 86400)
+      .unit("seconds")
+      .doc("How far ahead of the clock an event time may be before the play is refused as `time_ahead`.");
+  config.integer("events.record_bytes_max", &s.events.record_bytes_max)
+      .range(64, 16 * kMiB)
+      .unit("bytes")
+      .doc("Longest play record that is accepted; a longer one is refused as `too_large`.");
+}
+
+void declare_ingest(Config& config, Settings& s) {
+  config.section("ingest", "How plays are packed into event blocks. A block is sent when the first of the three is reached.");
+  config.integer("ingest.block_events", &s.ingest.block_events)
+      .range(1, 65536)
+      .unit("events")
+      .doc("Most events in one block.");
+  config.integer("ingest.block_bytes", &s.ingest.block_bytes)
+      .range(1024, 900000)
+      .unit("bytes")
+      .doc("Most bytes in one block. Stays below the 1 MB that a broker takes as one record by default.");
+  config.integer("ingest.linger_ms", &s.ingest.linger_ms)
+      .range(0, 60000)
+      .unit("milliseconds")
+      .doc("Longest time an event waits for others, so that a quiet partition is still fresh.");
+  config.boolean("ingest.drop_repeats", &s.ingest.drop_repeats)
+      .doc("Whether repeats of the same user and item close together are dropped before the log.");
+}
+
+void declare_ring(Config& config, Settings& s) {
+  config.section("ring", "The ring of slots that collects plays before they are merged into filters.");
+  config.integer("ring.slots", &s.ring.slots).range(3, 64).doc("Slots on the ring: one fills, one drains, the rest are spare.");
+  config.integer("ring.slot_seconds", &s.ring.slot_seconds)
+      .range(1, 86400)
+      .unit("seconds")
+      .doc("Log time that one slot covers. Must be the same for all processes of an installation.");
+  config.real("ring.drain_spread", &s.ring.drain_spread)
+      .real_range(0, 0.9)
+      .doc("Fraction of a slot over which a drain is spread, so that the filter store sees an even load; 0 drains at once.");
+  config.integer("ring.drain_bytes_max", &s.ring.drain_bytes_max)
+      .range(kMiB, 16 * kGiB)
+      .unit("bytes")
+      .doc("Memory of one pass of a drain. A slot that needs more is drained in several passes.");
+}
+
+void declare_filter(Config& config, Settings& s) {
+  config.section("filter", "The filters: their error, their periods and how long they are kept.");
+  config.real("filter.false_positive_rate", &s.filter.false_positive_rate)
+      .real_range(0.000001, 0.2)
+      .doc("Share of unseen items that may be taken for seen, over everything that one query reads.");
+  config.integer("filter.periods_read", &s.filter.periods_read)
+      .range(1, 64)
+      .doc("Periods that a query reads: the current one and those before it.");
+  config.choice<PeriodUnit>("filter.period", &s.filter.period,
+                            {{"month", PeriodUnit::kMonth}, {"week", PeriodUnit::kWeek}, {"day", PeriodUnit::kDay}})
+      .doc("Length of the period of one filter, by event time in `filter.time_zone`. Cannot be changed in place.");
+  config.integer("filter.retention_periods", &s.filter.retention_periods)
+      .range(0, 1000)
+      .doc("Whole periods for which a filter is kept after its own. At least `filter.periods_read` - 1.");
+  config.string("filter.time_zone", &s.filter.time_zone)
+      .check(must_be_time_zone)
+      .doc("IANA name of the time zone in which periods begin and filters expire at night. Cannot be changed in place.");
+  config.integer("filter.dense_from_items", &s.filter.dense_from_items)
+      .range(64, 16 * kMiB)
+      .unit("items")
+      .doc("Size from which a filter becomes a Bloom filter, which is then faster to query.");
+}
+
+void declare_stores(Config& config, Settings& s) {
+  config.section("store", "The filter store.");
+  config.choice<StoreKind>("store.kind", &s.store.kind, {{"embedded", StoreKind::kEmbedded}, {"redis", StoreKind::kRedis}})
+      .doc("`embedded` keeps filters in RocksDB under `store.path`; `redis` is not available yet.");
+  config.string("store.path", &s.store.path).check(must_not_be_empty).doc("Folder of the embedded filter store.");
+  config.integer("store.memory_bytes", &s.store.memory_bytes)
+      .range(8 * kMiB, kBytesMax)
+      .unit("bytes")
+      .doc("Memory of the embedded filter store: block cache and write buffers together.");
+  config.section("state", "The local state of the window stage. It can be thrown away; it is then read back from the log.");
+  config.string("state.path", &s.state.path).check(must_not_be_empty).doc("Folder with one RocksDB for each partition.");
+  config.integer("state.memory_bytes", &s.state.memory_bytes)
+      .range(8 * kMiB, kBytesMax)
+      .unit("bytes")
+      .doc("Memory of all partition stores of the process together: block cache and write buffers.");
+  config.integer("state.flush_seconds", &s.state.flush_seconds)
+      .range(1, 3600)
+      .unit("seconds")
+      .doc("How often state is written to disk: at most this much log is read again after a crash.");
+}
+
+void declare_process(Config& config, Settings& s) {
+  config.section("", "What this process is and does.");
+  config.string("instance", &s.instance)
+      .check(must_be_word)
+      .doc("Name of this process, stable over restarts and different from all others; the host's name where nothing is "
+           "said. Kafka's static membership goes by it.");
+  config.choices<Stage>("stages", &s.stages,
+                        {{"ingest", Stage::kIngest}, {"window", Stage::kWindow}, {"merge", Stage::kMerge}, {"serve", Stage::kServe}})
+      .doc("Stages that this process runs.");
+  config.section("threads", "Threads of the stages that hold partitions; each partition belongs to one.");
+  config.integer("threads.window", &s.threads.window).range(1, 256).doc("Threads of the window stage.");
+  config.integer("threads.merge", &s.threads.merge).range(1, 256).doc("Threads of the merge stage.");
+}
+
+void declare_faces(Config& config, Settings& s) {
+  config.section("serve", "The query service.");
+  config.string("serve.listen", &s.serve.listen).check(must_be_address).doc("Address of the gRPC service; port 0 takes a free one.");
+  config.integer("serve.recent_bytes_max", &s.serve.recent_bytes_max)
+      .range(kMiB, kBytesMax)
+      .unit("bytes")
+      .doc("Memory for recent plays of all partitions that the replica holds.");
+  config.integer("serve.replica_index", &s.serve.replica_index)
+      .range(0, 9999)
+      .doc("Which of the replicas this is, from 0: the ordinal of a StatefulSet's pod.");
+  config.integer("serve.replica_count", &s.serve.replica_count).range(1, 10000).doc("Number of serve replicas.");
+  config.integer("serve.replication_factor", &s.serve.replication_factor)
+      .range(1, 10000)
+      .doc("How many replicas hold each partition. At most `serve.replica_count`.");
+  config.integer("serve.candidates_max", &s.serve.candidates_max)
+      .range(1, 1000000)
+      .doc("Most candidates in one query; more are refused.");
+  config.section("admin", "The port for metrics and health. It has no authentication: keep it inside.");
+  config.string("admin.listen", &s.admin.listen)
+      .check(must_be_address)
+      .doc("Address of /metrics, /healthz and /readyz; port 0 takes a free one.");
+  config.section("log", "The log, on standard error.");
+  config.choice<LogLevel>("log.level", &s.log.level,
+                          {{"debug", LogLevel::kDebug}, {"info", LogLevel::kInfo}, {"warning", LogLevel::kWarning}, {"error", LogLevel::kError}})
+      .doc("Least level that is written.");
+  config.choice<LogFormat>("log.format", &s.log.format, {{"text", LogFormat::kText}, {"json", LogFormat::kJson}})
+      .doc("`text` for people, `json` for machines: one object a line.");
+}
+
+// Collects what does not fit together, each with the place where the value was set.
+class FitCheck {
+ public:
+  FitCheck(const Settings& settings, const Config& config) : s_(settings), config_(config) {}
+
+  void run() {
+    topics();
+    properties();
+    ring();
+    serving();
+    fields();
+    require(s_.store.kind == StoreKind::kEmbedded, "store.kind",
+            "is redis, which is not available yet; use embedded with store.path");
+    require(s_.filter.retention_periods + 1 >= s_.filter.periods_read, "filter.retention_periods",
+            "is " + std::to_string(s_.filter.retention_periods) + "; it must be at least filter.periods_read - 1 = " +
+                std::to_string(s_.filter.periods_read - 1) + ", or queries would read filters that have expired");
+  }
+
+  Status status() const {
+    std::string message;
+    for (const std::string& problem : problems_) message += (message.empty() ? "" : "\n") + problem;
+    return problems_.empty() ? Status() : invalid(message);
+  }
+  std::vector<std::string> warnings;
+
+ private:
+  std::string at(std::string_view key) const { return config_.origin(key) + ": " + std::string(key) + " "; }
+  void require(bool fits, std::string_view key, const std::string& sentence) {
+    if (!fits) problems_.push_back(at(key) + sentence);
+  }
+
+  void topics() {
+    const uint32_t count = s_.topics.partitions;
+    require(kShardCount % count == 0, "topics.partitions",
+            "is " + std::to_string(count) + "; it must divide 5000, the number of shards, as 1, 2, 4, 5, 8, 10, 20, 25, 40, 50, 100, 125, 200, 250, 500 and 1000 do");
+    std::set<std::string> names;
+    const auto once = [&](const std::string& name, std::string_view key) {
+      require(names.insert(name).second, key, "is " + name + ", which is already the name of another topic");
+    };
+    for (const std::string& name : s_.topics.plays) once(name, "topics.plays");
+    once(s_.topics.user_events, "topics.user_events");
+    once(s_.topics.user_batches, "topics.user_batches");
+    once(s_.topics.dead, "topics.dead");
+  }
+
+  void properties() {
+    // What the guarantees rest on, and what has a key of its own.
+    constexpr std::string_view kOurs[] = {
+        "bootstrap.servers", "metadata.broker.list", "group.id",   "group.instance.id", "enable.auto.commit", "enable.auto.offset.store",
+        "auto.offset.reset", "acks",                 "request.required.acks", "enable.idempotence", "transactional.id", "message.timeout.ms",
+        "delivery.timeout.ms", "partition.assignment.strategy", "allow.auto.create.topics", "partitioner"};
+    for (const auto& [name, value] : s_.kafka.properties) {
+      if (name == "bootstrap.servers" || name == "metadata.broker.list") {
+        require(false, "kafka.properties", "has " + name + "; set kafka.bootstrap instead");
+        continue;
+      }
+      const bool ours = std::find(std::begin(kOurs), std::end(kOurs), name) != std::end(kOurs);
+      require(!ours, "kafka.properties", "has " + name + ", which bloomring sets itself because its guarantees rest on it");
+    }
+  }
+
+  void ring() {
+    const int64_t kept_seconds = int64_t{s_.topics.retention_hours} * 3600;
+    const int64_t lap_seconds = int64_t{s_.ring.slots} * s_.ring.slot_seconds;
+    require(kept_seconds > lap_seconds, "topics.retention_hours",
+            "is " + std::to_string(s_.topics.retention_hours) + "; it must be more than one lap of the ring (ring.slots x ring.slot_seconds = " +
+                std::to_string(lap_seconds) + " seconds), or plays could leave the log before they are merged");
+    if (kept_seconds > lap_seconds && kept_seconds < 2 * lap_seconds) {
+      warnings.push_back(at("topics.retention_hours") + "keeps less than two laps of the ring: a filter store that was down "
+                         "for longer than the rest loses plays");
+    }
+  }
+
+  void serving() {
+    require(s_.serve.replica_index < s_.serve.replica_count, "serve.replica_index",
+            "is " + std::to_string(s_.serve.replica_index) + "; it must be less than serve.replica_count = " + std::to_string(s_.serve.replica_count));
+    require(s_.serve.replication_factor <= s_.serve.replica_count, "serve.replication_factor",
+            "is " + std::to_string(s_.serve.replication_factor) + "; it must be at most serve.replica_count = " + std::to_string(s_.serve.replica_count));
+  }
+
+  void fields() {
+    std::set<std::string> names;
+    const auto once = [&](const std::string& name, std::string_view key) {
+      require(names.insert(name).second, key, "is " + name + ", which is already the name of another field");
+    };
+    once(s_.events.user, "events.user");
+    once(s_.events.item, "events.item");
+    once(s_.events.time, "events.time");
+    once(s_.events.scene, "events.scene");
+    once(s_.events.event, "events.event");
+    once(s_.events.progress, "events.progress");
+    once(s_.events.duration, "events.duration");
+  }
+
+  const Settings& s_;
+  const Config& config_;
+  std::vector<std::string> problems_;
+};
+
+Result<std::string> host_name() {
+  char name[256] = {};
+  if (gethostname(name, sizeof name - 1) != 0 || name[0] == '\0') return invalid("this host has no name; set instance");
+  return std::string(name);
+}
+
+}  // namespace
+
+std::string_view stage_name(Stage stage) {
+  switch (stage) {
+    case Stage::kIngest: return "ingest";
+    case Stage::kWindow: return "window";
+    case Stage::kMerge: return "merge";
+    case Stage::kServe: return "serve";
+  }
+  return "";
+}
+
+RetentionConfig Settings::retention() const {
+  return {.time_zone = filter.time_zone,
+          .unit = filter.period,
+          .periods_read = filter.periods_read,
+          .retention_periods = filter.retention_periods,
+          .ahead_ms = int64_t{events.ahead_seconds} * 1000};
+}
+
+bool Settings::runs(Stage stage) const { return std::find(stages.begin(), stages.end(), stage) != stages.end(); }
+
+void declare_settings(Config& config, Settings& settings) {
+  declare_process(config, settings);
+  declare_kafka(config, settings);
+  declare_topics(config, settings);
+  declare_events(config, settings);
+  declare_ingest(config, settings);
+  declare_ring(config, settings);
+  declare_filter(config, settings);
+  declare_stores(config, settings);
+  declare_faces(config, settings);
+}
+
+Result<LoadedSettings> load_settings(const ConfigSources& sources) {
+  LoadedSettings loaded;
+  Config config;
+  declare_settings(config, loaded.settings);
+  BLOOMRING_TRY(config.load(sources));
+  if (loaded.settings.instance.empty()) {
+    BLOOMRING_TRY_ASSIGN(loaded.settings.instance, host_name());
+  }
+  FitCheck fit(loaded.settings, config);
+  fit.run();
+  BLOOMRING_TRY(fit.status());
+  loaded.warnings = config.warnings();
+  loaded.warnings.insert(loaded.warnings.end(), fit.warnings.begin(), fit.warnings.end());
+  loaded.effective_yaml = config.effective_yaml();
+  return loaded;
+}
+
+Result<LoadedSettings> load_settings(const std::string& path, std::vector<ConfigFlag> overrides) {
+  return load_settings(ConfigSources{.path = path, .environment = process_environment(), .flags = std::move(overrides)});
+}
+
+Status check_runnable(const Settings& settings) {
+  if (!settings.kafka.bootstrap.empty()) return {};
+  return invalid("kafka.bootstrap is not set; name the brokers there, or in BLOOMRING_KAFKA_BOOTSTRAP");
+}
+
+std::string settings_reference() {
+  Settings settings;
+  Config config;
+  declare_settings(config, settings);
+  return config.reference_markdown();
+}
+
+}  // namespace bloomring

@@ -1,0 +1,159 @@
+// Every setting of bloomring, typed. The declarations in settings.cc bind each configuration key to a field here; the
+// values below are the defaults. `bloomring reference config` prints the page that is made from them.
+//
+// Guarantee: what load_settings returns is valid as a whole: each value is in its range and the values fit together.
+// Failure: kInvalid, one line for each thing that is wrong (base/config.h).
+// Threading: values.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/config.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "state/period.h"
+
+namespace bloomring {
+
+enum class Stage : uint8_t { kIngest, kWindow, kMerge, kServe };
+std::string_view stage_name(Stage stage);  // "ingest", "window", "merge", "serve".
+
+enum class TimeUnit : uint8_t { kMilliseconds, kSeconds, kMicroseconds };
+enum class StoreKind : uint8_t { kEmbedded, kRedis };
+
+struct KafkaSettings {
+  std::string bootstrap;                          // "host:port,host:port"; empty when nothing names a broker.
+  std::map<std::string, std::string> properties;  // For librdkafka as they are.
+  std::string group_prefix = "bloomring";         // Groups are "<prefix>-ingest", "<prefix>-window", "<prefix>-merge".
+};
+
+struct TopicSettings {
+  std::vector<std::string> plays = {"plays"};
+  std::string user_events = "user-events";
+  std::string user_batches = "user-batches";
+  std::string dead = "plays-dead";
+  uint32_t partitions = 50;        // Of user-events and user-batches; divides 5000.
+  uint32_t plays_partitions = 10;  // Of the topics of plays and of the dead-letter topic, when we create them.
+  uint16_t replication = 3;
+  uint32_t retention_hours = 48;   // Of user-events; longer than the ring.
+};
+
+// How a site names the fields of its events.
+struct EventSettings {
+  std::string user = "user";
+  std::string item = "item";
+  std::string time = "time";
+  std::string scene = "scene";
+  std::string event = "event";
+  std::string progress = "progress_ms";
+  std::string duration = "duration_ms";
+  TimeUnit time_unit = TimeUnit::kMilliseconds;  // Of numbers in `time`.
+  uint32_t ahead_seconds = 600;                  // How far ahead of the clock an event's time may be.
+  uint32_t record_bytes_max = 65536;
+};
+
+struct IngestSettings {
+  uint32_t block_events = 4096;
+  uint32_t block_bytes = 262144;
+  uint32_t linger_ms = 50;
+  bool drop_repeats = true;
+};
+
+struct RingSettings {
+  uint32_t slots = 6;
+  uint32_t slot_seconds = 3600;
+  double drain_spread = 0.5;                // Fraction of a slot over which a drain is spread.
+  uint64_t drain_bytes_max = 64 * 1048576;  // Memory of one pass of a drain.
+  int64_t slot_ms() const { return static_cast<int64_t>(slot_seconds) * 1000; }
+  int64_t lap_ms() const { return slot_ms() * slots; }
+};
+
+struct FilterSettings {
+  double false_positive_rate = 0.01;  // Over everything one query reads.
+  uint32_t periods_read = 4;
+  PeriodUnit period = PeriodUnit::kMonth;
+  uint32_t retention_periods = 6;
+  std::string time_zone = "UTC";
+  uint32_t dense_from_items = 4096;
+};
+
+struct StoreSettings {
+  StoreKind kind = StoreKind::kEmbedded;
+  std::string path = "/var/lib/bloomring/store";
+  uint64_t memory_bytes = 256 * 1048576;
+};
+
+struct StateSettings {
+  std::string path = "/var/lib/bloomring/state";
+  uint64_t memory_bytes = 256 * 1048576;
+  uint32_t flush_seconds = 30;
+};
+
+struct ThreadSettings {
+  uint32_t window = 1;
+  uint32_t merge = 1;
+};
+
+struct ServeSettings {
+  std::string listen = "0.0.0.0:7700";
+  uint64_t recent_bytes_max = 512 * 1048576;
+  uint32_t replica_index = 0;
+  uint32_t replica_count = 1;
+  uint32_t replication_factor = 1;
+  uint32_t candidates_max = 20000;
+};
+
+struct AdminSettings {
+  std::string listen = "0.0.0.0:9600";
+};
+
+struct LogSettings {
+  LogLevel level = LogLevel::kInfo;
+  LogFormat format = LogFormat::kText;
+};
+
+struct Settings {
+  KafkaSettings kafka;
+  TopicSettings topics;
+  EventSettings events;
+  IngestSettings ingest;
+  RingSettings ring;
+  FilterSettings filter;
+  StoreSettings store;
+  StateSettings state;
+  ThreadSettings threads;
+  ServeSettings serve;
+  AdminSettings admin;
+  LogSettings log;
+  std::string instance;  // Never empty after load_settings: the host's name where nothing else is said.
+  std::vector<Stage> stages = {Stage::kIngest, Stage::kWindow, Stage::kMerge, Stage::kServe};
+
+  RetentionConfig retention() const;  // For Calendar::create.
+  bool runs(Stage stage) const;
+};
+
+// Declares every key on `config`, bound to `settings`, which must outlive it. For load_settings and tests.
+void declare_settings(Config& config, Settings& settings);
+
+// Settings with what a person wants to know about where they came from.
+struct LoadedSettings {
+  Settings settings;
+  std::vector<std::string> warnings;  // Allowed, but probably not meant.
+  std::string effective_yaml;         // Every key with its value and origin; secrets are hidden.
+};
+
+Result<LoadedSettings> load_settings(const ConfigSources& sources);
+// From the file (none when empty), the environment of this process and the overrides.
+Result<LoadedSettings> load_settings(const std::string& path, std::vector<ConfigFlag> overrides = {});
+
+// What `bloomring run` needs beyond a valid configuration: brokers named. kInvalid says what to set.
+Status check_runnable(const Settings& settings);
+
+// The reference page of all keys, in Markdown.
+std::string settings_reference();
+
+}  // namespace bloomring
