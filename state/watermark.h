@@ -3,7 +3,7 @@
 // the window stage (to release slots and offsets) and the serve stage (to let recent plays go).
 //
 // Slots are contiguous ranges of offsets, so the watermark is an offset plus the ranges that were merged ahead of a
-// slot that is still missing (a failed drain). Ranges are half-open.
+// slot that is still missing (a failed drain). Ranges are half-open; an empty range is always covered and adds nothing.
 // Thread safety: values and pure functions.
 #pragma once
 
@@ -21,22 +21,26 @@ namespace bloomring {
 struct MergedWatermark {
   Offset offset{0};                // Everything below is merged.
   HourIndex hour{0};               // The last hour whose slot end moved the watermark; for people and metrics.
-  std::vector<OffsetRange> ahead;  // Merged beyond a gap; sorted, disjoint, none touches `offset`; at most kAheadMax.
+  std::vector<OffsetRange> ahead;  // Merged beyond a gap; sorted, none touches another or `offset`; at most kAheadMax.
 
   // At most two laps of slots can be merged beyond a gap; a range that does not fit is forgotten (and merged again).
   static constexpr size_t kAheadMax = 64;
 
   // True when all of the range is merged.
   bool covers(OffsetRange range) const;
-  // Notes that the range has been merged. The result covers what it covered before, and the range.
-  void add(OffsetRange range, HourIndex last_hour);
+  // Notes that the range has been merged. The result covers what it covered before, and the range; `hour` becomes
+  // `last_hour` where that is later and `offset` moved. False when there was no place for the range: it is forgotten
+  // and nothing changed.
+  bool add(OffsetRange range, HourIndex last_hour);
 
   bool operator==(const MergedWatermark&) const = default;
 };
 
-// Bytes under watermark_key (schemas/store_key.h): version, partition count, the fields, a checksum bound to the key.
-// Decoding is strict: kCorrupt with the reason; kInvalid when the stored partition count differs from the given one
-// (the topics were re-partitioned: the message says what to do).
+// Bytes under watermark_key (schemas/store_key.h), in the pieces of schemas/bytes.h:
+//   version:u8=1 partition_count:u32 offset:u64 hour:u64 ahead_count:u8 (from:u64 to:u64){ahead_count} sum:u64
+// `sum` is XXH3 of everything before it, seeded with the hash of the key, so that the watermark of one partition is
+// never taken for another's. Decoding is strict: kCorrupt with the reason; kInvalid when the stored partition count
+// differs from the given one (the topics were re-partitioned: the message says what to do).
 std::string encode_watermark(const MergedWatermark& watermark, PartitionId partition, uint32_t partition_count);
 Result<MergedWatermark> decode_watermark(std::string_view bytes, PartitionId partition, uint32_t partition_count);
 

@@ -1,0 +1,69 @@
+#include "schemas/store_key.h"
+
+#include "base/hash.h"
+
+namespace bloomring {
+
+namespace {
+
+constexpr size_t kFilterKeyHeadBytes = 3;  // Tag and shard.
+constexpr size_t kFilterKeyTailBytes = 3;  // Unit and period.
+constexpr size_t kWatermarkKeyBytes = 3;
+
+void append_u16_be(std::string& out, uint32_t value) {
+  out.push_back(static_cast<char>(value >> 8));
+  out.push_back(static_cast<char>(value));
+}
+
+uint16_t u16_be(std::string_view bytes) {
+  return static_cast<uint16_t>(static_cast<unsigned char>(bytes[0]) << 8 | static_cast<unsigned char>(bytes[1]));
+}
+
+bool is_unit(char letter) { return letter == 'm' || letter == 'w' || letter == 'd'; }
+
+}  // namespace
+
+std::string filter_key(std::string_view user_key, PeriodUnit unit, PeriodIndex period) {
+  BLOOMRING_CHECK(period_has_key(period), std::to_string(period.value));
+  std::string key;
+  key.reserve(kFilterKeyHeadBytes + user_key.size() + kFilterKeyTailBytes);
+  key.push_back(kFilterKeyTag);
+  append_u16_be(key, shard_of(user_key).value);
+  key.append(user_key);
+  key.push_back(static_cast<char>(unit));
+  append_u16_be(key, static_cast<uint32_t>(period.value));
+  return key;
+}
+
+Result<FilterKey> parse_filter_key(std::string_view key) {
+  if (key.size() <= kFilterKeyHeadBytes + kFilterKeyTailBytes || key[0] != kFilterKeyTag) {
+    return corrupt("not a filter key");
+  }
+  const std::string_view tail = key.substr(key.size() - kFilterKeyTailBytes);
+  FilterKey parsed;
+  parsed.shard = ShardId(u16_be(key.substr(1)));
+  parsed.user_key = key.substr(kFilterKeyHeadBytes, key.size() - kFilterKeyHeadBytes - kFilterKeyTailBytes);
+  parsed.period = PeriodIndex(u16_be(tail.substr(1)));
+  if (!is_unit(tail[0])) return corrupt("filter key with an unknown unit of periods");
+  parsed.unit = static_cast<PeriodUnit>(tail[0]);
+  if (!UserKey::valid(parsed.user_key)) return corrupt("filter key without a valid user key");
+  if (parsed.shard != shard_of(parsed.user_key)) return corrupt("filter key under the wrong shard");
+  return parsed;
+}
+
+std::string watermark_key(PartitionId partition) {
+  BLOOMRING_CHECK(partition.value >= 0 && partition.value < static_cast<int32_t>(kShardCount),
+                  std::to_string(partition.value));
+  std::string key(1, kWatermarkKeyTag);
+  append_u16_be(key, static_cast<uint32_t>(partition.value));
+  return key;
+}
+
+Result<PartitionId> parse_watermark_key(std::string_view key) {
+  if (key.size() != kWatermarkKeyBytes || key[0] != kWatermarkKeyTag) return corrupt("not a watermark key");
+  const PartitionId partition(u16_be(key.substr(1)));
+  if (partition.value >= static_cast<int32_t>(kShardCount)) return corrupt("watermark key of an impossible partition");
+  return partition;
+}
+
+}  // namespace bloomring

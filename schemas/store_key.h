@@ -1,0 +1,63 @@
+// The one builder of filter store keys. A key says everything about its value but the value: whose filter, of which
+// period, in which unit of periods.
+//
+//   filter key     'f' shard:u16be user_key:bytes unit:('m' | 'w' | 'd') period:u16be
+//   watermark key  'w' partition:u16be
+//   meta key       'm'
+//
+// The shard comes first and numbers are big-endian, so the filters of a partition are one contiguous range of keys,
+// and the periods of a user lie next to each other, oldest first. The user key needs no length: what stands before and
+// after it has a fixed size, so two different filters never get the same key.
+//
+// Example: scene "feed", user "u1", month 683 (2026-12) is
+//   66 0803 04 66656564 7531 6d 02ab
+//
+// Parsing is strict: a key that this builder would not have made is kCorrupt.
+// Thread safety: pure functions.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/ids.h"
+#include "base/result.h"
+
+namespace bloomring {
+
+// What a period is at this site. The value is the unit's letter in store keys.
+enum class PeriodUnit : uint8_t { kMonth = 'm', kWeek = 'w', kDay = 'd' };
+
+// Periods that a key can name: 1970-01 to the year 7431 for months, to 2149-06-06 for days.
+inline constexpr int32_t kPeriodIndexMax = 0xffff;
+constexpr bool period_has_key(PeriodIndex period) { return period.value >= 0 && period.value <= kPeriodIndexMax; }
+
+// A filter key taken apart. `user_key` points into the key.
+struct FilterKey {
+  ShardId shard;
+  std::string_view user_key;  // UserKey bytes.
+  PeriodUnit unit = PeriodUnit::kMonth;
+  PeriodIndex period;
+};
+
+inline constexpr char kFilterKeyTag = 'f';
+inline constexpr char kWatermarkKeyTag = 'w';
+
+// `user_key` is valid UserKey bytes and the period has a key: the caller has checked both.
+std::string filter_key(std::string_view user_key, PeriodUnit unit, PeriodIndex period);
+Result<FilterKey> parse_filter_key(std::string_view key);
+
+// Filter keys of all shards lie in [begin, end).
+inline constexpr std::string_view kFilterKeysBegin = "f";
+inline constexpr std::string_view kFilterKeysEnd = "g";
+
+std::string watermark_key(PartitionId partition);
+Result<PartitionId> parse_watermark_key(std::string_view key);
+
+inline constexpr std::string_view kWatermarkKeysBegin = "w";
+inline constexpr std::string_view kWatermarkKeysEnd = "x";
+
+// Where a store says what it is: format version and partition count (state/store_meta.h).
+inline constexpr std::string_view kMetaKey = "m";
+
+}  // namespace bloomring
