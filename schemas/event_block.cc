@@ -1,7 +1,5 @@
 #include "schemas/event_block.h"
 
-#include <algorithm>
-
 #include "base/hash.h"
 #include "schemas/bytes.h"
 
@@ -12,7 +10,6 @@ namespace {
 constexpr size_t kHeaderBytesMax = 3 + 5 * 10;
 constexpr size_t kUserBytesMax = 2 + 5;       // Length of the key and number of events.
 constexpr size_t kEventBytesMax = 1 + 8 + 7;  // Kind, item, time: 2^49 ms is beyond 2100.
-constexpr size_t kTableStart = 64;
 
 // Reads one varint at `at` of bytes that were verified before.
 uint64_t trusted_varint(std::string_view body, size_t& at) {
@@ -26,62 +23,28 @@ uint64_t trusted_varint(std::string_view body, size_t& at) {
 
 }  // namespace
 
-EventBlockBuilder::EventBlockBuilder() : table_(kTableStart) {}
-EventBlockBuilder::~EventBlockBuilder() = default;
-EventBlockBuilder::EventBlockBuilder(EventBlockBuilder&&) noexcept = default;
-EventBlockBuilder& EventBlockBuilder::operator=(EventBlockBuilder&&) noexcept = default;
-
-void EventBlockBuilder::grow_table() {
-  std::vector<uint32_t> table(table_.size() * 2);
-  const size_t mask = table.size() - 1;
-  for (uint32_t user = 0; user < users_.size(); ++user) {
-    size_t at = users_[user].hash & mask;
-    while (table[at] != 0) at = (at + 1) & mask;
-    table[at] = user + 1;
-  }
-  table_ = std::move(table);
-}
-
-uint32_t EventBlockBuilder::find_or_add_user(std::string_view user_key, uint64_t hash) {
-  const size_t mask = table_.size() - 1;
-  size_t at = hash & mask;
-  for (; table_[at] != 0; at = (at + 1) & mask) {
-    const User& user = users_[table_[at] - 1];
-    if (user.hash == hash && std::string_view(keys_).substr(user.key_begin, user.key_bytes) == user_key) {
-      return table_[at] - 1;
-    }
-  }
-  const auto index = static_cast<uint32_t>(users_.size());
-  table_[at] = index + 1;
-  users_.push_back({hash, static_cast<uint32_t>(keys_.size()), static_cast<uint32_t>(user_key.size()), kNone, kNone, 0});
-  keys_.append(user_key);
-  bytes_max_ += kUserBytesMax + user_key.size();
-  if (users_.size() * 2 > table_.size()) grow_table();
-  return index;
+size_t EventBlockBuilder::bytes_max() const {
+  return kHeaderBytesMax + users_.key_bytes() + users_.size() * kUserBytesMax + entries_.size() * kEventBytesMax;
 }
 
 void EventBlockBuilder::add(std::string_view user_key, uint64_t hash, const Event& event) {
-  if (entries_.empty()) {
-    bytes_max_ = kHeaderBytesMax;
-    time_min_ms_ = event.time_ms;
-  }
-  time_min_ms_ = std::min(time_min_ms_, event.time_ms);
-  User& user = users_[find_or_add_user(user_key, hash)];
+  if (entries_.empty() || event.time_ms < time_min_ms_) time_min_ms_ = event.time_ms;
+  const uint32_t user = users_.find_or_add(user_key, hash);
   const auto index = static_cast<uint32_t>(entries_.size());
   entries_.push_back({event, kNone});
-  if (user.first == kNone) {
-    user.first = index;
-  } else {
-    entries_[user.last].next = index;
+  if (user == chains_.size()) {
+    chains_.push_back({index, index, 1});
+    return;
   }
-  user.last = index;
-  ++user.events;
-  bytes_max_ += kEventBytesMax;
+  Chain& chain = chains_[user];
+  entries_[chain.last].next = index;
+  chain.last = index;
+  ++chain.events;
 }
 
 std::string EventBlockBuilder::finish(PartitionId partition, uint32_t partition_count) {
   std::string out;
-  out.reserve(bytes_max_ + sizeof(uint32_t));
+  out.reserve(bytes_max() + sizeof(uint32_t));
   ByteWriter writer(out);
   writer.u8(kEventBlockKind);
   writer.u8(kEventBlockVersion);
@@ -91,10 +54,10 @@ std::string EventBlockBuilder::finish(PartitionId partition, uint32_t partition_
   writer.varint(static_cast<uint64_t>(time_min_ms_));
   writer.varint(users_.size());
   writer.varint(entries_.size());
-  for (const User& user : users_) {
-    writer.bytes(std::string_view(keys_).substr(user.key_begin, user.key_bytes));
-    writer.varint(user.events);
-    for (uint32_t i = user.first; i != kNone; i = entries_[i].next) {
+  for (uint32_t user = 0; user < users_.size(); ++user) {
+    writer.bytes(users_.key(user));
+    writer.varint(chains_[user].events);
+    for (uint32_t i = chains_[user].first; i != kNone; i = entries_[i].next) {
       const Event& event = entries_[i].event;
       writer.u8(static_cast<uint8_t>(event.kind));
       writer.u64(event.item.value);
@@ -104,9 +67,7 @@ std::string EventBlockBuilder::finish(PartitionId partition, uint32_t partition_
   seal(out, kEventBlockKind);
   entries_.clear();
   users_.clear();
-  keys_.clear();
-  std::fill(table_.begin(), table_.end(), 0);
-  bytes_max_ = 0;
+  chains_.clear();
   return out;
 }
 

@@ -14,6 +14,7 @@
 
 #include "base/ids.h"
 #include "base/result.h"
+#include "base/user_table.h"
 #include "schemas/event.h"
 
 namespace bloomring {
@@ -21,16 +22,11 @@ namespace bloomring {
 // Collects events and writes them as a block. Reusable; not thread safe.
 class EventBlockBuilder {
  public:
-  EventBlockBuilder();
-  ~EventBlockBuilder();
-  EventBlockBuilder(EventBlockBuilder&&) noexcept;
-  EventBlockBuilder& operator=(EventBlockBuilder&&) noexcept;
-
   // `hash` is user_hash(user_key).
   void add(std::string_view user_key, uint64_t hash, const Event& event);
   size_t events() const { return entries_.size(); }
   // An upper bound of what `finish` gives, in bytes.
-  size_t bytes_max() const { return bytes_max_; }
+  size_t bytes_max() const;
   // The block's bytes; the builder is empty afterwards. At least one event was added.
   std::string finish(PartitionId partition, uint32_t partition_count);
 
@@ -39,24 +35,16 @@ class EventBlockBuilder {
     Event event;
     uint32_t next;  // Index of the user's next event, or kNone.
   };
-  struct User {
-    uint64_t hash;
-    uint32_t key_begin;
-    uint32_t key_bytes;
+  struct Chain {
     uint32_t first;
     uint32_t last;
     uint32_t events;
   };
   static constexpr uint32_t kNone = 0xffffffff;
 
-  uint32_t find_or_add_user(std::string_view user_key, uint64_t hash);
-  void grow_table();
-
   std::vector<Entry> entries_;
-  std::vector<User> users_;
-  std::string keys_;
-  std::vector<uint32_t> table_;  // Open addressing over user hashes: index into users_ + 1, 0 is free.
-  size_t bytes_max_ = 0;
+  UserTable users_;
+  std::vector<Chain> chains_;  // One for each user.
   int64_t time_min_ms_ = 0;
 };
 

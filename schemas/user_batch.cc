@@ -13,7 +13,6 @@ void write_header(ByteWriter& writer, uint8_t kind, const DrainHeader& header) {
   writer.u8(static_cast<uint8_t>(header.attempt));
   writer.varint(header.partition_count);
   writer.varint(static_cast<uint64_t>(header.partition.value));
-  writer.varint(static_cast<uint64_t>(header.hour.value));
   writer.varint(static_cast<uint64_t>(header.range.from.value));
   writer.varint(static_cast<uint64_t>(header.range.to.value));
 }
@@ -31,10 +30,9 @@ Status read_header(ByteReader& in, PartitionId partition, uint32_t partition_cou
   }
   header.partition = partition;
   header.partition_count = partition_count;
-  header.hour = HourIndex(static_cast<int64_t>(in.varint()));
   header.range.from = Offset(static_cast<int64_t>(in.varint()));
   header.range.to = Offset(static_cast<int64_t>(in.varint()));
-  if (!in.ok() || header.hour.value < 0 || header.range.from.value < 0 || header.range.to <= header.range.from) {
+  if (!in.ok() || header.range.from.value < 0 || header.range.to <= header.range.from) {
     return bad_record("batch record: header is cut short or its range is empty");
   }
   return {};
@@ -153,6 +151,12 @@ std::string encode_slot_end(const SlotEnd& end) {
   std::string out;
   ByteWriter writer(out);
   write_header(writer, kSlotEndKind, end.header);
+  writer.varint(end.hours.size());
+  for (const DrainedHour& drained : end.hours) {
+    writer.varint(static_cast<uint64_t>(drained.hour.value));
+    writer.varint(static_cast<uint64_t>(drained.range.from.value));
+    writer.varint(static_cast<uint64_t>(drained.range.to.value));
+  }
   writer.varint(end.users);
   writer.varint(end.plays);
   writer.varint(end.records);
@@ -162,6 +166,24 @@ std::string encode_slot_end(const SlotEnd& end) {
 
 namespace {
 
+// Reads the hours: disjoint, ascending, within the header's range.
+Status read_hours(ByteReader& in, SlotEnd& end) {
+  const uint64_t count = in.varint();
+  if (count == 0 || count > in.left()) return bad_record("slot end: number of hours is not possible");
+  Offset floor = end.header.range.from;
+  for (uint64_t i = 0; i < count; ++i) {
+    const auto hour = static_cast<int64_t>(in.varint());
+    const auto from = static_cast<int64_t>(in.varint());
+    const auto to = static_cast<int64_t>(in.varint());
+    if (!in.ok() || hour < 0 || from < floor.value || to <= from || to > end.header.range.to.value) {
+      return bad_record("slot end: hours are cut short or not in order");
+    }
+    floor = Offset(to);
+    end.hours.push_back({HourIndex(hour), {Offset(from), Offset(to)}});
+  }
+  return {};
+}
+
 Result<SlotEnd> decode_slot_end(std::string_view bytes, PartitionId partition, uint32_t partition_count) {
   std::string_view body;
   if (!open_sealed(bytes, kSlotEndKind, &body)) return bad_record("slot end: checksum differs or bytes are missing");
@@ -169,6 +191,7 @@ Result<SlotEnd> decode_slot_end(std::string_view bytes, PartitionId partition, u
   in.u8();
   SlotEnd end;
   BLOOMRING_TRY(read_header(in, partition, partition_count, end.header));
+  BLOOMRING_TRY(read_hours(in, end));
   end.users = in.varint();
   end.plays = in.varint();
   end.records = in.varint();

@@ -26,8 +26,7 @@ enum class DrainAttempt : uint8_t { kFirst = 1, kSecond = 2, kLap = 3 };
 struct DrainHeader {
   PartitionId partition;
   uint32_t partition_count = 0;
-  HourIndex hour{0};  // The (last) hour that was drained; at least 0.
-  OffsetRange range;  // Of user-events; not empty.
+  OffsetRange range;  // Of user-events, from the first drained hour's start to the last one's end; not empty.
   DrainAttempt attempt = DrainAttempt::kFirst;
   bool operator==(const DrainHeader&) const = default;
 };
@@ -74,9 +73,18 @@ class UserBatchReader {
   std::string_view user_key_;
 };
 
-// The slot-end marker with the totals of the drain, for metrics and for people.
+// One hour that a drain covered, with its range of user-events offsets.
+struct DrainedHour {
+  HourIndex hour;
+  OffsetRange range;
+  bool operator==(const DrainedHour&) const = default;
+};
+
+// The slot-end marker: the hours that are complete with it (several after a lap, disjoint and ascending), and the
+// totals of the drain.
 struct SlotEnd {
   DrainHeader header;
+  std::vector<DrainedHour> hours;  // At least one; all within header.range.
   uint64_t users = 0;
   uint64_t plays = 0;
   uint64_t records = 0;

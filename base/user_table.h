@@ -1,0 +1,41 @@
+// Numbers the user keys of a batch of work: 0, 1, 2, ... in the order of their first appearance.
+//
+// Made for grouping events by user on hot paths: one lookup costs a probe and a comparison, memory is kept between
+// batches, keys are copied once. Threading: one thread. References stay valid until the next `find_or_add` or `clear`.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bloomring {
+
+class UserTable {
+ public:
+  UserTable();
+
+  // The number of the user key, added when it is new. `hash` is user_hash(key).
+  uint32_t find_or_add(std::string_view key, uint64_t hash);
+  size_t size() const { return users_.size(); }
+  uint64_t hash(uint32_t user) const { return users_[user].hash; }
+  std::string_view key(uint32_t user) const {
+    return std::string_view(keys_).substr(users_[user].key_begin, users_[user].key_bytes);
+  }
+  size_t key_bytes() const { return keys_.size(); }
+  void clear();
+
+ private:
+  struct User {
+    uint64_t hash;
+    uint32_t key_begin;
+    uint32_t key_bytes;
+  };
+  void grow();
+
+  std::vector<User> users_;
+  std::string keys_;
+  std::vector<uint32_t> table_;  // Open addressing, at most half full: number + 1, 0 is free.
+};
+
+}  // namespace bloomring

@@ -1,0 +1,92 @@
+#include "operators/ingest.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/hash.h"
+
+namespace bloomring {
+
+namespace {
+
+constexpr size_t kRecentMarks = 1 << 16;  // 512 KiB: stays in the L2 cache.
+constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
+
+// Multiplicative mixing of three words; the constants are odd and irregular (golden ratio and XXH64's primes).
+uint64_t mark_of(uint64_t user, uint64_t item, uint64_t quarter) {
+  uint64_t mark = user * 0x9e3779b97f4a7c15ULL ^ item * 0xc2b2ae3d27d4eb4fULL ^ quarter * 0x165667b19e3779f9ULL;
+  mark ^= mark >> 29;
+  return mark | 1;  // 0 means empty.
+}
+
+}  // namespace
+
+Ingest::Ingest(IngestConfig config)
+    : config_(config), parser_(config.mapping), blocks_(config.partition_count), recent_(config.drop_repeats ? kRecentMarks : 0), earliest_open_ms_(kNever) {}
+
+bool Ingest::is_repeat(uint64_t user_hash, const Event& event) {
+  if (recent_.empty()) return false;
+  const uint64_t mark = mark_of(user_hash, event.item.value, static_cast<uint64_t>(quarter_of(event.time_ms).value));
+  uint64_t& place = recent_[(mark >> 40) % kRecentMarks];
+  if (place == mark) return true;
+  place = mark;
+  return false;
+}
+
+Ingest::Taken Ingest::take(std::string_view json, int64_t now_ms) {
+  Play play;
+  const Refusal refusal = parser_.parse(json, now_ms, play);
+  if (refusal != Refusal::kNone) {
+    ++stats_.refused[static_cast<size_t>(refusal)];
+    return {refusal, false, PartitionId(0), false};
+  }
+  user_key_.clear();
+  user_key_.push_back(static_cast<char>(play.scene.size()));
+  user_key_.append(play.scene);
+  user_key_.append(play.user);
+  const uint64_t hash = user_hash(user_key_);
+  const Event event{play.kind, item_hash(play.item), play.time_ms};
+  if (is_repeat(hash, event)) {
+    ++stats_.repeats;
+    return {};
+  }
+  ++stats_.accepted;
+  const PartitionId partition = partition_of(shard_of_hash(hash), config_.partition_count);
+  OpenBlock& block = blocks_[static_cast<size_t>(partition.value)];
+  if (block.builder.events() == 0) {
+    block.opened_ms = now_ms;
+    earliest_open_ms_ = std::min(earliest_open_ms_, now_ms);
+  }
+  block.builder.add(user_key_, hash, event);
+  const bool full = block.builder.events() >= config_.block_events || block.builder.bytes_max() >= config_.block_bytes;
+  return {Refusal::kNone, true, partition, full};
+}
+
+std::string Ingest::close_block(PartitionId partition) {
+  OpenBlock& block = blocks_[static_cast<size_t>(partition.value)];
+  if (block.builder.events() == 0) return {};
+  std::string bytes = block.builder.finish(partition, config_.partition_count);
+  ++stats_.blocks;
+  stats_.block_bytes += bytes.size();
+  return bytes;
+}
+
+const std::vector<PartitionId>& Ingest::due(int64_t now_ms) {
+  due_.clear();
+  if (now_ms - earliest_open_ms_ < config_.linger_ms && earliest_open_ms_ <= now_ms) return due_;
+  if (earliest_open_ms_ == kNever) return due_;
+  earliest_open_ms_ = kNever;
+  for (size_t i = 0; i < blocks_.size(); ++i) {
+    const OpenBlock& block = blocks_[i];
+    if (block.builder.events() == 0) continue;
+    // A clock that was set back must not keep a block open for ever.
+    if (now_ms - block.opened_ms >= config_.linger_ms || block.opened_ms > now_ms) {
+      due_.push_back(PartitionId(static_cast<int32_t>(i)));
+    } else {
+      earliest_open_ms_ = std::min(earliest_open_ms_, block.opened_ms);
+    }
+  }
+  return due_;
+}
+
+}  // namespace bloomring

@@ -1,0 +1,78 @@
+// The ingest stage's work: plays as JSON in, event blocks by partition out.
+//
+// Each record is parsed, validated, hashed and packed into the open block of its user's partition; a block is closed
+// by count, bytes or time. A repeat of the same (user, item) within the same quarter of an hour as one that was packed
+// shortly before is dropped: the filters cannot tell the difference (same period, same item).
+// Steps are pure on records and times: no Kafka, no threads, no clock reads. The task keeps the books of offsets.
+// Threading: one thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/ids.h"
+#include "schemas/event_block.h"
+#include "schemas/play_json.h"
+
+namespace bloomring {
+
+struct IngestConfig {
+  PlayMapping mapping;
+  uint32_t partition_count = 1;
+  size_t block_events = 4096;
+  size_t block_bytes = 256 << 10;
+  int64_t linger_ms = 50;
+  bool drop_repeats = true;
+};
+
+// Counts since the start, for metrics.
+struct IngestStats {
+  uint64_t accepted = 0;
+  uint64_t repeats = 0;
+  uint64_t refused[kRefusalCount] = {};
+  uint64_t blocks = 0;
+  uint64_t block_bytes = 0;
+};
+
+class Ingest {
+ public:
+  explicit Ingest(IngestConfig config);
+
+  struct Taken {
+    Refusal refusal = Refusal::kNone;  // Otherwise: write a dead letter with `detail()`.
+    bool packed = false;               // False also for a repeat.
+    PartitionId partition;             // Whose open block holds the play.
+    bool full = false;                 // That block should be closed now.
+  };
+  Taken take(std::string_view json, int64_t now_ms);
+  const std::string& detail() const { return parser_.detail(); }
+
+  // Closes the open block of the partition and returns its bytes; empty when nothing is in it.
+  std::string close_block(PartitionId partition);
+  // The partitions whose open block has lingered long enough at `now_ms`.
+  const std::vector<PartitionId>& due(int64_t now_ms);
+  bool block_open(PartitionId partition) const { return blocks_[static_cast<size_t>(partition.value)].builder.events() > 0; }
+
+  const IngestStats& stats() const { return stats_; }
+  const IngestConfig& config() const { return config_; }
+
+ private:
+  struct OpenBlock {
+    EventBlockBuilder builder;
+    int64_t opened_ms = 0;
+  };
+  bool is_repeat(uint64_t user_hash, const Event& event);
+
+  IngestConfig config_;
+  PlayParser parser_;
+  std::vector<OpenBlock> blocks_;   // By partition.
+  std::vector<uint64_t> recent_;    // Direct-mapped marks of (user, item, quarter); a newer one overwrites.
+  std::vector<PartitionId> due_;
+  std::string user_key_;
+  int64_t earliest_open_ms_;        // No open block is older.
+  IngestStats stats_;
+};
+
+}  // namespace bloomring

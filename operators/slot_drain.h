@@ -1,0 +1,69 @@
+// One drain: turns the staged blocks of a slot into user batches.
+//
+// The work is cut into passes over disjoint ranges of shards, so that memory stays under a bound however large the
+// slot is, and so that the window stage can spread the passes over the hour. Each pass reads the slot once and emits
+// the batches of its shards: per user the plays sorted by quarter and item, without repeats. The same slot always
+// gives the same batches.
+// Threading: used by the partition's task. Failure: that of the window store.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "base/user_table.h"
+#include "schemas/user_batch.h"
+#include "state/ring.h"
+#include "state/window_store.h"
+
+namespace bloomring {
+
+struct SlotDrainConfig {
+  size_t pass_bytes_max = 64 << 20;  // Memory of one pass: at least 1 MiB.
+  size_t passes = 16;                // Into how many passes a large slot is cut at least.
+  size_t record_bytes = 64 << 10;    // A user batches record is closed when it is so large.
+};
+
+class SlotDrain {
+ public:
+  SlotDrain(Drain drain, PartitionId partition, uint32_t partition_count, SlotDrainConfig config);
+
+  size_t passes() const { return passes_; }
+  size_t passes_done() const { return pass_; }
+  bool done() const { return pass_ == passes_; }
+  const Drain& drain() const { return drain_; }
+  // Appends the records of the next pass.
+  Status next_pass(WindowStore& store, std::vector<std::string>& records);
+  // The marker that ends the drain; meaningful once it is done.
+  SlotEnd slot_end() const;
+
+ private:
+  struct Play {
+    uint32_t user;
+    uint32_t quarter;
+    uint64_t item;
+  };
+  DrainHeader header() const;
+  void collect(std::string_view block, uint32_t shard_from, uint32_t shard_to);
+  void emit(std::vector<std::string>& records);
+  void close_record(std::vector<std::string>& records);
+
+  Drain drain_;
+  PartitionId partition_;
+  uint32_t partition_count_;
+  SlotDrainConfig config_;
+  size_t passes_;
+  size_t pass_ = 0;
+  SlotEnd totals_;
+
+  // Of the pass under way.
+  std::vector<Play> plays_;
+  UserTable users_;
+  std::vector<uint32_t> begins_;   // Where each user's plays begin in sorted_.
+  std::vector<DrainedPlay> sorted_;
+  UserBatchBuilder builder_;
+};
+
+}  // namespace bloomring

@@ -1,0 +1,105 @@
+#include "operators/window.h"
+
+#include <cmath>
+
+#include "base/fault_point.h"
+#include "schemas/event_block.h"
+
+namespace bloomring {
+
+namespace {
+
+// Partitions start their passes at different points of a pass's interval: multiples of the golden ratio's fraction
+// are spread evenly over [0, 1) for any number of partitions.
+double phase_of(PartitionId partition) {
+  const double multiple = 0.6180339887498949 * (partition.value + 1);
+  return multiple - std::floor(multiple);
+}
+
+}  // namespace
+
+Window::Window(WindowConfig config, WindowStore& store, Ring ring) : config_(config), store_(store), ring_(std::move(ring)) {}
+
+Result<Refusal> Window::apply(Offset offset, int64_t log_time_ms, std::string_view block, std::string& detail) {
+  auto opened = EventBlockReader::open(block, config_.partition, config_.partition_count);
+  if (!opened.ok()) {
+    detail = opened.status().message();
+    return Refusal::kBadBlock;
+  }
+  const HourIndex hour = ring_.admit(offset, log_time_ms, opened->events(), block.size());
+  BLOOMRING_TRY(store_.stage(hour, offset, block, ring_.state(config_.partition_count)));
+  fault_point("window.staged");
+  ++stats_.blocks;
+  stats_.events += opened->events();
+  stats_.bytes += block.size();
+  return Refusal::kNone;
+}
+
+Status Window::skip(Offset offset, int64_t log_time_ms) {
+  ring_.admit(offset, log_time_ms, 0, 0);
+  return store_.save(ring_.state(config_.partition_count));
+}
+
+Status Window::pass_time(int64_t now_ms) {
+  if (!ring_.pass_time(now_ms)) return {};
+  return store_.save(ring_.state(config_.partition_count));
+}
+
+void Window::start_drain(int64_t now_ms) {
+  auto due = ring_.next_drain();
+  if (!due) return;
+  ++stats_.drains[static_cast<size_t>(due->attempt)];
+  // Only the hour that has just ended is spread out; what is older is behind already.
+  const bool just_ended = due->hours.back().hour.value == ring_.hour_of(now_ms).value - 1;
+  const int64_t hour_start_ms = ring_.hour_of(now_ms).value * config_.ring.slot_ms;
+  drain_start_ms_ = just_ended ? hour_start_ms : now_ms;
+  drain_spread_ms_ = just_ended ? static_cast<int64_t>(static_cast<double>(config_.ring.slot_ms) * config_.drain_spread) : 0;
+  drain_.emplace(std::move(*due), config_.partition, config_.partition_count, config_.drain);
+}
+
+int64_t Window::pass_due_ms() const {
+  const double place = (static_cast<double>(drain_->passes_done()) + phase_of(config_.partition)) / static_cast<double>(drain_->passes());
+  return drain_start_ms_ + static_cast<int64_t>(static_cast<double>(drain_spread_ms_) * place);
+}
+
+bool Window::abandon_if_lapped() {
+  if (!drain_ || ring_.drain_current(drain_->drain().id)) return false;
+  ++stats_.drains_abandoned;
+  drain_.reset();
+  return true;
+}
+
+Status Window::drain_step(int64_t now_ms, std::vector<std::string>& records) {
+  abandon_if_lapped();
+  if (!drain_) start_drain(now_ms);
+  if (!drain_ || drain_->done() || now_ms < pass_due_ms()) return {};
+  return drain_->next_pass(store_, records);
+}
+
+std::string Window::slot_end() const { return encode_slot_end(drain_->slot_end()); }
+
+void Window::drain_finished() {
+  if (abandon_if_lapped() || !drain_) return;
+  stats_.batches += drain_->slot_end().users;
+  stats_.batch_plays += drain_->slot_end().plays;
+  ring_.drain_finished(drain_->drain().id);
+  drain_.reset();
+}
+
+void Window::drain_failed() {
+  if (abandon_if_lapped() || !drain_) return;
+  ++stats_.drains_failed;
+  ring_.drain_failed(drain_->drain().id);
+  drain_.reset();
+}
+
+Status Window::merged(const MergedWatermark& watermark) {
+  const std::vector<HourIndex> released = ring_.merged(watermark);
+  if (released.empty()) return {};
+  stats_.hours_released += released.size();
+  BLOOMRING_TRY(store_.release(released, ring_.state(config_.partition_count)));
+  fault_point("window.released");
+  return {};
+}
+
+}  // namespace bloomring

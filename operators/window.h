@@ -1,0 +1,90 @@
+// The window stage's work on one partition: stages event blocks by hour and drains the slots of the ring.
+//
+// Steps are pure on records and times: no Kafka, no threads, no clock reads. The task (pipeline/window_task.h) brings
+// records and carries away what comes out.
+// Guarantees: a block and its offset become part of the store in one write; a drain emits every play of its slot; the
+// slot end is given out only after the caller has said that every record of the drain is durable.
+// Failure: that of the window store. Threading: used by the partition's task.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "operators/slot_drain.h"
+#include "schemas/play_json.h"
+#include "state/ring.h"
+#include "state/window_store.h"
+
+namespace bloomring {
+
+struct WindowConfig {
+  PartitionId partition;
+  uint32_t partition_count = 1;
+  RingConfig ring;
+  SlotDrainConfig drain;
+  double drain_spread = 0.5;  // [0, 0.9]: over which part of an hour the passes of a drain are spread.
+};
+
+// Counts since the start, for metrics.
+struct WindowStats {
+  uint64_t blocks = 0;
+  uint64_t events = 0;
+  uint64_t bytes = 0;
+  uint64_t hours_released = 0;
+  uint64_t drains[4] = {};           // Started, by DrainAttempt.
+  uint64_t drains_failed = 0;
+  uint64_t drains_abandoned = 0;     // The ring came round while they were under way.
+  uint64_t batches = 0;              // Users' batches of finished drains.
+  uint64_t batch_plays = 0;
+};
+
+class Window {
+ public:
+  Window(WindowConfig config, WindowStore& store, Ring ring);
+
+  // Applies the record at `offset`. kBadBlock (with `detail`): not an event block of this partition, nothing was
+  // applied; the caller writes a dead letter and then calls `skip`.
+  Result<Refusal> apply(Offset offset, int64_t log_time_ms, std::string_view block, std::string& detail);
+  // Moves the applied offset past a record that was refused.
+  Status skip(Offset offset, int64_t log_time_ms);
+  // The partition was read to its end at `now_ms`: a quiet hour seals too.
+  Status pass_time(int64_t now_ms);
+
+  // Starts a drain when one is due and appends the records of the next pass when its time has come.
+  Status drain_step(int64_t now_ms, std::vector<std::string>& records);
+  bool draining() const { return drain_.has_value(); }
+  // True when every pass of the drain has been appended and the drain may still end.
+  bool passes_done() const { return drain_ && drain_->done(); }
+  // The slot end, to be written when every record of the drain is durable.
+  std::string slot_end() const;
+  // The slot end is durable.
+  void drain_finished();
+  // A record of the drain cannot be written now: the slot waits for its next run.
+  void drain_failed();
+
+  // Removes what the watermark covers.
+  Status merged(const MergedWatermark& watermark);
+
+  const Ring& ring() const { return ring_; }
+  const WindowStats& stats() const { return stats_; }
+
+ private:
+  void start_drain(int64_t now_ms);
+  bool abandon_if_lapped();
+  int64_t pass_due_ms() const;
+
+  WindowConfig config_;
+  WindowStore& store_;
+  Ring ring_;
+  std::optional<SlotDrain> drain_;
+  int64_t drain_start_ms_ = 0;
+  int64_t drain_spread_ms_ = 0;
+  WindowStats stats_;
+};
+
+}  // namespace bloomring
