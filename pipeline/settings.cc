@@ -3,11 +3,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <set>
 
 #include "absl/time/time.h"
 #include "base/hash.h"
 #include "base/listen_address.h"
+#include "pipeline/settings_check.h"
 
 namespace bloomring {
 namespace {
@@ -229,105 +229,6 @@ void declare_faces(Config& config, Settings& s) {
       .doc("`text` for people, `json` for machines: one object a line.");
 }
 
-// Collects what does not fit together, each with the place where the value was set.
-class FitCheck {
- public:
-  FitCheck(const Settings& settings, const Config& config) : s_(settings), config_(config) {}
-
-  void run() {
-    topics();
-    properties();
-    ring();
-    serving();
-    fields();
-    require(s_.store.kind == StoreKind::kEmbedded, "store.kind",
-            "is redis, which is not available yet; use embedded with store.path");
-    require(s_.filter.retention_periods + 1 >= s_.filter.periods_read, "filter.retention_periods",
-            "is " + std::to_string(s_.filter.retention_periods) + "; it must be at least filter.periods_read - 1 = " +
-                std::to_string(s_.filter.periods_read - 1) + ", or queries would read filters that have expired");
-  }
-
-  Status status() const {
-    std::string message;
-    for (const std::string& problem : problems_) message += (message.empty() ? "" : "\n") + problem;
-    return problems_.empty() ? Status() : invalid(message);
-  }
-  std::vector<std::string> warnings;
-
- private:
-  std::string at(std::string_view key) const { return config_.origin(key) + ": " + std::string(key) + " "; }
-  void require(bool fits, std::string_view key, const std::string& sentence) {
-    if (!fits) problems_.push_back(at(key) + sentence);
-  }
-
-  void topics() {
-    const uint32_t count = s_.topics.partitions;
-    require(kShardCount % count == 0, "topics.partitions",
-            "is " + std::to_string(count) + "; it must divide 5000, the number of shards, as 1, 2, 4, 5, 8, 10, 20, 25, 40, 50, 100, 125, 200, 250, 500 and 1000 do");
-    std::set<std::string> names;
-    const auto once = [&](const std::string& name, std::string_view key) {
-      require(names.insert(name).second, key, "is " + name + ", which is already the name of another topic");
-    };
-    for (const std::string& name : s_.topics.plays) once(name, "topics.plays");
-    once(s_.topics.user_events, "topics.user_events");
-    once(s_.topics.user_batches, "topics.user_batches");
-    once(s_.topics.dead, "topics.dead");
-  }
-
-  void properties() {
-    // What the guarantees rest on, and what has a key of its own.
-    constexpr std::string_view kOurs[] = {
-        "bootstrap.servers", "metadata.broker.list", "group.id",   "group.instance.id", "enable.auto.commit", "enable.auto.offset.store",
-        "auto.offset.reset", "acks",                 "request.required.acks", "enable.idempotence", "transactional.id", "message.timeout.ms",
-        "delivery.timeout.ms", "partition.assignment.strategy", "allow.auto.create.topics", "partitioner"};
-    for (const auto& [name, value] : s_.kafka.properties) {
-      if (name == "bootstrap.servers" || name == "metadata.broker.list") {
-        require(false, "kafka.properties", "has " + name + "; set kafka.bootstrap instead");
-        continue;
-      }
-      const bool ours = std::find(std::begin(kOurs), std::end(kOurs), name) != std::end(kOurs);
-      require(!ours, "kafka.properties", "has " + name + ", which bloomring sets itself because its guarantees rest on it");
-    }
-  }
-
-  void ring() {
-    const int64_t kept_seconds = int64_t{s_.topics.retention_hours} * 3600;
-    const int64_t lap_seconds = int64_t{s_.ring.slots} * s_.ring.slot_seconds;
-    require(kept_seconds > lap_seconds, "topics.retention_hours",
-            "is " + std::to_string(s_.topics.retention_hours) + "; it must be more than one lap of the ring (ring.slots x ring.slot_seconds = " +
-                std::to_string(lap_seconds) + " seconds), or plays could leave the log before they are merged");
-    if (kept_seconds > lap_seconds && kept_seconds < 2 * lap_seconds) {
-      warnings.push_back(at("topics.retention_hours") + "keeps less than two laps of the ring: a filter store that was down "
-                         "for longer than the rest loses plays");
-    }
-  }
-
-  void serving() {
-    require(s_.serve.replica_index < s_.serve.replica_count, "serve.replica_index",
-            "is " + std::to_string(s_.serve.replica_index) + "; it must be less than serve.replica_count = " + std::to_string(s_.serve.replica_count));
-    require(s_.serve.replication_factor <= s_.serve.replica_count, "serve.replication_factor",
-            "is " + std::to_string(s_.serve.replication_factor) + "; it must be at most serve.replica_count = " + std::to_string(s_.serve.replica_count));
-  }
-
-  void fields() {
-    std::set<std::string> names;
-    const auto once = [&](const std::string& name, std::string_view key) {
-      require(names.insert(name).second, key, "is " + name + ", which is already the name of another field");
-    };
-    once(s_.events.user, "events.user");
-    once(s_.events.item, "events.item");
-    once(s_.events.time, "events.time");
-    once(s_.events.scene, "events.scene");
-    once(s_.events.event, "events.event");
-    once(s_.events.progress, "events.progress");
-    once(s_.events.duration, "events.duration");
-  }
-
-  const Settings& s_;
-  const Config& config_;
-  std::vector<std::string> problems_;
-};
-
 Result<std::string> host_name() {
   char name[256] = {};
   if (gethostname(name, sizeof name - 1) != 0 || name[0] == '\0') return invalid("this host has no name; set instance");
@@ -376,11 +277,8 @@ Result<LoadedSettings> load_settings(const ConfigSources& sources) {
   if (loaded.settings.instance.empty()) {
     BLOOMRING_TRY_ASSIGN(loaded.settings.instance, host_name());
   }
-  FitCheck fit(loaded.settings, config);
-  fit.run();
-  BLOOMRING_TRY(fit.status());
   loaded.warnings = config.warnings();
-  loaded.warnings.insert(loaded.warnings.end(), fit.warnings.begin(), fit.warnings.end());
+  BLOOMRING_TRY(check_settings_fit(loaded.settings, config, loaded.warnings));
   loaded.effective_yaml = config.effective_yaml();
   return loaded;
 }

@@ -1,0 +1,133 @@
+#include "pipeline/admin_server.h"
+
+#include <civetweb.h>
+
+#include <cstring>
+#include <mutex>
+
+#include "base/listen_address.h"
+#include "base/log.h"
+
+namespace bloomring {
+namespace {
+
+// What civetweb logged last: the reason of a failed start, later about broken connections. Written by its threads.
+struct LastMessage {
+  std::mutex mutex;
+  std::string text;
+};
+
+}  // namespace
+
+struct AdminServer::Impl {
+  AdminPages pages;
+  ListenAddress address;
+  LastMessage last_message;
+  mg_context* context = nullptr;
+
+  ~Impl() {
+    if (context != nullptr) mg_stop(context);
+    mg_exit_library();
+  }
+};
+
+namespace {
+
+const char* reason_phrase(int status) {
+  switch (status) {
+    case 200: return "OK";
+    case 404: return "Not Found";
+    case 405: return "Method Not Allowed";
+    case 500: return "Internal Server Error";
+    case 503: return "Service Unavailable";
+  }
+  return "Unknown";
+}
+
+void send_page(mg_connection* connection, const AdminPage& page) {
+  const std::string head = "HTTP/1.1 " + std::to_string(page.status) + " " + reason_phrase(page.status) +
+                           "\r\nContent-Type: " + page.content_type +
+                           "\r\nContent-Length: " + std::to_string(page.body.size()) +
+                           "\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nConnection: close" +
+                           (page.status == 405 ? "\r\nAllow: GET" : "") + "\r\n\r\n";
+  mg_write(connection, head.data(), head.size());
+  mg_write(connection, page.body.data(), page.body.size());
+}
+
+AdminPage answer(const AdminPages& pages, const mg_request_info& request) {
+  const auto page = pages.find(request.local_uri == nullptr ? "" : request.local_uri);
+  if (page == pages.end()) {
+    std::string list;
+    for (const auto& [path, unused] : pages) list += path + "\n";
+    return {404, "text/plain; charset=utf-8", "no such page; there are:\n" + list};
+  }
+  if (std::strcmp(request.request_method, "GET") != 0) return {405, "text/plain; charset=utf-8", "GET only\n"};
+  try {
+    return page->second();
+  } catch (const std::exception& error) {
+    log_error("an admin page failed", {{"page", page->first}, {"reason", error.what()}});
+    return {500, "text/plain; charset=utf-8", "the page failed; the log says why\n"};
+  }
+}
+
+int handle_request(mg_connection* connection, void* pages) {
+  const AdminPage page = answer(*static_cast<const AdminPages*>(pages), *mg_get_request_info(connection));
+  send_page(connection, page);
+  return page.status;
+}
+
+int keep_message(const mg_connection* connection, const char* message) {
+  auto* last = static_cast<LastMessage*>(mg_get_user_data(mg_get_context(connection)));
+  if (last == nullptr) return 1;
+  const std::lock_guard lock(last->mutex);
+  last->text = message;
+  return 1;
+}
+
+Status cannot_listen(const std::string& listen, const std::string& reason) {
+  return invalid("cannot listen on " + listen + (reason.empty() ? "" : ": " + reason) +
+                 "; is the port taken by another process? Set admin.listen to a free one, or to port 0 for any");
+}
+
+}  // namespace
+
+AdminPages admin_pages(const Metrics& metrics, const Health& health) {
+  return {
+      {"/metrics", [&] { return AdminPage{200, "text/plain; version=0.0.4; charset=utf-8", metrics.text()}; }},
+      {"/healthz", [&] { return AdminPage{health.alive() ? 200 : 503, "application/json", health.alive_json()}; }},
+      {"/readyz", [&] { return AdminPage{health.ready() ? 200 : 503, "application/json", health.ready_json()}; }},
+  };
+}
+
+Result<std::unique_ptr<AdminServer>> AdminServer::start(const std::string& listen, AdminPages pages) {
+  BLOOMRING_TRY_ASSIGN(const ListenAddress address, parse_listen_address(listen));
+  mg_init_library(0);
+  auto impl = std::make_unique<Impl>();
+  impl->pages = std::move(pages);
+  impl->address = address;
+  const std::string port = address.to_string(), threads = std::to_string(kAdminThreads);
+  const std::string timeout = std::to_string(kAdminTimeoutMs);
+  const char* options[] = {"listening_ports", port.c_str(), "num_threads", threads.c_str(), "request_timeout_ms", timeout.c_str(),
+                           "enable_keep_alive", "no", "enable_directory_listing", "no", nullptr};
+  mg_callbacks callbacks{};
+  callbacks.log_message = keep_message;
+  mg_init_data init{&callbacks, &impl->last_message, options};
+  char text[256] = {};
+  unsigned code = 0;
+  mg_error_data error{&code, text, sizeof text};
+  impl->context = mg_start2(&init, &error);
+  if (impl->context == nullptr) return cannot_listen(listen, impl->last_message.text.empty() ? text : impl->last_message.text);
+  mg_server_port bound{};
+  if (mg_get_server_ports(impl->context, 1, &bound) != 1) return cannot_listen(listen, "no port was bound");
+  impl->address.port = static_cast<uint16_t>(bound.port);
+  mg_set_request_handler(impl->context, "/", handle_request, &impl->pages);
+  return std::unique_ptr<AdminServer>(new AdminServer(std::move(impl)));
+}
+
+AdminServer::AdminServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+AdminServer::~AdminServer() = default;
+
+uint16_t AdminServer::port() const { return impl_->address.port; }
+std::string AdminServer::address() const { return impl_->address.to_string(); }
+
+}  // namespace bloomring

@@ -1,0 +1,55 @@
+// The admin port: small read-only pages over HTTP for machines and the person on call.
+//
+// Pages are answered by exact path and GET only; anything else is 404 or 405. The port has no authentication and must
+// stay inside the network. At most kAdminThreads requests are answered at the same time, and a client that is slow to
+// ask or to read is cut off after kAdminTimeoutMs, so no client can keep others from the metrics for long.
+// Failure: kInvalid when the address cannot be used, with what to do about it.
+// Threading: pages are called from the server's threads, several at a time.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "base/metrics.h"
+#include "base/result.h"
+#include "pipeline/health.h"
+
+namespace bloomring {
+
+inline constexpr int kAdminThreads = 4;
+inline constexpr int kAdminTimeoutMs = 5000;
+
+struct AdminPage {
+  int status = 200;
+  std::string content_type = "application/json";
+  std::string body;
+};
+
+using AdminPages = std::map<std::string, std::function<AdminPage()>>;  // By path: "/metrics".
+
+// /metrics, /healthz and /readyz (503 with the reasons when it is not). Both outlive the server.
+AdminPages admin_pages(const Metrics& metrics, const Health& health);
+
+class AdminServer {
+ public:
+  // `listen` is "host:port"; port 0 takes any free one.
+  static Result<std::unique_ptr<AdminServer>> start(const std::string& listen, AdminPages pages);
+  // Waits for the requests that are being answered.
+  ~AdminServer();
+  AdminServer(const AdminServer&) = delete;
+  AdminServer& operator=(const AdminServer&) = delete;
+
+  uint16_t port() const;
+  // "127.0.0.1:40003": the host that was asked for, with the port that was taken.
+  std::string address() const;
+
+ private:
+  struct Impl;
+  explicit AdminServer(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace bloomring

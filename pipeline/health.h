@@ -1,0 +1,43 @@
+// Whether the process is alive and ready, told by its parts and answered on the admin port.
+//
+// Alive and ready are different questions. A part that has failed cannot go on and a restart may help: /healthz says
+// so. A part that is not ready (starting, rebuilding, without its broker) gets better by itself, and a restart would
+// only make it begin again: /readyz says so. With no part at all the process is alive and not ready.
+// Threading: thread safe.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <string>
+
+namespace bloomring {
+
+class Health {
+ public:
+  // `part` is a stage or another named piece: "window", "store". The reason is a sentence for the person on call.
+  void set_ready(const std::string& part);
+  void set_not_ready(const std::string& part, const std::string& reason);
+  void set_failed(const std::string& part, const std::string& reason);
+  void forget(const std::string& part);
+
+  bool alive() const;  // No part has failed.
+  bool ready() const;  // At least one part, and all are ready.
+  // {"ready":false,"parts":{"serve":{"ready":true},"window":{"ready":false,"reason":"rebuilding 3 of 8 partitions"}}}
+  std::string ready_json() const;
+  // The same with "alive", for the parts that have failed.
+  std::string alive_json() const;
+
+ private:
+  enum class State { kReady, kNotReady, kFailed };
+  struct Part {
+    State state;
+    std::string reason;
+  };
+  void set(const std::string& part, State state, const std::string& reason);
+  std::string json(const char* question, bool answer, bool (*fine)(State)) const;
+
+  mutable std::mutex mutex_;
+  std::map<std::string, Part> parts_;
+};
+
+}  // namespace bloomring

@@ -1,0 +1,122 @@
+#include "pipeline/settings_check.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/hash.h"
+
+namespace bloomring {
+namespace {
+
+// Properties that the guarantees rest on, or that follow from other keys.
+constexpr std::string_view kOwnProperties[] = {
+    "group.id", "group.instance.id", "enable.auto.commit", "enable.auto.offset.store", "auto.offset.reset", "acks",
+    "request.required.acks", "enable.idempotence", "transactional.id", "message.timeout.ms", "delivery.timeout.ms",
+    "partition.assignment.strategy", "allow.auto.create.topics", "partitioner"};
+
+// Collects what does not fit, each with the place where the value was set.
+class Misfits {
+ public:
+  explicit Misfits(const Config& config) : config_(config) {}
+
+  std::string at(std::string_view key) const { return config_.origin(key) + ": " + std::string(key) + " "; }
+  void require(bool fits, std::string_view key, const std::string& sentence) {
+    if (!fits) message_ += (message_.empty() ? "" : "\n") + at(key) + sentence;
+  }
+  Status status() const { return message_.empty() ? Status() : invalid(message_); }
+
+ private:
+  const Config& config_;
+  std::string message_;
+};
+
+// Names of one kind, none of which may be used twice.
+class Names {
+ public:
+  Names(Misfits& misfits, std::string kind) : misfits_(misfits), kind_(std::move(kind)) {}
+  void add(std::string_view key, const std::string& name) {
+    misfits_.require(names_.insert(name).second, key, "is " + name + ", which is already the name of another " + kind_);
+  }
+
+ private:
+  Misfits& misfits_;
+  std::string kind_;
+  std::set<std::string> names_;
+};
+
+void check_topics(const TopicSettings& topics, Misfits& misfits) {
+  misfits.require(kShardCount % topics.partitions == 0, "topics.partitions",
+                  "is " + std::to_string(topics.partitions) +
+                      "; it must divide 5000, the number of shards, as 1, 2, 4, 5, 8, 10, 20, 25, 40, 50, 100, 125, 200, "
+                      "250, 500 and 1000 do");
+  Names names(misfits, "topic");
+  for (const std::string& name : topics.plays) names.add("topics.plays", name);
+  names.add("topics.user_events", topics.user_events);
+  names.add("topics.user_batches", topics.user_batches);
+  names.add("topics.dead", topics.dead);
+}
+
+void check_fields(const EventSettings& events, Misfits& misfits) {
+  Names names(misfits, "field");
+  names.add("events.user", events.user);
+  names.add("events.item", events.item);
+  names.add("events.time", events.time);
+  names.add("events.scene", events.scene);
+  names.add("events.event", events.event);
+  names.add("events.progress", events.progress);
+  names.add("events.duration", events.duration);
+}
+
+void check_properties(const KafkaSettings& kafka, Misfits& misfits) {
+  for (const auto& [name, value] : kafka.properties) {
+    const bool brokers = name == "bootstrap.servers" || name == "metadata.broker.list";
+    misfits.require(!brokers, "kafka.properties", "has " + name + "; set kafka.bootstrap instead");
+    const bool ours = std::find(std::begin(kOwnProperties), std::end(kOwnProperties), name) != std::end(kOwnProperties);
+    misfits.require(!ours, "kafka.properties", "has " + name + ", which bloomring sets itself: its guarantees rest on it");
+  }
+}
+
+void check_ring(const Settings& settings, Misfits& misfits, std::vector<std::string>& warnings) {
+  const int64_t kept_seconds = int64_t{settings.topics.retention_hours} * 3600;
+  const int64_t lap_seconds = settings.ring.lap_ms() / 1000;
+  misfits.require(kept_seconds > lap_seconds, "topics.retention_hours",
+                  "is " + std::to_string(settings.topics.retention_hours) +
+                      "; it must be more than one lap of the ring (ring.slots x ring.slot_seconds = " +
+                      std::to_string(lap_seconds) + " seconds), or plays could leave the log before they are merged");
+  if (kept_seconds > lap_seconds && kept_seconds < 2 * lap_seconds) {
+    warnings.push_back(misfits.at("topics.retention_hours") +
+                       "keeps less than two laps of the ring: plays are lost when the filter store is down for longer "
+                       "than what is beyond the first lap");
+  }
+}
+
+void check_serving(const ServeSettings& serve, Misfits& misfits) {
+  const std::string count = "serve.replica_count = " + std::to_string(serve.replica_count);
+  misfits.require(serve.replica_index < serve.replica_count, "serve.replica_index",
+                  "is " + std::to_string(serve.replica_index) + "; it must be less than " + count);
+  misfits.require(serve.replication_factor <= serve.replica_count, "serve.replication_factor",
+                  "is " + std::to_string(serve.replication_factor) + "; it must be at most " + count);
+}
+
+void check_filter(const FilterSettings& filter, Misfits& misfits) {
+  misfits.require(filter.retention_periods + 1 >= filter.periods_read, "filter.retention_periods",
+                  "is " + std::to_string(filter.retention_periods) + "; it must be at least filter.periods_read - 1 = " +
+                      std::to_string(filter.periods_read - 1) + ", or queries would read filters that have expired");
+}
+
+}  // namespace
+
+Status check_settings_fit(const Settings& settings, const Config& config, std::vector<std::string>& warnings) {
+  Misfits misfits(config);
+  check_topics(settings.topics, misfits);
+  check_fields(settings.events, misfits);
+  check_properties(settings.kafka, misfits);
+  check_ring(settings, misfits, warnings);
+  check_serving(settings.serve, misfits);
+  check_filter(settings.filter, misfits);
+  misfits.require(settings.store.kind == StoreKind::kEmbedded, "store.kind",
+                  "is redis, which is not available yet; use embedded, with store.path");
+  return misfits.status();
+}
+
+}  // namespace bloomring
