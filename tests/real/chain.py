@@ -13,10 +13,9 @@ SLOT_SECONDS = 4
 SESSION_TIMEOUT_MS = 6000
 READY_BOUND_S = 60
 
-# The only names of metrics that the tests lean on: records that a stage has not yet applied, and records of the log
-# that are not yet covered by the merged watermark.
-PROCESSING_LAG = "bloomring_lag_records"
-CUSTODY_LAG = "bloomring_custody_lag_records"
+# The one metric that the tests lean on: what a stage has committed of a topic, by partition. The window stage commits
+# an event only when the merged watermark covers it.
+COMMITTED = "bloomring_committed_offset"
 
 
 def config(folder, bootstrap, instance):
@@ -102,20 +101,29 @@ class Chain:
         """Until the log of a topic is longer than it was: work is under way, so a kill now is in its middle."""
         processes.wait_for(lambda: self.log_end(topic) > since, bound_s, f"{topic} grows beyond {since} records")
 
-    def lags(self, metric):
-        """The sum of a lag over every process that has it, or None while one does not say it yet."""
+    def committed(self, stage, topic):
+        """{partition: offset}, of whichever process of the stage has committed furthest."""
         self.all_running()
-        found = []
+        found = {}
         for ready in self._ready.values():
-            found += processes.values(processes.metrics(ready["admin"]), metric)
-        return sum(found) if found else None
+            for (name, labels), offset in processes.metrics(ready["admin"]).items():
+                labels = dict(labels)
+                if name == COMMITTED and labels["stage"] == stage and labels["topic"] == topic:
+                    partition = int(labels["partition"])
+                    found[partition] = max(found.get(partition, 0), int(offset))
+        return found
 
-    def wait_until_merged(self, bound_s=180):
-        """Until every record is applied and covered by the merged watermark."""
+    def wait_until_committed(self, stage, topic, bound_s):
+        """Until a stage has committed everything that its topic holds now."""
+        ends = {partition: end for partition, end in processes.end_offsets(self.bootstrap, topic, PARTITIONS).items() if end}
         last = {}
 
-        def merged():
-            for metric in (PROCESSING_LAG, CUSTODY_LAG):
-                last[metric] = self.lags(metric)
-            return all(value == 0 for value in last.values())
-        processes.wait_for(merged, bound_s, lambda: f"everything merged; lags: {last}")
+        def done():
+            last.update(self.committed(stage, topic))
+            return all(last.get(partition, 0) >= end for partition, end in ends.items())
+        processes.wait_for(done, bound_s, lambda: f"{stage} has committed {topic}: ends {ends}, committed {last}")
+
+    def wait_until_merged(self, bound_s=180):
+        """Until every play produced is in the log, and everything in the log is covered by the merged watermark."""
+        self.wait_until_committed("ingest", "plays", bound_s)
+        self.wait_until_committed("window", "user-events", bound_s)
