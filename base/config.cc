@@ -166,6 +166,13 @@ std::string Config::nearest_key(std::string_view name) const {
   return known[static_cast<size_t>(std::find(last_parts.begin(), last_parts.end(), part) - last_parts.begin())];
 }
 
+std::string Config::unknown_key(const std::string& name) const {
+  if (is_section(name)) return name + " is a section; it must be a map of keys";
+  const std::string nearest = nearest_key(name);
+  const std::string hint = nearest.empty() ? "`bloomring reference config` lists the keys" : "did you mean " + nearest + "?";
+  return "unknown key " + name + "; " + hint;
+}
+
 Status Config::load(const ConfigSources& sources) {
   std::vector<std::string> problems;
   if (!sources.path.empty()) load_file(sources.path, problems);
@@ -198,11 +205,7 @@ void Config::load_file(const std::string& path, std::vector<std::string>& proble
     const std::string place = path + ":" + std::to_string(entry.line);
     ConfigKey* key = find(entry.key);
     if (key == nullptr) {
-      const std::string nearest = is_section(entry.key) ? "" : nearest_key(entry.key);
-      const std::string hint = is_section(entry.key) ? "it is a section and takes a map of keys"
-                               : nearest.empty()     ? "`bloomring reference config` lists the keys"
-                                                     : "did you mean " + nearest + "?";
-      problems.push_back(place + ": " + (is_section(entry.key) ? "" : "unknown key ") + entry.key + "; " + hint);
+      problems.push_back(place + ": " + unknown_key(entry.key));
     } else if (const auto [first, inserted] = lines.emplace(entry.key, entry.line); !inserted) {
       problems.push_back(place + ": " + entry.key + " is already set in line " + std::to_string(first->second));
     } else {
@@ -240,9 +243,7 @@ void Config::load_flags(const std::vector<ConfigFlag>& flags, std::vector<std::s
       assign_text(*key, flag.value, flag.origin, problems);
       continue;
     }
-    const std::string nearest = nearest_key(flag.key);
-    problems.push_back(flag.origin + ": unknown key " + flag.key +
-                       (nearest.empty() ? "; `bloomring reference config` lists the keys" : "; did you mean " + nearest + "?"));
+    problems.push_back(flag.origin + ": " + unknown_key(flag.key));
   }
 }
 

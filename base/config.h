@@ -201,6 +201,7 @@ class Config {
   ConfigKey* find(std::string_view name);
   bool is_section(std::string_view name) const;
   std::string nearest_key(std::string_view name) const;
+  std::string unknown_key(const std::string& name) const;
   void load_file(const std::string& path, std::vector<std::string>& problems);
   void load_environment(const std::map<std::string, std::string>& environment, std::vector<std::string>& problems);
   void load_variable(const std::string& variable, const std::string& value, std::vector<std::string>& problems);

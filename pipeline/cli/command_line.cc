@@ -1,0 +1,220 @@
+#include "pipeline/cli/command_line.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <functional>
+#include <iostream>
+#include <map>
+
+#include "base/nearest.h"
+#include "base/version.h"
+#include "pipeline/cli/commands.h"
+#include "pipeline/cli/output.h"
+
+namespace bloomring::cli {
+namespace {
+
+// What was typed, for all commands; and the one that was chosen.
+struct CommandLine {
+  RunArgs run;
+  DevArgs dev;
+  QueryArgs query;
+  CheckArgs check;
+  TopicsArgs topics;
+  InspectArgs inspect;
+  ReferenceArgs reference;
+  std::string stages;
+  std::function<int()> chosen;
+};
+
+void add_config_flags(CLI::App& command, ConfigArgs& args) {
+  command.add_option("--config", args.path, "Configuration file (YAML); `bloomring reference config` lists its keys")
+      ->type_name("FILE");
+  command.add_option("--set", args.sets, "One setting, over file and environment: --set ring.slots=5; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+}
+
+// "json, text": the words of a closed list, as a message names them.
+template <typename E>
+std::vector<std::string> words_of(const std::map<std::string, E>& meanings) {
+  std::vector<std::string> words;
+  for (const auto& [word, meaning] : meanings) words.push_back(word);
+  return words;
+}
+
+std::string joined(const std::vector<std::string>& words, const char* separator) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : separator) + word;
+  return text;
+}
+
+std::string hint_for(const std::string& word, const std::vector<std::string>& known) {
+  const std::string nearest = nearest_name(word, known);
+  return nearest.empty() ? "" : "; did you mean " + nearest + "?";
+}
+
+// A flag or argument that takes one word of a closed list. (CLI11's own transformers print the enum's bytes.)
+template <typename E>
+CLI::Option* add_word(CLI::App& command, const std::string& name, E& target, const std::map<std::string, E>& meanings,
+                      const std::string& doc) {
+  const std::vector<std::string> words = words_of(meanings);
+  const auto check = [words](std::string& word) {
+    if (std::find(words.begin(), words.end(), word) != words.end()) return std::string();
+    return word + " must be one of " + joined(words, ", ") + hint_for(word, words);
+  };
+  return command.add_option_function<std::string>(name, [&target, meanings](const std::string& word) { target = meanings.at(word); }, doc)
+      ->check(CLI::Validator(check, ""))
+      ->type_name(joined(words, "|"));
+}
+
+void add_output_flag(CLI::App& command, OutputFormat& output) {
+  add_word<OutputFormat>(command, "--output", output, {{"json", OutputFormat::kJson}, {"text", OutputFormat::kText}},
+                         "Form of the result (default: json)");
+}
+
+void declare_run(CLI::App& app, CommandLine& line) {
+  CLI::App& command = *app.add_subcommand("run", "Run stages in one process until SIGTERM");
+  add_config_flags(command, line.run.config);
+  command.add_option("--stages", line.stages, "Stages to run: ingest,window,merge,serve (default: all, or the key `stages`)")
+      ->type_name("LIST");
+  command.callback([&line] {
+    if (!line.stages.empty()) line.run.config.overrides.push_back({"stages", line.stages, "--stages"});
+    line.chosen = [&line] { return run_command(line.run); };
+  });
+}
+
+void declare_dev(CLI::App& app, CommandLine& line) {
+  DevArgs& args = line.dev;
+  CLI::App& command = *app.add_subcommand("dev", "Run the whole chain in one process on an embedded broker and store");
+  add_config_flags(command, args.config);
+  command.add_option("--plays", args.plays, "Plays to send, one JSON object a line; - is standard input")->type_name("FILE");
+  command.add_option("--slot-seconds", args.slot_seconds, "Length of a slot (default: 5)")
+      ->check(CLI::Range(1, 86400))
+      ->type_name("SECONDS");
+  command.add_option("--data", args.data, "Folder for store and state (default: a temporary one)")->type_name("DIR");
+  command.add_flag("--shift-to-now", args.shift_to_now, "Move event times so that the newest play is now");
+  command.add_flag("--once", args.once, "End when all plays are merged");
+  command.add_flag("--check", args.check, "Compare every user with an exact set before the end");
+  command.callback([&line] { line.chosen = [&line] { return dev_command(line.dev); }; });
+}
+
+void declare_query(CLI::App& app, CommandLine& line) {
+  QueryArgs& args = line.query;
+  CLI::App& command = *app.add_subcommand("query", "Ask the service which items a user has seen");
+  command.add_option("--server", args.server, "Address of the service (default: 127.0.0.1:7700)")->type_name("HOST:PORT");
+  command.add_option("--user", args.user, "User id")->required()->type_name("ID");
+  command.add_option("--scene", args.scene, "Scene (default: none)")->type_name("NAME");
+  command.add_option("--timeout-ms", args.timeout_ms, "Longest time to wait (default: 5000)")->type_name("MS");
+  command.add_option("items", args.items, "Items to ask about; one a line from standard input when none are named");
+  add_output_flag(command, args.output);
+  command.callback([&line] { line.chosen = [&line] { return query_command(line.query); }; });
+}
+
+void declare_check(CLI::App& app, CommandLine& line) {
+  CheckArgs& args = line.check;
+  CLI::App& command = *app.add_subcommand("check", "Validate the configuration, and the brokers, topics and store it names");
+  add_config_flags(command, args.config);
+  command.add_flag("--print", args.print, "Print the configuration in force, with the origin of each value; secrets hidden");
+  command.add_flag("--offline", args.offline, "Check the configuration alone");
+  add_output_flag(command, args.output);
+  command.callback([&line] { line.chosen = [&line] { return check_command(line.check); }; });
+}
+
+void declare_topics(CLI::App& app, CommandLine& line) {
+  CLI::App& command = *app.add_subcommand("topics", "Show the topics, and create those that are missing");
+  add_config_flags(command, line.topics.config);
+  command.add_flag("--execute", line.topics.execute, "Create them; without it, only show what would be done");
+  add_output_flag(command, line.topics.output);
+  command.callback([&line] { line.chosen = [&line] { return topics_command(line.topics); }; });
+}
+
+void declare_inspect(CLI::App& app, CommandLine& line) {
+  InspectArgs& args = line.inspect;
+  CLI::App& command = *app.add_subcommand("inspect", "Show what is stored, decoded");
+  const std::map<std::string, InspectWhat> words = {{"user", InspectWhat::kUser},
+                                                    {"filter", InspectWhat::kFilter},
+                                                    {"ring", InspectWhat::kRing},
+                                                    {"store", InspectWhat::kStore}};
+  add_word(command, "what", args.what, words, "What to show")->required();
+  add_config_flags(command, args.config);
+  command.add_option("--user", args.user, "User id, for user and filter")->type_name("ID");
+  command.add_option("--scene", args.scene, "Scene, for user and filter")->type_name("NAME");
+  command.add_option("--period", args.period, "Period, for filter: 2026-11")->type_name("PERIOD");
+  command.add_option("--partition", args.partition, "One partition, for ring (default: all)")->type_name("N");
+  add_output_flag(command, args.output);
+  command.callback([&line] { line.chosen = [&line] { return inspect_command(line.inspect); }; });
+}
+
+void declare_reference(CLI::App& app, CommandLine& line) {
+  CLI::App& command = *app.add_subcommand("reference", "Print a reference page, made from the declarations");
+  const std::map<std::string, ReferenceWhat> words = {{"config", ReferenceWhat::kConfig},
+                                                      {"metrics", ReferenceWhat::kMetrics},
+                                                      {"topics", ReferenceWhat::kTopics},
+                                                      {"formats", ReferenceWhat::kFormats}};
+  add_word(command, "what", line.reference.what, words, "Which page")->required();
+  command.callback([&line] { line.chosen = [&line] { return reference_command(line.reference); }; });
+}
+
+std::vector<std::string> command_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) names.push_back(command->get_name());
+  return names;
+}
+
+// The flags that a command knows, as they are typed.
+std::vector<std::string> flag_names(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+int refuse(const std::string& sentence, const std::string& command) {
+  const std::string help = "`bloomring " + (command.empty() ? "" : command + " ") + "--help` shows what there is";
+  return report(invalid(sentence + "\n" + help));
+}
+
+int refuse_parse(const CLI::App& app, const CLI::ParseError& error) {
+  const auto chosen = app.get_subcommands();
+  const CLI::App& command = chosen.empty() ? app : *chosen.front();
+  const std::string name = chosen.empty() ? "" : command.get_name();
+  const std::vector<std::string> unknown = app.remaining(true);
+  if (unknown.empty()) return refuse(error.what(), name);
+  // An unknown flag comes first: what CLI11 misses is often what the misspelt flag was to be.
+  const std::string word = unknown.front().substr(0, unknown.front().find('='));
+  const bool flag = word.starts_with("-");
+  return refuse("unknown " + std::string(flag ? "flag " : "argument ") + word + hint_for(word, flag_names(command)), name);
+}
+
+}  // namespace
+
+int run_command_line(int argc, const char* const* argv) {
+  CLI::App app("Keeps a recommender from showing a user what the user has already played.", "bloomring");
+  CommandLine line;
+  app.set_version_flag("--version", "bloomring " + std::string(version()), "Print the version and exit");
+  app.require_subcommand(1);
+  declare_run(app, line);
+  declare_dev(app, line);
+  declare_query(app, line);
+  declare_check(app, line);
+  declare_topics(app, line);
+  declare_inspect(app, line);
+  declare_reference(app, line);
+  const std::vector<std::string> names = command_names(app);
+  if (argc < 2) return refuse("a command is missing", "");
+  const std::string first = argv[1];
+  if (!first.starts_with("-") && std::find(names.begin(), names.end(), first) == names.end()) {
+    return refuse("unknown command " + first + hint_for(first, names), "");
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return finish_output(app.exit(error, std::cout, std::cerr));
+    return refuse_parse(app, error);
+  }
+  return finish_output(line.chosen());
+}
+
+}  // namespace bloomring::cli

@@ -1,0 +1,23 @@
+#include "base/log.h"
+#include "pipeline/cli/commands.h"
+
+namespace bloomring::cli {
+
+Result<LoadedSettings> load_all_settings(const ConfigArgs& args) {
+  std::vector<ConfigFlag> flags = args.overrides;
+  for (const std::string& text : args.sets) {
+    const size_t equals = text.find('=');
+    if (equals == std::string::npos) return invalid("--set " + text + ": it must be KEY=VALUE, as --set ring.slots=5");
+    flags.push_back({text.substr(0, equals), text.substr(equals + 1), "--set " + text.substr(0, equals)});
+  }
+  return load_settings(args.path, std::move(flags));
+}
+
+Result<Settings> load_command_settings(const ConfigArgs& args) {
+  BLOOMRING_TRY_ASSIGN(LoadedSettings loaded, load_all_settings(args));
+  log_start(loaded.settings.log.level, loaded.settings.log.format);
+  for (const std::string& warning : loaded.warnings) log_warning(warning);
+  return std::move(loaded.settings);
+}
+
+}  // namespace bloomring::cli
