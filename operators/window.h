@@ -55,11 +55,13 @@ class Window {
   // The partition was read to its end at `now_ms`: a quiet hour seals too.
   Status pass_time(int64_t now_ms);
 
-  // Starts a drain when one is due and appends the records of the next pass when its time has come.
+  // Starts a drain when one is due and appends the records of the next pass when its time has come. A drain that the
+  // ring has come round to is abandoned first: what was emitted of it must not be followed by a slot end.
   Status drain_step(int64_t now_ms, std::vector<std::string>& records);
-  bool draining() const { return drain_.has_value(); }
+  // The drain under way, 0 for none. Never the same twice.
+  uint64_t drain_id() const { return drain_ && ring_.drain_current(drain_->drain().id) ? drain_->drain().id : 0; }
   // True when every pass of the drain has been appended and the drain may still end.
-  bool passes_done() const { return drain_ && drain_->done(); }
+  bool passes_done() const { return drain_id() != 0 && drain_->done(); }
   // The slot end, to be written when every record of the drain is durable.
   std::string slot_end() const;
   // The slot end is durable.

@@ -1,0 +1,107 @@
+// The ingest stage's task of one process: plays from all assigned partitions in, event blocks and dead letters out.
+//
+// Blocks mix records of many source partitions, so the books of offsets are kept here: each open or unacknowledged
+// block knows the first offset of each source partition that is in it.
+//
+// Guarantees, each a law of the simulation:
+//   - an offset is committed only when every block and dead letter made from records before it was acknowledged;
+//   - a full queue of the broker stops the reading; nothing is dropped.
+// Threading and failure: see Task.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "operators/ingest.h"
+#include "pipeline/io.h"
+#include "pipeline/task.h"
+
+namespace bloomring {
+
+struct IngestTaskConfig {
+  IngestConfig ingest;
+  std::string events_topic = "user-events";
+  std::string dead_topic = "plays-dead";
+  size_t records_per_step = 2048;
+  size_t in_flight_max = 512;          // Blocks and dead letters that are sent and not yet acknowledged.
+  int64_t commit_interval_ms = 1'000;
+};
+
+class IngestTask final : public Task {
+ public:
+  IngestTask(IngestTaskConfig config, std::unique_ptr<Sink> sink);
+
+  // Starts reading a partition of a plays topic from `start`.
+  void add_source(std::string topic, PartitionId partition, Offset start, std::unique_ptr<Source> source);
+  Result<bool> step(int64_t now_ms) override;
+
+  // Giving partitions back: `begin_release`, then `step` until `released` (everything read is acknowledged) or the
+  // caller's patience ends, then `drop_sources`, which commits what may be committed.
+  void begin_release() { releasing_ = true; }
+  bool released() const { return releasing_ && in_flight_.empty() && outbox_.empty() && nothing_open(); }
+  // `lost`: the partitions belong to others already, nothing is committed.
+  void drop_sources(bool lost);
+
+  const Ingest& ingest() const { return ingest_; }
+  uint64_t dead_letters() const { return dead_letters_; }
+  size_t in_flight() const { return in_flight_.size(); }
+
+  // One source partition as it stands, for metrics.
+  struct SourceView {
+    std::string topic;
+    PartitionId partition;
+    Offset next;       // The next offset to be read.
+    Offset committed;  // -1 before the first commit.
+    Offset log_end;
+  };
+  std::vector<SourceView> sources() const;
+
+ private:
+  struct Input {
+    std::string topic;
+    PartitionId partition;
+    std::unique_ptr<Source> source;
+    Offset next;
+    Offset committed{-1};
+  };
+  // By index of inputs_: the first offset that went in, or kNothing.
+  using Firsts = std::vector<int64_t>;
+  static constexpr int64_t kNothing = INT64_MAX;
+
+  struct Outgoing {
+    OutRecord record;
+    Firsts firsts;
+  };
+
+  Status take_acks();
+  Status read(int64_t now_ms);
+  void take_record(size_t input, const LogRecord& record, int64_t now_ms);
+  void note(Firsts& firsts, size_t input, Offset offset);
+  void close_block(PartitionId partition);
+  void close_due_blocks(int64_t now_ms);
+  Status send_outbox();
+  void commit();
+  bool room() const { return outbox_.empty() && in_flight_.size() < config_.in_flight_max; }
+  bool nothing_open() const;
+
+  IngestTaskConfig config_;
+  std::unique_ptr<Sink> sink_;
+  Ingest ingest_;
+  std::vector<Input> inputs_;
+  std::vector<Firsts> open_firsts_;                  // By partition of user-events: of its open block.
+  std::deque<Outgoing> outbox_;                      // Closed, not yet taken by the sink.
+  std::unordered_map<uint64_t, Firsts> in_flight_;   // By ticket: sent, not yet acknowledged.
+  uint64_t next_ticket_ = 1;
+  size_t next_input_ = 0;                            // Round robin over the inputs.
+  uint64_t dead_letters_ = 0;
+  bool releasing_ = false;
+  int64_t commit_due_ms_ = 0;
+  bool worked_ = false;
+  std::vector<uint64_t> acks_;
+};
+
+}  // namespace bloomring

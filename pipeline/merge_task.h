@@ -1,0 +1,86 @@
+// The merge stage's task of one partition: user-batches in, filters and the merged watermark out.
+//
+// Guarantees, each a law of the simulation:
+//   - an offset of user-batches is committed only when everything before it is durable in the filter store;
+//   - a record that is no batch record is in the dead-letter topic, acknowledged, before anything after it is read.
+// A store that is away holds the task at its record: it is tried again at every step, nothing else is read.
+// Threading and failure: see Task.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "operators/merge.h"
+#include "pipeline/io.h"
+#include "pipeline/task.h"
+
+namespace bloomring {
+
+struct MergeTaskConfig {
+  MergeConfig merge;
+  std::string batches_topic = "user-batches";
+  std::string dead_topic = "plays-dead";
+  size_t records_per_step = 32;
+  int64_t sync_interval_ms = 5'000;  // How long applied batches may wait for a slot end before they are made durable.
+};
+
+// Where the merge stage starts, and whether records were lost unread before it.
+struct MergeStart {
+  Offset read_from;
+  bool gap = false;
+};
+// `committed` is the group's, or nothing; the log holds [log_start, log_end).
+MergeStart decide_merge_start(std::optional<Offset> committed, Offset log_start);
+
+class MergeTask final : public Task {
+ public:
+  // `calendar` and `filters` outlive the task.
+  MergeTask(MergeTaskConfig config, const Calendar& calendar, FilterStore& filters, std::optional<MergedWatermark> watermark,
+            std::unique_ptr<Source> source, std::unique_ptr<Sink> sink);
+
+  Result<bool> step(int64_t now_ms) override;
+  // Makes what was applied durable and commits it: before a planned stop or a revoke.
+  Status close();
+
+  const Merge& merge() const { return merge_; }
+  const Source& source() const { return *source_; }
+  Offset applied() const { return applied_; }      // The next offset to be applied; -1 before the first record.
+  Offset committed() const { return committed_; }
+  uint64_t dead_letters() const { return dead_letters_; }
+  uint64_t store_retries() const { return store_retries_; }
+
+ private:
+  // The record that is being worked on, kept because it may take several steps.
+  struct Held {
+    Offset offset;
+    int64_t log_time_ms = 0;
+    std::string key;
+    std::string value;
+  };
+
+  Result<bool> take_record();
+  Status apply_held(int64_t now_ms);
+  Status write_dead_letter(Refusal refusal, const std::string& detail, int64_t now_ms);
+  Status take_acks();
+  Status sync_if_due(int64_t now_ms);
+  void commit();
+
+  MergeTaskConfig config_;
+  std::unique_ptr<Source> source_;
+  std::unique_ptr<Sink> sink_;
+  Merge merge_;
+  std::optional<Held> held_;
+  std::optional<OutRecord> letter_;  // For held_; waits to be sent.
+  bool letter_sent_ = false;
+  Offset applied_{-1};
+  Offset committed_{-1};
+  int64_t sync_due_ms_ = 0;
+  uint64_t dead_letters_ = 0;
+  uint64_t store_retries_ = 0;
+  std::vector<uint64_t> acks_;
+};
+
+}  // namespace bloomring

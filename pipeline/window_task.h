@@ -1,0 +1,101 @@
+// The window stage's task of one partition: user-events in, user-batches out.
+//
+// One step: hear what became durable, apply a bounded number of blocks, let a quiet hour seal, take up the merged
+// watermark (release hours, commit the offset it allows), carry a drain forward.
+//
+// Guarantees, each a law of the simulation:
+//   - a slot end is sent only after every batch of its drain was acknowledged;
+//   - the committed offset is the merged watermark's, never beyond it;
+//   - a record that is no event block is in the dead-letter topic, acknowledged, before its offset counts as applied.
+// Threading and failure: see Task. A sink that cannot write at all, or a store that cannot, stops the task.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "operators/window.h"
+#include "pipeline/io.h"
+#include "pipeline/task.h"
+#include "state/filter_store.h"
+#include "state/window_store.h"
+
+namespace bloomring {
+
+struct WindowTaskConfig {
+  WindowConfig window;
+  std::string events_topic = "user-events";
+  std::string batches_topic = "user-batches";
+  std::string dead_topic = "plays-dead";
+  size_t blocks_per_step = 64;
+  size_t in_flight_max = 256;              // Records of a drain that are sent and not yet acknowledged.
+  int64_t watermark_interval_ms = 500;     // How often the merged watermark is read.
+  int64_t flush_interval_ms = 30'000;      // How often the window store is flushed: bounds what a crash re-reads.
+};
+
+class WindowTask final : public Task {
+ public:
+  // `filters` outlives the task. `ring` as decide_window_start and the store's state say.
+  WindowTask(WindowTaskConfig config, std::unique_ptr<WindowStore> store, Ring ring, FilterStore& filters,
+             std::unique_ptr<Source> source, std::unique_ptr<Sink> sink);
+
+  Result<bool> step(int64_t now_ms) override;
+  // Makes the local state durable: before a planned stop.
+  Status close() { return store_->flush(); }
+
+  const Window& window() const { return window_; }
+  const Source& source() const { return *source_; }
+  Offset committed() const { return committed_; }      // -1 before the first commit.
+  Offset merged() const { return merged_; }            // The watermark's offset as last read, -1 when there is none.
+  uint64_t dead_letters() const { return dead_letters_; }
+
+ private:
+  enum class Ticket : uint64_t { kBatch, kSlotEnd, kDeadLetter };
+  static constexpr uint64_t kTicketKinds = 4;
+  uint64_t ticket(Ticket kind) const { return drain_id_ * kTicketKinds + static_cast<uint64_t>(kind); }
+
+  Status take_acks();
+  Status apply_blocks(int64_t now_ms);
+  Status apply_block(const LogRecord& record, int64_t now_ms);
+  Status take_watermark(int64_t now_ms);
+  Status carry_drain(int64_t now_ms);
+  Status send_outbox();
+  Status send_slot_end();
+  void follow_drain();
+  Status flush_if_due(int64_t now_ms);
+
+  WindowTaskConfig config_;
+  std::unique_ptr<WindowStore> store_;
+  FilterStore& filters_;
+  std::unique_ptr<Source> source_;
+  std::unique_ptr<Sink> sink_;
+  Window window_;
+
+  // The drain under way (0: none): what is to be sent, and how much of what was sent is not acknowledged.
+  uint64_t drain_id_ = 0;
+  std::deque<OutRecord> outbox_;
+  size_t unacknowledged_ = 0;
+  bool slot_end_sent_ = false;
+
+  // A refused record whose dead letter is not acknowledged yet: nothing is read meanwhile.
+  struct Refused {
+    OutRecord letter;
+    Offset offset;
+    int64_t log_time_ms;
+    bool sent = false;
+  };
+  std::unique_ptr<Refused> refused_;
+  uint64_t dead_letters_ = 0;
+
+  Offset committed_{-1};
+  Offset merged_{-1};
+  int64_t watermark_due_ms_ = 0;
+  int64_t flush_due_ms_ = 0;
+  bool worked_ = false;
+  std::vector<uint64_t> acks_;
+  std::vector<std::string> records_;
+};
+
+}  // namespace bloomring
