@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "state/filter/bits.h"
+#include "state/filter/kernels.h"
 
 namespace bloomring::filter {
 
@@ -13,58 +14,26 @@ EliasFanoShape elias_fano_shape(uint64_t items, uint32_t width_bits) {
   shape.buckets = uint64_t{1} << high_bits;
   shape.lows_bytes = bytes_of_bits(items * shape.low_bits);
   shape.uppers_bytes = bytes_of_bits(items + shape.buckets);
+  shape.directory_bytes = (shape.buckets - 1) / kDirectoryBuckets * kDirectoryEntryBytes;
   return shape;
 }
-
-namespace {
-
-// Writes values of a fixed number of bits side by side.
-class BitWriter {
- public:
-  explicit BitWriter(uint8_t* at) : at_(at) {}
-
-  // `bits` <= kWidthBitsMax; at most 7 bits are pending, so 64 suffice.
-  void put(uint64_t value, uint32_t bits) {
-    pending_ |= value << pending_bits_;
-    pending_bits_ += bits;
-    while (pending_bits_ >= 8) {
-      *at_++ = static_cast<uint8_t>(pending_);
-      pending_ >>= 8;
-      pending_bits_ -= 8;
-    }
-  }
-  void finish() {
-    if (pending_bits_ > 0) *at_ = static_cast<uint8_t>(pending_);
-  }
-
- private:
-  uint8_t* at_;
-  uint64_t pending_ = 0;
-  uint32_t pending_bits_ = 0;
-};
-
-}  // namespace
 
 void elias_fano_append(std::span<const uint64_t> set, uint32_t width_bits, std::string& out) {
   const EliasFanoShape shape = elias_fano_shape(set.size(), width_bits);
   const size_t start = out.size();
   out.resize(start + shape.bytes(), '\0');
-  auto* lows = reinterpret_cast<uint8_t*>(out.data()) + start;
-  auto* uppers = lows + shape.lows_bytes;
-
-  BitWriter writer(lows);
-  const uint64_t mask = low_mask(shape.low_bits);
-  for (size_t i = 0; i < set.size(); ++i) {
-    writer.put(set[i] & mask, shape.low_bits);
-    const uint64_t bit = (set[i] >> shape.low_bits) + i;
-    uppers[bit >> 3] = static_cast<uint8_t>(uppers[bit >> 3] | 1u << (bit & 7));
-  }
-  writer.finish();
+  auto* const lows = reinterpret_cast<uint8_t*>(out.data()) + start;
+  best_kernels().encode(set.data(), set.size(), shape, lows, lows + shape.lows_bytes);
 }
 
-uint64_t EliasFanoView::low(uint64_t i) const {
-  const uint64_t bit = i * shape.low_bits;
-  return load64(lows + (bit >> 3), end) >> (bit & 7) & low_mask(shape.low_bits);
+void elias_fano_append_directory(std::span<const uint64_t> set, uint32_t width_bits, std::string& out) {
+  const EliasFanoShape shape = elias_fano_shape(set.size(), width_bits);
+  size_t before = 0;
+  for (uint64_t bucket = kDirectoryBuckets; bucket < shape.buckets; bucket += kDirectoryBuckets) {
+    while (before < set.size() && set[before] >> shape.low_bits < bucket) ++before;
+    const auto entry = static_cast<uint32_t>(before);
+    out.append(reinterpret_cast<const char*>(&entry), kDirectoryEntryBytes);
+  }
 }
 
 namespace {
@@ -84,25 +53,14 @@ Status elias_fano_decode(const EliasFanoView& view, Fingerprints& out) {
   }
   const size_t start = out.size();
   out.resize(start + view.items);  // The uppers hold a bit for each item, so the input justifies this.
-  uint64_t* const fingerprints = out.data() + start;
-  const uint8_t* const uppers_end = view.uppers + shape.uppers_bytes;
-  uint64_t count = 0;
-  uint64_t descents = 0;
-  uint64_t last = 0;
-  for (uint64_t base = 0; base < shape.uppers_bytes * 8; base += 64) {
-    uint64_t word = load64(view.uppers + base / 8, uppers_end);
-    if (count + static_cast<uint64_t>(std::popcount(word)) > view.items) return corrupt("a fingerprint set holds more items than it says");
-    for (; word != 0; word &= word - 1) {
-      const uint64_t bucket = base + static_cast<uint64_t>(std::countr_zero(word)) - count;
-      const uint64_t fingerprint = bucket << shape.low_bits | view.low(count);
-      descents += static_cast<uint64_t>(count > 0 && fingerprint <= last);
-      fingerprints[count++] = last = fingerprint;
-    }
+  switch (best_kernels().decode(view, out.data() + start)) {
+    case EliasFanoFault::kNone: return {};
+    case EliasFanoFault::kTooMany: return corrupt("a fingerprint set holds more items than it says");
+    case EliasFanoFault::kTooFew: return corrupt("a fingerprint set holds fewer items than it says");
+    case EliasFanoFault::kNotAscending: return corrupt("a fingerprint set is not in ascending order");
+    case EliasFanoFault::kTooWide: return corrupt("a fingerprint is wider than its set");
   }
-  if (count != view.items) return corrupt("a fingerprint set holds fewer items than it says");
-  if (descents != 0) return corrupt("a fingerprint set is not in ascending order");
-  if (last >> view.width_bits != 0) return corrupt("a fingerprint is wider than the set says");
-  return {};
+  return fatal("a fault without a name");
 }
 
 }  // namespace bloomring::filter

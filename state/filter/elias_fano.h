@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "state/filter/bits.h"
 
 namespace bloomring::filter {
 
@@ -26,14 +27,21 @@ struct EliasFanoShape {
   uint64_t lows_bytes = 0;
   uint64_t uppers_bytes = 0;
 
+  uint64_t directory_bytes = 0;  // Written with an index only.
+
   uint64_t bytes() const { return lows_bytes + uppers_bytes; }
 };
+
+// A directory makes single lookups quick: entry k (from 1 on) is the number of items in the buckets before k * 64.
+inline constexpr uint64_t kDirectoryBuckets = 64;
+inline constexpr size_t kDirectoryEntryBytes = 4;
 
 // For 1 <= items <= min(2^width_bits, kItemsFormatMax) and 1 <= width_bits <= kWidthBitsMax.
 EliasFanoShape elias_fano_shape(uint64_t items, uint32_t width_bits);
 
 // Appends the coding of a set that is not empty.
 void elias_fano_append(std::span<const uint64_t> set, uint32_t width_bits, std::string& out);
+void elias_fano_append_directory(std::span<const uint64_t> set, uint32_t width_bits, std::string& out);
 
 // A coded set inside a value; borrows the bytes.
 struct EliasFanoView {
@@ -42,10 +50,17 @@ struct EliasFanoView {
   EliasFanoShape shape;
   const uint8_t* lows = nullptr;
   const uint8_t* uppers = nullptr;
+  const uint8_t* directory = nullptr;  // With an index only (lookup.h).
   const uint8_t* end = nullptr;  // Of all that may be read: the end of the value.
 
-  uint64_t low(uint64_t i) const;
+  // The low bits of the i-th fingerprint.
+  uint64_t low(uint64_t i) const {
+    const uint64_t bit = i * shape.low_bits;
+    return load64(lows + (bit >> 3), end) >> (bit & 7) & low_mask(shape.low_bits);
+  }
 };
+
+enum class EliasFanoFault : uint8_t { kNone, kTooMany, kTooFew, kNotAscending, kTooWide };
 
 // Appends the fingerprints to `out`, or says what is wrong with the coding.
 Status elias_fano_decode(const EliasFanoView& view, Fingerprints& out);

@@ -20,6 +20,7 @@ Result<Summary> summarize(std::string_view value, std::string_view store_key) {
   BLOOMRING_TRY_ASSIGN(const View view, parse(value, store_key, Checksum::kVerify));
   Parts parts;
   BLOOMRING_TRY(decode(view, parts));
+  BLOOMRING_TRY(check_index(view, parts));
   Summary summary;
   summary.form = view.has(kHasIndex) ? Summary::Form::kDense : Summary::Form::kSparse;
   summary.items = view.narrow.items + view.wide.items;

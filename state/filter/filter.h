@@ -71,18 +71,29 @@ class Query {
   static constexpr uint8_t kUnseen = 0xff;
   static constexpr size_t kFiltersMax = 64;
 
-  Query();
+  // kNone: the portable code even where the machine has better, for tests and comparisons. The answers are the same.
+  enum class Simd { kBest, kNone };
+  // kVerified: the caller has had these very bytes verified before (by `summarize` or a first `add`, when it filled its
+  // cache), so the checksum is not computed again.
+  enum class Trust { kNone, kVerified };
+
+  explicit Query(Simd simd = Simd::kBest);
   ~Query();
   Query(Query&&) noexcept;
   Query& operator=(Query&&) noexcept;
 
-  // Adds a filter, newest period first; the bytes are borrowed until `run` returns or `clear` is called.
-  Status add(std::string_view value, std::string_view store_key);
+  // Adds a filter, newest period first; the bytes are borrowed until `clear` or the end of the query. Failure adds
+  // nothing. Of a dense value the checksum and all lengths are verified, but not the order of its fingerprints (that
+  // takes as long as decoding it: `summarize`, `unite`); if that were wrong under a right checksum, so would be answers,
+  // but no read would leave the value.
+  Status add(std::string_view value, std::string_view store_key, Trust trust = Trust::kNone);
   // For each candidate the index (in order of `add`) of the first filter that holds it, or kUnseen.
   // `found` has the size of `candidates`.
   void run(std::span<const ItemHash> candidates, std::string_view user_key_bytes, std::span<uint8_t> found);
   // Sum of the expected errors of what was added.
   double expected_error() const;
+  // Some filter is past its hard cap: the budget does not hold for this answer.
+  bool saturated() const;
   // Forgets the filters, keeps the memory.
   void clear();
 

@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "state/filter/bits.h"
+#include "state/filter/kernels.h"
 
 namespace bloomring::filter {
 
@@ -26,6 +27,19 @@ void append_set_header(uint64_t items, uint32_t width_bits, std::string& out) {
   out.push_back(static_cast<char>(width_bits));
   for (; items >= 0x80; items >>= 7) out.push_back(static_cast<char>(items | 0x80));
   out.push_back(static_cast<char>(items));
+}
+
+// Index and directories.
+void append_index(const Parts& parts, std::string& out) {
+  const uint32_t width_bits = parts.narrow.empty() ? parts.wide_width_bits : parts.narrow_width_bits;
+  const IndexShape shape = index_shape(parts.narrow.size() + parts.wide.size(), width_bits);
+  const size_t start = out.size();
+  out.resize(start + shape.block_count * kBlockBytes, '\0');
+  auto* const blocks = reinterpret_cast<uint8_t*>(out.data()) + start;
+  best_kernels().build_index(parts.narrow, parts.narrow_width_bits - shape.key_bits, shape, blocks);
+  best_kernels().build_index(parts.wide, parts.wide_width_bits - shape.key_bits, shape, blocks);
+  if (!parts.narrow.empty()) elias_fano_append_directory(parts.narrow, parts.narrow_width_bits, out);
+  if (!parts.wide.empty()) elias_fano_append_directory(parts.wide, parts.wide_width_bits, out);
 }
 
 // Walks over a value; every step says no instead of reading past the end.
@@ -73,6 +87,22 @@ Status read_set_header(Reader& reader, EliasFanoView& set) {
   return {};
 }
 
+Status take_index(Reader& reader, uint64_t header_bytes, View& view) {
+  const uint8_t* const padding = reader.take(kIndexOffset - header_bytes);
+  if (padding == nullptr) return corrupt("the value ends in its header");
+  for (size_t i = 0; i < kIndexOffset - header_bytes; ++i) {
+    if (padding[i] != 0) return corrupt("padding of the header is not zero");
+  }
+  view.index.shape = index_shape(view.narrow.items + view.wide.items, view.width_bits());
+  view.index.blocks = reader.take(view.index.shape.block_count * kBlockBytes);
+  view.narrow.directory = reader.take(view.narrow.shape.directory_bytes);
+  view.wide.directory = reader.take(view.wide.shape.directory_bytes);
+  if (view.index.blocks == nullptr || view.narrow.directory == nullptr || view.wide.directory == nullptr) {
+    return corrupt("the value is too short for its index");
+  }
+  return {};
+}
+
 Status take_set(Reader& reader, EliasFanoView& set) {
   set.lows = reader.take(set.shape.lows_bytes);
   set.uppers = reader.take(set.shape.uppers_bytes);
@@ -87,6 +117,7 @@ std::string assemble(const Parts& parts, std::string_view store_key) {
   uint8_t flags = 0;
   if (!parts.narrow.empty()) flags |= kHasNarrow;
   if (!parts.wide.empty()) flags |= kHasWide;
+  if (parts.index) flags |= kHasIndex;
   if (parts.folded) flags |= kFolded;
   if (parts.saturated) flags |= kSaturated;
 
@@ -95,6 +126,10 @@ std::string assemble(const Parts& parts, std::string_view store_key) {
   out.push_back(static_cast<char>(flags));
   if (!parts.narrow.empty()) append_set_header(parts.narrow.size(), parts.narrow_width_bits, out);
   if (!parts.wide.empty()) append_set_header(parts.wide.size(), parts.wide_width_bits, out);
+  if (parts.index) {
+    out.resize(kIndexOffset, '\0');
+    append_index(parts, out);
+  }
   if (!parts.narrow.empty()) elias_fano_append(parts.narrow, parts.narrow_width_bits, out);
   if (!parts.wide.empty()) elias_fano_append(parts.wide, parts.wide_width_bits, out);
   const uint32_t checksum = checksum_of(out, store_key);
@@ -125,12 +160,23 @@ Result<View> parse(std::string_view value, std::string_view store_key, Checksum 
   if (view.has(kHasNarrow) && view.has(kHasWide) && view.narrow.width_bits >= view.wide.width_bits) {
     return corrupt("the narrow set is not narrower than the wide one");
   }
+  if (view.has(kHasIndex)) BLOOMRING_TRY(take_index(reader, body.size() - reader.left(), view));
   if (view.has(kHasNarrow)) BLOOMRING_TRY(take_set(reader, view.narrow));
   if (view.has(kHasWide)) BLOOMRING_TRY(take_set(reader, view.wide));
   if (reader.left() != 0) return corrupt("the value is longer than its items need");
   const auto* const end = reinterpret_cast<const uint8_t*>(value.data() + value.size());
   view.narrow.end = view.wide.end = end;
   return view;
+}
+
+Status check_index(const View& view, const Parts& parts) {
+  if (!view.has(kHasIndex)) return {};
+  std::string expected;
+  append_index(parts, expected);
+  if (std::memcmp(expected.data(), view.index.blocks, expected.size()) != 0) {
+    return corrupt("the index is not that of its fingerprints");
+  }
+  return {};
 }
 
 Status decode(const View& view, Parts& out) {

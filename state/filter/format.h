@@ -1,6 +1,6 @@
 // The bytes of a filter value, version 1. docs/formats.md is the specification; this is its reader and writer.
 //
-//   value := magic flags {width items} [pad directory index] {lows uppers} checksum
+//   value := magic flags {width items} [pad index {directory}] {lows uppers} checksum
 //
 // `parse` trusts nothing: afterwards every range of a View lies inside the value, but the sets themselves have not
 // been decoded (elias_fano_decode checks them).
@@ -18,6 +18,9 @@ namespace bloomring::filter {
 
 inline constexpr uint8_t kMagic = 0xb1;  // "b", version 1.
 inline constexpr size_t kChecksumBytes = 4;
+// Where the index begins: behind the header and zeros. A long string's bytes lie 16 bytes behind a cache line in
+// practice (the allocator's header), so that blocks are aligned.
+inline constexpr size_t kIndexOffset = 16;
 
 enum Flag : uint8_t {
   kHasNarrow = 1,
@@ -32,7 +35,7 @@ struct View {
   uint8_t flags = 0;
   EliasFanoView narrow;
   EliasFanoView wide;
-  IndexView index;  // block_count 0: sparse form.
+  IndexView index;  // Dense form only.
 
   bool has(Flag flag) const { return (flags & flag) != 0; }
   // The width at which the index was built and sets are compared: the smallest.
@@ -57,6 +60,10 @@ std::string assemble(const Parts& parts, std::string_view store_key);
 
 // The sets of a parsed value, or what is wrong with them.
 Status decode(const View& view, Parts& out);
+
+// Whether the index and the directories are the ones that these sets give. Readers of the index need not ask: a wrong
+// one under a right checksum gives wrong answers, but no wrong reads.
+Status check_index(const View& view, const Parts& parts);
 
 enum class Checksum { kVerify, kSkip };
 Result<View> parse(std::string_view value, std::string_view store_key, Checksum checksum);

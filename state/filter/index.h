@@ -5,11 +5,8 @@
 // rebuilt when the set grows, so it is never part empty and never too small.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <span>
-#include <string>
-
-#include "base/result.h"
 
 namespace bloomring::filter {
 
@@ -21,11 +18,29 @@ inline constexpr uint64_t kIndexBitsPerItem = 8;
 inline constexpr uint32_t kSalts[kBlockWords] = {0x47b6137bU, 0x44974d91U, 0x8824ad5bU, 0xa2b7289dU,
                                                  0x705495c7U, 0x2df1424bU, 0x9efc4947U, 0x5c6bfb31U};
 
+struct IndexShape {
+  uint64_t block_count = 0;  // 0: there is none.
+  uint32_t key_bits = 0;
+};
+
+// The index inside a value; borrows the bytes.
 struct IndexView {
-  uint64_t block_count = 0;
+  IndexShape shape;
   const uint8_t* blocks = nullptr;
 };
 
-uint64_t index_block_count(uint64_t items);
+// A fingerprint's key in the index is its top min(width, 32) bits.
+constexpr IndexShape index_shape(uint64_t items, uint32_t width_bits) {
+  constexpr uint64_t kBlockBits = kBlockBytes * 8;
+  return {(items * kIndexBitsPerItem + kBlockBits - 1) / kBlockBits, width_bits < 32 ? width_bits : 32};
+}
+constexpr uint64_t index_block_of(uint32_t key, const IndexShape& shape) { return key * shape.block_count >> shape.key_bits; }
+// The bit of a word that a key sets.
+constexpr uint32_t index_bit(uint32_t key, size_t word) { return uint32_t{1} << (key * kSalts[word] >> 27); }
+
+void index_add(uint8_t* blocks, const IndexShape& shape, uint32_t key);
+
+// False: the item is certainly not in the set.
+bool index_may_hold(const IndexView& index, uint32_t key);
 
 }  // namespace bloomring::filter

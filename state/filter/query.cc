@@ -2,54 +2,132 @@
 
 #include "base/hash.h"
 #include "state/filter/filter.h"
-#include "state/filter/fingerprints.h"
 #include "state/filter/format.h"
+#include "state/filter/kernels.h"
+#include "state/filter/union_table.h"
 
 namespace bloomring::filter {
 
-struct Query::Impl {
-  std::vector<Parts> filters;
-  double expected_error = 0;
+namespace {
+
+// A filter with an index: its index is probed for all candidates, and what hits is looked up in its sets.
+struct DenseFilter {
+  uint8_t filter = 0;  // Index in order of Query::add.
+  View view;
 };
 
-Query::Query() : impl_(std::make_unique<Impl>()) {}
+}  // namespace
+
+struct Query::Impl {
+  explicit Impl(Simd simd) : kernels(simd == Simd::kBest ? best_kernels() : portable_kernels()) {}
+
+  Status add_sparse(const View& view);
+  void ask_table(std::span<const ItemHash> candidates, uint64_t multiplier, std::span<uint8_t> found);
+  void ask_dense(std::span<const DenseFilter> group, std::span<const ItemHash> candidates, uint64_t multiplier,
+                 std::span<uint8_t> found);
+
+  const Kernels& kernels;
+  UnionTable table;
+  bool table_is_built = false;
+  std::vector<DenseFilter> dense_filters;
+  std::vector<uint32_t> keys;  // Of the candidates.
+  std::vector<uint32_t> hits[kIndexGroupMax];
+  uint8_t filters = 0;
+  double expected_error = 0;
+  bool saturated = false;
+};
+
+Query::Query(Simd simd) : impl_(std::make_unique<Impl>(simd)) {}
 Query::~Query() = default;
 Query::Query(Query&&) noexcept = default;
 Query& Query::operator=(Query&&) noexcept = default;
 
-Status Query::add(std::string_view value, std::string_view store_key) {
-  if (impl_->filters.size() == kFiltersMax) return invalid("a query reads at most 64 filters");
-  BLOOMRING_TRY_ASSIGN(const View view, parse(value, store_key, Checksum::kVerify));
-  Parts parts;
-  BLOOMRING_TRY(decode(view, parts));
-  impl_->expected_error += view.expected_error();
-  impl_->filters.push_back(std::move(parts));
+Status Query::Impl::add_sparse(const View& view) {
+  Fingerprints& all = table.fingerprints();
+  const size_t begin = all.size();
+  Status decoded = view.narrow.items > 0 ? elias_fano_decode(view.narrow, all) : Status();
+  const size_t between = all.size();
+  if (decoded.ok() && view.wide.items > 0) decoded = elias_fano_decode(view.wide, all);
+  if (!decoded.ok()) {
+    all.resize(begin);
+    return decoded;
+  }
+  if (between > begin) table.add(filters, view.narrow.width_bits, begin, between);
+  if (all.size() > between) table.add(filters, view.wide.width_bits, between, all.size());
+  table_is_built = false;
   return {};
+}
+
+Status Query::add(std::string_view value, std::string_view store_key, Trust trust) {
+  if (impl_->filters == kFiltersMax) return invalid("a query reads at most 64 filters");
+  const Checksum checksum = trust == Trust::kNone ? Checksum::kVerify : Checksum::kSkip;
+  BLOOMRING_TRY_ASSIGN(const View view, parse(value, store_key, checksum));
+  if (view.has(kHasIndex)) {
+    impl_->dense_filters.push_back({impl_->filters, view});
+  } else {
+    BLOOMRING_TRY(impl_->add_sparse(view));
+  }
+  impl_->expected_error += view.expected_error();
+  impl_->saturated |= view.has(kSaturated);
+  ++impl_->filters;
+  return {};
+}
+
+void Query::Impl::ask_table(std::span<const ItemHash> candidates, uint64_t multiplier, std::span<uint8_t> found) {
+  if (!table_is_built) table.build();
+  table_is_built = true;
+  uint32_t* const hit = hits[0].data();
+  const size_t hit_count = kernels.probe_table(table, keys, hit);
+  for (size_t h = 0; h < hit_count; ++h) found[hit[h]] = table.resolve(candidates[hit[h]].value * multiplier);
+}
+
+void Query::Impl::ask_dense(std::span<const DenseFilter> group, std::span<const ItemHash> candidates,
+                            uint64_t multiplier, std::span<uint8_t> found) {
+  const IndexView* indexes[kIndexGroupMax];
+  uint32_t* hit[kIndexGroupMax];
+  size_t hit_counts[kIndexGroupMax];
+  for (size_t g = 0; g < group.size(); ++g) {
+    indexes[g] = &group[g].view.index;
+    hit[g] = hits[g].data();
+  }
+  kernels.probe_indexes({indexes, group.size()}, keys, hit, hit_counts);
+  for (size_t g = 0; g < group.size(); ++g) {
+    const View& view = group[g].view;
+    kernels.confirm({view.narrow, view.wide, candidates, multiplier, group[g].filter}, {hit[g], hit_counts[g]},
+                    found.data());
+  }
 }
 
 void Query::run(std::span<const ItemHash> candidates, std::string_view user_key_bytes, std::span<uint8_t> found) {
   BLOOMRING_CHECK(found.size() == candidates.size(), "one answer for each candidate");
   const uint64_t multiplier = user_multiplier(user_key_bytes);
-  const auto holds = [](const Fingerprints& set, uint32_t width_bits, uint64_t key) {
-    return !set.empty() && std::binary_search(set.begin(), set.end(), key >> (64 - width_bits));
-  };
-  for (size_t c = 0; c < candidates.size(); ++c) {
-    const uint64_t key = candidates[c].value * multiplier;
-    found[c] = kUnseen;
-    for (size_t f = 0; f < impl_->filters.size() && found[c] == kUnseen; ++f) {
-      const Parts& parts = impl_->filters[f];
-      if (holds(parts.narrow, parts.narrow_width_bits, key) || holds(parts.wide, parts.wide_width_bits, key)) {
-        found[c] = static_cast<uint8_t>(f);
-      }
-    }
+  std::vector<uint32_t>& keys = impl_->keys;
+  keys.resize(candidates.size());
+  for (std::vector<uint32_t>& hits : impl_->hits) hits.resize(candidates.size() + 1);
+  for (size_t c = 0; c < candidates.size(); ++c) keys[c] = static_cast<uint32_t>(candidates[c].value * multiplier >> 32);
+  std::fill(found.begin(), found.end(), kUnseen);
+  if (!impl_->table.empty()) impl_->ask_table(candidates, multiplier, found);
+
+  // Neighbours with keys of the same width share the work of making masks.
+  const std::span<const DenseFilter> dense = impl_->dense_filters;
+  for (size_t begin = 0, end = 0; begin < dense.size(); begin = end) {
+    const auto key_bits = [&](size_t i) { return dense[i].view.index.shape.key_bits; };
+    for (end = begin + 1; end < dense.size() && end - begin < kIndexGroupMax && key_bits(end) == key_bits(begin);) ++end;
+    impl_->ask_dense(dense.subspan(begin, end - begin), candidates, multiplier, found);
   }
 }
 
 double Query::expected_error() const { return impl_->expected_error; }
 
+bool Query::saturated() const { return impl_->saturated; }
+
 void Query::clear() {
-  impl_->filters.clear();
+  impl_->table.clear();
+  impl_->table_is_built = false;
+  impl_->dense_filters.clear();
+  impl_->filters = 0;
   impl_->expected_error = 0;
+  impl_->saturated = false;
 }
 
 }  // namespace bloomring::filter

@@ -1,0 +1,240 @@
+// What filters cost, beside the Bloom filters that they replace, in one run: bits an item, time of a request, time of
+// an update. `bloomring_filter_bench` prints the tables of bench/RESULTS.md; see `--help` for its parts.
+//
+// Requests: 10,000 (or 5,000) candidates against 4 periods, 5 % of them seen by that very user, the users' values
+// rotated over more than the second-level cache, the candidates in cache; median over the users. The time begins with
+// the bytes of the values (add, run) and leaves out the checksums, which have their own column.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "base/hash.h"
+#include "bench/filter_baselines.h"
+#include "state/filter/filter.h"
+
+namespace {
+
+using namespace bloomring;
+using namespace bloomring::filter;
+
+constexpr size_t kPeriods = 4;
+constexpr size_t kValueBytesMin = 48 << 20;  // More than a slice of the last-level cache; far more than the second level.
+constexpr size_t kUsersMax = 8192;
+constexpr double kSeenPart = 0.05;
+const std::string kKey = "bench";
+
+std::string user_name(size_t user) { return std::string(1, '\0') + "user" + std::to_string(user); }
+
+double median(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + static_cast<long>(values.size() / 2), values.end());
+  return values[values.size() / 2];
+}
+
+template <typename Work>
+double microseconds(Work&& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
+}
+
+std::vector<ItemHash> random_items(size_t count, std::mt19937_64& random) {
+  std::vector<ItemHash> items(count);
+  for (ItemHash& item : items) item = ItemHash(random());
+  return items;
+}
+
+std::string stored(std::span<const ItemHash> items, const std::string& user, const Policy& policy, bool folded) {
+  std::string value = make(items, user, kKey, policy);
+  for (const bool closed : {false, true}) {
+    if (closed && !folded) break;
+    const std::string_view views[] = {value};
+    value = unite(views, kKey, policy, closed).value();
+  }
+  return value;
+}
+
+// One user: what each structure holds of the same items, and some of the items to ask for.
+struct User {
+  std::string name;
+  uint64_t multiplier = 0;
+  std::vector<std::string> values;
+  std::vector<std::string> folded_values;  // The newest open, the others folded.
+  std::vector<ExactBloom> exact;
+  std::vector<GrowingBloom> growing;
+  std::vector<ItemHash> seen;
+};
+
+User make_user(size_t number, size_t items, const Policy& policy, size_t seen_count, std::mt19937_64& random) {
+  User user;
+  user.name = user_name(number);
+  user.multiplier = user_multiplier(user.name);
+  std::vector<ItemHash> all;
+  for (size_t period = 0; period < kPeriods; ++period) {
+    const std::vector<ItemHash> of_period = random_items(items, random);
+    user.values.push_back(stored(of_period, user.name, policy, false));
+    user.folded_values.push_back(stored(of_period, user.name, policy, period > 0));
+    user.exact.emplace_back(items);
+    user.growing.emplace_back();
+    for (const ItemHash item : of_period) {
+      user.exact.back().add(item.value * user.multiplier);
+      user.growing.back().add(item.value * user.multiplier);
+    }
+    all.insert(all.end(), of_period.begin(), of_period.end());
+  }
+  for (size_t i = 0; i < seen_count; ++i) user.seen.push_back(all[random() % all.size()]);
+  return user;
+}
+
+struct RequestTimes {
+  double open, checked, folded, portable, exact, growing;
+};
+
+RequestTimes time_requests(size_t items, size_t candidate_count, const Policy& policy) {
+  std::mt19937_64 random(items);
+  const auto seen_count = static_cast<size_t>(static_cast<double>(candidate_count) * kSeenPart);
+  std::vector<User> users;
+  size_t bytes = 0;
+  while (users.size() < 8 || (bytes < kValueBytesMin && users.size() < kUsersMax)) {
+    users.push_back(make_user(users.size(), items, policy, seen_count, random));
+    for (const std::string& value : users.back().values) bytes += value.size();
+  }
+
+  std::vector<ItemHash> candidates = random_items(candidate_count, random);
+  std::vector<uint8_t> found(candidate_count);
+  Query best;
+  Query portable(Query::Simd::kNone);
+  const auto ask = [&](Query& query, const User& user, const std::vector<std::string>& values, Query::Trust trust) {
+    query.clear();
+    for (const std::string& value : values) {
+      if (!query.add(value, kKey, trust).ok()) std::abort();
+    }
+    query.run(candidates, user.name, found);
+  };
+  const auto median_of = [&](const std::function<void(const User&)>& request) {
+    std::vector<double> times;
+    const size_t rounds = std::max<size_t>(1, 64 / users.size());
+    for (size_t round = 0; round < rounds; ++round) {
+      for (const User& user : users) {
+        // Seen ones lie anywhere among the others. Writing them also brings the candidates into the cache.
+        for (size_t i = 0; i < seen_count; ++i) candidates[i * candidate_count / seen_count] = user.seen[i];
+        times.push_back(microseconds([&] { request(user); }));
+        const auto seen = static_cast<size_t>(std::count_if(found.begin(), found.end(), [](uint8_t f) { return f != Query::kUnseen; }));
+        if (seen < seen_count) std::abort();
+      }
+    }
+    return median(times);
+  };
+  using enum Query::Trust;
+  RequestTimes times{};
+  times.open = median_of([&](const User& user) { ask(best, user, user.values, kVerified); });
+  times.checked = median_of([&](const User& user) { ask(best, user, user.values, kNone); });
+  times.folded = median_of([&](const User& user) { ask(best, user, user.folded_values, kVerified); });
+  times.portable = median_of([&](const User& user) { ask(portable, user, user.values, kVerified); });
+  times.exact = median_of([&](const User& user) { exact_bloom_query(user.exact, candidates, user.multiplier, found); });
+  times.growing = median_of([&](const User& user) { growing_bloom_query(user.growing, candidates, user.multiplier, found); });
+  return times;
+}
+
+void print_requests(const Policy& policy, const std::vector<size_t>& sizes) {
+  std::printf("\nns per candidate, %zu periods, %.0f %% seen (request / candidates)\n\n", kPeriods, kSeenPart * 100);
+  std::printf("| items a period | candidates | open | with checksums | 1 open + 3 folded | portable | exact SBBF | growing SBBF | open / exact |\n");
+  std::printf("|---|---|---|---|---|---|---|---|---|\n");
+  for (const size_t items : sizes) {
+    for (const size_t candidates : {size_t{5'000}, size_t{10'000}}) {
+      const RequestTimes times = time_requests(items, candidates, policy);
+      const double ns = 1000.0 / static_cast<double>(candidates);
+      std::printf("| %zu | %zu | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f |\n", items, candidates, times.open * ns,
+                  times.checked * ns, times.folded * ns, times.portable * ns, times.exact * ns, times.growing * ns,
+                  times.open / times.exact);
+      std::fflush(stdout);
+    }
+  }
+}
+
+void print_sizes(const Policy& policy, const std::vector<size_t>& sizes) {
+  std::printf("\nbits per item, everything included\n\n");
+  std::printf("| items | form | bytes | open | log2(1/e) of it | ratio | folded | exact SBBF at 0.25 %% | growing SBBF |\n");
+  std::printf("|---|---|---|---|---|---|---|---|---|\n");
+  std::mt19937_64 random(7);
+  for (const size_t items : sizes) {
+    const std::vector<ItemHash> all = random_items(items, random);
+    // In batches, as it grows in life: what comes after the planned size is wide.
+    std::string value;
+    for (size_t at = 0; at < items; at += std::max<size_t>(1000, items / 16)) {
+      const size_t count = std::min(items - at, std::max<size_t>(1000, items / 16));
+      const std::string more = make(std::span(all).subspan(at, count), user_name(0), kKey, policy);
+      std::vector<std::string_view> views{more};
+      if (!value.empty()) views.push_back(value);
+      value = unite(views, kKey, policy, false).value();
+    }
+    const std::string_view views[] = {value};
+    const std::string folded = unite(views, kKey, policy, true).value();
+    const Summary summary = summarize(value, kKey).value();
+    GrowingBloom growing;
+    for (const ItemHash item : all) growing.add(item.value);
+    const double bits = 8.0 / static_cast<double>(items);
+    const double limit = -std::log2(summary.expected_error);
+    std::printf("| %zu | %s%s | %zu | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f |\n", items,
+                summary.form == Summary::Form::kDense ? "dense" : "sparse", summary.segments == 2 ? ", 2 sets" : "",
+                value.size(), static_cast<double>(value.size()) * bits, limit,
+                static_cast<double>(value.size()) * bits / limit, static_cast<double>(folded.size()) * bits,
+                static_cast<double>(ExactBloom(items).bytes()) * bits, static_cast<double>(growing.bytes()) * bits);
+  }
+}
+
+void print_updates(const Policy& policy, const std::vector<size_t>& sizes) {
+  std::printf("\nmicroseconds per update (verify, decode, unite, encode, checksum; the operand is made outside)\n\n");
+  std::printf("| items | + 12 | + 50 | + 50 known | bytes of 12 as an operand |\n|---|---|---|---|---|\n");
+  std::mt19937_64 random(8);
+  for (const size_t items : sizes) {
+    const std::vector<ItemHash> all = random_items(items, random);
+    const std::string base = stored(all, user_name(0), policy, false);
+    const auto update = [&](const std::string& more) {
+      std::vector<double> times;
+      for (int i = 0; i < 31; ++i) {
+        times.push_back(microseconds([&] {
+          const std::string_view views[] = {base, more};
+          if (!unite(views, kKey, policy, false).ok()) std::abort();
+        }));
+      }
+      return median(times);
+    };
+    const std::string twelve = make(random_items(12, random), user_name(0), kKey, policy);
+    const std::string fifty = make(random_items(50, random), user_name(0), kKey, policy);
+    const std::string known = make(std::span(all).first(std::min<size_t>(items, 50)), user_name(0), kKey, policy);
+    std::printf("| %zu | %.1f | %.1f | %.1f | %zu |\n", items, update(twelve), update(fifty), update(known), twelve.size());
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Policy policy;
+  std::vector<size_t> sizes;
+  std::string part = "all";
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    if (argument.starts_with("--dense-from=")) {
+      policy.dense_from_items = static_cast<uint32_t>(std::stoul(argument.substr(13)));
+    } else if (argument.starts_with("--items=")) {
+      sizes.push_back(std::stoul(argument.substr(8)));
+    } else if (argument.starts_with("--part=")) {
+      part = argument.substr(7);
+    } else {
+      std::printf("usage: bloomring_filter_bench [--part=sizes|requests|updates] [--items=N]... [--dense-from=N]\n");
+      return argument == "--help" ? 0 : 2;
+    }
+  }
+  const auto or_default = [&](std::vector<size_t> defaults) { return sizes.empty() ? defaults : sizes; };
+  if (part == "all" || part == "sizes") print_sizes(policy, or_default({1, 16, 100, 1'000, 3'000, 4'096, 10'000, 100'000, 1'000'000}));
+  if (part == "all" || part == "requests") print_requests(policy, or_default({16, 100, 1'000, 3'000, 10'000, 30'000, 100'000}));
+  if (part == "all" || part == "updates") print_updates(policy, or_default({16, 100, 1'000, 3'000, 10'000, 30'000, 100'000}));
+  return 0;
+}
