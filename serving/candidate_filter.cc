@@ -1,0 +1,181 @@
+#include "serving/candidate_filter.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/hash.h"
+#include "serving/exact_set.h"
+#include "state/filter/filter.h"
+
+namespace bloomring {
+
+namespace {
+
+// Tags of the exact set are reasons.
+constexpr uint8_t tag(Reason reason) { return static_cast<uint8_t>(reason); }
+
+// Which sources one judging leaves out.
+struct Leave {
+  bool oldest_period = false;
+  bool served = false;
+};
+
+}  // namespace
+
+// The buffers of one judging.
+class CandidateFilter::Scratch {
+ public:
+  ExactSet exact;
+  filter::Query query;
+  std::vector<uint8_t> tags;     // For each id its tag in the exact set.
+  std::vector<uint8_t> found;    // For each id an index into `filter_period`, or kUnseen.
+  std::vector<uint8_t> filter_period;  // For each filter of the query its index in the window.
+
+  void add_filters(const UserFilters& filters, const Calendar& calendar, FilterAnswer& answer);
+  void search_filters(const FilterQuestion& question);
+  void search_exact(const FilterQuestion& question, const Looked& looked, const Leave& leave);
+  void decide(const FilterQuestion& question, const Leave& leave, FilterAnswer& answer) const;
+
+ private:
+  Verdict verdict_of(size_t begin, size_t end, const Leave& leave, size_t periods) const;
+};
+
+void CandidateFilter::Scratch::add_filters(const UserFilters& filters, const Calendar& calendar, FilterAnswer& answer) {
+  query.clear();
+  filter_period.clear();
+  for (const StoredFilter& stored : filters.filters) {
+    const auto at = std::find(answer.periods.begin(), answer.periods.end(), stored.period);
+    if (at == answer.periods.end()) continue;
+    if (Status status = query.add(stored.value, stored.store_key); !status.ok()) {
+      answer.gaps.push_back({Source::kFilters, "filter of " + calendar.name(stored.period) + ": " + status.to_string()});
+      continue;
+    }
+    filter_period.push_back(static_cast<uint8_t>(at - answer.periods.begin()));
+  }
+}
+
+void CandidateFilter::Scratch::search_filters(const FilterQuestion& question) {
+  found.resize(question.ids.size());
+  if (filter_period.empty()) {
+    std::fill(found.begin(), found.end(), filter::Query::kUnseen);
+  } else {
+    query.run(question.ids, question.user_key, found);
+  }
+}
+
+// Inserted in the order of reasons: the first stays.
+void CandidateFilter::Scratch::search_exact(const FilterQuestion& question, const Looked& looked, const Leave& leave) {
+  exact.reset(question.client_seen.size() + looked.recents.size());
+  for (const ItemHash item : question.client_seen) exact.insert(item, tag(Reason::kClient));
+  const PeriodIndex oldest = looked.periods.back();
+  for (const RecentPlay& play : looked.recents) {
+    if (!leave.oldest_period || play.period > oldest) exact.insert(play.item, tag(Reason::kRecent));
+  }
+  tags.resize(question.ids.size());
+  exact.find(question.ids, tags);
+}
+
+// The verdict of the candidate with the ids [begin, end): the first reason of any of them.
+Verdict CandidateFilter::Scratch::verdict_of(size_t begin, size_t end, const Leave& leave, size_t periods) const {
+  Verdict verdict;
+  for (size_t i = begin; i < end; ++i) {
+    if (tags[i] != ExactSet::kAbsent) {
+      if (verdict.reason == Reason::kNone || tags[i] < tag(verdict.reason)) verdict = {static_cast<Reason>(tags[i]), 0, true};
+    } else if (found[i] != filter::Query::kUnseen) {
+      const uint8_t period = filter_period[found[i]];
+      if (leave.oldest_period && period + 1u == periods) continue;
+      const bool better = verdict.reason == Reason::kNone || (verdict.reason == Reason::kFilter && period < verdict.period);
+      if (better) verdict = {Reason::kFilter, period, true};
+    }
+  }
+  return verdict;
+}
+
+void CandidateFilter::Scratch::decide(const FilterQuestion& question, const Leave& leave, FilterAnswer& answer) const {
+  const bool grouped = !question.ids_per_candidate.empty();
+  const size_t candidates = grouped ? question.ids_per_candidate.size() : question.ids.size();
+  answer.verdicts.resize(candidates);
+  answer.seen_count = 0;
+  size_t begin = 0;
+  for (size_t c = 0; c < candidates; ++c) {
+    const size_t end = begin + (grouped ? question.ids_per_candidate[c] : 1);
+    const Verdict verdict = verdict_of(begin, end, leave, answer.periods.size());
+    // What an earlier judging saw and this one does not was brought back: its reason stays.
+    if (verdict.reason == Reason::kNone) {
+      answer.verdicts[c].seen = false;
+    } else {
+      answer.verdicts[c] = verdict;
+    }
+    answer.seen_count += verdict.seen ? 1 : 0;
+    begin = end;
+  }
+}
+
+CandidateFilter::CandidateFilter(FilterStore& store, Calendar calendar, const Clock& clock, const CandidateFilterConfig& config)
+    : store_(store), calendar_(std::move(calendar)), clock_(clock), config_(config) {}
+
+CandidateFilter::~CandidateFilter() = default;
+
+std::unique_ptr<CandidateFilter::Scratch> CandidateFilter::take_scratch() {
+  std::lock_guard lock(scratch_mutex_);
+  if (scratch_.empty()) return std::make_unique<Scratch>();
+  std::unique_ptr<Scratch> scratch = std::move(scratch_.back());
+  scratch_.pop_back();
+  return scratch;
+}
+
+void CandidateFilter::give_back(std::unique_ptr<Scratch> scratch) {
+  std::lock_guard lock(scratch_mutex_);
+  scratch_.push_back(std::move(scratch));
+}
+
+Looked CandidateFilter::look_up(const HeldPartition& partition, std::string_view user_key) const {
+  Looked looked;
+  const int64_t now_ms = clock_.now_ms();
+  looked.periods = calendar_.window(now_ms);
+  looked.held_from = partition.recents().lookup(user_hash(user_key), looked.periods.back(), looked.recents);
+  looked.merged = partition.merged();
+  const int64_t lag_ms = now_ms - partition.fresh_at_ms();
+  if (lag_ms > config_.lag_max_ms) looked.gaps.push_back({Source::kRecent, "behind the log", lag_ms});
+  return looked;
+}
+
+Result<UserFilters> CandidateFilter::read(std::string_view user_key, const Looked& looked) const {
+  UserFilters filters{.periods = looked.periods, .filters = {}, .merged = looked.merged};
+  if (Status status = store_.read(user_key, looked.periods, filters.filters); !status.ok()) {
+    return std::move(status).with_context("filter store");
+  }
+  return filters;
+}
+
+FilterAnswer CandidateFilter::judge(const FilterQuestion& question, const Looked& looked, const UserFilters* filters,
+                                    std::string_view missing) {
+  FilterAnswer answer;
+  answer.periods = looked.periods;
+  answer.gaps = looked.gaps;
+  std::unique_ptr<Scratch> scratch = take_scratch();
+  if (filters == nullptr) answer.gaps.push_back({Source::kFilters, std::string(missing)});
+  scratch->add_filters(filters == nullptr ? UserFilters{} : *filters, calendar_, answer);
+  scratch->search_filters(question);
+  answer.expected_error = scratch->query.expected_error();
+  answer.user_known = !looked.recents.empty() || (filters != nullptr && !filters->filters.empty());
+  Leave leave;
+  scratch->search_exact(question, looked, leave);
+  scratch->decide(question, leave, answer);
+  if (answer.verdicts.size() - answer.seen_count < question.min_keep && answer.seen_count > 0) {
+    leave.oldest_period = true;
+    answer.relaxed.push_back({Source::kFilters, answer.periods.back()});
+    scratch->search_exact(question, looked, leave);
+    scratch->decide(question, leave, answer);
+  }
+  give_back(std::move(scratch));
+  return answer;
+}
+
+FilterAnswer CandidateFilter::answer(const HeldPartition& partition, const FilterQuestion& question) {
+  const Looked looked = look_up(partition, question.user_key);
+  const Result<UserFilters> filters = read(question.user_key, looked);
+  return filters.ok() ? judge(question, looked, &filters.value(), {}) : judge(question, looked, nullptr, filters.status().to_string());
+}
+
+}  // namespace bloomring

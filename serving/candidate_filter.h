@@ -1,0 +1,92 @@
+// The query core: which of these candidates has this user seen, from what is at hand? No gRPC, no threads.
+//
+// An answer is made in three steps, so that a caller can wait for the filter store as long as it likes:
+//
+//     look_up (memory)  -->  read (filter store)  -->  judge (pure)
+//
+// Guarantee, "no gap": a play that was applied to the partition before `look_up` is seen by `judge`. Either `look_up`
+// returns it, or it had been released by then; a play is released only by a watermark that was read from the same
+// filter store and covers it, and a store's read sees at least what its last watermark covers; and the read comes
+// after the lookup. So the order of the steps is the proof, and it must not be changed: filters first, recent plays
+// second would miss a play that is merged and released between the two.
+//
+// Failure: a source that cannot be read is a gap in the answer, never an error (DESIGN.md, decision 12). Candidates
+// found in what could be read are still seen.
+// Threading: thread safe; a question and an answer belong to one thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/ids.h"
+#include "base/result.h"
+#include "serving/held_partition.h"
+#include "serving/user_filters.h"
+#include "serving/verdict.h"
+#include "state/filter_store.h"
+#include "state/period.h"
+
+namespace bloomring {
+
+// Ids are hashed once, by the caller (item_hash). Everything is borrowed.
+struct FilterQuestion {
+  std::string_view user_key;  // UserKey bytes.
+  std::span<const ItemHash> ids;
+  // How many consecutive ids belong to each candidate, at least one; empty when each candidate has one.
+  std::span<const uint32_t> ids_per_candidate;
+  std::span<const ItemHash> client_seen;
+  // When fewer candidates are unseen, the oldest period is left out, then also the last served.
+  size_t min_keep = 0;
+};
+
+// What memory knows of a user, and what must be asked of the store.
+struct Looked {
+  std::vector<PeriodIndex> periods;  // The window, newest first.
+  std::vector<RecentPlay> recents;
+  Offset held_from;  // Memory has everything of the user from here on.
+  Offset merged;     // Filters that are read from now on have everything below.
+  std::vector<Gap> gaps;
+};
+
+struct CandidateFilterConfig {
+  int64_t lag_max_ms = 5'000;  // A partition that is further behind the log makes answers incomplete.
+};
+
+class CandidateFilter {
+ public:
+  CandidateFilter(FilterStore& store, Calendar calendar, const Clock& clock, const CandidateFilterConfig& config);
+  ~CandidateFilter();
+
+  // All three steps.
+  FilterAnswer answer(const HeldPartition& partition, const FilterQuestion& question);
+
+  Looked look_up(const HeldPartition& partition, std::string_view user_key) const;
+  // Reads the user's filters of the window. May block as long as the store does.
+  Result<UserFilters> read(std::string_view user_key, const Looked& looked) const;
+  // Without filters the answer has `missing` as a gap.
+  FilterAnswer judge(const FilterQuestion& question, const Looked& looked, const UserFilters* filters,
+                     std::string_view missing);
+
+  const Calendar& calendar() const { return calendar_; }
+
+ private:
+  class Scratch;
+  std::unique_ptr<Scratch> take_scratch();
+  void give_back(std::unique_ptr<Scratch> scratch);
+
+  FilterStore& store_;
+  const Calendar calendar_;
+  const Clock& clock_;
+  const CandidateFilterConfig config_;
+  std::mutex scratch_mutex_;
+  std::vector<std::unique_ptr<Scratch>> scratch_;  // At most one for each thread that ever judged at once.
+};
+
+}  // namespace bloomring

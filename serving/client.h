@@ -1,0 +1,68 @@
+// bloomring::client: asks the query service from C++.
+//
+//   auto client = Client::connect({.server = "bloomring-serve:50051"});
+//   Result<FilterReply> reply = client->filter({.user = "u1", .items = candidates});
+//
+// One client is one channel, which spreads its calls over all addresses of the server's name (round robin). Calls have
+// a deadline, always. They fail open unless told otherwise: when the service cannot be asked, the reply says that
+// nothing was seen, is marked incomplete and carries the error, because a recommender prefers a doubtful answer to none.
+//
+// Threading: thread safe.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "serving/verdict.h"
+
+namespace bloomring {
+
+struct ClientOptions {
+  std::string server;           // "host:port", or anything that gRPC resolves ("dns:///name:port").
+  int64_t deadline_ms = 1'000;  // Of each call.
+  bool fail_open = true;
+};
+
+struct FilterCall {
+  std::string user;
+  std::string scene;
+  std::vector<std::string> items;        // Each 1 to 128 bytes, at most 20,000.
+  std::vector<std::string> client_seen;  // What the caller knows to be seen.
+  uint32_t min_keep = 0;                 // Relax when fewer items than this are unseen.
+  bool strict = false;                   // A failure instead of an incomplete reply.
+};
+
+struct ItemVerdict {
+  bool seen = false;
+  Reason reason = Reason::kNone;
+  std::string period;  // With Reason::kFilter: "2026-11".
+};
+
+struct FilterReply {
+  std::vector<ItemVerdict> items;  // One for each item of the call.
+  bool complete = false;
+  std::vector<Gap> gaps;           // What is missing where `complete` is false.
+  bool user_known = false;
+  double expected_error = 0;
+  Status error;                    // Failed open: why the service could not be asked.
+};
+
+class Client {
+ public:
+  static std::unique_ptr<Client> connect(const ClientOptions& options);
+  ~Client();
+
+  // kBadRecord for what the service refuses (INVALID_ARGUMENT); it never fails open. Otherwise, when not failing open:
+  // kRetry for UNAVAILABLE, RESOURCE_EXHAUSTED and DEADLINE_EXCEEDED, kFatal for the rest.
+  Result<FilterReply> filter(const FilterCall& call);
+
+ private:
+  struct Impl;
+  explicit Client(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace bloomring

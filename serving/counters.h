@@ -1,0 +1,26 @@
+// What the read side counts. Monotonic unless said; exported as metrics by the process (pipeline/). Thread safe.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+#include "serving/verdict.h"
+
+namespace bloomring {
+
+struct ServingCounters {
+  std::atomic<uint64_t> requests{0};               // Filter calls (each of a batch) that reached an answer or an error.
+  std::atomic<uint64_t> candidates{0};             // Asked about in answered requests.
+  std::array<std::atomic<uint64_t>, kReasonCount> verdicts{};  // By Reason; sums to candidates.
+  std::array<std::atomic<uint64_t>, 4> incomplete{};           // Answers with a gap, by Source.
+  std::atomic<uint64_t> relaxed{0};                // Answers in which min_keep left something out.
+  std::atomic<uint64_t> refused_invalid{0};        // INVALID_ARGUMENT.
+  std::atomic<uint64_t> refused_unavailable{0};    // UNAVAILABLE: catching up, or not held here.
+  std::atomic<uint64_t> refused_overload{0};       // RESOURCE_EXHAUSTED.
+  std::atomic<uint64_t> refused_deadline{0};       // DEADLINE_EXCEEDED.
+  std::atomic<uint64_t> refused_strict{0};         // FAILED_PRECONDITION.
+  std::atomic<int64_t> in_flight{0};               // A level, not a count.
+};
+
+}  // namespace bloomring

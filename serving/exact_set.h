@@ -1,0 +1,44 @@
+// A small exact set of item hashes, each with a tag, made for testing thousands of candidates against it at once.
+//
+// A bitmap of 32 or more bits an item answers most candidates without a branch; what passes it is looked up in an
+// open-addressing table of the full 64-bit hashes. Rebuilt for every request; keeps its memory.
+// Threading: none.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/ids.h"
+
+namespace bloomring {
+
+class ExactSet {
+ public:
+  static constexpr uint8_t kAbsent = 0;
+
+  // Empties the set and makes room for so many items.
+  void reset(size_t items_max);
+  // Adds an item under a tag other than kAbsent. The first tag of an item stays.
+  void insert(ItemHash item, uint8_t tag);
+  // For each candidate its tag, or kAbsent.
+  void find(std::span<const ItemHash> candidates, std::span<uint8_t> tags);
+
+ private:
+  struct Slot {
+    uint64_t item;
+    uint8_t tag;  // kAbsent is a free slot.
+  };
+
+  uint8_t tag_of(ItemHash item) const;
+
+  size_t items_ = 0;
+  size_t mask_ = 0;
+  unsigned bitmap_shift_ = 0;
+  std::vector<Slot> slots_;
+  std::vector<uint64_t> bitmap_;
+  std::vector<uint32_t> passed_;
+};
+
+}  // namespace bloomring

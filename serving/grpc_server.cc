@@ -1,0 +1,61 @@
+#include "serving/grpc_server.h"
+
+#include <grpcpp/ext/proto_server_reflection_plugin.h>
+#include <grpcpp/health_check_service_interface.h>
+
+#include <mutex>
+
+namespace bloomring {
+
+namespace {
+
+// Both are settings of the whole process in gRPC, not of a server.
+void enable_plugins(bool reflection) {
+  static std::once_flag health, reflect;
+  std::call_once(health, [] { grpc::EnableDefaultHealthCheckService(true); });
+  if (reflection) std::call_once(reflect, [] { grpc::reflection::InitProtoReflectionServerBuilderPlugin(); });
+}
+
+}  // namespace
+
+GrpcServer::GrpcServer(const GrpcServerConfig& config, const PartitionDirectory& partitions, CandidateFilter& core)
+    : config_(config), service_(partitions, core, config.service) {}
+
+GrpcServer::~GrpcServer() { shutdown(0); }
+
+Status GrpcServer::listen() {
+  grpc::ServerBuilder builder;
+  int port = 0;
+  builder.AddListeningPort(config_.listen, grpc::InsecureServerCredentials(), &port);
+  builder.RegisterService(&service_);
+  builder.SetMaxReceiveMessageSize(config_.message_bytes_max);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_MS, static_cast<int>(config_.connection_age_max_ms));
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  server_ = builder.BuildAndStart();
+  if (server_ == nullptr || port == 0) return invalid("gRPC cannot listen on " + config_.listen + ": is the port taken?");
+  address_ = config_.listen.substr(0, config_.listen.rfind(':') + 1) + std::to_string(port);
+  set_serving(false);
+  return {};
+}
+
+Result<std::unique_ptr<GrpcServer>> GrpcServer::start(const GrpcServerConfig& config, const PartitionDirectory& partitions,
+                                                      CandidateFilter& core) {
+  enable_plugins(config.reflection);
+  std::unique_ptr<GrpcServer> server(new GrpcServer(config, partitions, core));
+  BLOOMRING_TRY(server->listen());
+  return server;
+}
+
+void GrpcServer::set_serving(bool serving) {
+  server_->GetHealthCheckService()->SetServingStatus(serving);
+  server_->GetHealthCheckService()->SetServingStatus(v1::BloomringService::service_full_name(), serving);
+}
+
+void GrpcServer::shutdown(int64_t grace_ms) {
+  if (server_ == nullptr) return;
+  server_->GetHealthCheckService()->Shutdown();
+  server_->Shutdown(gpr_time_add(gpr_now(GPR_CLOCK_REALTIME), gpr_time_from_millis(grace_ms, GPR_TIMESPAN)));
+  server_->Wait();
+}
+
+}  // namespace bloomring

@@ -1,0 +1,50 @@
+// The gRPC port: the query service, the standard health service and server reflection.
+//
+// Threading: thread safe. `shutdown` refuses new calls, lets those in flight finish within the grace and then cancels
+// them; the destructor does the same without grace.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "serving/candidate_filter.h"
+#include "serving/filter_service.h"
+#include "serving/held_partition.h"
+
+namespace bloomring {
+
+struct GrpcServerConfig {
+  std::string listen = "127.0.0.1:0";  // "host:port"; port 0 is one that the system chooses.
+  bool reflection = true;
+  int message_bytes_max = 4 << 20;     // Of a request: 20,000 ids of 128 bytes fit.
+  int64_t connection_age_max_ms = 300'000;  // Clients come back to a possibly new set of replicas.
+  FilterServiceConfig service;
+};
+
+class GrpcServer {
+ public:
+  // kInvalid when the address cannot be listened on. What is passed by reference outlives the server.
+  static Result<std::unique_ptr<GrpcServer>> start(const GrpcServerConfig& config, const PartitionDirectory& partitions,
+                                                   CandidateFilter& core);
+  ~GrpcServer();
+
+  // "host:port" with the port that was chosen.
+  const std::string& address() const { return address_; }
+  // What health checks are told; false at start.
+  void set_serving(bool serving);
+  void shutdown(int64_t grace_ms);
+  const ServingCounters& counters() const { return service_.counters(); }
+
+ private:
+  GrpcServer(const GrpcServerConfig& config, const PartitionDirectory& partitions, CandidateFilter& core);
+  Status listen();
+
+  const GrpcServerConfig config_;
+  FilterService service_;
+  std::string address_;
+  std::unique_ptr<grpc::Server> server_;
+};
+
+}  // namespace bloomring

@@ -1,0 +1,71 @@
+// A partition that this replica holds: what it knows of the partition's users beside the filter store.
+//
+// Filled by one task that reads user-events (pipeline/), read by every request.
+//
+//     made at the watermark --> catching up --> ready
+//
+// It is ready once everything that the log held when the replica started has been applied; it stays ready afterwards,
+// and a replica that falls behind later answers with the lag instead.
+//
+// Threading: `apply`, `release`, `set_fresh_at_ms` and `set_ready` belong to the one writer; the rest is thread safe.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "base/ids.h"
+#include "schemas/event_block.h"
+#include "serving/recent_plays.h"
+#include "state/period.h"
+#include "state/watermark.h"
+
+namespace bloomring {
+
+class HeldPartition {
+ public:
+  HeldPartition(PartitionId id, const RecentPlaysConfig& config, const Calendar& calendar, Offset start)
+      : id_(id), recents_(config, calendar, start) {}
+
+  // Takes one record of user-events; see RecentPlays::apply.
+  void apply(Offset offset, int64_t log_time_ms, EventBlockReader& block) { recents_.apply(offset, log_time_ms, block); }
+
+  // Takes up the watermark that was read from the filter store, and lets go what it allows to. To be called with
+  // every watermark read, also when it has not moved: laps end by time.
+  void release(const MergedWatermark& watermark, int64_t lap_floor_log_time_ms) {
+    merged_.store(watermark.offset.value, std::memory_order_release);
+    recents_.release(watermark, lap_floor_log_time_ms);
+  }
+
+  // Everything that had reached the log at this wall time has been applied: the present when the end of the partition
+  // is reached, else the log time of what was applied last. Lag is the clock minus this.
+  void set_fresh_at_ms(int64_t wall_time_ms) { fresh_at_ms_.store(wall_time_ms, std::memory_order_release); }
+  void set_ready() { ready_.store(true, std::memory_order_release); }
+
+  PartitionId id() const { return id_; }
+  bool ready() const { return ready_.load(std::memory_order_acquire); }
+  int64_t fresh_at_ms() const { return fresh_at_ms_.load(std::memory_order_acquire); }
+  // The offset of the last watermark given to `release`: a filter read from now on holds everything below it.
+  Offset merged() const { return Offset(merged_.load(std::memory_order_acquire)); }
+  const RecentPlays& recents() const { return recents_; }
+
+ private:
+  const PartitionId id_;
+  RecentPlays recents_;
+  std::atomic<bool> ready_{false};
+  std::atomic<int64_t> fresh_at_ms_{0};
+  std::atomic<int64_t> merged_{0};
+};
+
+// Which partitions this replica holds. Thread safe.
+class PartitionDirectory {
+ public:
+  virtual ~PartitionDirectory() = default;
+  virtual uint32_t partition_count() const = 0;
+  // Shared, because a partition can be let go while a request still reads it. Null when it is not held here.
+  virtual std::shared_ptr<HeldPartition> find(PartitionId partition) const = 0;
+  // "host:port" of a replica that holds the partition, or empty when this one does not know.
+  virtual std::string holder(PartitionId partition) const = 0;
+};
+
+}  // namespace bloomring

@@ -1,0 +1,131 @@
+#include "serving/query_command.h"
+
+#include <algorithm>
+#include <istream>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "serving/client.h"
+
+namespace bloomring {
+
+namespace {
+
+// `ordered_json`, because people read the fields in this order.
+using Json = nlohmann::ordered_json;
+
+constexpr size_t kItemsInARequest = 10'000;
+
+Json item_json(const std::string& item, const ItemVerdict& verdict) {
+  Json json = {{"item", item}, {"seen", verdict.seen}};
+  if (verdict.reason != Reason::kNone) json["reason"] = reason_name(verdict.reason);
+  if (!verdict.period.empty()) json["period"] = verdict.period;
+  return json;
+}
+
+Json gap_json(const Gap& gap) {
+  Json json = {{"source", source_name(gap.source)}, {"reason", gap.reason}};
+  if (gap.lag_ms != 0) json["lag_seconds"] = static_cast<double>(gap.lag_ms) / 1000;
+  return json;
+}
+
+void append(FilterReply&& part, FilterReply& whole) {
+  whole.items.insert(whole.items.end(), part.items.begin(), part.items.end());
+  whole.complete = whole.complete && part.complete;
+  whole.gaps.insert(whole.gaps.end(), part.gaps.begin(), part.gaps.end());
+}
+
+// Asks in as many requests as it takes.
+Result<FilterReply> ask(Client& client, const FilterCall& call) {
+  FilterReply whole;
+  whole.complete = true;
+  size_t begin = 0;
+  do {
+    FilterCall part;
+    part.user = call.user;
+    part.scene = call.scene;
+    const size_t end = std::min(begin + kItemsInARequest, call.items.size());
+    part.items.assign(call.items.begin() + static_cast<ptrdiff_t>(begin), call.items.begin() + static_cast<ptrdiff_t>(end));
+    BLOOMRING_TRY_ASSIGN(FilterReply reply, client.filter(part));
+    append(std::move(reply), whole);
+    begin = end;
+  } while (begin < call.items.size());
+  return whole;
+}
+
+void print(const FilterCall& call, const FilterReply& reply, std::ostream& out) {
+  Json json = {{"user", call.user}};
+  if (!call.scene.empty()) json["scene"] = call.scene;
+  json["complete"] = reply.complete;
+  for (const Gap& gap : reply.gaps) json["gaps"].push_back(gap_json(gap));
+  json["items"] = Json::array();
+  for (size_t i = 0; i < call.items.size(); ++i) json["items"].push_back(item_json(call.items[i], reply.items[i]));
+  out << json.dump() << '\n' << std::flush;
+}
+
+Result<std::string> id_of(const Json& json, std::string_view field) {
+  if (json.is_string()) return json.get<std::string>();
+  if (json.is_number_integer()) return json.dump();
+  return bad_record(std::string(field) + " must be a string or an integer");
+}
+
+Result<FilterCall> parse_line(const std::string& line) {
+  const Json json = Json::parse(line, nullptr, false);
+  if (!json.is_object() || !json.contains("user") || !json.contains("items") || !json["items"].is_array()) {
+    return bad_record(R"(the line must be {"user":..,"items":[..]})");
+  }
+  FilterCall call;
+  BLOOMRING_TRY_ASSIGN(call.user, id_of(json["user"], "user"));
+  if (json.contains("scene")) {
+    BLOOMRING_TRY_ASSIGN(call.scene, id_of(json["scene"], "scene"));
+  }
+  for (const Json& item : json["items"]) {
+    BLOOMRING_TRY_ASSIGN(call.items.emplace_back(), id_of(item, "an item"));
+  }
+  return call;
+}
+
+Status answer_line(Client& client, const std::string& line, std::ostream& out) {
+  BLOOMRING_TRY_ASSIGN(const FilterCall call, parse_line(line));
+  BLOOMRING_TRY_ASSIGN(const FilterReply reply, ask(client, call));
+  print(call, reply, out);
+  return {};
+}
+
+int batch(Client& client, std::istream& in, std::ostream& out) {
+  int code = 0;
+  std::string line;
+  for (int64_t number = 1; std::getline(in, line); ++number) {
+    if (line.empty()) continue;
+    const Status status = answer_line(client, line, out);
+    if (status.ok()) continue;
+    out << Json({{"line", number}, {"error", status.message()}}).dump() << '\n' << std::flush;
+    code = 1;
+  }
+  return code;
+}
+
+}  // namespace
+
+int query(const QueryOptions& options, std::istream& in, std::ostream& out, std::ostream& err) {
+  const auto client =
+      Client::connect({.server = options.server, .deadline_ms = options.deadline_ms, .fail_open = false});
+  if (options.batch) return batch(*client, in, out);
+  FilterCall call;
+  call.user = options.user;
+  call.scene = options.scene;
+  call.items = options.items;
+  std::string line;
+  while (options.items.empty() && std::getline(in, line)) {
+    if (!line.empty()) call.items.push_back(line);
+  }
+  const Result<FilterReply> reply = ask(*client, call);
+  if (!reply.ok()) {
+    err << options.server << ": " << reply.status().message() << '\n';
+    return reply.code() == Code::kBadRecord ? 2 : 1;
+  }
+  print(call, *reply, out);
+  return 0;
+}
+
+}  // namespace bloomring

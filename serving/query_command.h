@@ -1,0 +1,30 @@
+// The core of `bloomring query`: asks the service, prints JSON.
+//
+// One user: {"user":"u1","complete":true,"items":[{"item":"v1","seen":true,"reason":"recent"},{"item":"v2","seen":false}]}
+// on one line; an item of a filter has "period":"2026-11", an incomplete answer has "gaps".
+// Batch: every line of `in` is {"user":..,"scene":..,"items":[..]}; every answer is one line as above, in order; a line
+// that fails is answered by {"line":3,"error":".."}. Integers are accepted for users and items, as in plays.
+// More items than one request holds are asked in several.
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+namespace bloomring {
+
+struct QueryOptions {
+  std::string server;              // "host:port".
+  std::string user;
+  std::string scene;
+  std::vector<std::string> items;  // Read from `in`, one a line, when there are none.
+  bool batch = false;              // `user`, `scene` and `items` are not looked at.
+  int64_t deadline_ms = 10'000;    // Of each request.
+};
+
+// The exit code: 0 answered (completely or not), 1 the service could not be asked or a line of a batch failed, 2 the
+// service refuses the question itself. Messages go to `err`.
+int query(const QueryOptions& options, std::istream& in, std::ostream& out, std::ostream& err);
+
+}  // namespace bloomring

@@ -1,0 +1,125 @@
+// The recent plays of one partition: every play in the log from the merged watermark on, and at least a lap of them.
+//
+// Stands beside the filters on the read side (DESIGN.md, decisions 6 and 7): what is not yet in the filter store is
+// here, so a play is seen from the moment this replica has read it. Held in memory and rebuilt from the log at start
+// (docs/decisions/0006-recent-plays-in-memory.md).
+//
+// Structure: one generation for each slot of log time. A generation is cut into stripes by user hash, and each stripe
+// has a flat hash map from a user's 64-bit hash to chunks of item hashes in an arena, so a whole generation is dropped
+// at once. Users are known by their hash only; two users of a partition with the same 64 bits would share their plays
+// (probability below 1e-4 for 50 million users).
+//
+// Guarantees:
+// - A generation is dropped only when the merged watermark covers all its offsets, oldest first.
+// - `lookup` returns an offset H and every play of the user at offsets [H, applied) of the log. It may return more.
+//   H is read after the plays were copied and raised before a generation is dropped; therefore a play that `lookup`
+//   does not return lies below H, was durable in the filter store before the watermark that released it was read, and
+//   is in every filter that is read after the lookup. Readers look up first and read filters second: no gap.
+//
+// Threading: one writer (`apply`, `release`), many readers (`lookup`, `stats`). Each stripe has a mutex that is held
+// for the few events of a block that fall into it, or for the copy of one user's plays: microseconds.
+// Memory: about 12 bytes a play and 32 a user and generation; `bytes_max` is the bound above which covered generations
+// are dropped before their lap is over. Uncovered ones stay, and `over_bound` says so: then the merge stage is behind.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "base/ids.h"
+#include "schemas/event_block.h"
+#include "serving/play_table.h"
+#include "state/period.h"
+#include "state/watermark.h"
+
+namespace bloomring {
+
+struct RecentPlaysConfig {
+  int64_t slot_ms = 3'600'000;       // Log time of one generation.
+  size_t bytes_max = 1'024'000'000;  // Of this partition.
+};
+
+struct RecentPlaysStats {
+  uint64_t plays = 0;
+  size_t bytes = 0;
+  size_t generations = 0;
+  Offset held_from{0};
+  Offset applied{0};
+  uint64_t early_releases = 0;  // Generations dropped before their lap was over, to stay within bytes_max.
+  bool over_bound = false;      // More than bytes_max is not covered by the watermark.
+};
+
+class RecentPlays {
+ public:
+  // `start` is the offset from which the log will be applied: at or below the merged watermark.
+  RecentPlays(const RecentPlaysConfig& config, Calendar calendar, Offset start);
+
+  // Takes the plays of one record of user-events, in the order of offsets. A record below applied() is a repeat and
+  // changes nothing. Log time that goes back counts as the newest seen. Events that are no plays are not looked at.
+  void apply(Offset offset, int64_t log_time_ms, EventBlockReader& block);
+
+  // Drops generations, oldest first, that the watermark covers and whose newest log time is below the floor (or that
+  // exceed bytes_max). `watermark` was read from the filter store that queries read. Returns how many were dropped.
+  size_t release(const MergedWatermark& watermark, int64_t lap_floor_log_time_ms);
+
+  // Appends the user's plays of periods from `oldest` on, newest generation first; see the guarantees for the result.
+  Offset lookup(uint64_t user_hash, PeriodIndex oldest, std::vector<RecentPlay>& out) const;
+
+  // The next offset to apply.
+  Offset applied() const { return Offset(applied_.load(std::memory_order_acquire)); }
+  RecentPlaysStats stats() const;
+
+ private:
+  static constexpr size_t kStripeBits = 5;
+  static constexpr size_t kStripes = size_t{1} << kStripeBits;
+
+  struct Generation {
+    int64_t slot = 0;
+    OffsetRange offsets;
+    int64_t newest_log_time_ms = 0;
+    uint64_t plays = 0;
+    size_t bytes = 0;
+  };
+  struct Stripe {
+    mutable std::mutex mutex;
+    std::deque<std::unique_ptr<PlayTable>> tables;  // Parallel to generations_.
+  };
+  struct PendingPlay {
+    uint64_t user_hash;
+    RecentPlay play;
+  };
+
+  void begin_generation_if_due(Offset offset, int64_t log_time_ms);
+  void collect(EventBlockReader& block);
+  void insert_pending();
+  void drop_oldest();
+  bool may_drop(const Generation& oldest, const MergedWatermark& watermark, int64_t lap_floor_log_time_ms, bool* early) const;
+  PeriodIndex period_of(int64_t time_ms);
+  static size_t stripe_of(uint64_t user_hash) { return user_hash >> (64 - kStripeBits); }
+
+  const RecentPlaysConfig config_;
+  const Calendar calendar_;
+  std::atomic<int64_t> held_from_;
+  std::atomic<int64_t> applied_;
+  std::array<Stripe, kStripes> stripes_;
+
+  mutable std::mutex generations_mutex_;  // Guards what follows against `stats`; only the writer changes it.
+  std::deque<Generation> generations_;
+  size_t bytes_ = 0;
+  uint64_t early_releases_ = 0;
+  bool over_bound_ = false;
+
+  // The writer's own.
+  int64_t newest_log_time_ms_ = 0;
+  std::array<std::vector<PendingPlay>, kStripes> pending_;
+  PeriodIndex period_{0};  // Cached: holds event times [period_begin_ms_, period_end_ms_).
+  int64_t period_begin_ms_ = 0;
+  int64_t period_end_ms_ = 0;
+};
+
+}  // namespace bloomring

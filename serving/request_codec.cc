@@ -1,0 +1,167 @@
+#include "serving/request_codec.h"
+
+#include <simdjson.h>
+
+#include <charconv>
+#include <string>
+
+#include "base/hash.h"
+
+namespace bloomring {
+
+namespace {
+
+// EXPLAIN_CODES: the code of a candidate in the filter of periods[k] is this plus k.
+constexpr int kFilterCode = 16;
+
+std::string quantity(std::string_view field, uint64_t found, std::string_view unit, uint64_t most) {
+  return std::string(field) + ": " + std::to_string(found) + " " + std::string(unit) + ", at most " + std::to_string(most) +
+         " are allowed";
+}
+
+bool is_text(std::string_view bytes) {
+  return simdjson::validate_utf8(bytes.data(), bytes.size()) && bytes.find('\0') == std::string_view::npos;
+}
+
+Status check_id(std::string_view id, std::string_view field) {
+  if (id.empty()) return bad_record(std::string(field) + ": an id is empty");
+  if (id.size() > kIdBytesMax) return bad_record(quantity(field, id.size(), "bytes in an id", kIdBytesMax));
+  return {};
+}
+
+Result<std::vector<ItemHash>> hash_text(const v1::Ids& ids, std::string_view field) {
+  std::vector<ItemHash> hashes;
+  hashes.reserve(static_cast<size_t>(ids.text_size()));
+  for (const std::string& id : ids.text()) {
+    BLOOMRING_TRY(check_id(id, field));
+    if (!is_text(id)) return bad_record(std::string(field) + ": an id is not UTF-8 or contains NUL");
+    hashes.push_back(item_hash(id));
+  }
+  return hashes;
+}
+
+// An integer is its decimal string, as in plays (schemas/play_json.h).
+std::vector<ItemHash> hash_integers(const v1::Ids& ids) {
+  std::vector<ItemHash> hashes;
+  hashes.reserve(static_cast<size_t>(ids.integers_size()));
+  char digits[20];
+  for (const int64_t id : ids.integers()) {
+    const char* end = std::to_chars(digits, digits + sizeof digits, id).ptr;
+    hashes.push_back(item_hash({digits, static_cast<size_t>(end - digits)}));
+  }
+  return hashes;
+}
+
+// The whole is valid UTF-8 and no id begins in the middle of a character, so each id is valid UTF-8.
+Result<std::vector<ItemHash>> hash_packed(const v1::PackedIds& packed, std::string_view field) {
+  std::string_view rest = packed.bytes();
+  if (!is_text(rest)) return bad_record(std::string(field) + ".packed.bytes: not UTF-8 or contains NUL");
+  std::vector<ItemHash> hashes;
+  hashes.reserve(static_cast<size_t>(packed.lengths_size()));
+  for (const uint32_t length : packed.lengths()) {
+    if (length > rest.size()) return bad_record(std::string(field) + ".packed.lengths: the sum exceeds the bytes");
+    const std::string_view id = rest.substr(0, length);
+    BLOOMRING_TRY(check_id(id, field));
+    const bool mid_character = (static_cast<uint8_t>(id[0]) & 0xC0) == 0x80;
+    if (mid_character) return bad_record(std::string(field) + ".packed.lengths: an id begins inside a character");
+    hashes.push_back(item_hash(id));
+    rest.remove_prefix(length);
+  }
+  if (!rest.empty()) return bad_record(std::string(field) + ".packed.lengths: the sum falls short of the bytes");
+  return hashes;
+}
+
+Status check_groups(const google::protobuf::RepeatedField<uint32_t>& ids_per_candidate, size_t ids) {
+  uint64_t sum = 0;
+  for (const uint32_t count : ids_per_candidate) {
+    if (count == 0) return bad_record("ids_per_candidate: a candidate without an id");
+    sum += count;
+  }
+  if (sum == ids) return {};
+  return bad_record("ids_per_candidate: sums to " + std::to_string(sum) + ", but there are " + std::to_string(ids) + " ids");
+}
+
+void encode_codes(const FilterAnswer& answer, v1::FilterResponse& response) {
+  std::string& codes = *response.mutable_codes();
+  codes.resize(answer.verdicts.size());
+  for (size_t i = 0; i < codes.size(); ++i) {
+    const Verdict& verdict = answer.verdicts[i];
+    const int code = verdict.reason == Reason::kFilter ? kFilterCode + verdict.period : static_cast<int>(verdict.reason);
+    codes[i] = static_cast<char>(code);
+  }
+}
+
+void encode_verdicts(const FilterAnswer& answer, v1::FilterResponse& response) {
+  for (size_t i = 0; i < answer.verdicts.size(); ++i) {
+    const Verdict& verdict = answer.verdicts[i];
+    if (verdict.reason == Reason::kNone) continue;
+    v1::Verdict& out = *response.add_verdicts();
+    out.set_candidate(static_cast<uint32_t>(i));
+    out.set_seen(verdict.seen);
+    out.set_reason(static_cast<v1::Reason>(verdict.reason));
+    if (verdict.reason == Reason::kFilter) out.set_period(response.periods(verdict.period));
+  }
+}
+
+}  // namespace
+
+Result<std::vector<ItemHash>> hash_ids(const v1::Ids& ids, std::string_view field, size_t ids_max) {
+  const int forms = (ids.text_size() > 0) + (ids.integers_size() > 0) + (ids.has_packed() ? 1 : 0);
+  if (forms > 1) return bad_record(std::string(field) + ": more than one of text, integers and packed is filled");
+  const auto count = static_cast<size_t>(ids.text_size() + ids.integers_size() + ids.packed().lengths_size());
+  if (count > ids_max) return bad_record(quantity(field, count, "ids", ids_max));
+  if (ids.has_packed()) return hash_packed(ids.packed(), field);
+  return ids.integers_size() > 0 ? hash_integers(ids) : hash_text(ids, field);
+}
+
+Result<UserKey> decode_user(std::string_view user, std::string_view scene) {
+  BLOOMRING_TRY(check_id(user, "user"));
+  if (scene.size() > kIdBytesMax) return bad_record(quantity("scene", scene.size(), "bytes", kIdBytesMax));
+  if (!is_text(user)) return bad_record("user: not UTF-8 or contains NUL");
+  if (!is_text(scene)) return bad_record("scene: not UTF-8 or contains NUL");
+  return UserKey(scene, user);
+}
+
+Result<DecodedFilter> decode(const v1::FilterRequest& request, const RequestLimits& limits) {
+  DecodedFilter decoded;
+  BLOOMRING_TRY_ASSIGN(decoded.user_key, decode_user(request.user(), request.scene()));
+  BLOOMRING_TRY_ASSIGN(decoded.ids, hash_ids(request.candidates(), "candidates", limits.candidates_max));
+  BLOOMRING_TRY_ASSIGN(decoded.client_seen, hash_ids(request.client_seen(), "client_seen", limits.client_seen_max));
+  if (request.ids_per_candidate_size() > 0) {
+    BLOOMRING_TRY(check_groups(request.ids_per_candidate(), decoded.ids.size()));
+    decoded.ids_per_candidate.assign(request.ids_per_candidate().begin(), request.ids_per_candidate().end());
+  }
+  decoded.min_keep = request.min_keep();
+  return decoded;
+}
+
+v1::Gap encode(const Gap& gap) {
+  v1::Gap out;
+  out.set_source(static_cast<v1::Source>(gap.source));
+  out.set_reason(gap.reason);
+  out.set_lag_seconds(static_cast<double>(gap.lag_ms) / 1000);
+  return out;
+}
+
+void encode(const FilterAnswer& answer, const Calendar& calendar, v1::Explain explain, v1::FilterResponse& response) {
+  std::string& seen = *response.mutable_seen();
+  seen.assign((answer.verdicts.size() + 7) / 8, '\0');
+  for (size_t i = 0; i < answer.verdicts.size(); ++i) {
+    seen[i / 8] = static_cast<char>(seen[i / 8] | (answer.verdicts[i].seen ? 1 << (i % 8) : 0));
+  }
+  response.set_seen_count(static_cast<uint32_t>(answer.seen_count));
+  response.set_complete(answer.complete());
+  for (const Gap& gap : answer.gaps) *response.add_gaps() = encode(gap);
+  response.set_user_known(answer.user_known);
+  response.set_expected_error(answer.expected_error);
+  for (const PeriodIndex period : answer.periods) response.add_periods(calendar.name(period));
+  for (const Relaxed& relaxed : answer.relaxed) {
+    v1::Relaxed& out = *response.add_relaxed();
+    out.set_source(static_cast<v1::Source>(relaxed.source));
+    if (relaxed.source == Source::kFilters) out.set_period(calendar.name(relaxed.period));
+  }
+  if (explain == v1::EXPLAIN_CODES) encode_codes(answer, response);
+  if (explain == v1::EXPLAIN_VERDICTS) encode_verdicts(answer, response);
+}
+
+}  // namespace bloomring

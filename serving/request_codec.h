@@ -1,0 +1,48 @@
+// Between the messages of schemas/bloomring.proto and the query core: limits, hashing, bit sets.
+//
+// Decoding refuses with kBadRecord; the message names the field, what was found and the limit, and becomes
+// INVALID_ARGUMENT as it is. Ids are validated and hashed in one pass, without an allocation each.
+// Thread safety: pure functions.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "schemas/bloomring.pb.h"
+#include "serving/candidate_filter.h"
+#include "state/period.h"
+
+namespace bloomring {
+
+struct RequestLimits {
+  size_t candidates_max = 20'000;    // Ids in one request.
+  size_t client_seen_max = 20'000;
+  size_t served_items_max = 1'000;   // In one RecordServed.
+  size_t batch_max = 200;            // Requests in one FilterBatch.
+};
+
+// A decoded request; owns what the question borrows.
+struct DecodedFilter {
+  UserKey user_key;
+  std::vector<ItemHash> ids;
+  std::vector<uint32_t> ids_per_candidate;
+  std::vector<ItemHash> client_seen;
+  size_t min_keep = 0;
+
+  FilterQuestion question() const {
+    return {user_key.bytes(), ids, ids_per_candidate, client_seen, min_keep};
+  }
+};
+
+// `field` names the list in messages: "candidates".
+Result<std::vector<ItemHash>> hash_ids(const v1::Ids& ids, std::string_view field, size_t ids_max);
+Result<UserKey> decode_user(std::string_view user, std::string_view scene);
+Result<DecodedFilter> decode(const v1::FilterRequest& request, const RequestLimits& limits);
+
+void encode(const FilterAnswer& answer, const Calendar& calendar, v1::Explain explain, v1::FilterResponse& response);
+v1::Gap encode(const Gap& gap);
+
+}  // namespace bloomring
