@@ -35,13 +35,15 @@ def config(folder, bootstrap, instance):
 
 
 class Chain:
-    """One ingest, two window, one merge and one serve process on a broker; a context manager that ends them all."""
+    """Processes of bloomring on a broker, by default one ingest, two window, one merge and one serve process; a context
+    manager that ends them all."""
 
     INSTANCES = {"merge": "merge", "window-1": "window", "window-2": "window", "serve": "serve", "ingest": "ingest"}
 
-    def __init__(self, folder, bootstrap):
+    def __init__(self, folder, bootstrap, instances=None):
         self.folder = folder
         self.bootstrap = bootstrap
+        self._instances = instances or self.INSTANCES  # instance: its stage
         self._stack = contextlib.ExitStack()
         self._processes = {}
         self._ready = {}
@@ -56,10 +58,10 @@ class Chain:
 
     def __enter__(self):
         with contextlib.ExitStack() as stack:
-            for instance, stage in self.INSTANCES.items():
+            for instance, stage in self._instances.items():
                 command = [plays.binary(), "run", "--config", self._write_config(instance), "--stages", stage]
                 self._processes[instance] = stack.enter_context(processes.Process(instance, command, self.folder))
-            for instance in self.INSTANCES:
+            for instance in self._instances:
                 self._wait_ready(instance)
             self._stack = stack.pop_all()
         return self

@@ -235,7 +235,7 @@ def run(command, bound_s=60, stdin=None, check=True, cwd=None):
     """A command to its end, (exit code, stdout, stderr); with check, a failure is Failed with its last words."""
     words = [str(part) for part in command]
     with subprocess.Popen(words, stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, cwd=cwd, text=True, start_new_session=True) as child:
+                          stderr=subprocess.PIPE, cwd=cwd, text=True, errors="surrogateescape", start_new_session=True) as child:
         try:
             out, err = child.communicate(stdin, timeout=bound_s)
         except BaseException as failure:
@@ -251,15 +251,19 @@ def run(command, bound_s=60, stdin=None, check=True, cwd=None):
 
 
 def kcat_produce(bootstrap, topic, lines, properties=(), bound_s=120):
-    """One record a line, acknowledged by every in-sync replica when this returns."""
+    """One record a line, acknowledged by every in-sync replica when this returns. Bytes that are not UTF-8 are written
+    as Python's surrogate escapes, here and in what is consumed."""
     options = [part for name in ("acks=all", *properties) for part in ("-X", name)]
     run(["kcat", "-P", "-b", bootstrap, "-t", topic, *options], bound_s, stdin="".join(f"{line}\n" for line in lines))
 
 
 def kcat_consume(bootstrap, topic, bound_s=60):
-    """Every record of the topic from its beginning, as kcat's JSON envelopes (key, payload, headers, partition, offset)."""
-    _, out, _ = run(["kcat", "-C", "-b", bootstrap, "-t", topic, "-o", "beginning", "-e", "-q", "-J"], bound_s)
-    return [json.loads(line) for line in out.splitlines()]
+    """Every record of the topic from its beginning: dictionaries of partition, offset, headers (the text k=v,k=v) and
+    payload. (kcat's own JSON form cannot carry bytes that are not UTF-8.)"""
+    _, out, _ = run(["kcat", "-C", "-b", bootstrap, "-t", topic, "-o", "beginning", "-e", "-q",
+                     "-f", r"%p\x1f%o\x1f%h\x1f%s\x1e"], bound_s)
+    return [dict(zip(("partition", "offset", "headers", "payload"), record.split("\x1f"), strict=True))
+            for record in out.split("\x1e")[:-1]]
 
 
 def end_offsets(bootstrap, topic, partitions):

@@ -1,0 +1,75 @@
+"""What people get wrong gets a clear answer at once: what is wrong, where, and an exit code that scripts can use."""
+
+import json
+
+import chain
+import kafka_server
+import law
+import plays
+import processes
+
+WRONG = 2   # the command line or the configuration
+FAILED = 1  # everything else
+BOUND_S = 90
+
+
+class Mistakes(law.LawCase):
+    def bloomring(self, *arguments):
+        """(exit code, standard error) of a command that must end by itself."""
+        code, _, err = processes.run([plays.binary(), *arguments], BOUND_S, check=False)
+        return code, err
+
+    def write(self, folder, name, settings):
+        path = folder / f"{name}.yaml"
+        path.write_text(settings if isinstance(settings, str) else json.dumps(settings))
+        return path
+
+    def test_misspelt_key(self):
+        """check: a misspelt key is named with its line and the nearest known key"""
+        with processes.temp_folder("mistakes") as folder:
+            path = self.write(folder, "misspelt", "kafka: {bootstrap: '127.0.0.1:1'}\nring:\n  slot_second: 4\n")
+            code, err = self.bloomring("check", "--offline", "--config", path)
+            self.assertEqual(code, WRONG, err)
+            self.assertIn("misspelt.yaml:3", err)
+            self.assertRegex(err, r"slot_second\b")
+            self.assertRegex(err, r"slot_seconds\b")
+
+    def test_unreachable_broker(self):
+        """run, check, topics: a broker that is not there is named"""
+        with processes.temp_folder("mistakes") as folder:
+            nobody = f"127.0.0.1:{processes.free_port()}"
+            path = self.write(folder, "unreachable", chain.config(folder, nobody, "window-1"))
+            for command in (["check"], ["topics"], ["run", "--stages", "window"]):
+                with self.subTest(command[0]):
+                    code, err = self.bloomring(*command, "--config", path)
+                    self.assertEqual(code, FAILED, err)
+                    self.assertIn(nobody, err)
+
+    def test_partition_counts(self):
+        """run, check: topics or state of another partition count are refused, both counts named"""
+        with processes.temp_folder("mistakes") as folder, \
+                kafka_server.KafkaServer(kafka_server.VERSIONS[0], folder / "kafka") as server:
+            right = chain.config(folder, server.bootstrap, "window-1")
+            path = self.write(folder, "right", right)
+            processes.run([plays.binary(), "topics", "--execute", "--config", path])
+            with processes.Process("window-1", [plays.binary(), "run", "--stages", "window", "--config", path], folder) as window:
+                window.ready_line()
+                self.assertEqual(window.term(), 0)
+
+            wrong = self.write(folder, "wrong", {**right, "topics": {**right["topics"], "partitions": 20}})
+            for command in (["check"], ["run", "--stages", "window"]):
+                with self.subTest(f"topics, {command[0]}"):
+                    code, err = self.bloomring(*command, "--config", wrong)
+                    self.assertIn(code, (WRONG, FAILED), err)
+                    for word in ("user-events", "10", "20"):
+                        self.assertIn(word, err)
+
+            renamed = {**right, "topics": {**right["topics"], "partitions": 20, "user_events": "events-20",
+                                           "user_batches": "batches-20"}}
+            path = self.write(folder, "renamed", renamed)
+            processes.run([plays.binary(), "topics", "--execute", "--config", path])
+            with self.subTest("state"):
+                code, err = self.bloomring("run", "--stages", "window", "--config", path)
+                self.assertIn(code, (WRONG, FAILED), err)
+                for word in ("10", "20"):
+                    self.assertIn(word, err)
