@@ -1,0 +1,187 @@
+#include "serving/candidate_filter.h"
+
+#include <catch2/catch.hpp>
+
+#include <map>
+#include <random>
+#include <set>
+
+#include "tests/serving/serving_world.h"
+
+using namespace bloomring;
+
+TEST_CASE("candidate filter: a play is seen as soon as it is applied, and what was not played is not") {
+  ServingWorld world;
+  world.play("u1", "v1");
+  CHECK(world.seen("u1", "v1") == "recent");
+  CHECK(world.seen("u1", "v2") == "unseen");
+  CHECK(world.seen("u2", "v1") == "unseen");
+}
+
+TEST_CASE("candidate filter: a play is seen before, during and after its merge and its release") {
+  ServingWorld world;
+  world.play("u1", "v1");
+  CHECK(world.seen("u1", "v1") == "recent");
+  world.merge();
+  CHECK(world.seen("u1", "v1") == "recent");
+  world.release();
+  CHECK(world.seen("u1", "v1") == "recent");  // Within a lap.
+  world.advance_hours(7);
+  world.release();
+  CHECK(world.seen("u1", "v1") == "filter 2026-11");
+  CHECK(world.partition->recents().stats().plays == 0);
+}
+
+TEST_CASE("candidate filter: a play that is released between lookup and read is found by the read") {
+  ServingWorld world;
+  world.play("u1", "v1");
+  world.merge();
+  world.advance_hours(7);
+  const std::string key(UserKey("", "u1").bytes());
+  const Looked looked = world.core.look_up(*world.partition, key);
+  world.release();
+  const Looked later = world.core.look_up(*world.partition, key);
+  CHECK(looked.recents.size() == 1);
+  CHECK(later.recents.empty());
+  const UserFilters filters = world.core.read(key, later).value();
+  CHECK(filters.filters.size() == 1);
+}
+
+TEST_CASE("candidate filter: a play of a month before the window is unseen at once, not only after its lap") {
+  ServingWorld world;
+  constexpr int64_t kDayMs = 24 * kHourMs;
+  world.play_at("u1", "old", kStartMs - 140 * kDayMs);  // July; the window is November to August.
+  world.play_at("u1", "edge", kStartMs - 110 * kDayMs);  // August.
+  CHECK(world.seen("u1", "old") == "unseen");
+  CHECK(world.seen("u1", "edge") == "recent");
+  world.merge();
+  world.advance_hours(7);
+  world.release();
+  CHECK(world.seen("u1", "old") == "unseen");
+  CHECK(world.seen("u1", "edge") == "filter 2026-08");
+}
+
+TEST_CASE("candidate filter: a failing store makes the answer incomplete, not wrong and not an error") {
+  ServingWorld world;
+  world.play("u1", "v1");
+  world.store.fail_reads(true);
+  const FilterAnswer answer = world.ask("u1", {"v1", "v2"});
+  CHECK_FALSE(answer.complete());
+  REQUIRE(answer.gaps.size() == 1);
+  CHECK(answer.gaps[0].source == AnswerSource::kFilters);
+  CHECK(answer.gaps[0].reason == "retry: filter store: connection refused");
+  CHECK(world.text(answer, 0) == "recent");
+  CHECK(world.text(answer, 1) == "unseen");
+}
+
+TEST_CASE("candidate filter: a damaged filter is a gap that names its period") {
+  ServingWorld world;
+  world.play("u1", "v1");
+  world.merge();
+  world.store.damage_values();
+  const FilterAnswer answer = world.ask("u1", {"v1"});
+  REQUIRE(answer.gaps.size() == 1);
+  CHECK(answer.gaps[0].reason.starts_with("filter of 2026-11: corrupt"));
+}
+
+TEST_CASE("candidate filter: a partition that is behind the log says by how much") {
+  ServingWorld world;
+  world.partition->set_fresh_at_ms(kStartMs - 9'000);
+  const FilterAnswer answer = world.ask("u1", {"v1"});
+  REQUIRE(answer.gaps.size() == 1);
+  CHECK(answer.gaps[0].source == AnswerSource::kRecent);
+  CHECK(answer.gaps[0].lag_ms == 9'000);
+}
+
+TEST_CASE("candidate filter: a user of whom nothing is known is said to be unknown") {
+  ServingWorld world;
+  CHECK_FALSE(world.ask("u1", {"v1"}).user_known);
+  world.play("u1", "v1");
+  CHECK(world.ask("u1", {"v2"}).user_known);
+  world.merge();
+  world.advance_hours(7);
+  world.release();
+  CHECK(world.ask("u1", {"v2"}).user_known);
+}
+
+TEST_CASE("candidate filter: the client's own list comes first") {
+  ServingWorld world;
+  world.play("u1", "v1");
+  const std::vector<ItemHash> ids = hash_all({"v1", "v2", "v3"});
+  const std::vector<ItemHash> client = hash_all({"v1", "v2"});
+  const FilterAnswer answer = world.core.answer(*world.partition, {UserKey("", "u1").bytes(), ids, {}, client});
+  CHECK(world.text(answer, 0) == "client");
+  CHECK(world.text(answer, 1) == "client");
+  CHECK(world.text(answer, 2) == "unseen");
+}
+
+TEST_CASE("candidate filter: a candidate of several ids is seen if any of them is") {
+  ServingWorld world;
+  world.play("u1", "original");
+  const std::vector<ItemHash> ids = hash_all({"repost", "original", "x", "y", "z"});
+  const std::vector<uint32_t> groups = {2, 2, 1};
+  const FilterAnswer answer = world.core.answer(*world.partition, {UserKey("", "u1").bytes(), ids, groups, {}});
+  REQUIRE(answer.verdicts.size() == 3);
+  CHECK(world.text(answer, 0) == "recent");
+  CHECK(world.text(answer, 1) == "unseen");
+  CHECK(world.text(answer, 2) == "unseen");
+}
+
+TEST_CASE("candidate filter: too few survivors bring the oldest period back, and the answer says so") {
+  ServingWorld world;
+  constexpr int64_t kDayMs = 24 * kHourMs;
+  world.play_at("u1", "august", kStartMs - 110 * kDayMs);
+  world.play("u1", "november");
+  const bool merged = GENERATE(false, true);
+  if (merged) {
+    world.merge();
+    world.advance_hours(7);
+    world.release();
+  }
+  const std::vector<ItemHash> ids = hash_all({"august", "november"});
+  const FilterAnswer kept = world.core.answer(*world.partition, {UserKey("", "u1").bytes(), ids, {}, {}, 1});
+  CHECK_FALSE(kept.verdicts[0].seen);
+  CHECK(kept.verdicts[0].reason == (merged ? Reason::kFilter : Reason::kRecent));
+  CHECK(kept.verdicts[1].seen);
+  CHECK(kept.seen_count == 1);
+  REQUIRE(kept.relaxed.size() == 1);
+  CHECK(world.core.calendar().name(kept.relaxed[0].period) == "2026-08");
+}
+
+// The law of the read side, for any order of plays, merges, releases and hours: what was played in the window is seen,
+// also when merge and release happen between the two lookups of one question.
+TEST_CASE("candidate filter: no played item is ever unseen, for random histories") {
+  const uint32_t seed = GENERATE(range(1u, 41u));
+  CAPTURE(seed);
+  std::mt19937 random(seed);
+  const auto chance = [&](uint32_t percent) { return random() % 100 < percent; };
+  ServingWorld world({.slot_ms = kHourMs, .bytes_max = chance(50) ? size_t{20'000} : size_t{1} << 30});
+  std::map<std::string, std::set<std::string>> played;
+  size_t probes = 0, wrongly_seen = 0;
+  for (int step = 0; step < 400; ++step) {
+    const std::string user = "u" + std::to_string(random() % 5);
+    const std::string item = "v" + std::to_string(random() % 500);
+    world.play(user, item);
+    played[user].insert(item);
+    if (chance(5)) world.merge();
+    if (chance(10)) world.release();
+    if (chance(5)) world.advance_hours(random() % 3);
+    const std::string asked = "u" + std::to_string(random() % 5);
+    const std::string key(UserKey("", asked).bytes());
+    const Looked looked = world.core.look_up(*world.partition, key);
+    if (chance(10)) world.merge();
+    if (chance(10)) world.release();
+    const Result<UserFilters> filters = world.core.read(key, looked);
+    std::vector<std::string> items;
+    for (int i = 0; i < 20; ++i) items.push_back("v" + std::to_string(random() % 600));
+    const std::vector<ItemHash> ids = hash_all(items);
+    const FilterAnswer answer = world.core.judge({key, ids, {}, {}}, looked, &filters.value(), {});
+    for (size_t i = 0; i < items.size(); ++i) {
+      const bool expected = played[asked].contains(items[i]);
+      if (expected) REQUIRE(answer.verdicts[i].seen);
+      probes += expected ? 0 : 1;
+      wrongly_seen += !expected && answer.verdicts[i].seen ? 1 : 0;
+    }
+  }
+  CHECK(static_cast<double>(wrongly_seen) <= 0.01 * static_cast<double>(probes));
+}

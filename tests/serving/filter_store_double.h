@@ -1,0 +1,97 @@
+// A filter store in memory for the read side's tests, with the faults that a store can have.
+//
+// Wraps the real interface; filters are real values (state/filter). Each injected fault is marked FAULT.
+// Thread safe.
+#pragma once
+
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "state/filter/filter.h"
+#include "state/filter_store.h"
+
+namespace bloomring {
+
+class FilterStoreDouble final : public FilterStore {
+ public:
+  // FAULT: every read fails with kRetry.
+  void fail_reads(bool fail) {
+    std::lock_guard lock(mutex_);
+    fail_ = fail;
+  }
+  // FAULT: reads wait until they are let go.
+  void stall_reads(bool stall) {
+    std::lock_guard lock(mutex_);
+    stall_ = stall;
+    changed_.notify_all();
+  }
+  // FAULT: changes one byte of every value.
+  void damage_values() {
+    std::lock_guard lock(mutex_);
+    for (auto& [key, value] : values_) value[value.size() / 2] = static_cast<char>(value[value.size() / 2] ^ 1);
+  }
+  size_t reads() const {
+    std::lock_guard lock(mutex_);
+    return reads_;
+  }
+
+  Status apply(std::span<const FilterUpdate> updates) override {
+    std::lock_guard lock(mutex_);
+    for (const FilterUpdate& update : updates) {
+      const Key key(update.user_key, update.period);
+      const std::string operand = filter::make(update.items, update.user_key, store_key(key), policy_);
+      auto [stored, fresh] = values_.try_emplace(key, operand);
+      if (fresh) continue;
+      const std::string_view both[] = {stored->second, operand};
+      BLOOMRING_TRY_ASSIGN(stored->second, filter::unite(both, store_key(key), policy_, false));
+    }
+    return {};
+  }
+  Status sync() override { return {}; }
+  Status advance(PartitionId partition, const MergedWatermark& watermark) override {
+    std::lock_guard lock(mutex_);
+    watermarks_[partition] = watermark;
+    return {};
+  }
+  Result<std::optional<MergedWatermark>> read_watermark(PartitionId partition) override {
+    std::lock_guard lock(mutex_);
+    const auto found = watermarks_.find(partition);
+    return found == watermarks_.end() ? std::nullopt : std::optional(found->second);
+  }
+  Status read(std::string_view user_key, std::span<const PeriodIndex> periods, std::vector<StoredFilter>& out) override {
+    std::unique_lock lock(mutex_);
+    ++reads_;
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return !stall_; });
+    if (fail_) return retry("connection refused");
+    for (const PeriodIndex period : periods) {
+      const auto found = values_.find(Key(user_key, period));
+      if (found != values_.end()) out.push_back({period, store_key(found->first), found->second});
+    }
+    return {};
+  }
+  Status refresh() override { return {}; }
+  Status scan(const std::function<bool(const StoredFilter&, std::string_view user_key)>&) override { return {}; }
+  FilterStoreStats stats() const override { return {}; }
+
+ private:
+  using Key = std::pair<std::string, PeriodIndex>;
+  static std::string store_key(const Key& key) { return key.first + "/" + std::to_string(key.second.value); }
+
+  const filter::Policy policy_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<Key, std::string> values_;
+  std::map<PartitionId, MergedWatermark> watermarks_;
+  size_t reads_ = 0;
+  bool fail_ = false;
+  bool stall_ = false;
+};
+
+}  // namespace bloomring

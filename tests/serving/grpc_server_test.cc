@@ -1,0 +1,245 @@
+#include "serving/grpc_server.h"
+
+#include <catch2/catch.hpp>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "schemas/bloomring.grpc.pb.h"
+#include "serving/query_command.h"
+#include "tests/serving/serving_world.h"
+
+using namespace bloomring;
+
+namespace {
+
+// Holds the world's one partition, or nothing.
+class OnePartition final : public PartitionDirectory {
+ public:
+  uint32_t partition_count() const override { return 1; }
+  std::shared_ptr<HeldPartition> find(PartitionId) const override { return held; }
+  std::string holder(PartitionId) const override { return elsewhere; }
+
+  std::shared_ptr<HeldPartition> held;
+  std::string elsewhere;
+};
+
+// The service on a free port, and a stub for it.
+struct Served {
+  explicit Served(const GrpcServerConfig& config = {}) {
+    partitions.held = world.partition;
+    server = GrpcServer::start(config, partitions, world.core).value();
+    server->set_serving(true);
+    channel = grpc::CreateChannel(server->address(), grpc::InsecureChannelCredentials());
+    stub = v1::BloomringService::NewStub(channel);
+  }
+
+  grpc::Status filter(const v1::FilterRequest& request, v1::FilterResponse* response) {
+    grpc::ClientContext context;
+    return stub->Filter(&context, request, response);
+  }
+  // The status of a request about user u1 that `change` has made wrong.
+  grpc::Status refusal(const std::function<void(v1::FilterRequest&)>& change) {
+    v1::FilterRequest request;
+    request.set_user("u1");
+    change(request);
+    v1::FilterResponse response;
+    return filter(request, &response);
+  }
+
+  ServingWorld world;
+  OnePartition partitions;
+  std::unique_ptr<GrpcServer> server;
+  std::shared_ptr<grpc::Channel> channel;
+  std::unique_ptr<v1::BloomringService::Stub> stub;
+};
+
+std::string run_query(Served& served, QueryOptions options, const std::string& input, int expected_code) {
+  options.server = served.server->address();
+  std::istringstream in(input);
+  std::ostringstream out, err;
+  CHECK(query(options, in, out, err) == expected_code);
+  return out.str() + err.str();
+}
+
+}  // namespace
+
+TEST_CASE("filter service: the bit set, the codes and the verdicts say the same") {
+  Served served;
+  served.world.play("u1", "v1");
+  v1::FilterRequest request;
+  request.set_user("u1");
+  for (const char* id : {"v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v1"}) request.mutable_candidates()->add_text(id);
+  request.set_explain(v1::EXPLAIN_CODES);
+  v1::FilterResponse response;
+  REQUIRE(served.filter(request, &response).ok());
+  CHECK(response.seen() == std::string("\x02\x02", 2));
+  CHECK(response.seen_count() == 2);
+  CHECK(response.codes() == std::string("\0\3\0\0\0\0\0\0\0\3", 10));
+  CHECK(response.complete());
+  CHECK(response.user_known());
+  CHECK(response.periods(0) == "2026-11");
+  CHECK(response.periods_size() == 4);
+  request.set_explain(v1::EXPLAIN_VERDICTS);
+  REQUIRE(served.filter(request, &response).ok());
+  REQUIRE(response.verdicts_size() == 2);
+  CHECK(response.verdicts(1).candidate() == 9);
+  CHECK(response.verdicts(1).reason() == v1::REASON_RECENT);
+}
+
+TEST_CASE("filter service: text, packed and integer ids ask about the same items") {
+  Served served;
+  served.world.play("u1", "-42");
+  v1::FilterRequest request;
+  request.set_user("u1");
+  const int form = GENERATE(0, 1, 2);
+  v1::Ids& ids = *request.mutable_candidates();
+  if (form == 0) {
+    ids.add_text("7");
+    ids.add_text("-42");
+  } else if (form == 1) {
+    ids.add_integers(7);
+    ids.add_integers(-42);
+  } else {
+    ids.mutable_packed()->set_bytes("7-42");
+    ids.mutable_packed()->add_lengths(1);
+    ids.mutable_packed()->add_lengths(3);
+  }
+  v1::FilterResponse response;
+  REQUIRE(served.filter(request, &response).ok());
+  CHECK(response.seen() == "\x02");
+}
+
+TEST_CASE("filter service: bad input is refused with the field and the limit") {
+  Served served;
+  const auto refused = [&](const std::function<void(v1::FilterRequest&)>& change) {
+    const grpc::Status status = served.refusal(change);
+    CHECK(status.error_code() == grpc::StatusCode::INVALID_ARGUMENT);
+    return status.error_message();
+  };
+  using Request = v1::FilterRequest;
+  CHECK(refused([](Request& r) { r.set_user(""); }) == "user: an id is empty");
+  CHECK(refused([](Request& r) { r.set_user(std::string(129, 'u')); }) == "user: 129 bytes in an id, at most 128 are allowed");
+  CHECK(refused([](Request& r) { r.set_user(std::string("a\0b", 3)); }) == "user: not UTF-8 or contains NUL");
+  CHECK(refused([](Request& r) { r.set_scene(std::string(129, 's')); }) == "scene: 129 bytes, at most 128 are allowed");
+  CHECK(refused([](Request& r) {
+          for (int i = 0; i < 20'001; ++i) r.mutable_candidates()->add_integers(i);
+        }) == "candidates: 20001 ids, at most 20000 are allowed");
+  CHECK(refused([](Request& r) { r.mutable_candidates()->add_text(""); }) == "candidates: an id is empty");
+  CHECK(refused([](Request& r) {
+          r.mutable_candidates()->add_text("a");
+          r.mutable_candidates()->add_integers(1);
+        }) == "candidates: more than one of text, integers and packed is filled");
+  const auto packed = [](const std::string& bytes, std::vector<uint32_t> lengths) {
+    return [=](Request& r) {
+      r.mutable_candidates()->mutable_packed()->set_bytes(bytes);
+      r.mutable_candidates()->mutable_packed()->mutable_lengths()->Add(lengths.begin(), lengths.end());
+    };
+  };
+  CHECK(refused(packed("ab", {3})) == "candidates.packed.lengths: the sum exceeds the bytes");
+  CHECK(refused(packed("ab", {1})) == "candidates.packed.lengths: the sum falls short of the bytes");
+  CHECK(refused(packed("ab", {0, 2})) == "candidates: an id is empty");
+  CHECK(refused(packed("\xff\xfe", {2})) == "candidates.packed.bytes: not UTF-8 or contains NUL");
+  CHECK(refused(packed(std::string("a\0", 2), {2})) == "candidates.packed.bytes: not UTF-8 or contains NUL");
+  CHECK(refused(packed("\xc3\xa4", {1, 1})) == "candidates.packed.lengths: an id begins inside a character");
+  CHECK(refused([](Request& r) {
+          r.mutable_candidates()->add_text("a");
+          r.add_ids_per_candidate(2);
+        }) == "ids_per_candidate: sums to 2, but there are 1 ids");
+  CHECK(refused([](Request& r) { r.add_ids_per_candidate(0); }) == "ids_per_candidate: a candidate without an id");
+  CHECK(served.server->counters().refused_invalid == 15);
+}
+
+TEST_CASE("filter service: a message over the limit is refused and the connection lives on") {
+  Served served;
+  const grpc::Status status = served.refusal([](v1::FilterRequest& request) {
+    request.mutable_candidates()->mutable_packed()->set_bytes(std::string(64 << 20, 'x'));
+  });
+  CHECK(status.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED);
+  CHECK(served.refusal([](v1::FilterRequest&) {}).ok());
+}
+
+TEST_CASE("filter service: a partition that is not held or not ready is UNAVAILABLE and named") {
+  Served served;
+  served.partitions.held = nullptr;
+  CHECK(served.refusal([](v1::FilterRequest&) {}).error_message() == "partition 0 is not held here");
+  served.partitions.elsewhere = "bloomring-serve-2:50051";
+  CHECK(served.refusal([](v1::FilterRequest&) {}).error_message() ==
+        "partition 0 is not held here, but by bloomring-serve-2:50051");
+  served.partitions.held = std::make_shared<HeldPartition>(kOnly, RecentPlaysConfig{}, utc_months(), Offset(0));
+  const grpc::Status status = served.refusal([](v1::FilterRequest&) {});
+  CHECK(status.error_code() == grpc::StatusCode::UNAVAILABLE);
+  CHECK(status.error_message() == "partition 0 is catching up");
+}
+
+TEST_CASE("filter service: strict turns an incomplete answer into an error that says why") {
+  Served served;
+  served.world.store.fail_reads(true);
+  CHECK(served.refusal([](v1::FilterRequest&) {}).ok());
+  const grpc::Status status = served.refusal([](v1::FilterRequest& request) { request.set_strict(true); });
+  CHECK(status.error_code() == grpc::StatusCode::FAILED_PRECONDITION);
+  CHECK(status.error_message().find("connection refused") != std::string::npos);
+}
+
+TEST_CASE("filter service: calls that this version does not have answer UNIMPLEMENTED") {
+  Served served;
+  grpc::ClientContext context;
+  v1::ForgetResponse response;
+  CHECK(served.stub->Forget(&context, {}, &response).error_code() == grpc::StatusCode::UNIMPLEMENTED);
+}
+
+TEST_CASE("query: prints the service's answer as the documented JSON") {
+  Served served;
+  served.world.play("u1", "v1");
+  QueryOptions options;
+  options.user = "u1";
+  options.items = {"v1", "v2"};
+  CHECK(run_query(served, options, "", 0) ==
+        R"({"user":"u1","complete":true,"items":[{"item":"v1","seen":true,"reason":"recent"},{"item":"v2","seen":false}]})" "\n");
+  served.world.merge();
+  served.world.advance_hours(7);
+  served.world.release();
+  options.items = {};
+  CHECK(run_query(served, options, "v1\n", 0) ==
+        R"({"user":"u1","complete":true,"items":[{"item":"v1","seen":true,"reason":"filter","period":"2026-11"}]})" "\n");
+}
+
+TEST_CASE("query: a batch answers each line and goes on after a bad one") {
+  Served served;
+  served.world.play("1", "2");
+  QueryOptions options;
+  options.batch = true;
+  const std::string out = run_query(served, options, "{\"user\":1,\"items\":[2,\"x\"]}\nnonsense\n{\"user\":\"1\",\"items\":[\"\"]}\n", 1);
+  CHECK(out ==
+        R"({"user":"1","complete":true,"items":[{"item":"2","seen":true,"reason":"recent"},{"item":"x","seen":false}]})" "\n"
+        R"({"line":2,"error":"the line must be {\"user\":..,\"items\":[..]}"})" "\n"
+        R"({"line":3,"error":"candidates: an id is empty"})" "\n");
+}
+
+TEST_CASE("query: more items than one request holds are asked in several") {
+  Served served;
+  served.world.play("u1", "24999");
+  QueryOptions options;
+  options.user = "u1";
+  std::string input;
+  for (int i = 0; i < 25'000; ++i) input += std::to_string(i) + "\n";
+  const auto json = nlohmann::json::parse(run_query(served, options, input, 0));
+  REQUIRE(json["items"].size() == 25'000);
+  CHECK(json["items"][24'999]["seen"] == true);
+  CHECK(json["items"][24'998]["seen"] == false);
+}
+
+TEST_CASE("query: a server that is not there is exit code 1, a question that is refused 2") {
+  QueryOptions options;
+  options.server = "127.0.0.1:1";
+  options.user = "u1";
+  options.items = {"v1"};
+  std::istringstream in;
+  std::ostringstream out, err;
+  CHECK(query(options, in, out, err) == 1);
+  CHECK(out.str().empty());
+  CHECK(err.str().starts_with("127.0.0.1:1: "));
+  Served served;
+  options.user = "";
+  run_query(served, options, "", 2);
+}

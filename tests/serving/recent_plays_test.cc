@@ -1,0 +1,144 @@
+#include "serving/recent_plays.h"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <random>
+#include <set>
+#include <thread>
+
+#include "base/hash.h"
+#include "tests/serving/serving_world.h"
+
+using namespace bloomring;
+
+namespace {
+
+std::string user_key(uint64_t user) { return std::string(UserKey("", "u" + std::to_string(user)).bytes()); }
+
+// A block of plays, all now.
+void apply(RecentPlays& plays, int64_t offset, int64_t log_time_ms,
+           const std::vector<std::pair<std::string, uint64_t>>& events) {
+  EventBlockBuilder builder;
+  for (const auto& [key, item] : events) {
+    builder.add(key, user_hash(key), {EventKind::kPlay, ItemHash(item), log_time_ms});
+  }
+  const std::string bytes = builder.finish(kOnly, 1);
+  EventBlockReader block = EventBlockReader::open(bytes, kOnly, 1).value();
+  plays.apply(Offset(offset), log_time_ms, block);
+}
+
+std::vector<uint64_t> items_of(const RecentPlays& plays, const std::string& key, PeriodIndex oldest = PeriodIndex(0)) {
+  std::vector<RecentPlay> found;
+  plays.lookup(user_hash(key), oldest, found);
+  std::vector<uint64_t> items;
+  for (const RecentPlay& play : found) items.push_back(play.item.value);
+  std::sort(items.begin(), items.end());
+  return items;
+}
+
+MergedWatermark merged_to(int64_t offset) { return {.offset = Offset(offset), .hour = HourIndex(0), .ahead = {}}; }
+
+}  // namespace
+
+TEST_CASE("recent plays: every play of a user comes back, whatever their number") {
+  RecentPlays plays({}, utc_months(), Offset(0));
+  for (const uint64_t count : {1, 3, 4, 10, 63, 64, 65, 1000, 5000}) {
+    std::vector<std::pair<std::string, uint64_t>> events;
+    std::vector<uint64_t> expected;
+    for (uint64_t i = 0; i < count; ++i) {
+      events.emplace_back(user_key(count), i);
+      expected.push_back(i);
+    }
+    apply(plays, static_cast<int64_t>(count), kStartMs, events);
+    CHECK(items_of(plays, user_key(count)) == expected);
+  }
+  CHECK(items_of(plays, user_key(2)).empty());
+}
+
+TEST_CASE("recent plays: a record that is applied again changes nothing") {
+  RecentPlays plays({}, utc_months(), Offset(0));
+  apply(plays, 0, kStartMs, {{user_key(1), 7}});
+  apply(plays, 0, kStartMs, {{user_key(1), 7}});
+  CHECK(plays.stats().plays == 1);
+  CHECK(plays.applied() == Offset(1));
+}
+
+TEST_CASE("recent plays: a generation is dropped only when it is merged and its lap is over") {
+  RecentPlays plays({}, utc_months(), Offset(0));
+  apply(plays, 0, kStartMs, {{user_key(1), 1}});
+  apply(plays, 1, kStartMs + kHourMs, {{user_key(1), 2}});
+  CHECK(plays.release(merged_to(0), kStartMs + 10 * kHourMs) == 0);  // Old, not merged.
+  CHECK(plays.release(merged_to(2), kStartMs) == 0);                 // Merged, within a lap.
+  CHECK(plays.release(merged_to(2), kStartMs + 1) == 1);             // The first is both.
+  CHECK(items_of(plays, user_key(1)) == std::vector<uint64_t>{2});
+  CHECK(plays.stats().held_from == Offset(1));
+}
+
+TEST_CASE("recent plays: beyond the bound of bytes a merged generation goes before its lap is over") {
+  RecentPlays plays({.slot_ms = kHourMs, .bytes_max = 1}, utc_months(), Offset(0));
+  apply(plays, 0, kStartMs, {{user_key(1), 1}});
+  CHECK(plays.release(merged_to(0), 0) == 0);
+  CHECK(plays.stats().over_bound);  // Not merged: kept, and said.
+  CHECK(plays.release(merged_to(1), 0) == 1);
+  CHECK(plays.stats().early_releases == 1);
+  CHECK_FALSE(plays.stats().over_bound);
+  CHECK(plays.stats().bytes == 0);
+}
+
+TEST_CASE("recent plays: what comes after everything was dropped is held again") {
+  RecentPlays plays({}, utc_months(), Offset(0));
+  apply(plays, 0, kStartMs, {{user_key(1), 1}});
+  CHECK(plays.release(merged_to(1), kStartMs + 1) == 1);
+  apply(plays, 1, kStartMs, {{user_key(1), 2}});
+  CHECK(items_of(plays, user_key(1)) == std::vector<uint64_t>{2});
+}
+
+TEST_CASE("recent plays: log time that goes back opens no older generation") {
+  RecentPlays plays({}, utc_months(), Offset(0));
+  apply(plays, 0, kStartMs, {{user_key(1), 1}});
+  apply(plays, 1, kStartMs - 5 * kHourMs, {{user_key(1), 2}});
+  CHECK(plays.stats().generations == 1);
+}
+
+TEST_CASE("recent plays: a play of a period before the window is not returned") {
+  RecentPlays plays({}, utc_months(), Offset(0));
+  apply(plays, 0, kStartMs, {{user_key(1), 1}});
+  const PeriodIndex now = utc_months().period_of_ms(kStartMs);
+  CHECK(items_of(plays, user_key(1), now).size() == 1);
+  CHECK(items_of(plays, user_key(1), PeriodIndex(now.value + 1)).empty());
+}
+
+TEST_CASE("recent plays: readers beside the writer always find what is held from the offset that they are told") {
+  RecentPlays plays({.slot_ms = 10, .bytes_max = size_t{1} << 30}, utc_months(), Offset(0));
+  constexpr int64_t kRecords = 3'000;
+  constexpr uint64_t kUsers = 8;
+  std::atomic<bool> done{false};
+  std::atomic<int64_t> wrong{0};
+  // Record o holds one play of every user: item o.
+  const auto read = [&](uint64_t user) {
+    std::vector<RecentPlay> found;
+    while (!done.load()) {
+      found.clear();
+      const int64_t applied = plays.applied().value;
+      const int64_t from = plays.lookup(user_hash(user_key(user)), PeriodIndex(0), found).value;
+      std::set<uint64_t> items;
+      for (const RecentPlay& play : found) items.insert(play.item.value);
+      for (int64_t o = from; o < applied; ++o) wrong += items.contains(static_cast<uint64_t>(o)) ? 0 : 1;
+    }
+  };
+  std::thread first(read, 1), second(read, 2);
+  for (int64_t o = 0; o < kRecords; ++o) {
+    std::vector<std::pair<std::string, uint64_t>> events;
+    for (uint64_t user = 0; user < kUsers; ++user) events.emplace_back(user_key(user), static_cast<uint64_t>(o));
+    apply(plays, o, kStartMs + o, events);
+    if (o % 7 == 0) plays.release(merged_to(o - 20), kStartMs + o - 40);
+  }
+  done = true;
+  first.join();
+  second.join();
+  CHECK(wrong == 0);
+  CHECK(plays.stats().held_from > Offset(kRecords - 100));
+}
