@@ -19,6 +19,27 @@ uint16_t u16_be(std::string_view bytes) {
   return static_cast<uint16_t>(static_cast<unsigned char>(bytes[0]) << 8 | static_cast<unsigned char>(bytes[1]));
 }
 
+// Printable characters as they are, others as %XX.
+std::string readable(std::string_view bytes) {
+  static constexpr char kDigits[] = "0123456789ABCDEF";
+  std::string text;
+  for (const char c : bytes) {
+    if (c > ' ' && c < '\x7f' && c != '%') {
+      text.push_back(c);
+    } else {
+      text.push_back('%');
+      text.push_back(kDigits[static_cast<unsigned char>(c) >> 4]);
+      text.push_back(kDigits[static_cast<unsigned char>(c) & 15]);
+    }
+  }
+  return text;
+}
+
+std::string_view unit_name(PeriodUnit unit) {
+  if (unit == PeriodUnit::kMonth) return "month";
+  return unit == PeriodUnit::kWeek ? "week" : "day";
+}
+
 bool is_unit(char letter) { return letter == 'm' || letter == 'w' || letter == 'd'; }
 
 }  // namespace
@@ -49,6 +70,15 @@ Result<FilterKey> parse_filter_key(std::string_view key) {
   if (!UserKey::valid(parsed.user_key)) return corrupt("filter key without a valid user key");
   if (parsed.shard != shard_of(parsed.user_key)) return corrupt("filter key under the wrong shard");
   return parsed;
+}
+
+std::string describe_filter_key(std::string_view key) {
+  const auto parsed = parse_filter_key(key);
+  if (!parsed.ok()) return "key " + readable(key);
+  const UserKey user = UserKey::from_bytes(parsed->user_key);
+  std::string text = "filter of user " + readable(user.user());
+  if (!user.scene().empty()) text += " in scene " + readable(user.scene());
+  return text + ", " + std::string(unit_name(parsed->unit)) + " " + std::to_string(parsed->period.value);
 }
 
 std::string watermark_key(PartitionId partition) {

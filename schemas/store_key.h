@@ -46,6 +46,8 @@ inline constexpr char kWatermarkKeyTag = 'w';
 // `user_key` is valid UserKey bytes and the period has a key: the caller has checked both.
 std::string filter_key(std::string_view user_key, PeriodUnit unit, PeriodIndex period);
 Result<FilterKey> parse_filter_key(std::string_view key);
+// "filter of user u1 in scene feed, month 683"; for a key that does not parse, its bytes, unprintable ones as %XX.
+std::string describe_filter_key(std::string_view key);
 
 // Filter keys of all shards lie in [begin, end).
 inline constexpr std::string_view kFilterKeysBegin = "f";

@@ -37,11 +37,14 @@ struct StoredFilter {
   std::string value;      // Decoded by state/filter/filter.h.
 };
 
-// Sizes and counts for metrics and inspection. Bytes are what the store was asked to write (keys and values).
+// Sizes and counts for metrics and inspection, since the store was opened unless said otherwise.
 struct FilterStoreStats {
-  uint64_t updates = 0;
-  uint64_t bytes_written = 0;       // Keys and values handed to the store since it was opened.
-  uint64_t bytes_on_disk = 0;       // 0 where the store cannot tell.
+  uint64_t updates = 0;                 // Taken by `apply`.
+  uint64_t expired_updates = 0;         // Given to `apply` for a filter that has expired: not written.
+  uint64_t expired_dropped = 0;         // Filters, or parts of them, that expiry has removed.
+  uint64_t refused = 0;                 // Stored parts that were not filters of their key: these keys read as corrupt.
+  uint64_t bytes_written = 0;           // Keys and values handed to the store.
+  uint64_t bytes_on_disk = 0;           // Now; 0 where the store cannot tell.
   uint64_t physical_bytes_written = 0;  // Log, flush and compaction writes; 0 where the store cannot tell.
 };
 
@@ -59,7 +62,8 @@ class FilterStore {
   // The partition's watermark, or nothing when none was ever written.
   virtual Result<std::optional<MergedWatermark>> read_watermark(PartitionId partition) = 0;
   // Appends the filters of the user key that exist for these periods, in the order of `periods`.
-  virtual Status read(std::string_view user_key, std::span<const PeriodIndex> periods, std::vector<StoredFilter>& out) = 0;
+  virtual Status read(std::string_view user_key, std::span<const PeriodIndex> periods,
+                      std::vector<StoredFilter>& out) = 0;
   // Takes up what other processes have written since (followers of an embedded store); a no-op elsewhere.
   virtual Status refresh() = 0;
 

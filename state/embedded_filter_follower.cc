@@ -1,0 +1,209 @@
+#include "state/embedded_filter_follower.h"
+
+#include <rocksdb/env.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <shared_mutex>
+
+#include "state/embedded_options.h"
+#include "state/filter_rows.h"
+#include "state/store_meta.h"
+
+namespace bloomring {
+
+namespace {
+
+using Watermarks = std::map<PartitionId, MergedWatermark>;
+
+// A folder of its own for the log that a secondary wants to keep, gone with the follower.
+class ScratchFolder {
+ public:
+  ScratchFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "bloomring-follower-XXXXXX").string();
+    if (::mkdtemp(name.data()) != nullptr) path_ = name;
+  }
+  ~ScratchFolder() {
+    std::error_code ignored;
+    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+  }
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+Status not_writable() { return invalid("a follower of an embedded filter store cannot write it"); }
+
+}  // namespace
+
+struct EmbeddedFilterFollower::Impl {
+  Impl(const EmbeddedFilterStoreConfig& config_, const Calendar& calendar, const Clock& clock_,
+       const StateMemory& memory)
+      : config(config_), life(calendar), clock(clock_), options(embedded_options(config, life, clock, memory, counters)) {
+    options.create_if_missing = false;
+    options.max_open_files = -1;  // A file that is open stays readable when the writer removes it.
+  }
+
+  std::string what() const { return "follower of the filter store at " + config.path; }
+  bool replaced() const;
+  Result<std::unique_ptr<rocksdb::DB>> open_db();
+  Status catch_up(rocksdb::DB& at) const;
+  Result<Watermarks> stored_watermarks(rocksdb::DB& at) const;
+  // Catches up, twice when there are new watermarks, and gives those that may become visible.
+  Result<Watermarks> settle(rocksdb::DB& at);
+  Status turn();
+  Status start();
+  template <typename Read>
+  auto reading(Read read) const;
+
+  const EmbeddedFilterStoreConfig config;
+  const FilterLife life;
+  const Clock& clock;
+  EmbeddedCounters counters;
+  rocksdb::Options options;
+  ScratchFolder scratch;
+
+  std::mutex refreshing;            // One refresh at a time; guards `broken` and `db_id`.
+  bool broken = false;              // The database failed to catch up: it still serves what it has until it is replaced.
+  std::string db_id;
+  mutable std::shared_mutex guard;  // Of all below: readers hold it shared, so that the database stays.
+  std::unique_ptr<rocksdb::DB> db;
+  Status why_not = retry("the filter store is not followed yet");  // Why there is no database.
+  Watermarks watermarks;            // Visible ones.
+};
+
+// True when the folder holds another store than the one that is open.
+bool EmbeddedFilterFollower::Impl::replaced() const {
+  std::string id;
+  return !rocksdb::ReadFileToString(rocksdb::Env::Default(), config.path + "/IDENTITY", &id).ok() || id != db_id;
+}
+
+Result<std::unique_ptr<rocksdb::DB>> EmbeddedFilterFollower::Impl::open_db() {
+  if (!std::filesystem::exists(config.path + "/CURRENT")) {
+    return retry("the filter store at " + config.path + " is not created yet: start the process that writes it");
+  }
+  rocksdb::DB* opened = nullptr;
+  const rocksdb::Status status = rocksdb::DB::OpenAsSecondary(options, config.path, scratch.path(), &opened);
+  if (!status.ok()) return retry(status_of(status, what()).message());
+  std::unique_ptr<rocksdb::DB> fresh(opened);
+  BLOOMRING_TRY_ASSIGN(const std::optional<std::string> meta, (FilterRows{*fresh, life, clock}.get(kMetaKey)));
+  if (!meta) return retry("the filter store at " + config.path + " is being created");
+  BLOOMRING_TRY(check_store_meta(*meta, config.partition_count).with_context(what()));
+  return fresh;
+}
+
+Status EmbeddedFilterFollower::Impl::catch_up(rocksdb::DB& at) const {
+  const rocksdb::Status status = at.TryCatchUpWithPrimary();
+  return status.ok() ? Status() : retry(status_of(status, what()).message());
+}
+
+Result<Watermarks> EmbeddedFilterFollower::Impl::stored_watermarks(rocksdb::DB& at) const {
+  const rocksdb::Slice end = slice(kWatermarkKeysEnd);
+  rocksdb::ReadOptions read_options;
+  read_options.iterate_upper_bound = &end;
+  const std::unique_ptr<rocksdb::Iterator> row(at.NewIterator(read_options));
+  Watermarks found;
+  for (row->Seek(slice(kWatermarkKeysBegin)); row->Valid(); row->Next()) {
+    BLOOMRING_TRY_ASSIGN(const PartitionId partition, parse_watermark_key(view(row->key())));
+    BLOOMRING_TRY_ASSIGN(found[partition], decode_watermark(view(row->value()), partition, config.partition_count));
+  }
+  BLOOMRING_TRY(status_of(row->status(), what()));
+  return found;
+}
+
+Result<Watermarks> EmbeddedFilterFollower::Impl::settle(rocksdb::DB& at) {
+  BLOOMRING_TRY(catch_up(at));
+  BLOOMRING_TRY_ASSIGN(Watermarks found, stored_watermarks(at));
+  if (&at == db.get() && found == watermarks) return found;
+  BLOOMRING_TRY(catch_up(at));
+  return found;
+}
+
+// Takes up a store that is new, was replaced, or could not be followed further.
+Status EmbeddedFilterFollower::Impl::start() {
+  BLOOMRING_TRY_ASSIGN(std::unique_ptr<rocksdb::DB> fresh, open_db());
+  BLOOMRING_TRY_ASSIGN(Watermarks found, settle(*fresh));
+  fresh->GetDbIdentity(db_id);
+  broken = false;
+  const std::unique_lock lock(guard);
+  db = std::move(fresh);
+  watermarks = std::move(found);
+  return {};
+}
+
+Status EmbeddedFilterFollower::Impl::turn() {
+  if (db == nullptr || broken || replaced()) return start();
+  BLOOMRING_TRY_ASSIGN(Watermarks found, settle(*db));
+  const std::unique_lock lock(guard);
+  watermarks = std::move(found);
+  return {};
+}
+
+template <typename Read>
+auto EmbeddedFilterFollower::Impl::reading(Read read) const {
+  const std::shared_lock lock(guard);
+  if (db == nullptr) return decltype(read(FilterRows{*db, life, clock}))(why_not);
+  return read(FilterRows{*db, life, clock});
+}
+
+EmbeddedFilterFollower::EmbeddedFilterFollower(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+EmbeddedFilterFollower::~EmbeddedFilterFollower() = default;
+
+Result<std::unique_ptr<EmbeddedFilterFollower>> EmbeddedFilterFollower::follow(const EmbeddedFilterStoreConfig& config,
+                                                                               const Calendar& calendar,
+                                                                               const Clock& clock,
+                                                                               const StateMemory& memory) {
+  std::unique_ptr<EmbeddedFilterFollower> follower(
+      new EmbeddedFilterFollower(std::make_unique<Impl>(config, calendar, clock, memory)));
+  if (follower->impl_->scratch.path().empty()) return fatal("no scratch folder for a follower can be made");
+  const Status status = follower->refresh();
+  if (!status.ok() && status.code() != Code::kRetry) return status;
+  return follower;
+}
+
+Status EmbeddedFilterFollower::refresh() {
+  const std::lock_guard<std::mutex> refreshing(impl_->refreshing);
+  Status status = impl_->turn();
+  if (status.ok()) return status;
+  impl_->broken = true;
+  const std::unique_lock lock(impl_->guard);
+  impl_->why_not = status;
+  if (status.code() != Code::kRetry) impl_->db.reset();  // Not the store that we are configured for.
+  return status;
+}
+
+Result<std::optional<MergedWatermark>> EmbeddedFilterFollower::read_watermark(PartitionId partition) {
+  using Found = Result<std::optional<MergedWatermark>>;
+  return impl_->reading([&](const FilterRows&) -> Found {
+    const auto found = impl_->watermarks.find(partition);
+    if (found == impl_->watermarks.end()) return std::optional<MergedWatermark>();
+    return std::optional<MergedWatermark>(found->second);
+  });
+}
+
+Status EmbeddedFilterFollower::read(std::string_view user_key, std::span<const PeriodIndex> periods,
+                                    std::vector<StoredFilter>& out) {
+  return impl_->reading([&](const FilterRows& rows) { return rows.read(user_key, periods, out); });
+}
+
+Status EmbeddedFilterFollower::scan(const std::function<bool(const StoredFilter&, std::string_view user_key)>& visit) {
+  return impl_->reading([&](const FilterRows& rows) { return rows.scan(visit); });
+}
+
+Status EmbeddedFilterFollower::apply(std::span<const FilterUpdate>) { return not_writable(); }
+Status EmbeddedFilterFollower::sync() { return not_writable(); }
+Status EmbeddedFilterFollower::advance(PartitionId, const MergedWatermark&) { return not_writable(); }
+
+FilterStoreStats EmbeddedFilterFollower::stats() const {
+  FilterStoreStats stats;
+  stats.refused = impl_->counters.refused;
+  stats.bytes_on_disk = folder_bytes(impl_->config.path);
+  return stats;
+}
+
+}  // namespace bloomring

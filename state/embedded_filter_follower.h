@@ -1,0 +1,48 @@
+// A follower of an embedded filter store: reads what another process on this machine writes, as a RocksDB secondary.
+//
+// What it sees is as old as the last `refresh`, which its owner calls by timer; that also is when it takes up a store
+// that did not exist yet, was restarted or was replaced.
+//
+// Order: a secondary can see a later write before an earlier one for a moment, namely when the writer's log file of the
+// earlier one was flushed and removed between two steps of catching up. So `refresh` catches up twice when it finds new
+// watermarks: what the first turn shows of the watermarks becomes visible after the second one, which shows the rest.
+// `read` therefore sees everything that the watermark returned by `read_watermark` covers.
+//
+// Failure: kRetry from everything while the store does not exist yet, with the reason. Once there is one, a `refresh`
+// that fails (kRetry) leaves what was visible before visible, and the next one opens the store anew. kCorrupt and
+// kInvalid (another partition count) end the visibility. The writing functions are kInvalid.
+// Thread safe: reads go on during a refresh.
+#pragma once
+
+#include <memory>
+
+#include "state/embedded_filter_store.h"
+
+namespace bloomring {
+
+class EmbeddedFilterFollower final : public FilterStore {
+ public:
+  // Succeeds also when there is nothing to follow yet. kInvalid when the store there was made for another partition
+  // count. `clock` outlives the follower.
+  static Result<std::unique_ptr<EmbeddedFilterFollower>> follow(const EmbeddedFilterStoreConfig& config,
+                                                                const Calendar& calendar, const Clock& clock,
+                                                                const StateMemory& memory);
+  ~EmbeddedFilterFollower() override;
+
+  Status apply(std::span<const FilterUpdate> updates) override;
+  Status sync() override;
+  Status advance(PartitionId partition, const MergedWatermark& watermark) override;
+  Result<std::optional<MergedWatermark>> read_watermark(PartitionId partition) override;
+  Status read(std::string_view user_key, std::span<const PeriodIndex> periods,
+              std::vector<StoredFilter>& out) override;
+  Status refresh() override;
+  Status scan(const std::function<bool(const StoredFilter&, std::string_view user_key)>& visit) override;
+  FilterStoreStats stats() const override;
+
+ private:
+  struct Impl;
+  explicit EmbeddedFilterFollower(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace bloomring

@@ -1,0 +1,172 @@
+#include "state/embedded_filter_store.h"
+
+#include <rocksdb/statistics.h>
+#include <rocksdb/write_batch.h>
+
+#include <filesystem>
+
+#include "base/hash.h"
+#include "state/embedded_options.h"
+#include "state/filter_rows.h"
+#include "state/store_meta.h"
+
+namespace bloomring {
+
+namespace {
+constexpr size_t kBatchBytesMax = 1 << 20;  // Of one write to the log; a larger apply is written in several.
+}
+
+struct EmbeddedFilterStore::Impl {
+  Impl(const EmbeddedFilterStoreConfig& config_, const Calendar& calendar, const Clock& clock_)
+      : config(config_), life(calendar), clock(clock_) {}
+
+  FilterRows rows() const { return {*db, life, clock}; }
+  Status open_db(const StateMemory& memory);
+  Status check_meta();
+  // Adds the operand of the update to the batch.
+  Status add(const FilterUpdate& update, rocksdb::WriteBatch& batch);
+  Status write(rocksdb::WriteBatch& batch);
+
+  const EmbeddedFilterStoreConfig config;
+  const FilterLife life;
+  const Clock& clock;
+  EmbeddedCounters counters;
+  std::atomic<uint64_t> updates{0};
+  std::atomic<uint64_t> expired{0};
+  std::atomic<uint64_t> bytes_written{0};
+  std::atomic<uint64_t> applied{0};  // Writes so far, and how many of them are known to be durable.
+  std::atomic<uint64_t> durable{0};
+  std::unique_ptr<rocksdb::DB> db;  // Last: it calls into what is above until it is closed.
+};
+
+Status EmbeddedFilterStore::Impl::open_db(const StateMemory& memory) {
+  std::error_code error;
+  std::filesystem::create_directories(config.path, error);
+  if (error) return invalid("filter store at " + config.path + ": the folder cannot be made: " + error.message());
+  rocksdb::DB* opened = nullptr;
+  const rocksdb::Status status =
+      rocksdb::DB::Open(embedded_options(config, life, clock, memory, counters), config.path, &opened);
+  db.reset(opened);
+  Status result = status_of(status, "filter store at " + config.path);
+  if (result.code() == Code::kInvalid) {
+    return invalid("the filter store at " + config.path + " is in use by another process: run one merge process per "
+                   "embedded store, or a Redis-protocol store that several can write");
+  }
+  return result;
+}
+
+Status EmbeddedFilterStore::Impl::check_meta() {
+  BLOOMRING_TRY_ASSIGN(const std::optional<std::string> meta, rows().get(kMetaKey));
+  if (meta) return check_store_meta(*meta, config.partition_count);
+  rocksdb::WriteOptions durably;
+  durably.sync = true;
+  const std::string made = encode_store_meta(config.partition_count);
+  return status_of(db->Put(durably, slice(kMetaKey), made), "filter store at " + config.path);
+}
+
+Status EmbeddedFilterStore::Impl::add(const FilterUpdate& update, rocksdb::WriteBatch& batch) {
+  if (!UserKey::valid(update.user_key)) return bad_record("an update without a valid user key");
+  if (!period_has_key(update.period)) return bad_record("an update of an impossible period");
+  if (update.items.empty()) return bad_record("an update without items");
+  if (!life.calendar().kept(user_hash(update.user_key), update.period, clock.now_ms())) {
+    ++expired;
+    return {};
+  }
+  const std::string key = filter_key(update.user_key, life.calendar().config().unit, update.period);
+  const std::string operand = filter::make(update.items, update.user_key, key, config.policy);
+  bytes_written += key.size() + operand.size();
+  ++updates;
+  return status_of(batch.Merge(key, operand), "filter store");
+}
+
+Status EmbeddedFilterStore::Impl::write(rocksdb::WriteBatch& batch) {
+  BLOOMRING_TRY(status_of(db->Write(rocksdb::WriteOptions(), &batch), "filter store at " + config.path));
+  ++applied;
+  return {};
+}
+
+EmbeddedFilterStore::EmbeddedFilterStore(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+EmbeddedFilterStore::~EmbeddedFilterStore() = default;
+
+Result<std::unique_ptr<EmbeddedFilterStore>> EmbeddedFilterStore::open(const EmbeddedFilterStoreConfig& config,
+                                                                       const Calendar& calendar, const Clock& clock,
+                                                                       const StateMemory& memory) {
+  auto impl = std::make_unique<Impl>(config, calendar, clock);
+  BLOOMRING_TRY(impl->open_db(memory));
+  BLOOMRING_TRY(impl->check_meta().with_context("filter store at " + config.path));
+  return std::unique_ptr<EmbeddedFilterStore>(new EmbeddedFilterStore(std::move(impl)));
+}
+
+Status EmbeddedFilterStore::apply(std::span<const FilterUpdate> updates) {
+  rocksdb::WriteBatch batch;
+  for (const FilterUpdate& update : updates) {
+    BLOOMRING_TRY(impl_->add(update, batch));
+    if (batch.GetDataSize() < kBatchBytesMax) continue;
+    BLOOMRING_TRY(impl_->write(batch));
+    batch.Clear();
+  }
+  return batch.Count() == 0 ? Status() : impl_->write(batch);
+}
+
+Status EmbeddedFilterStore::sync() {
+  const uint64_t applied = impl_->applied;
+  if (impl_->durable >= applied) return {};
+  BLOOMRING_TRY(status_of(impl_->db->FlushWAL(/*sync=*/true), "filter store at " + impl_->config.path));
+  uint64_t durable = impl_->durable;
+  while (durable < applied && !impl_->durable.compare_exchange_weak(durable, applied)) {
+  }
+  return {};
+}
+
+Status EmbeddedFilterStore::advance(PartitionId partition, const MergedWatermark& watermark) {
+  if (partition.value < 0 || partition.value >= static_cast<int32_t>(impl_->config.partition_count)) {
+    return invalid("partition " + std::to_string(partition.value) + " of a filter store of " +
+                   std::to_string(impl_->config.partition_count));
+  }
+  BLOOMRING_TRY(sync());
+  rocksdb::WriteOptions durably;
+  durably.sync = true;
+  const std::string key = watermark_key(partition);
+  const std::string value = encode_watermark(watermark, partition, impl_->config.partition_count);
+  impl_->bytes_written += key.size() + value.size();
+  return status_of(impl_->db->Put(durably, key, value), "filter store at " + impl_->config.path);
+}
+
+Result<std::optional<MergedWatermark>> EmbeddedFilterStore::read_watermark(PartitionId partition) {
+  BLOOMRING_TRY_ASSIGN(const std::optional<std::string> bytes, impl_->rows().get(watermark_key(partition)));
+  if (!bytes) return std::optional<MergedWatermark>();
+  BLOOMRING_TRY_ASSIGN(MergedWatermark watermark, decode_watermark(*bytes, partition, impl_->config.partition_count));
+  return std::optional<MergedWatermark>(std::move(watermark));
+}
+
+Status EmbeddedFilterStore::read(std::string_view user_key, std::span<const PeriodIndex> periods,
+                                 std::vector<StoredFilter>& out) {
+  return impl_->rows().read(user_key, periods, out);
+}
+
+Status EmbeddedFilterStore::scan(const std::function<bool(const StoredFilter&, std::string_view user_key)>& visit) {
+  return impl_->rows().scan(visit);
+}
+
+FilterStoreStats EmbeddedFilterStore::stats() const {
+  const rocksdb::Options options = impl_->db->GetOptions();
+  const auto written = [&](rocksdb::Tickers ticker) { return options.statistics->getTickerCount(ticker); };
+  FilterStoreStats stats;
+  stats.updates = impl_->updates;
+  stats.expired_updates = impl_->expired;
+  stats.expired_dropped = impl_->counters.dropped;
+  stats.refused = impl_->counters.refused;
+  stats.bytes_written = impl_->bytes_written;
+  stats.bytes_on_disk = folder_bytes(impl_->config.path);
+  stats.physical_bytes_written = written(rocksdb::WAL_FILE_BYTES) + written(rocksdb::FLUSH_WRITE_BYTES) +
+                                 written(rocksdb::COMPACT_WRITE_BYTES);
+  return stats;
+}
+
+Status EmbeddedFilterStore::compact() {
+  rocksdb::CompactRangeOptions options;
+  options.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForceOptimized;
+  return status_of(impl_->db->CompactRange(options, nullptr, nullptr), "filter store at " + impl_->config.path);
+}
+
+}  // namespace bloomring

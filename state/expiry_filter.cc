@@ -1,0 +1,58 @@
+#include "state/expiry_filter.h"
+
+#include <rocksdb/compaction_filter.h>
+
+#include "state/rocks.h"
+
+namespace bloomring {
+
+namespace {
+
+class ExpiryFilter final : public rocksdb::CompactionFilter {
+ public:
+  ExpiryFilter(const FilterLife& life, int64_t now_ms, std::atomic<uint64_t>& dropped)
+      : life_(life), now_ms_(now_ms), dropped_(dropped) {}
+
+  const char* Name() const override { return "bloomring.expiry.1"; }
+
+  // Not Filter(): RocksDB does not show merge operands to it.
+  Decision FilterV2(int, const rocksdb::Slice& key, ValueType, const rocksdb::Slice&, std::string*,
+                    std::string*) const override {
+    const auto parsed = parse_filter_key(view(key));
+    if (!parsed.ok() || life_.kept(*parsed, now_ms_)) return Decision::kKeep;
+    ++dropped_;
+    return Decision::kRemove;
+  }
+
+ private:
+  const FilterLife& life_;
+  const int64_t now_ms_;
+  std::atomic<uint64_t>& dropped_;
+};
+
+class ExpiryFilterFactory final : public rocksdb::CompactionFilterFactory {
+ public:
+  ExpiryFilterFactory(const FilterLife& life, const Clock& clock, std::atomic<uint64_t>& dropped)
+      : life_(life), clock_(clock), dropped_(dropped) {}
+
+  const char* Name() const override { return "bloomring.expiry.1"; }
+
+  std::unique_ptr<rocksdb::CompactionFilter> CreateCompactionFilter(
+      const rocksdb::CompactionFilter::Context&) override {
+    return std::make_unique<ExpiryFilter>(life_, clock_.now_ms(), dropped_);
+  }
+
+ private:
+  const FilterLife life_;
+  const Clock& clock_;
+  std::atomic<uint64_t>& dropped_;
+};
+
+}  // namespace
+
+std::shared_ptr<rocksdb::CompactionFilterFactory> make_expiry_filter(const FilterLife& life, const Clock& clock,
+                                                                     std::atomic<uint64_t>& dropped) {
+  return std::make_shared<ExpiryFilterFactory>(life, clock, dropped);
+}
+
+}  // namespace bloomring

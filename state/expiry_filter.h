@@ -1,0 +1,26 @@
+// RocksDB's compaction filter for filter keys: drops what has expired, values and operands that are not yet united
+// alike. A pure function of the key, the retention rules and the time at which the compaction began; keys that are not
+// filter keys are kept.
+//
+// Compactions drop late: reads must not return what has expired but is still there (state/filter_rows.h).
+// Thread safety: each compaction has a filter of its own; all that they share is a counter.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "base/clock.h"
+#include "state/filter_life.h"
+
+namespace rocksdb {
+class CompactionFilterFactory;
+}
+
+namespace bloomring {
+
+// `clock` and `dropped` (counts values and operands that were dropped) outlive the factory.
+std::shared_ptr<rocksdb::CompactionFilterFactory> make_expiry_filter(const FilterLife& life, const Clock& clock,
+                                                                     std::atomic<uint64_t>& dropped);
+
+}  // namespace bloomring

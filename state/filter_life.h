@@ -1,0 +1,36 @@
+// Whether the filter under a store key is still kept, and whether its period is closed: the retention rules of
+// state/period.h applied to keys, so that reads, unions and compactions cannot disagree.
+//
+// A store whose site changed its unit of periods (months to days) holds keys of both. A filter of another unit lives as
+// long as the configured period in which its own ends would.
+// Thread safety: immutable. Copies share their tables.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "schemas/store_key.h"
+#include "state/period.h"
+
+namespace bloomring {
+
+class FilterLife {
+ public:
+  explicit FilterLife(const Calendar& calendar);
+
+  // False when the filter has expired at `now_ms`.
+  bool kept(const FilterKey& key, int64_t now_ms) const;
+  // True when the period of the filter is over, so that it can be folded.
+  bool closed(const FilterKey& key, int64_t now_ms) const { return of_unit(key.unit).closed(key.period, now_ms); }
+
+  const Calendar& calendar() const { return of_unit(unit_); }
+
+ private:
+  static size_t index_of(PeriodUnit unit) { return unit == PeriodUnit::kMonth ? 0 : unit == PeriodUnit::kWeek ? 1 : 2; }
+  const Calendar& of_unit(PeriodUnit unit) const { return calendars_[index_of(unit)]; }
+
+  PeriodUnit unit_;
+  std::array<Calendar, 3> calendars_;  // By unit.
+};
+
+}  // namespace bloomring

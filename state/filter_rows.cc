@@ -1,0 +1,70 @@
+#include "state/filter_rows.h"
+
+#include <memory>
+
+#include "base/hash.h"
+#include "state/stored_union.h"
+
+namespace bloomring {
+
+namespace {
+
+// A value that may be returned, or why not.
+Status check_row(const rocksdb::Status& status, std::string_view store_key, std::string_view value) {
+  if (!status.ok()) return status_of(status, describe_filter_key(store_key));
+  return check_stored(value, store_key);
+}
+
+}  // namespace
+
+Status FilterRows::read(std::string_view user_key, std::span<const PeriodIndex> periods,
+                        std::vector<StoredFilter>& out) const {
+  const PeriodUnit unit = life.calendar().config().unit;
+  const uint64_t hash = user_hash(user_key);
+  const int64_t now_ms = clock.now_ms();
+  std::vector<StoredFilter> wanted;
+  for (const PeriodIndex period : periods) {
+    if (!period_has_key(period) || !life.calendar().kept(hash, period, now_ms)) continue;
+    wanted.push_back({period, filter_key(user_key, unit, period), {}});
+  }
+  std::vector<rocksdb::Slice> keys;
+  for (const StoredFilter& filter : wanted) keys.push_back(slice(filter.store_key));
+  std::vector<rocksdb::PinnableSlice> values(wanted.size());
+  std::vector<rocksdb::Status> statuses(wanted.size());
+  db.MultiGet(rocksdb::ReadOptions(), db.DefaultColumnFamily(), keys.size(), keys.data(), values.data(),
+              statuses.data());
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    if (statuses[i].IsNotFound()) continue;
+    BLOOMRING_TRY(check_row(statuses[i], wanted[i].store_key, view(values[i])));
+    wanted[i].value.assign(values[i].data(), values[i].size());
+    out.push_back(std::move(wanted[i]));
+  }
+  return {};
+}
+
+Status FilterRows::scan(const std::function<bool(const StoredFilter&, std::string_view user_key)>& visit) const {
+  const rocksdb::Slice end = slice(kFilterKeysEnd);
+  rocksdb::ReadOptions options;
+  options.iterate_upper_bound = &end;
+  options.fill_cache = false;
+  const int64_t now_ms = clock.now_ms();
+  const std::unique_ptr<rocksdb::Iterator> row(db.NewIterator(options));
+  for (row->Seek(slice(kFilterKeysBegin)); row->Valid(); row->Next()) {
+    BLOOMRING_TRY_ASSIGN(const FilterKey key, parse_filter_key(view(row->key())));
+    if (!life.kept(key, now_ms)) continue;
+    const StoredFilter filter{key.period, row->key().ToString(), row->value().ToString()};
+    BLOOMRING_TRY(check_stored(filter.value, filter.store_key));
+    if (!visit(filter, key.user_key)) return {};
+  }
+  return status_of(row->status(), "scan of the filter store");
+}
+
+Result<std::optional<std::string>> FilterRows::get(std::string_view key) const {
+  std::string value;
+  const rocksdb::Status status = db.Get(rocksdb::ReadOptions(), slice(key), &value);
+  if (status.IsNotFound()) return std::optional<std::string>();
+  BLOOMRING_TRY(status_of(status, "read of the filter store"));
+  return std::optional<std::string>(std::move(value));
+}
+
+}  // namespace bloomring

@@ -1,0 +1,32 @@
+// Reading the rows of an embedded filter store: the part that its writer and its followers have in common.
+// Included by sources of this folder only. Thread safe where the database is.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "state/filter_life.h"
+#include "state/filter_store.h"
+#include "state/rocks.h"
+
+namespace bloomring {
+
+// Refers to what it is made of; lives for one call.
+struct FilterRows {
+  rocksdb::DB& db;
+  const FilterLife& life;
+  const Clock& clock;
+
+  // As FilterStore::read and FilterStore::scan.
+  Status read(std::string_view user_key, std::span<const PeriodIndex> periods, std::vector<StoredFilter>& out) const;
+  Status scan(const std::function<bool(const StoredFilter&, std::string_view user_key)>& visit) const;
+
+  // The value under a key that is no filter key; nothing when there is none.
+  Result<std::optional<std::string>> get(std::string_view key) const;
+};
+
+}  // namespace bloomring

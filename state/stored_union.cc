@@ -1,0 +1,106 @@
+#include "state/stored_union.h"
+
+#include <functional>
+#include <vector>
+
+#include "schemas/bytes.h"
+#include "schemas/store_key.h"
+
+namespace bloomring {
+
+namespace {
+
+constexpr uint8_t kDamagedMark = 0x00;
+constexpr size_t kReasonBytesMax = 200;
+
+using Unite = std::function<Result<std::string>(std::span<const std::string_view>)>;
+
+struct Damage {
+  uint64_t refused = 0;
+  std::string reason;
+
+  void note(uint64_t more, std::string_view why) {
+    refused += more;
+    if (reason.empty()) reason = why.substr(0, kReasonBytesMax);
+  }
+};
+
+bool is_damaged(std::string_view value) { return !value.empty() && static_cast<uint8_t>(value[0]) == kDamagedMark; }
+
+std::string encode(const Damage& damage, std::string_view good) {
+  std::string value;
+  ByteWriter writer(value);
+  writer.u8(kDamagedMark);
+  writer.varint(damage.refused);
+  writer.bytes(damage.reason);
+  writer.raw(good);
+  return value;
+}
+
+// Takes a damaged value apart: its good part, which is empty where there is none, and its damage.
+std::string_view open_damaged(std::string_view value, Damage& damage) {
+  ByteReader reader(value.substr(1));
+  const uint64_t refused = reader.varint();
+  const std::string_view reason = reader.bytes();
+  const std::string_view good = reader.raw(reader.left());
+  if (reader.ok()) damage.note(refused, reason);
+  else damage.note(1, "damaged beyond reading");
+  return good;
+}
+
+// Unites one after the other, refusing what does not fit. Slow; only after a union of all at once failed.
+std::string unite_good(const std::vector<std::string_view>& values, const Unite& unite, StoredUnion& result,
+                       Damage& damage) {
+  std::string good;
+  for (const std::string_view value : values) {
+    std::vector<std::string_view> pair;
+    if (!good.empty()) pair.push_back(good);
+    pair.push_back(value);
+    auto united = unite(pair);
+    if (united.ok()) {
+      good = std::move(united).value();
+    } else {
+      ++result.refused;
+      damage.note(1, united.status().message());
+    }
+  }
+  return good;
+}
+
+StoredUnion unite_with(std::span<const std::string_view> values, const Unite& unite) {
+  Damage damage;
+  std::vector<std::string_view> parts;
+  for (const std::string_view value : values) {
+    const std::string_view part = is_damaged(value) ? open_damaged(value, damage) : value;
+    if (!part.empty()) parts.push_back(part);
+    else if (!is_damaged(value)) damage.note(1, "an empty value");
+  }
+  StoredUnion result;
+  if (!parts.empty()) {
+    auto united = unite(parts);
+    result.value = united.ok() ? std::move(united).value() : unite_good(parts, unite, result, damage);
+  }
+  if (damage.refused > 0) result.value = encode(damage, result.value);
+  return result;
+}
+
+}  // namespace
+
+StoredUnion unite_stored(std::span<const std::string_view> values, std::string_view store_key,
+                         const filter::Policy& policy, bool closed) {
+  return unite_with(values, [&](auto parts) { return filter::unite(parts, store_key, policy, closed); });
+}
+
+StoredUnion unite_stored_operands(std::span<const std::string_view> values, std::string_view store_key) {
+  return unite_with(values, [&](auto parts) { return filter::unite_operands(parts, store_key); });
+}
+
+Status check_stored(std::string_view value, std::string_view store_key) {
+  if (!is_damaged(value)) return {};
+  Damage damage;
+  const std::string_view good = open_damaged(value, damage);
+  return corrupt(describe_filter_key(store_key) + ": " + std::to_string(damage.refused) + " part(s) of it were refused (" +
+                 damage.reason + ")" + (good.empty() ? "" : "; the rest is kept"));
+}
+
+}  // namespace bloomring
