@@ -27,7 +27,7 @@ struct NewTopic {
   std::string name;
   int32_t partitions = 1;
   int32_t replication = 1;
-  std::map<std::string, std::string> config;  // retention.ms, cleanup.policy, ...
+  std::map<std::string, std::string> config{};  // retention.ms, cleanup.policy, ...
 };
 
 class Admin {

@@ -42,8 +42,7 @@ Result<ConfHandle> make_conf(const ClientSettings& settings, const Properties& d
   BLOOMRING_TRY(check_rules(settings.properties));
   if (settings.bootstrap.empty()) return invalid("kafka.bootstrap is empty: give host:port of a broker");
   if (settings.client_id.size() > 64) return invalid("the client id has more than 64 bytes: " + settings.client_id);
-  ConfHandle conf(rd_kafka_conf_new());
-  rd_kafka_conf_set_log_cb(conf.get(), log_line);
+  ConfHandle conf = bare_conf();
   BLOOMRING_TRY(set_all(conf.get(), defaults));
   BLOOMRING_TRY(set_all(conf.get(), settings.properties));
   BLOOMRING_TRY(set(conf.get(), "bootstrap.servers", settings.bootstrap));
@@ -67,8 +66,7 @@ const Properties kConsumer = {{"enable.auto.commit", "false"},
                               {"session.timeout.ms", "30000"},
                               {"heartbeat.interval.ms", "3000"},
                               {"queued.min.messages", "1000000"},
-                              {"fetch.wait.max.ms", "50"},
-                              {"allow.auto.create.topics", "false"}};
+                              {"fetch.wait.max.ms", "50"}};
 
 // zstd is the one codec that 2.0.2 never drops silently on new brokers. Idempotence is off: it can go fatal in
 // 2.0.2 after a time-out, and a repeated record is harmless here.
@@ -83,6 +81,12 @@ Properties operator+(Properties left, const Properties& right) {
 }
 
 }  // namespace
+
+ConfHandle bare_conf() {
+  ConfHandle conf(rd_kafka_conf_new());
+  rd_kafka_conf_set_log_cb(conf.get(), log_line);
+  return conf;
+}
 
 size_t queue_kbytes(size_t queue_bytes_max, size_t partitions_max) {
   const size_t share = queue_bytes_max / std::max<size_t>(partitions_max, 1) / 1024;

@@ -13,6 +13,9 @@ namespace bloomring::kafka {
 Result<ConfHandle> consumer_conf(const ClientSettings& settings, size_t partitions_max);
 Result<ConfHandle> producer_conf(const ClientSettings& settings);
 
+// Of a client that connects to nothing; it logs as the others do.
+ConfHandle bare_conf();
+
 // One partition's share of the prefetch budget in KiB: [1 MiB, 64 MiB].
 size_t queue_kbytes(size_t queue_bytes_max, size_t partitions_max);
 

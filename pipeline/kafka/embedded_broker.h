@@ -38,6 +38,8 @@ class EmbeddedBroker {
   void break_topic(const std::string& topic);
   // FAULT: the broker refuses connections until it is up again. Its data stays.
   void set_down(bool down);
+  // FAULT: the next `requests` questions for a log's start or end are refused.
+  void refuse_log_lookups(int requests);
 
  private:
   class Core;

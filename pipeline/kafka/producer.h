@@ -23,6 +23,8 @@
 
 namespace bloomring::kafka {
 
+class ProducerClient;
+
 struct ProducerStats {
   int64_t in_flight = 0;  // Records taken and neither acknowledged nor failed.
   int64_t delivered = 0;
@@ -49,9 +51,8 @@ class Producer {
   ProducerStats stats() const;
 
  private:
-  class Core;
-  explicit Producer(std::unique_ptr<Core> core);
-  std::unique_ptr<Core> core_;
+  explicit Producer(std::unique_ptr<ProducerClient> client);
+  std::unique_ptr<ProducerClient> client_;
 };
 
 }  // namespace bloomring::kafka

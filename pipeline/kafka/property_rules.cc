@@ -35,6 +35,7 @@ const Rule kRules[] = {
     {"delivery.timeout.ms", {"0"}, kForever},
     {"delivery.report.only.error", {"false"}, kReports},
     {"client.rack", {}, kRack},
+    {"allow.auto.create.topics", {"false"}, "a topic that a broker makes up has the wrong number of partitions"},
     {"transactional.id", {}, kTransactions},
     {"bootstrap.servers", {}, kOwnKey},
     {"metadata.broker.list", {}, kOwnKey},

@@ -20,13 +20,13 @@ struct ClientSettings {
   std::string client_id = "bloomring";
   // The keys under kafka.properties, given to librdkafka as they are (TLS, SASL, timeouts). The same map serves
   // consumers and producers; a property of the other kind is ignored.
-  std::map<std::string, std::string> properties;
+  std::map<std::string, std::string> properties{};
 
   // Consumer group; GroupConsumer only.
-  std::string group;
+  std::string group{};
   // Static membership: the same id comes back to the same partitions, and a restart within session.timeout.ms (30 s)
   // moves nothing. Empty: a dynamic member, which leaves when it closes. Two live members must not share one.
-  std::string instance_id;
+  std::string instance_id{};
 
   // Prefetch budget of one consumer: bytes of fetched, not yet read records over all partitions of its topics
   // together. Each partition gets an equal share of at least 1 MiB and at most 64 MiB. Counts keys and values; add

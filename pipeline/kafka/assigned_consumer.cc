@@ -1,0 +1,82 @@
+#include "pipeline/kafka/assigned_consumer.h"
+
+#include <utility>
+
+#include "pipeline/kafka/client.h"
+#include "pipeline/kafka/consumer_errors.h"
+#include "pipeline/kafka/lookup.h"
+#include "pipeline/kafka/partition_source.h"
+
+namespace bloomring::kafka {
+
+class AssignedConsumer::Core {
+ public:
+  ~Core() { BLOOMRING_CHECK(host_.live_sources == 0, "the consumer is destroyed while a source is still there"); }
+
+  Status open(ClientSettings settings, size_t partitions_max);
+  Result<std::vector<PartitionFacts>> facts(std::span<const TopicPartition> partitions);
+  Result<std::vector<std::unique_ptr<Source>>> assign(std::span<const Start> starts);
+  Status poll(int timeout_ms);
+
+ private:
+  SourceHost host_;
+  ClientHandle client_;
+  size_t partitions_max_ = 0;
+  bool assigned_ = false;
+};
+
+// librdkafka's assign wants a group's name, which is never joined.
+Status AssignedConsumer::Core::open(ClientSettings settings, size_t partitions_max) {
+  if (settings.group.empty()) settings.group = settings.client_id + "-reader";
+  settings.instance_id.clear();
+  BLOOMRING_TRY_ASSIGN(ConfHandle conf, consumer_conf(settings, partitions_max));
+  BLOOMRING_TRY_ASSIGN(client_, make_client(std::move(conf), RD_KAFKA_CONSUMER));
+  rd_kafka_poll_set_consumer(client_.get());
+  host_.client = client_.get();
+  host_.bootstrap = settings.bootstrap;
+  partitions_max_ = partitions_max;
+  return {};
+}
+
+Result<std::vector<PartitionFacts>> AssignedConsumer::Core::facts(std::span<const TopicPartition> partitions) {
+  return query_facts(client_.get(), host_.bootstrap, partitions, Ask::kLog, kLookupTimeoutMs);
+}
+
+Result<std::vector<std::unique_ptr<Source>>> AssignedConsumer::Core::assign(std::span<const Start> starts) {
+  BLOOMRING_CHECK(!std::exchange(assigned_, true), "assign is called once");
+  BLOOMRING_CHECK(starts.size() <= partitions_max_, "more partitions than were announced");
+  std::vector<std::unique_ptr<Source>> sources;
+  const PartitionListHandle list(rd_kafka_topic_partition_list_new(static_cast<int>(starts.size())));
+  for (const auto& [at, offset] : starts) {
+    sources.push_back(std::make_unique<PartitionSource>(host_, at, Offset(-1)));
+    rd_kafka_topic_partition_list_add(list.get(), at.topic.c_str(), at.partition.value)->offset = offset.value;
+  }
+  const auto error = rd_kafka_assign(client_.get(), list.get());
+  if (error == RD_KAFKA_RESP_ERR_NO_ERROR) return sources;
+  return fatal(std::string("cannot assign: ") + rd_kafka_err2str(error));
+}
+
+Status AssignedConsumer::Core::poll(int timeout_ms) {
+  const MessageHandle message(rd_kafka_consumer_poll(client_.get(), timeout_ms));
+  BLOOMRING_TRY(fatal_error(client_.get()));
+  return message ? on_consumer_message(*message) : Status();
+}
+
+Result<std::unique_ptr<AssignedConsumer>> AssignedConsumer::create(const ClientSettings& settings,
+                                                                   size_t partitions_max) {
+  auto core = std::make_unique<Core>();
+  BLOOMRING_TRY(core->open(settings, partitions_max));
+  return std::unique_ptr<AssignedConsumer>(new AssignedConsumer(std::move(core)));
+}
+
+AssignedConsumer::AssignedConsumer(std::unique_ptr<Core> core) : core_(std::move(core)) {}
+AssignedConsumer::~AssignedConsumer() = default;
+Result<std::vector<PartitionFacts>> AssignedConsumer::facts(std::span<const TopicPartition> partitions) {
+  return core_->facts(partitions);
+}
+Result<std::vector<std::unique_ptr<Source>>> AssignedConsumer::assign(std::span<const Start> starts) {
+  return core_->assign(starts);
+}
+Status AssignedConsumer::poll(int timeout_ms) { return core_->poll(timeout_ms); }
+
+}  // namespace bloomring::kafka

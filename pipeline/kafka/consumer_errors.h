@@ -1,0 +1,15 @@
+// Internal to pipeline/kafka: what reaches a consumer's main queue. Records never do: each partition has its own.
+#pragma once
+
+#include "base/result.h"
+#include "pipeline/kafka/handle.h"
+
+namespace bloomring::kafka {
+
+// Success while the client can go on; kFenced when another member has taken its instance id, else kFatal.
+Status fatal_error(rd_kafka_t* client);
+
+// Logs what passes by itself (brokers down, authorisation of the group, ...). kFatal for a record: it would be lost.
+Status on_consumer_message(const rd_kafka_message_t& message);
+
+}  // namespace bloomring::kafka

@@ -1,0 +1,226 @@
+#include "pipeline/kafka/group_consumer.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <atomic>
+#include <optional>
+#include <utility>
+
+#include "pipeline/kafka/client.h"
+#include "pipeline/kafka/committer.h"
+#include "pipeline/kafka/consumer_errors.h"
+#include "pipeline/kafka/lookup.h"
+#include "pipeline/kafka/partition_source.h"
+
+namespace bloomring::kafka {
+namespace {
+
+// How long a revoked member waits for the result of its last commit. The group waits with it.
+constexpr int kLastCommitTimeoutMs = 3000;
+// How long `leave` waits for each of: partitions revoked, leave request sent.
+constexpr int64_t kLeaveTimeoutNs = 10'000'000'000;
+
+std::vector<TopicPartition> to_partitions(const rd_kafka_topic_partition_list_t& list) {
+  std::vector<TopicPartition> partitions;
+  for (const auto& element : std::span(list.elems, static_cast<size_t>(list.cnt))) {
+    partitions.push_back({element.topic, PartitionId(element.partition)});
+  }
+  return partitions;
+}
+
+}  // namespace
+
+class GroupConsumer::Core {
+ public:
+  Core(const ClientSettings& settings, GroupListener& listener, const Clock& clock)
+      : settings_(settings), listener_(listener), clock_(clock) {}
+  ~Core() { close(); }
+
+  Status open(const std::vector<std::string>& topics);
+  Status poll(int timeout_ms);
+  void close();
+  void leave();
+  GroupStats stats() const;
+
+ private:
+  static void on_rebalance(rd_kafka_t*, rd_kafka_resp_err_t error, rd_kafka_topic_partition_list_t* list, void* core);
+  Result<size_t> count_partitions(const std::vector<std::string>& topics);
+  Status subscribe(const std::vector<std::string>& topics);
+  void on_assigned(const rd_kafka_topic_partition_list_t& list);
+  void on_revoked();
+  // Hands out the partitions that wait in pending_; leaves them there when the brokers do not answer.
+  void assign_pending();
+  void hand_out(const TopicPartition& at, const PartitionFacts& facts, rd_kafka_topic_partition_list_t& starts);
+  void fail(Status failure);
+  bool member() const;
+
+  const ClientSettings settings_;
+  GroupListener& listener_;
+  const Clock& clock_;
+  SourceHost host_;
+  ClientHandle client_;
+  CommitCounts commit_counts_;
+  std::optional<Committer> committer_;
+  std::vector<TopicPartition> pending_;  // Assigned by the group, not yet handed out.
+  std::vector<TopicPartition> held_;     // Handed out.
+  Status failure_;                       // Of a callback; the next poll returns it.
+  std::atomic<int64_t> held_count_{0};
+  std::atomic<int64_t> rebalances_{0};
+};
+
+Status GroupConsumer::Core::open(const std::vector<std::string>& topics) {
+  if (settings_.group.empty()) return invalid("a group consumer needs a group");
+  BLOOMRING_TRY_ASSIGN(const size_t partitions_max, count_partitions(topics));
+  BLOOMRING_TRY_ASSIGN(ConfHandle conf, consumer_conf(settings_, partitions_max));
+  rd_kafka_conf_set_opaque(conf.get(), this);
+  rd_kafka_conf_set_rebalance_cb(conf.get(), on_rebalance);
+  BLOOMRING_TRY_ASSIGN(client_, make_client(std::move(conf), RD_KAFKA_CONSUMER));
+  rd_kafka_poll_set_consumer(client_.get());
+  committer_.emplace(client_.get(), clock_, settings_.commit_interval_ms, commit_counts_);
+  host_.client = client_.get();
+  host_.bootstrap = settings_.bootstrap;
+  host_.commits = &committer_->board();
+  return subscribe(topics);
+}
+
+// The queue bound of a partition is fixed when a client is made, so another client asks first.
+Result<size_t> GroupConsumer::Core::count_partitions(const std::vector<std::string>& topics) {
+  BLOOMRING_TRY_ASSIGN(const auto admin, Admin::create(settings_));
+  BLOOMRING_TRY_ASSIGN(const auto descriptions, admin->describe(topics, kLookupTimeoutMs));
+  size_t partitions = 0;
+  for (const auto& topic : descriptions) {
+    if (!topic.exists) return invalid("topic " + topic.name + " does not exist, or may not be read");
+    partitions += static_cast<size_t>(topic.partitions);
+  }
+  return partitions;
+}
+
+Status GroupConsumer::Core::subscribe(const std::vector<std::string>& topics) {
+  const PartitionListHandle list(rd_kafka_topic_partition_list_new(static_cast<int>(topics.size())));
+  for (const auto& topic : topics) rd_kafka_topic_partition_list_add(list.get(), topic.c_str(), RD_KAFKA_PARTITION_UA);
+  const auto error = rd_kafka_subscribe(client_.get(), list.get());
+  if (error == RD_KAFKA_RESP_ERR_NO_ERROR) return {};
+  return invalid(std::string("cannot subscribe: ") + rd_kafka_err2str(error));
+}
+
+Status GroupConsumer::Core::poll(int timeout_ms) {
+  BLOOMRING_CHECK(client_, "poll after close");
+  if (!pending_.empty()) assign_pending();
+  committer_->serve();
+  const MessageHandle message(rd_kafka_consumer_poll(client_.get(), timeout_ms));
+  committer_->serve();
+  BLOOMRING_TRY(fatal_error(client_.get()));
+  if (message) BLOOMRING_TRY(on_consumer_message(*message));
+  return std::exchange(failure_, Status());
+}
+
+void GroupConsumer::Core::on_rebalance(rd_kafka_t* client, rd_kafka_resp_err_t error,
+                                       rd_kafka_topic_partition_list_t* list, void* core) {
+  auto& self = *static_cast<Core*>(core);
+  if (error == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS) return self.on_assigned(*list);
+  if (error != RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS) {
+    spdlog::error("kafka: rebalance of {} failed: {}", rd_kafka_name(client), rd_kafka_err2str(error));
+  }
+  self.on_revoked();
+}
+
+void GroupConsumer::Core::on_assigned(const rd_kafka_topic_partition_list_t& list) {
+  ++rebalances_;
+  pending_ = to_partitions(list);
+  spdlog::info("kafka: {} was assigned {} partitions", settings_.group, pending_.size());
+  if (pending_.empty()) rd_kafka_assign(client_.get(), &list);
+  assign_pending();
+}
+
+void GroupConsumer::Core::assign_pending() {
+  if (pending_.empty()) return;
+  const auto facts = query_facts(client_.get(), settings_.bootstrap, pending_, Ask::kLogAndCommits, kLookupTimeoutMs);
+  if (!facts.ok()) return fail(facts.status().with_context("group " + settings_.group + " waits to begin"));
+  const PartitionListHandle starts(rd_kafka_topic_partition_list_new(static_cast<int>(pending_.size())));
+  const auto partitions = std::exchange(pending_, {});
+  for (size_t i = 0; i < partitions.size(); ++i) hand_out(partitions[i], (*facts)[i], *starts);
+  held_count_ = static_cast<int64_t>(held_.size());
+  const auto error = rd_kafka_assign(client_.get(), starts.get());
+  if (error != RD_KAFKA_RESP_ERR_NO_ERROR) fail(fatal(std::string("cannot assign: ") + rd_kafka_err2str(error)));
+}
+
+void GroupConsumer::Core::hand_out(const TopicPartition& at, const PartitionFacts& facts,
+                                   rd_kafka_topic_partition_list_t& starts) {
+  auto start = listener_.on_assign(at, facts, std::make_unique<PartitionSource>(host_, at, facts.log_end));
+  if (!start.ok()) return fail(std::move(start).status().with_context("cannot start " + to_string(at)));
+  rd_kafka_topic_partition_list_add(&starts, at.topic.c_str(), at.partition.value)->offset = start->value;
+  held_.push_back(at);
+}
+
+// The owner stops first, its last commits go out second, the group hears last.
+void GroupConsumer::Core::on_revoked() {
+  const bool lost = rd_kafka_assignment_lost(client_.get()) != 0;
+  spdlog::info("kafka: {} {} {} partitions", settings_.group, lost ? "has lost" : "gives back", held_.size());
+  pending_.clear();
+  if (!held_.empty()) listener_.on_revoke(held_, lost);
+  BLOOMRING_CHECK(host_.live_sources == 0, "on_revoke returned while a source is still there");
+  if (!lost) committer_->flush(kLastCommitTimeoutMs);
+  committer_->forget();
+  held_.clear();
+  held_count_ = 0;
+  rd_kafka_assign(client_.get(), nullptr);
+}
+
+// What passes is logged and tried again by the next poll; the rest comes out of this one.
+void GroupConsumer::Core::fail(Status failure) {
+  spdlog::warn("kafka: {}", failure.message());
+  if (failure.code() == Code::kRetry && !pending_.empty()) return;
+  if (failure_.ok()) failure_ = std::move(failure);
+}
+
+void GroupConsumer::Core::close() {
+  if (!client_) return;
+  rd_kafka_consumer_close(client_.get());
+  BLOOMRING_CHECK(host_.live_sources == 0, "the group consumer is closed while a source is still there");
+  committer_.reset();
+  client_.reset();
+}
+
+// A member with an instance id sends no leave request when it closes, but does when it unsubscribes. The member id
+// is given up as the request goes out.
+void GroupConsumer::Core::leave() {
+  if (!client_) return;
+  rd_kafka_unsubscribe(client_.get());
+  const int64_t until_ns = clock_.steady_ns() + kLeaveTimeoutNs;
+  while ((!held_.empty() || member()) && clock_.steady_ns() < until_ns) {
+    const MessageHandle ignored(rd_kafka_consumer_poll(client_.get(), 10));
+  }
+  close();
+}
+
+bool GroupConsumer::Core::member() const {
+  char* id = rd_kafka_memberid(client_.get());
+  const bool is = id != nullptr && id[0] != '\0';
+  rd_kafka_mem_free(client_.get(), id);
+  return is;
+}
+
+GroupStats GroupConsumer::Core::stats() const {
+  return {.assigned = held_count_,
+          .rebalances = rebalances_,
+          .commits = commit_counts_.succeeded,
+          .commit_failures = commit_counts_.failed};
+}
+
+Result<std::unique_ptr<GroupConsumer>> GroupConsumer::create(const ClientSettings& settings,
+                                                             std::vector<std::string> topics, GroupListener& listener,
+                                                             const Clock& clock) {
+  auto core = std::make_unique<Core>(settings, listener, clock);
+  BLOOMRING_TRY(core->open(topics));
+  return std::unique_ptr<GroupConsumer>(new GroupConsumer(std::move(core)));
+}
+
+GroupConsumer::GroupConsumer(std::unique_ptr<Core> core) : core_(std::move(core)) {}
+GroupConsumer::~GroupConsumer() = default;
+Status GroupConsumer::poll(int timeout_ms) { return core_->poll(timeout_ms); }
+void GroupConsumer::close() { core_->close(); }
+void GroupConsumer::leave() { core_->leave(); }
+GroupStats GroupConsumer::stats() const { return core_->stats(); }
+
+}  // namespace bloomring::kafka

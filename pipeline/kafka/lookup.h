@@ -1,0 +1,37 @@
+// Internal to pipeline/kafka: what a client asks the brokers, bounded, on the caller's thread.
+//
+// Failure: kRetry when they do not answer in time, kInvalid when what was asked for does not exist or is not allowed.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "pipeline/kafka/admin.h"
+#include "pipeline/kafka/handle.h"
+#include "pipeline/kafka/partition.h"
+
+namespace bloomring::kafka {
+
+inline constexpr int kLookupTimeoutMs = 5000;
+
+// In the order of `names`. Asks for all topics of the cluster: asking by name creates a topic on brokers that are set
+// up so. Warms the client's own knowledge of them, too.
+Result<std::vector<TopicDescription>> describe_topics(rd_kafka_t* client, const std::string& bootstrap,
+                                                      std::span<const std::string> names, int timeout_ms);
+
+enum class Ask { kLog, kLogAndCommits };
+
+// In the order of `partitions`. Three requests (commits, log starts, log ends) however many partitions; a log's
+// start and end take one request for each broker that leads some of them.
+Result<std::vector<PartitionFacts>> query_facts(rd_kafka_t* client, const std::string& bootstrap,
+                                                std::span<const TopicPartition> partitions, Ask ask, int timeout_ms);
+
+// The code for an error of a broker or the client: kRetry when waiting may help, kInvalid otherwise.
+Status lookup_failure(rd_kafka_resp_err_t error, const std::string& bootstrap, int timeout_ms);
+
+PartitionListHandle make_list(std::span<const TopicPartition> partitions, Offset offset);
+
+}  // namespace bloomring::kafka

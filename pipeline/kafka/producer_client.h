@@ -1,0 +1,73 @@
+// Internal to pipeline/kafka: the producer's client handle, its topics, and the thread that drains delivery reports.
+//
+// Every record in flight carries an InFlight of its own, made when it is taken and destroyed with its report; it
+// keeps the sink's ack list alive, so a sink may go first.
+// Threading: thread safe.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "base/result.h"
+#include "pipeline/io.h"
+#include "pipeline/kafka/ack_list.h"
+#include "pipeline/kafka/handle.h"
+#include "pipeline/kafka/producer.h"
+
+namespace bloomring::kafka {
+
+struct InFlight {
+  std::shared_ptr<AckList> acks;  // Shared: the sink may be gone when the report comes.
+  uint64_t ticket;
+};
+
+class ProducerClient {
+ public:
+  // A topic that was looked up. Lives as long as the client.
+  struct Topic {
+    std::string name;
+    TopicHandle handle;
+    int32_t partitions;
+  };
+
+  static Result<std::unique_ptr<ProducerClient>> create(const ClientSettings& settings);
+  ~ProducerClient();
+
+  // Looks the topic up at the first call for it, which may take kLookupTimeoutMs. kFatal when it does not exist.
+  Result<const Topic*> topic(const std::string& name);
+  // As Sink::send.
+  Status send(const Topic& topic, const OutRecord& record, const std::shared_ptr<AckList>& acks, uint64_t ticket);
+  Status flush(int timeout_ms);
+  ProducerStats stats() const;
+
+  std::atomic<int> live_sinks{0};
+
+ private:
+  ProducerClient(const ClientSettings& settings, ClientHandle client);
+  rd_kafka_resp_err_t produce(const Topic& topic, const OutRecord& record, InFlight* in_flight);
+  void drain();
+  void drain_one(int timeout_ms);
+  int64_t pass_on_reports(rd_kafka_event_t* event);
+  void settle(int64_t reports);
+
+  const std::string bootstrap_;
+  ClientHandle client_;
+  QueueHandle reports_;
+  std::mutex topics_mutex_;
+  std::map<std::string, Topic> topics_;  // Guarded by topics_mutex_; grows only.
+  std::atomic<int64_t> in_flight_{0};
+  std::atomic<int64_t> delivered_{0};
+  std::atomic<int64_t> failed_{0};
+  std::mutex idle_mutex_;
+  std::condition_variable idle_;  // in_flight_ has come to 0.
+  std::atomic<bool> stopping_{false};
+  std::thread drain_thread_;
+};
+
+}  // namespace bloomring::kafka

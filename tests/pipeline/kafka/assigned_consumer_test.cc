@@ -1,0 +1,127 @@
+#include "pipeline/kafka/assigned_consumer.h"
+
+#include <catch2/catch.hpp>
+
+#include "kafka_world.h"
+
+namespace bloomring::kafka::testing {
+namespace {
+
+struct Reader {
+  std::unique_ptr<AssignedConsumer> consumer;
+  std::vector<std::unique_ptr<Source>> sources;
+
+  Reader(const EmbeddedBroker& broker, const std::vector<AssignedConsumer::Start>& starts)
+      : consumer(must(AssignedConsumer::create(broker.settings(), starts.size()))),
+        sources(must(consumer->assign(starts))) {}
+};
+
+const TopicPartition kIn0{"in", PartitionId(0)};
+const TopicPartition kIn1{"in", PartitionId(1)};
+
+}  // namespace
+
+TEST_CASE("assigned consumer: facts are the log's start and end, for several partitions at once") {
+  const auto broker = broker_with({{"in", 2}});
+  const auto producer = must(Producer::create(broker->settings()));
+  write_numbers(*producer, "in", 1, 0, 7);
+  const auto consumer = must(AssignedConsumer::create(broker->settings(), 2));
+  const auto facts = must(consumer->facts(std::vector{kIn1, kIn0}));
+  REQUIRE(facts.size() == 2);
+  CHECK(facts[0].log_start == Offset(0));
+  CHECK(facts[0].log_end == Offset(7));
+  CHECK(facts[1].log_end == Offset(0));
+  CHECK_FALSE(facts[0].committed.has_value());
+}
+
+TEST_CASE("assigned consumer: reads each partition in order from where it was told") {
+  const auto broker = broker_with({{"in", 2}});
+  const auto producer = must(Producer::create(broker->settings()));
+  write_numbers(*producer, "in", 0, 0, 500);
+  write_numbers(*producer, "in", 1, 0, 500);
+  const Reader reader(*broker, {{kIn0, kLogStart}, {kIn1, Offset(400)}});
+  Read zero, one;
+  REQUIRE(eventually([&] {
+    read_some(*reader.sources[0], zero);
+    read_some(*reader.sources[1], one);
+    return zero.offsets.size() >= 500 && one.offsets.size() >= 100;
+  }));
+  CHECK(zero.offsets == numbers(500));
+  CHECK(one.offsets == numbers(100, 400));
+  CHECK(zero.values[123] == "123");
+}
+
+TEST_CASE("source: is at the end when everything was returned, and no longer when more was written") {
+  const auto broker = broker_with({{"in", 1}});
+  const auto producer = must(Producer::create(broker->settings()));
+  write_numbers(*producer, "in", 0, 0, 10);
+  const Reader reader(*broker, {{kIn0, kLogStart}});
+  Source& source = *reader.sources[0];
+  CHECK_FALSE(source.at_end());
+  CHECK(source.log_end() == Offset(-1));
+  Read read;
+  REQUIRE(eventually([&] { return read_some(source, read), source.at_end(); }));
+  CHECK(read.offsets == numbers(10));
+  CHECK(source.log_end() == Offset(10));
+  write_numbers(*producer, "in", 0, 10, 5);
+  REQUIRE(eventually([&] { return source.log_end() == Offset(15); }));
+  CHECK_FALSE(source.at_end());
+  REQUIRE(eventually([&] { return read_some(source, read), source.at_end(); }));
+  CHECK(read.offsets == numbers(15));
+}
+
+TEST_CASE("source: an empty partition is at its end") {
+  const auto broker = broker_with({{"in", 1}});
+  const Reader reader(*broker, {{kIn0, kLogStart}});
+  Read read;
+  REQUIRE(eventually([&] { return read_some(*reader.sources[0], read), reader.sources[0]->at_end(); }));
+  CHECK(read.offsets.empty());
+  CHECK(reader.sources[0]->log_end() == Offset(0));
+}
+
+TEST_CASE("source: a position that the log does not have is kFatal with the position and the log's bounds") {
+  const auto broker = broker_with({{"in", 1}});
+  const auto producer = must(Producer::create(broker->settings()));
+  write_numbers(*producer, "in", 0, 0, 10);
+  const Reader reader(*broker, {{kIn0, Offset(1000)}});
+  Status status;
+  REQUIRE(eventually([&] { return !(status = reader.sources[0]->poll().status()).ok(); }));
+  CHECK(status.code() == Code::kFatal);
+  CHECK_THAT(status.message(), Catch::Contains("in[0]") && Catch::Contains("1000") && Catch::Contains("[0, 10)"));
+}
+
+TEST_CASE("source: keys, values and times are the record's own") {
+  const auto broker = broker_with({{"in", 1}});
+  const auto producer = must(Producer::create(broker->settings()));
+  const auto sink = producer->make_sink();
+  const SystemClock clock;
+  const int64_t before_ms = clock.now_ms();
+  OutRecord out = record("in", 0, std::string("a\0b", 3));
+  out.key = "the key";
+  must(sink->send(out, 1));
+  const Reader reader(*broker, {{kIn0, kLogStart}});
+  std::optional<LogRecord> read;
+  REQUIRE(eventually([&] { return (read = must(reader.sources[0]->poll())).has_value(); }));
+  CHECK(read->key == "the key");
+  CHECK(read->value == std::string_view("a\0b", 3));
+  CHECK(read->log_time_ms >= before_ms);
+  CHECK(read->log_time_ms <= clock.now_ms());
+}
+
+TEST_CASE("source: waits for a broker that is down and goes on when it is back") {
+  const auto broker = broker_with({{"in", 1}});
+  const auto producer = must(Producer::create(broker->settings()));
+  write_numbers(*producer, "in", 0, 0, 10);
+  const Reader reader(*broker, {{kIn0, kLogStart}});
+  Read read;
+  REQUIRE(eventually([&] { return read_some(*reader.sources[0], read), read.offsets.size() == 10; }));
+  broker->set_down(true);
+  must(reader.consumer->poll(100));
+  read_some(*reader.sources[0], read);
+  broker->set_down(false);
+  write_numbers(*producer, "in", 0, 10, 10);
+  REQUIRE(eventually([&] { return read_some(*reader.sources[0], read), read.offsets.size() == 20; }));
+  CHECK(read.offsets == numbers(20));
+}
+
+}  // namespace bloomring::kafka::testing
