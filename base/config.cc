@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include "base/nearest.h"
@@ -169,7 +170,8 @@ std::string Config::nearest_key(std::string_view name) const {
 std::string Config::unknown_key(const std::string& name) const {
   if (is_section(name)) return name + " is a section; it must be a map of keys";
   const std::string nearest = nearest_key(name);
-  const std::string hint = nearest.empty() ? "`bloomring reference config` lists the keys" : "did you mean " + nearest + "?";
+  const std::string hint =
+      nearest.empty() ? "`bloomring reference config` lists the keys" : "did you mean " + nearest + "?";
   return "unknown key " + name + "; " + hint;
 }
 
@@ -183,12 +185,18 @@ Status Config::load(const ConfigSources& sources) {
 
 void Config::assign(ConfigKey& key, const ConfigText& text, const std::string& place, const std::string& origin,
                     std::vector<std::string>& problems) {
+  std::set<std::string> names;
+  for (const auto& entry : text.entries) {
+    if (names.insert(entry.first).second) continue;
+    problems.push_back(place + ": " + key.name() + " has " + entry.first + " twice");
+    return;
+  }
   const std::string complaint = key.set(text);
   if (!complaint.empty()) {
     const bool hidden = key.secret_ || key.kind_ == ConfigKey::Kind::kMap;
     const bool plain = hidden && text.kind != ConfigText::Kind::kNothing;
-    problems.push_back(place + ": " + key.name() + " " + (plain ? "has a value of the wrong kind" : shown(text)) + "; it " +
-                       complaint);
+    problems.push_back(place + ": " + key.name() + " " + (plain ? "has a value of the wrong kind" : shown(text)) +
+                       "; it " + complaint);
     return;
   }
   key.origin_ = origin;
@@ -214,7 +222,8 @@ void Config::load_file(const std::string& path, std::vector<std::string>& proble
   }
 }
 
-void Config::load_environment(const std::map<std::string, std::string>& environment, std::vector<std::string>& problems) {
+void Config::load_environment(const std::map<std::string, std::string>& environment,
+                              std::vector<std::string>& problems) {
   for (const auto& [variable, value] : environment) load_variable(variable, value, problems);
 }
 
@@ -231,7 +240,8 @@ void Config::load_variable(const std::string& variable, const std::string& value
   }
   for (const ConfigKey& key : keys_) {
     if (edit_distance(variable, key.environment_variable()) <= 2) {
-      warnings_.push_back(variable + " is not a configuration variable; did you mean " + key.environment_variable() + "?");
+      warnings_.push_back(variable + " is not a configuration variable; did you mean " + key.environment_variable() +
+                          "?");
       return;
     }
   }

@@ -44,11 +44,12 @@ class ConfigKey {
   // Both ends included; refused outside, with the range in the message.
   ConfigKey& range(int64_t low, int64_t high);
   ConfigKey& real_range(double low, double high);
-  ConfigKey& unit(std::string unit);    // "seconds", "bytes": for the reference where the name does not say it.
-  ConfigKey& doc(std::string sentence); // Full sentences.
+  ConfigKey& unit(std::string unit);     // "seconds", "bytes": for the reference where the name does not say it.
+  ConfigKey& doc(std::string sentence);  // Full sentences.
   ConfigKey& since(std::string version);
-  ConfigKey& secret();                  // Never printed.
-  // Says what a string, or each item of a list, must look like: returns an empty string, or "must be ..." for the message.
+  ConfigKey& secret();  // Never printed.
+  // Says what a string, or each item of a list, must look like: returns an empty string, or "must be ..." for the
+  // message.
   ConfigKey& check(std::function<std::string(const std::string&)> complaint);
 
   const std::string& name() const { return name_; }
@@ -63,14 +64,14 @@ class ConfigKey {
   friend class Config;
   enum class Kind { kInteger, kReal, kBoolean, kString, kChoice, kList, kMap };
 
-  std::string set(const ConfigText& text);               // Empty, or "must be ...".
+  std::string set(const ConfigText& text);  // Empty, or "must be ...".
   std::string set_scalar(const ConfigText& text);
   std::string complaint_about(const std::string& word) const;
   std::string set_integer(const std::string& text);
   std::string set_real(const std::string& text);
   std::string set_list(const ConfigText& text);
   std::string set_map(const ConfigText& text);
-  bool hides(const std::string& entry) const;            // True for a value that must not be shown.
+  bool hides(const std::string& entry) const;  // True for a value that must not be shown.
 
   std::string name_, unit_, doc_, since_ = "0.1", origin_ = "default";
   Kind kind_ = Kind::kString;
@@ -79,12 +80,12 @@ class ConfigKey {
   int64_t low_ = 0, high_ = 0;
   double real_low_ = 0, real_high_ = 0;
   std::vector<std::string> choices_;
-  std::map<std::string, std::string> entry_origins_;     // Of a map's entries.
+  std::map<std::string, std::string> entry_origins_;  // Of a map's entries.
   std::function<std::string(const std::string&)> complaint_;
-  std::function<ConfigText()> get_;                      // The bound variable as text.
+  std::function<ConfigText()> get_;  // The bound variable as text.
   std::function<void(int64_t)> set_integer_;
   std::function<void(double)> set_real_;
-  std::function<void(const std::string&)> set_text_;     // Strings, choices and booleans ("true", "false").
+  std::function<void(const std::string&)> set_text_;  // Strings, choices and booleans ("true", "false").
   std::function<void(const std::vector<std::string>&)> set_items_;
   std::map<std::string, std::string>* map_ = nullptr;
 };
@@ -97,9 +98,9 @@ struct ConfigFlag {
 };
 
 struct ConfigSources {
-  std::string path;                                // No file when empty.
-  std::map<std::string, std::string> environment;  // From process_environment(), or a test's own.
-  std::vector<ConfigFlag> flags;
+  std::string path = {};                                // No file when empty.
+  std::map<std::string, std::string> environment = {};  // From process_environment(), or a test's own.
+  std::vector<ConfigFlag> flags = {};
 };
 
 // The variables of this process whose names start with BLOOMRING_.
@@ -111,14 +112,14 @@ class Config {
   void section(std::string name, std::string sentence);
 
   template <std::integral Int>
-    requires(!std::same_as<Int, bool>)
-  ConfigKey& integer(std::string name, Int* target) {
+  requires(!std::same_as<Int, bool>) ConfigKey& integer(std::string name, Int* target) {
     ConfigKey& key = add(std::move(name), ConfigKey::Kind::kInteger);
     key.set_integer_ = [target](int64_t value) { *target = static_cast<Int>(value); };
     key.get_ = [target] { return ConfigText::of(std::to_string(*target)); };
     key.low_ = std::in_range<int64_t>(std::numeric_limits<Int>::min()) ? std::numeric_limits<Int>::min() : 0;
-    key.high_ = std::in_range<int64_t>(std::numeric_limits<Int>::max()) ? static_cast<int64_t>(std::numeric_limits<Int>::max())
-                                                                        : std::numeric_limits<int64_t>::max();
+    key.high_ = std::in_range<int64_t>(std::numeric_limits<Int>::max())
+                    ? static_cast<int64_t>(std::numeric_limits<Int>::max())
+                    : std::numeric_limits<int64_t>::max();
     key.default_ = key.get_();
     return key;
   }
@@ -206,7 +207,8 @@ class Config {
   void load_environment(const std::map<std::string, std::string>& environment, std::vector<std::string>& problems);
   void load_variable(const std::string& variable, const std::string& value, std::vector<std::string>& problems);
   void load_flags(const std::vector<ConfigFlag>& flags, std::vector<std::string>& problems);
-  void assign_text(ConfigKey& key, const std::string& value, const std::string& origin, std::vector<std::string>& problems);
+  void assign_text(ConfigKey& key, const std::string& value, const std::string& origin,
+                   std::vector<std::string>& problems);
   void assign(ConfigKey& key, const ConfigText& text, const std::string& place, const std::string& origin,
               std::vector<std::string>& problems);
 

@@ -78,7 +78,8 @@ std::string ConfigKey::type_text() const {
     case Kind::kBoolean: return "true or false";
     case Kind::kString: return "a string";
     case Kind::kChoice: return "one of " + joined(choices_);
-    case Kind::kList: return choices_.empty() ? "a string or a list of strings" : "one or a list of " + joined(choices_);
+    case Kind::kList:
+      return choices_.empty() ? "a string or a list of strings" : "one or a list of " + joined(choices_);
     case Kind::kMap: return "a map of names to strings";
   }
   return "";

@@ -58,9 +58,9 @@ std::string Config::reference_markdown() const {
     out << "| key | value | default | environment variable | since | what it does |\n|---|---|---|---|---|---|\n";
     for (const ConfigKey& key : keys_) {
       if (!belongs(key.name(), section.name)) continue;
-      out << "| `" << key.name() << "` | " << without_article(key.type_text()) << (key.unit_.empty() ? "" : ", " + key.unit_)
-          << " | `" << yaml_scalar(key.default_) << "` | `" << key.environment_variable() << "` | " << key.since_ << " | "
-          << key.doc_ << " |\n";
+      out << "| `" << key.name() << "` | " << without_article(key.type_text())
+          << (key.unit_.empty() ? "" : ", " + key.unit_) << " | `" << yaml_scalar(key.default_) << "` | `"
+          << key.environment_variable() << "` | " << key.since_ << " | " << key.doc_ << " |\n";
     }
     out << "\n";
   }

@@ -11,9 +11,7 @@ constexpr const char* kTooDeep = "is nested too deep";
 
 int line_of(const YAML::Node& node) { return node.Mark().line + 1; }
 
-std::string at_line(std::string_view file, int line) {
-  return std::string(file) + ":" + std::to_string(line) + ": ";
-}
+std::string at_line(std::string_view file, int line) { return std::string(file) + ":" + std::to_string(line) + ": "; }
 
 // Nothing when the node is nested deeper than a value may be.
 std::optional<ConfigText> text_of(const YAML::Node& node) {
@@ -89,10 +87,12 @@ Result<std::vector<ConfigEntry>> read_config_yaml(const std::string& text, std::
                                                   const std::function<bool(std::string_view)>& is_section) {
   try {
     const std::vector<YAML::Node> documents = YAML::LoadAll(text);
-    if (documents.size() > 1) return invalid(at_line(file, line_of(documents[1])) + "a second YAML document; there must be one");
+    if (documents.size() > 1)
+      return invalid(at_line(file, line_of(documents[1])) + "a second YAML document; there must be one");
     Reader reader(file, is_section);
     if (documents.empty() || documents[0].IsNull()) return std::move(reader.entries);
-    if (!documents[0].IsMap()) return invalid(at_line(file, line_of(documents[0])) + "the file must be a YAML map of sections");
+    if (!documents[0].IsMap())
+      return invalid(at_line(file, line_of(documents[0])) + "the file must be a YAML map of sections");
     BLOOMRING_TRY(reader.read(documents[0], ""));
     return std::move(reader.entries);
   } catch (const YAML::Exception& error) {

@@ -50,7 +50,8 @@ std::string text_value(const LogField& field) {
 
 std::string one_line(std::string_view text) {
   std::string line(text);
-  std::replace_if(line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
+  std::replace_if(
+      line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
   return line;
 }
 
@@ -79,7 +80,10 @@ std::string format_log_line(LogFormat format, std::string_view time, LogLevel le
   line.append(R"({"time":")").append(time).append(R"(","level":")").append(log_level_name(level));
   line.append(R"(","message":)").append(json_string(message));
   for (const LogField& field : fields) {
-    line.append(",").append(json_string(field.name)).append(":").append(field.quoted ? json_string(field.text) : field.text);
+    line.append(",")
+        .append(json_string(field.name))
+        .append(":")
+        .append(field.quoted ? json_string(field.text) : field.text);
   }
   return line + "}";
 }
@@ -93,6 +97,8 @@ void log_line(LogLevel level, std::string_view message, std::initializer_list<Lo
   log.sink.flush();
 }
 
-uint64_t log_lines(LogLevel level) { return process_log().lines[static_cast<size_t>(level)].load(std::memory_order_relaxed); }
+uint64_t log_lines(LogLevel level) {
+  return process_log().lines[static_cast<size_t>(level)].load(std::memory_order_relaxed);
+}
 
 }  // namespace bloomring

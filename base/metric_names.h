@@ -21,186 +21,219 @@ inline constexpr std::string_view kStages = "ingest|window|merge|serve";
 // From a millisecond to an hour, for delays; a play is filtered within 0.2 s when all is well.
 inline constexpr double kDelayBuckets[] = {0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600};
 // From 50 us to 1 s, for queries; the budget is 2 ms at p99.
-inline constexpr double kQueryBuckets[] = {0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.1, 0.25, 1};
+inline constexpr double kQueryBuckets[] = {0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.002,
+                                           0.005,   0.01,   0.025,   0.1,    0.25,  1};
 // From a millisecond to a slot, for drains, merges of a batch group and advances of the watermark.
 inline constexpr double kWorkBuckets[] = {0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60, 300, 1800};
 inline constexpr double kCandidateBuckets[] = {1, 10, 100, 500, 1000, 2000, 5000, 10000, 20000};
 
-// --- ingest ---------------------------------------------------------------------------------------------------------
+// --- ingest ---
 inline constexpr MetricDecl kIngestRecords{
     "bloomring_ingest_records_total", MetricType::kCounter,
-    "Play records read, by what became of them: accepted into a block, refused to the dead-letter topic, or dropped as a "
-    "repeat.",
+    "Play records read, by what became of them: accepted into a block, refused to the dead-letter topic, or "
+    "dropped as a repeat.",
     {{{"result", "accepted|refused|repeat"}}}};
-inline constexpr MetricDecl kIngestBytes{"bloomring_ingest_bytes_total", MetricType::kCounter, "Bytes of play records read."};
-inline constexpr MetricDecl kIngestRefused{"bloomring_ingest_refused_total",
-                                           MetricType::kCounter,
-                                           "Play records refused, by reason.",
-                                           {{{"reason", kRefusalReasons}}}};
-inline constexpr MetricDecl kBlocks{"bloomring_blocks_total", MetricType::kCounter, "Event blocks acknowledged by the log."};
-inline constexpr MetricDecl kBlockBytes{"bloomring_block_bytes_total", MetricType::kCounter,
-                                        "Bytes of event blocks acknowledged by the log, before compression."};
-inline constexpr MetricDecl kBlockEvents{"bloomring_block_events_total", MetricType::kCounter,
-                                         "Events in the event blocks acknowledged by the log."};
-inline constexpr MetricDecl kEventToLog{"bloomring_event_to_log_seconds",
-                                        MetricType::kHistogram,
-                                        "Delay from the event time of a block's newest event to its acknowledgement by the log.",
-                                        {},
-                                        kDelayBuckets};
+inline constexpr MetricDecl kIngestBytes{
+    "bloomring_ingest_bytes_total", MetricType::kCounter,
+    "Bytes of play records read."};
+inline constexpr MetricDecl kIngestRefused{
+    "bloomring_ingest_refused_total", MetricType::kCounter,
+    "Play records refused, by reason.",
+    {{{"reason", kRefusalReasons}}}};
+inline constexpr MetricDecl kBlocks{
+    "bloomring_blocks_total", MetricType::kCounter,
+    "Event blocks acknowledged by the log."};
+inline constexpr MetricDecl kBlockBytes{
+    "bloomring_block_bytes_total", MetricType::kCounter,
+    "Bytes of event blocks acknowledged by the log, before compression."};
+inline constexpr MetricDecl kBlockEvents{
+    "bloomring_block_events_total", MetricType::kCounter,
+    "Events in the event blocks acknowledged by the log."};
+inline constexpr MetricDecl kEventToLog{
+    "bloomring_event_to_log_seconds", MetricType::kHistogram,
+    "Delay from the event time of a block's newest event to its acknowledgement by the log.",
+    {}, kDelayBuckets};
 
-// --- every stage ------------------------------------------------------------------------------------------------------
-inline constexpr MetricDecl kDeadLetters{"bloomring_dead_letters_total",
-                                         MetricType::kCounter,
-                                         "Records written to the dead-letter topic, by the stage that refused them and the reason.",
-                                         {{{"stage", kStages}, {"reason", kRefusalReasons}}}};
+// --- every stage ---
+inline constexpr MetricDecl kDeadLetters{
+    "bloomring_dead_letters_total", MetricType::kCounter,
+    "Records written to the dead-letter topic, by the stage that refused them and the reason.",
+    {{{"stage", kStages}, {"reason", kRefusalReasons}}}};
 inline constexpr MetricDecl kProcessingLag{
     "bloomring_processing_lag_records", MetricType::kGauge,
     "Log records at or after the applied offset: the backlog of a stage, by partition.",
     {{{"stage", kStages}, {"topic", ""}, {"partition", ""}}}};
 inline constexpr MetricDecl kCustodyLag{
     "bloomring_custody_lag_records", MetricType::kGauge,
-    "Log records at or after the committed offset. For the window stage at least what the ring holds, by design: not a backlog.",
+    "Log records at or after the committed offset. For the window stage at least what the ring holds, by "
+    "design: not a backlog.",
     {{{"stage", kStages}, {"topic", ""}, {"partition", ""}}}};
-inline constexpr MetricDecl kAppliedOffset{"bloomring_applied_offset",
-                                           MetricType::kGauge,
-                                           "Next offset that a stage will apply, by partition.",
-                                           {{{"stage", kStages}, {"topic", ""}, {"partition", ""}}}};
-inline constexpr MetricDecl kCommittedOffset{"bloomring_committed_offset",
-                                             MetricType::kGauge,
-                                             "Offset last committed for the group of a stage, by partition.",
-                                             {{{"stage", kStages}, {"topic", ""}, {"partition", ""}}}};
-inline constexpr MetricDecl kAssignedPartitions{"bloomring_assigned_partitions",
-                                                MetricType::kGauge,
-                                                "Partitions that a stage of this process holds.",
-                                                {{{"stage", kStages}}}};
-inline constexpr MetricDecl kRebalances{"bloomring_rebalances_total",
-                                        MetricType::kCounter,
-                                        "Changes of a stage's assignment by its consumer group.",
-                                        {{{"stage", kStages}, {"kind", "assign|revoke|lost"}}}};
-inline constexpr MetricDecl kCommits{"bloomring_commits_total",
-                                     MetricType::kCounter,
-                                     "Commits of offsets, by what came of them. A failed commit only means that records are read again.",
-                                     {{{"stage", kStages}, {"result", "ok|failed"}}}};
-inline constexpr MetricDecl kStageUp{"bloomring_stage_up",
-                                     MetricType::kGauge,
-                                     "1 while a stage runs in this process, 0 when it has stopped on a failure.",
-                                     {{{"stage", kStages}}}};
-inline constexpr MetricDecl kStageReady{"bloomring_stage_ready",
-                                        MetricType::kGauge,
-                                        "1 while a stage does its work on all it was assigned, 0 while it starts or rebuilds.",
-                                        {{{"stage", kStages}}}};
-inline constexpr MetricDecl kLastEventTime{"bloomring_last_event_timestamp_seconds",
-                                           MetricType::kGauge,
-                                           "Event time of the newest event that a stage has applied, by partition.",
-                                           {{{"stage", kStages}, {"partition", ""}}}};
+inline constexpr MetricDecl kAppliedOffset{
+    "bloomring_applied_offset", MetricType::kGauge,
+    "Next offset that a stage will apply, by partition.",
+    {{{"stage", kStages}, {"topic", ""}, {"partition", ""}}}};
+inline constexpr MetricDecl kCommittedOffset{
+    "bloomring_committed_offset", MetricType::kGauge,
+    "Offset last committed for the group of a stage, by partition.",
+    {{{"stage", kStages}, {"topic", ""}, {"partition", ""}}}};
+inline constexpr MetricDecl kAssignedPartitions{
+    "bloomring_assigned_partitions", MetricType::kGauge,
+    "Partitions that a stage of this process holds.",
+    {{{"stage", kStages}}}};
+inline constexpr MetricDecl kRebalances{
+    "bloomring_rebalances_total", MetricType::kCounter,
+    "Changes of a stage's assignment by its consumer group.",
+    {{{"stage", kStages}, {"kind", "assign|revoke|lost"}}}};
+inline constexpr MetricDecl kCommits{
+    "bloomring_commits_total", MetricType::kCounter,
+    "Commits of offsets, by what came of them. A failed commit only means that records are read again.",
+    {{{"stage", kStages}, {"result", "ok|failed"}}}};
+inline constexpr MetricDecl kStageUp{
+    "bloomring_stage_up", MetricType::kGauge,
+    "1 while a stage runs in this process, 0 when it has stopped on a failure.",
+    {{{"stage", kStages}}}};
+inline constexpr MetricDecl kStageReady{
+    "bloomring_stage_ready", MetricType::kGauge,
+    "1 while a stage does its work on all it was assigned, 0 while it starts or rebuilds.",
+    {{{"stage", kStages}}}};
+inline constexpr MetricDecl kLastEventTime{
+    "bloomring_last_event_timestamp_seconds", MetricType::kGauge,
+    "Event time of the newest event that a stage has applied, by partition.",
+    {{{"stage", kStages}, {"partition", ""}}}};
 
-// --- window -----------------------------------------------------------------------------------------------------------
-inline constexpr MetricDecl kWindowRecords{"bloomring_window_records_total", MetricType::kCounter,
-                                           "Event blocks applied to the ring."};
-inline constexpr MetricDecl kWindowEvents{"bloomring_window_events_total",
-                                          MetricType::kCounter,
-                                          "Events applied to the ring, by whether they were new in their slot.",
-                                          {{{"result", "new|repeat"}}}};
-inline constexpr MetricDecl kMergedOffset{"bloomring_merged_offset",
-                                          MetricType::kGauge,
-                                          "Merged watermark: every event of the log below this offset is in the filter store, by partition.",
-                                          {{{"partition", ""}}}};
-inline constexpr MetricDecl kSlotState{"bloomring_slots",
-                                       MetricType::kGauge,
-                                       "Slots of all partitions that this process holds, by state.",
-                                       {{{"state", "filling|sealed|draining|merged|free"}}}};
+// --- window ---
+inline constexpr MetricDecl kWindowRecords{
+    "bloomring_window_records_total", MetricType::kCounter,
+    "Event blocks applied to the ring."};
+inline constexpr MetricDecl kWindowEvents{
+    "bloomring_window_events_total", MetricType::kCounter,
+    "Events applied to the ring, by whether they were new in their slot.",
+    {{{"result", "new|repeat"}}}};
+inline constexpr MetricDecl kMergedOffset{
+    "bloomring_merged_offset", MetricType::kGauge,
+    "Merged watermark: every event of the log below this offset is in the filter store, by partition.",
+    {{{"partition", ""}}}};
+inline constexpr MetricDecl kSlotState{
+    "bloomring_slots", MetricType::kGauge,
+    "Slots of all partitions that this process holds, by state.",
+    {{{"state", "filling|sealed|draining|merged|free"}}}};
 inline constexpr MetricDecl kOldestUnmerged{
     "bloomring_oldest_unmerged_slot_timestamp_seconds", MetricType::kGauge,
     "Log time at which the oldest sealed and not yet merged slot of a partition began.",
     {{{"partition", ""}}}};
-inline constexpr MetricDecl kDrains{"bloomring_drains_total",
-                                    MetricType::kCounter,
-                                    "Drains of slots ended, by attempt (in its own slot, the next, or a lap later) and result.",
-                                    {{{"attempt", "first|second|lap"}, {"result", "done|failed"}}}};
-inline constexpr MetricDecl kDrainSeconds{"bloomring_drain_seconds",
-                                          MetricType::kHistogram,
-                                          "Time from the start of a drain to the acknowledgement of its slot-end marker.",
-                                          {},
-                                          kWorkBuckets};
-inline constexpr MetricDecl kBatches{"bloomring_batches_total", MetricType::kCounter, "User batches acknowledged by the log."};
-inline constexpr MetricDecl kBatchBytes{"bloomring_batch_bytes_total", MetricType::kCounter,
-                                        "Bytes of user batches acknowledged by the log, before compression."};
-inline constexpr MetricDecl kBatchPlays{"bloomring_batch_plays_total", MetricType::kCounter,
-                                        "Plays in the user batches acknowledged by the log."};
-inline constexpr MetricDecl kStateBytes{"bloomring_state_bytes", MetricType::kGauge, "Bytes on disk of all partition stores."};
+inline constexpr MetricDecl kDrains{
+    "bloomring_drains_total", MetricType::kCounter,
+    "Drains of slots started, by attempt: in the hour after its own, the hour after that, or a lap later.",
+    {{{"attempt", "first|second|lap"}}}};
+inline constexpr MetricDecl kDrainsAbandoned{
+    "bloomring_drains_abandoned_total", MetricType::kCounter,
+    "Drains given up because the ring came round while they were under way; their data is drained a lap later."};
+inline constexpr MetricDecl kDrainSeconds{
+    "bloomring_drain_seconds", MetricType::kHistogram,
+    "Time from the start of a drain to the acknowledgement of its slot-end marker.",
+    {}, kWorkBuckets};
+inline constexpr MetricDecl kBatches{
+    "bloomring_batches_total", MetricType::kCounter,
+    "User batches acknowledged by the log."};
+inline constexpr MetricDecl kBatchBytes{
+    "bloomring_batch_bytes_total", MetricType::kCounter,
+    "Bytes of user batches acknowledged by the log, before compression."};
+inline constexpr MetricDecl kBatchPlays{
+    "bloomring_batch_plays_total", MetricType::kCounter,
+    "Plays in the user batches acknowledged by the log."};
+inline constexpr MetricDecl kStateBytes{
+    "bloomring_state_bytes", MetricType::kGauge,
+    "Bytes on disk of all partition stores."};
 
-// --- merge ------------------------------------------------------------------------------------------------------------
-inline constexpr MetricDecl kMergeRecords{"bloomring_merge_records_total",
-                                          MetricType::kCounter,
-                                          "Records of the batch topic applied, by kind.",
-                                          {{{"kind", "batch|slot_end"}}}};
-inline constexpr MetricDecl kMergedPlays{"bloomring_merged_plays_total", MetricType::kCounter, "Plays united with filters."};
-inline constexpr MetricDecl kExpiredPlays{"bloomring_expired_plays_total", MetricType::kCounter,
-                                          "Plays skipped because the filter of their period has expired."};
-inline constexpr MetricDecl kMergeSeconds{"bloomring_merge_seconds",
-                                          MetricType::kHistogram,
-                                          "Time to unite one group of batches with the filter store and make it durable.",
-                                          {},
-                                          kWorkBuckets};
-inline constexpr MetricDecl kStoreUpdates{"bloomring_store_updates_total", MetricType::kCounter,
-                                          "Updates of filters handed to the filter store."};
-inline constexpr MetricDecl kStoreBytes{"bloomring_store_bytes_total", MetricType::kCounter,
-                                        "Bytes of keys and values handed to the filter store."};
+// --- merge ---
+inline constexpr MetricDecl kMergeRecords{
+    "bloomring_merge_records_total", MetricType::kCounter,
+    "Records of the batch topic applied, by kind.",
+    {{{"kind", "batch|slot_end"}}}};
+inline constexpr MetricDecl kMergedPlays{
+    "bloomring_merged_plays_total", MetricType::kCounter,
+    "Plays united with filters."};
+inline constexpr MetricDecl kExpiredPlays{
+    "bloomring_expired_plays_total", MetricType::kCounter,
+    "Plays skipped because the filter of their period has expired."};
+inline constexpr MetricDecl kMergeSeconds{
+    "bloomring_merge_seconds", MetricType::kHistogram,
+    "Time to unite one group of batches with the filter store and make it durable.",
+    {}, kWorkBuckets};
+inline constexpr MetricDecl kStoreUpdates{
+    "bloomring_store_updates_total", MetricType::kCounter,
+    "Updates of filters handed to the filter store."};
+inline constexpr MetricDecl kStoreBytes{
+    "bloomring_store_bytes_total", MetricType::kCounter,
+    "Bytes of keys and values handed to the filter store."};
 inline constexpr MetricDecl kStorePhysicalBytes{
     "bloomring_store_physical_bytes_total", MetricType::kCounter,
     "Bytes that the embedded filter store has written to disk for it: log, flush and compaction."};
-inline constexpr MetricDecl kStoreDiskBytes{"bloomring_store_disk_bytes", MetricType::kGauge,
-                                            "Bytes on disk of the embedded filter store."};
-inline constexpr MetricDecl kStoreErrors{"bloomring_store_errors_total",
-                                         MetricType::kCounter,
-                                         "Failed operations on the filter store.",
-                                         {{{"op", "apply|advance|read|refresh"}}}};
+inline constexpr MetricDecl kStoreDiskBytes{
+    "bloomring_store_disk_bytes", MetricType::kGauge,
+    "Bytes on disk of the embedded filter store."};
+inline constexpr MetricDecl kStoreErrors{
+    "bloomring_store_errors_total", MetricType::kCounter,
+    "Failed operations on the filter store.",
+    {{{"op", "apply|advance|read|refresh"}}}};
 
-// --- serve ------------------------------------------------------------------------------------------------------------
-inline constexpr MetricDecl kServeRecords{"bloomring_serve_records_total", MetricType::kCounter,
-                                          "Event blocks applied to the recent plays."};
-inline constexpr MetricDecl kServeEvents{"bloomring_serve_events_total", MetricType::kCounter,
-                                         "Events applied to the recent plays."};
-inline constexpr MetricDecl kEventToSeen{"bloomring_event_to_seen_seconds",
-                                         MetricType::kHistogram,
-                                         "Delay from the event time of a block's newest event to the moment queries see it.",
-                                         {},
-                                         kDelayBuckets};
-inline constexpr MetricDecl kQuerySeconds{"bloomring_query_seconds",
-                                          MetricType::kHistogram,
-                                          "Time to answer a query, by whether the answer was complete.",
-                                          {{{"result", "complete|partial|refused|failed"}}},
-                                          kQueryBuckets};
-inline constexpr MetricDecl kQueryCandidates{"bloomring_query_candidates",
-                                             MetricType::kHistogram,
-                                             "Candidates in a query.",
-                                             {},
-                                             kCandidateBuckets};
-inline constexpr MetricDecl kCandidates{"bloomring_candidates_total",
-                                        MetricType::kCounter,
-                                        "Candidates answered, by verdict: unseen, or seen with the reason.",
-                                        {{{"verdict", "unseen|client|served|recent|filter"}}}};
-inline constexpr MetricDecl kRecentEntries{"bloomring_recent_entries", MetricType::kGauge,
-                                           "Recent plays held in memory for queries."};
-inline constexpr MetricDecl kRecentBytes{"bloomring_recent_bytes", MetricType::kGauge,
-                                         "Memory of the recent plays held for queries."};
+// --- serve ---
+inline constexpr MetricDecl kServeRecords{
+    "bloomring_serve_records_total", MetricType::kCounter,
+    "Event blocks applied to the recent plays."};
+inline constexpr MetricDecl kServeEvents{
+    "bloomring_serve_events_total", MetricType::kCounter,
+    "Events applied to the recent plays."};
+inline constexpr MetricDecl kEventToSeen{
+    "bloomring_event_to_seen_seconds", MetricType::kHistogram,
+    "Delay from the event time of a block's newest event to the moment queries see it.",
+    {}, kDelayBuckets};
+inline constexpr MetricDecl kQuerySeconds{
+    "bloomring_query_seconds", MetricType::kHistogram,
+    "Time to answer a query, by whether the answer was complete.",
+    {{{"result", "complete|partial|refused|failed"}}}, kQueryBuckets};
+inline constexpr MetricDecl kQueryCandidates{
+    "bloomring_query_candidates", MetricType::kHistogram,
+    "Candidates in a query.",
+    {}, kCandidateBuckets};
+inline constexpr MetricDecl kCandidates{
+    "bloomring_candidates_total", MetricType::kCounter,
+    "Candidates answered, by verdict: unseen, or seen with the reason.",
+    {{{"verdict", "unseen|client|served|recent|filter"}}}};
+inline constexpr MetricDecl kRecentEntries{
+    "bloomring_recent_entries", MetricType::kGauge,
+    "Recent plays held in memory for queries."};
+inline constexpr MetricDecl kRecentBytes{
+    "bloomring_recent_bytes", MetricType::kGauge,
+    "Memory of the recent plays held for queries."};
 
-// --- process ----------------------------------------------------------------------------------------------------------
-inline constexpr MetricDecl kBuildInfo{"bloomring_build_info", MetricType::kGauge, "Always 1; the version is in the label.", {{{"version", ""}}}};
-inline constexpr MetricDecl kLogMessages{"bloomring_log_messages_total",
-                                         MetricType::kCounter,
-                                         "Log lines by level, written or not.",
-                                         {{{"level", "debug|info|warning|error"}}}};
-inline constexpr MetricDecl kProcessCpu{"process_cpu_seconds_total", MetricType::kCounter,
-                                        "User and system CPU time of the process in seconds."};
-inline constexpr MetricDecl kProcessResident{"process_resident_memory_bytes", MetricType::kGauge,
-                                             "Resident memory of the process in bytes."};
-inline constexpr MetricDecl kProcessVirtual{"process_virtual_memory_bytes", MetricType::kGauge,
-                                            "Virtual memory of the process in bytes."};
-inline constexpr MetricDecl kProcessFds{"process_open_fds", MetricType::kGauge, "Open file descriptors of the process."};
-inline constexpr MetricDecl kProcessFdsMax{"process_max_fds", MetricType::kGauge, "Most file descriptors the process may open."};
-inline constexpr MetricDecl kProcessStart{"process_start_time_seconds", MetricType::kGauge,
-                                          "Start of the process in seconds since 1970-01-01 UTC."};
+// --- process ---
+inline constexpr MetricDecl kBuildInfo{
+    "bloomring_build_info", MetricType::kGauge,
+    "Always 1; the version is in the label.",
+    {{{"version", ""}}}};
+inline constexpr MetricDecl kLogMessages{
+    "bloomring_log_messages_total", MetricType::kCounter,
+    "Log lines by level, written or not.",
+    {{{"level", "debug|info|warning|error"}}}};
+inline constexpr MetricDecl kProcessCpu{
+    "process_cpu_seconds_total", MetricType::kCounter,
+    "User and system CPU time of the process in seconds."};
+inline constexpr MetricDecl kProcessResident{
+    "process_resident_memory_bytes", MetricType::kGauge,
+    "Resident memory of the process in bytes."};
+inline constexpr MetricDecl kProcessVirtual{
+    "process_virtual_memory_bytes", MetricType::kGauge,
+    "Virtual memory of the process in bytes."};
+inline constexpr MetricDecl kProcessFds{
+    "process_open_fds", MetricType::kGauge,
+    "Open file descriptors of the process."};
+inline constexpr MetricDecl kProcessFdsMax{
+    "process_max_fds", MetricType::kGauge,
+    "Most file descriptors the process may open."};
+inline constexpr MetricDecl kProcessStart{
+    "process_start_time_seconds", MetricType::kGauge,
+    "Start of the process in seconds since 1970-01-01 UTC."};
 
 // All of the above, in this order.
 std::span<const MetricDecl* const> all();

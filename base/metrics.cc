@@ -45,7 +45,8 @@ void check_labels(const MetricDecl& decl, std::span<const std::string_view> valu
   const std::string name(decl.name);
   BLOOMRING_CHECK(values.size() == decl.label_count(), name + ": wrong number of label values");
   for (size_t i = 0; i < values.size(); ++i) {
-    BLOOMRING_CHECK(allowed(decl.labels[i].values, values[i]), name + ": undeclared label value " + std::string(values[i]));
+    BLOOMRING_CHECK(allowed(decl.labels[i].values, values[i]),
+                    name + ": undeclared label value " + std::string(values[i]));
   }
 }
 
@@ -71,7 +72,8 @@ class FamilyScrape final : public Scrape {
   explicit FamilyScrape(Families& families) : families_(families) {}
 
   void write(const MetricDecl& decl, LabelValues labels, double value) override {
-    BLOOMRING_CHECK(decl.type != MetricType::kHistogram, std::string(decl.name) + ": a histogram cannot be written at scrape");
+    BLOOMRING_CHECK(decl.type != MetricType::kHistogram,
+                    std::string(decl.name) + ": a histogram cannot be written at scrape");
     check_labels(decl, labels);
     prometheus::ClientMetric child;
     size_t index = 0;
@@ -114,7 +116,8 @@ class Children {
     const std::lock_guard lock(mutex_);
     auto& family = families_[decl.name];
     if (!family) {
-      family = std::make_unique<prometheus::Family<Impl>>(std::string(decl.name), std::string(decl.help), prometheus::Labels());
+      family = std::make_unique<prometheus::Family<Impl>>(std::string(decl.name), std::string(decl.help),
+                                                          prometheus::Labels());
     }
     prometheus::Labels labels;
     for (size_t i = 0; i < values.size(); ++i) labels.emplace(decl.labels[i].name, values[i]);
@@ -155,7 +158,8 @@ struct Metrics::Impl {
     }
   }
   Histogram& histogram(const MetricDecl& decl, std::span<const std::string_view> values) {
-    return histograms.child(decl, values, prometheus::Histogram::BucketBoundaries(decl.buckets.begin(), decl.buckets.end()));
+    return histograms.child(decl, values,
+                            prometheus::Histogram::BucketBoundaries(decl.buckets.begin(), decl.buckets.end()));
   }
 };
 

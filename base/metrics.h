@@ -44,9 +44,9 @@ struct MetricLabel {
 struct MetricDecl {
   std::string_view name;
   MetricType type;
-  std::string_view help;                    // Full sentences.
-  std::array<MetricLabel, 3> labels = {};   // In order; empty names are none.
-  std::span<const double> buckets = {};     // Histograms: upper ends, ascending, without infinity.
+  std::string_view help;                   // Full sentences.
+  std::array<MetricLabel, 3> labels = {};  // In order; empty names are none.
+  std::span<const double> buckets = {};    // Histograms: upper ends, ascending, without infinity.
 
   size_t label_count() const;
 };

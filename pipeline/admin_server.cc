@@ -92,11 +92,11 @@ Status cannot_listen(const std::string& listen, const std::string& reason) {
 }  // namespace
 
 AdminPages admin_pages(const Metrics& metrics, const Health& health) {
-  return {
-      {"/metrics", [&] { return AdminPage{200, "text/plain; version=0.0.4; charset=utf-8", metrics.text()}; }},
-      {"/healthz", [&] { return AdminPage{health.alive() ? 200 : 503, "application/json", health.alive_json()}; }},
-      {"/readyz", [&] { return AdminPage{health.ready() ? 200 : 503, "application/json", health.ready_json()}; }},
-  };
+  AdminPages pages;
+  pages["/metrics"] = [&] { return AdminPage{200, "text/plain; version=0.0.4; charset=utf-8", metrics.text()}; };
+  pages["/healthz"] = [&] { return AdminPage{health.alive() ? 200 : 503, "application/json", health.alive_json()}; };
+  pages["/readyz"] = [&] { return AdminPage{health.ready() ? 200 : 503, "application/json", health.ready_json()}; };
+  return pages;
 }
 
 Result<std::unique_ptr<AdminServer>> AdminServer::start(const std::string& listen, AdminPages pages) {
@@ -107,8 +107,9 @@ Result<std::unique_ptr<AdminServer>> AdminServer::start(const std::string& liste
   impl->address = address;
   const std::string port = address.to_string(), threads = std::to_string(kAdminThreads);
   const std::string timeout = std::to_string(kAdminTimeoutMs);
-  const char* options[] = {"listening_ports", port.c_str(), "num_threads", threads.c_str(), "request_timeout_ms", timeout.c_str(),
-                           "enable_keep_alive", "no", "enable_directory_listing", "no", nullptr};
+  const char* options[] = {"listening_ports", port.c_str(),       "num_threads",       threads.c_str(),
+                           "request_timeout_ms", timeout.c_str(), "enable_keep_alive", "no",
+                           "enable_directory_listing", "no",      nullptr};
   mg_callbacks callbacks{};
   callbacks.log_message = keep_message;
   mg_init_data init{&callbacks, &impl->last_message, options};
@@ -116,7 +117,8 @@ Result<std::unique_ptr<AdminServer>> AdminServer::start(const std::string& liste
   unsigned code = 0;
   mg_error_data error{&code, text, sizeof text};
   impl->context = mg_start2(&init, &error);
-  if (impl->context == nullptr) return cannot_listen(listen, impl->last_message.text.empty() ? text : impl->last_message.text);
+  const std::string& reason = impl->last_message.text;
+  if (impl->context == nullptr) return cannot_listen(listen, reason.empty() ? text : reason);
   mg_server_port bound{};
   if (mg_get_server_ports(impl->context, 1, &bound) != 1) return cannot_listen(listen, "no port was bound");
   impl->address.port = static_cast<uint16_t>(bound.port);

@@ -21,7 +21,8 @@ void Health::forget(const std::string& part) {
 
 bool Health::alive() const {
   const std::lock_guard lock(mutex_);
-  return std::none_of(parts_.begin(), parts_.end(), [](const auto& part) { return part.second.state == State::kFailed; });
+  return std::none_of(parts_.begin(), parts_.end(),
+                      [](const auto& part) { return part.second.state == State::kFailed; });
 }
 
 bool Health::ready() const {

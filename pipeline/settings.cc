@@ -21,7 +21,9 @@ std::string must_not_be_empty(const std::string& text) { return text.empty() ? "
 
 // What a Kafka broker takes as the name of a topic.
 std::string must_be_topic(const std::string& name) {
-  const auto legal = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '_' || c == '-'; };
+  const auto legal = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '_' || c == '-';
+  };
   const bool ok = !name.empty() && name.size() <= 249 && name != "." && name != ".." &&
                   std::all_of(name.begin(), name.end(), legal);
   return ok ? "" : "must be a topic name: 1 to 249 of a-z A-Z 0-9 . _ -";
@@ -33,12 +35,15 @@ std::string must_be_address(const std::string& text) {
 
 std::string must_be_time_zone(const std::string& name) {
   absl::TimeZone zone;
-  return absl::LoadTimeZone(name, &zone) ? "" : "must be an IANA time zone that this machine knows, as UTC or Asia/Shanghai";
+  return absl::LoadTimeZone(name, &zone) ? ""
+                                         : "must be an IANA time zone that this machine knows, as UTC or Asia/Shanghai";
 }
 
 // Group and instance names go to brokers, file names and metrics.
 std::string must_be_word(const std::string& text) {
-  const auto legal = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '_' || c == '-'; };
+  const auto legal = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '_' || c == '-';
+  };
   const bool ok = !text.empty() && text.size() <= 200 && std::all_of(text.begin(), text.end(), legal);
   return ok ? "" : "must be 1 to 200 of a-z A-Z 0-9 . _ -";
 }
@@ -46,10 +51,14 @@ std::string must_be_word(const std::string& text) {
 void declare_kafka(Config& config, Settings& s) {
   config.section("kafka", "The brokers, and how to reach them.");
   config.string("kafka.bootstrap", &s.kafka.bootstrap)
-      .doc("Brokers to start from, as `host:port,host:port`. Required by `run`, `topics` and `check`; `dev` brings its own.");
+      .doc(
+          "Brokers to start from, as `host:port,host:port`. Required by `run`, `topics` and `check`; `dev` brings its "
+          "own.");
   config.map("kafka.properties", &s.kafka.properties)
-      .doc("Properties for librdkafka, as they are: TLS, SASL, buffer sizes. One entry can be set alone by "
-           "`BLOOMRING_KAFKA_PROPERTIES_SASL_PASSWORD` (for `sasl.password`). Those that the guarantees rest on are refused.");
+      .doc(
+          "Properties for librdkafka, as they are: TLS, SASL, buffer sizes. One entry can be set alone by "
+          "`BLOOMRING_KAFKA_PROPERTIES_SASL_PASSWORD` (for `sasl.password`). Those that the guarantees rest on are "
+          "refused.");
   config.string("kafka.group_prefix", &s.kafka.group_prefix)
       .check(must_be_word)
       .doc("Start of the names of the consumer groups, so that two installations can share brokers.");
@@ -69,7 +78,9 @@ void declare_topics(Config& config, Settings& s) {
       .doc("Dead letters: records that were refused, with their reason and their place.");
   config.integer("topics.partitions", &s.topics.partitions)
       .range(1, kShardCount)
-      .doc("Partitions of the internal topics. Must divide 5000, the number of shards, and can never be changed in place.");
+      .doc(
+          "Partitions of the internal topics. Must divide 5000, the number of shards, and can never be changed in "
+          "place.");
   config.integer("topics.plays_partitions", &s.topics.plays_partitions)
       .range(1, 10000)
       .doc("Partitions of the topics of plays and of dead letters where `bloomring topics` creates them.");
@@ -79,8 +90,10 @@ void declare_topics(Config& config, Settings& s) {
   config.integer("topics.retention_hours", &s.topics.retention_hours)
       .range(1, 24 * 366)
       .unit("hours")
-      .doc("How long the log of user events is kept. Must be longer than one lap of the ring: a process without its disk "
-           "reads back at most that far.");
+      .doc(
+          "How long the log of user events is kept. Must be longer than one lap of the ring: a process without its "
+          "disk "
+          "reads back at most that far.");
 }
 
 void declare_events(Config& config, Settings& s) {
@@ -90,13 +103,15 @@ void declare_events(Config& config, Settings& s) {
   };
   field("events.user", &s.events.user, "Field with the user id: a string or an integer. Required in every play.");
   field("events.item", &s.events.item, "Field with the item id: a string or an integer. Required in every play.");
-  field("events.time", &s.events.time, "Field with the event time: a number or an RFC 3339 string. Required in every play.");
+  field("events.time", &s.events.time,
+        "Field with the event time: a number or an RFC 3339 string. Required in every play.");
   field("events.scene", &s.events.scene, "Field with the scene, a namespace whose filters never mix with another's.");
   field("events.event", &s.events.event, "Field with the kind of event; a play where it is absent.");
   field("events.progress", &s.events.progress, "Field with how far the item was played, in milliseconds.");
   field("events.duration", &s.events.duration, "Field with how long the item is, in milliseconds.");
-  config.choice<TimeUnit>("events.time_unit", &s.events.time_unit,
-                          {{"ms", TimeUnit::kMilliseconds}, {"s", TimeUnit::kSeconds}, {"us", TimeUnit::kMicroseconds}})
+  config
+      .choice<TimeUnit>("events.time_unit", &s.events.time_unit,
+                        {{"ms", TimeUnit::kMilliseconds}, {"s", TimeUnit::kSeconds}, {"us", TimeUnit::kMicroseconds}})
       .doc("Unit of event times that are numbers, since 1970-01-01 UTC.");
   config.integer("events.ahead_seconds", &s.events.ahead_seconds)
       .range(0, 86400)
@@ -109,7 +124,8 @@ void declare_events(Config& config, Settings& s) {
 }
 
 void declare_ingest(Config& config, Settings& s) {
-  config.section("ingest", "How plays are packed into event blocks. A block is sent when the first of the three is reached.");
+  config.section("ingest",
+                 "How plays are packed into event blocks. A block is sent when the first of the three is reached.");
   config.integer("ingest.block_events", &s.ingest.block_events)
       .range(1, 65536)
       .unit("events")
@@ -128,14 +144,18 @@ void declare_ingest(Config& config, Settings& s) {
 
 void declare_ring(Config& config, Settings& s) {
   config.section("ring", "The ring of slots that collects plays before they are merged into filters.");
-  config.integer("ring.slots", &s.ring.slots).range(3, 64).doc("Slots on the ring: one fills, one drains, the rest are spare.");
+  config.integer("ring.slots", &s.ring.slots)
+      .range(3, 64)
+      .doc("Slots on the ring: one fills, one drains, the rest are spare.");
   config.integer("ring.slot_seconds", &s.ring.slot_seconds)
       .range(1, 86400)
       .unit("seconds")
       .doc("Log time that one slot covers. Must be the same for all processes of an installation.");
   config.real("ring.drain_spread", &s.ring.drain_spread)
       .real_range(0, 0.9)
-      .doc("Fraction of a slot over which a drain is spread, so that the filter store sees an even load; 0 drains at once.");
+      .doc(
+          "Fraction of a slot over which a drain is spread, so that the filter store sees an even load; 0 drains at "
+          "once.");
   config.integer("ring.drain_bytes_max", &s.ring.drain_bytes_max)
       .range(kMiB, 16 * kGiB)
       .unit("bytes")
@@ -150,15 +170,17 @@ void declare_filter(Config& config, Settings& s) {
   config.integer("filter.periods_read", &s.filter.periods_read)
       .range(1, 64)
       .doc("Periods that a query reads: the current one and those before it.");
-  config.choice<PeriodUnit>("filter.period", &s.filter.period,
-                            {{"month", PeriodUnit::kMonth}, {"week", PeriodUnit::kWeek}, {"day", PeriodUnit::kDay}})
+  config
+      .choice<PeriodUnit>("filter.period", &s.filter.period,
+                          {{"month", PeriodUnit::kMonth}, {"week", PeriodUnit::kWeek}, {"day", PeriodUnit::kDay}})
       .doc("Length of the period of one filter, by event time in `filter.time_zone`. Cannot be changed in place.");
   config.integer("filter.retention_periods", &s.filter.retention_periods)
       .range(0, 1000)
       .doc("Whole periods for which a filter is kept after its own. At least `filter.periods_read` - 1.");
   config.string("filter.time_zone", &s.filter.time_zone)
       .check(must_be_time_zone)
-      .doc("IANA name of the time zone in which periods begin and filters expire at night. Cannot be changed in place.");
+      .doc(
+          "IANA name of the time zone in which periods begin and filters expire at night. Cannot be changed in place.");
   config.integer("filter.dense_from_items", &s.filter.dense_from_items)
       .range(64, 16 * kMiB)
       .unit("items")
@@ -167,15 +189,20 @@ void declare_filter(Config& config, Settings& s) {
 
 void declare_stores(Config& config, Settings& s) {
   config.section("store", "The filter store.");
-  config.choice<StoreKind>("store.kind", &s.store.kind, {{"embedded", StoreKind::kEmbedded}, {"redis", StoreKind::kRedis}})
+  config
+      .choice<StoreKind>("store.kind", &s.store.kind,
+                         {{"embedded", StoreKind::kEmbedded}, {"redis", StoreKind::kRedis}})
       .doc("`embedded` keeps filters in RocksDB under `store.path`; `redis` is not available yet.");
   config.string("store.path", &s.store.path).check(must_not_be_empty).doc("Folder of the embedded filter store.");
   config.integer("store.memory_bytes", &s.store.memory_bytes)
       .range(8 * kMiB, kBytesMax)
       .unit("bytes")
       .doc("Memory of the embedded filter store: block cache and write buffers together.");
-  config.section("state", "The local state of the window stage. It can be thrown away; it is then read back from the log.");
-  config.string("state.path", &s.state.path).check(must_not_be_empty).doc("Folder with one RocksDB for each partition.");
+  config.section("state",
+                 "The local state of the window stage. It can be thrown away; it is then read back from the log.");
+  config.string("state.path", &s.state.path)
+      .check(must_not_be_empty)
+      .doc("Folder with one RocksDB for each partition.");
   config.integer("state.memory_bytes", &s.state.memory_bytes)
       .range(8 * kMiB, kBytesMax)
       .unit("bytes")
@@ -190,10 +217,13 @@ void declare_process(Config& config, Settings& s) {
   config.section("", "What this process is and does.");
   config.string("instance", &s.instance)
       .check(must_be_word)
-      .doc("Name of this process, stable over restarts and different from all others; the host's name where nothing is "
-           "said. Kafka's static membership goes by it.");
-  config.choices<Stage>("stages", &s.stages,
-                        {{"ingest", Stage::kIngest}, {"window", Stage::kWindow}, {"merge", Stage::kMerge}, {"serve", Stage::kServe}})
+      .doc(
+          "Name of this process, stable over restarts and different from all others; the host's name where nothing is "
+          "said. Kafka's static membership goes by it.");
+  config
+      .choices<Stage>(
+          "stages", &s.stages,
+          {{"ingest", Stage::kIngest}, {"window", Stage::kWindow}, {"merge", Stage::kMerge}, {"serve", Stage::kServe}})
       .doc("Stages that this process runs.");
   config.section("threads", "Threads of the stages that hold partitions; each partition belongs to one.");
   config.integer("threads.window", &s.threads.window).range(1, 256).doc("Threads of the window stage.");
@@ -202,7 +232,9 @@ void declare_process(Config& config, Settings& s) {
 
 void declare_faces(Config& config, Settings& s) {
   config.section("serve", "The query service.");
-  config.string("serve.listen", &s.serve.listen).check(must_be_address).doc("Address of the gRPC service; port 0 takes a free one.");
+  config.string("serve.listen", &s.serve.listen)
+      .check(must_be_address)
+      .doc("Address of the gRPC service; port 0 takes a free one.");
   config.integer("serve.recent_bytes_max", &s.serve.recent_bytes_max)
       .range(kMiB, kBytesMax)
       .unit("bytes")
@@ -222,8 +254,12 @@ void declare_faces(Config& config, Settings& s) {
       .check(must_be_address)
       .doc("Address of /metrics, /healthz and /readyz; port 0 takes a free one.");
   config.section("log", "The log, on standard error.");
-  config.choice<LogLevel>("log.level", &s.log.level,
-                          {{"debug", LogLevel::kDebug}, {"info", LogLevel::kInfo}, {"warning", LogLevel::kWarning}, {"error", LogLevel::kError}})
+  config
+      .choice<LogLevel>("log.level", &s.log.level,
+                        {{"debug", LogLevel::kDebug},
+                         {"info", LogLevel::kInfo},
+                         {"warning", LogLevel::kWarning},
+                         {"error", LogLevel::kError}})
       .doc("Least level that is written.");
   config.choice<LogFormat>("log.format", &s.log.format, {{"text", LogFormat::kText}, {"json", LogFormat::kJson}})
       .doc("`text` for people, `json` for machines: one object a line.");
@@ -284,7 +320,8 @@ Result<LoadedSettings> load_settings(const ConfigSources& sources) {
 }
 
 Result<LoadedSettings> load_settings(const std::string& path, std::vector<ConfigFlag> overrides) {
-  return load_settings(ConfigSources{.path = path, .environment = process_environment(), .flags = std::move(overrides)});
+  return load_settings(
+      ConfigSources{.path = path, .environment = process_environment(), .flags = std::move(overrides)});
 }
 
 Status check_runnable(const Settings& settings) {

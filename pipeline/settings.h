@@ -15,6 +15,7 @@
 #include "base/config.h"
 #include "base/log.h"
 #include "base/result.h"
+#include "schemas/play_json.h"
 #include "state/period.h"
 
 namespace bloomring {
@@ -22,7 +23,6 @@ namespace bloomring {
 enum class Stage : uint8_t { kIngest, kWindow, kMerge, kServe };
 std::string_view stage_name(Stage stage);  // "ingest", "window", "merge", "serve".
 
-enum class TimeUnit : uint8_t { kMilliseconds, kSeconds, kMicroseconds };
 enum class StoreKind : uint8_t { kEmbedded, kRedis };
 
 struct KafkaSettings {
@@ -39,7 +39,7 @@ struct TopicSettings {
   uint32_t partitions = 50;        // Of user-events and user-batches; divides 5000.
   uint32_t plays_partitions = 10;  // Of the topics of plays and of the dead-letter topic, when we create them.
   uint16_t replication = 3;
-  uint32_t retention_hours = 48;   // Of user-events; longer than the ring.
+  uint32_t retention_hours = 48;  // Of user-events; longer than the ring.
 };
 
 // How a site names the fields of its events.

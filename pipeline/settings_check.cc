@@ -9,10 +9,20 @@ namespace bloomring {
 namespace {
 
 // Properties that the guarantees rest on, or that follow from other keys.
-constexpr std::string_view kOwnProperties[] = {
-    "group.id", "group.instance.id", "enable.auto.commit", "enable.auto.offset.store", "auto.offset.reset", "acks",
-    "request.required.acks", "enable.idempotence", "transactional.id", "message.timeout.ms", "delivery.timeout.ms",
-    "partition.assignment.strategy", "allow.auto.create.topics", "partitioner"};
+constexpr std::string_view kOwnProperties[] = {"group.id",
+                                               "group.instance.id",
+                                               "enable.auto.commit",
+                                               "enable.auto.offset.store",
+                                               "auto.offset.reset",
+                                               "acks",
+                                               "request.required.acks",
+                                               "enable.idempotence",
+                                               "transactional.id",
+                                               "message.timeout.ms",
+                                               "delivery.timeout.ms",
+                                               "partition.assignment.strategy",
+                                               "allow.auto.create.topics",
+                                               "partitioner"};
 
 // Collects what does not fit, each with the place where the value was set.
 class Misfits {
@@ -45,10 +55,11 @@ class Names {
 };
 
 void check_topics(const TopicSettings& topics, Misfits& misfits) {
-  misfits.require(kShardCount % topics.partitions == 0, "topics.partitions",
-                  "is " + std::to_string(topics.partitions) +
-                      "; it must divide 5000, the number of shards, as 1, 2, 4, 5, 8, 10, 20, 25, 40, 50, 100, 125, 200, "
-                      "250, 500 and 1000 do");
+  misfits.require(
+      kShardCount % topics.partitions == 0, "topics.partitions",
+      "is " + std::to_string(topics.partitions) +
+          "; it must divide 5000, the number of shards, as 1, 2, 4, 5, 8, 10, 20, 25, 40, 50, 100, 125, 200, "
+          "250, 500 and 1000 do");
   Names names(misfits, "topic");
   for (const std::string& name : topics.plays) names.add("topics.plays", name);
   names.add("topics.user_events", topics.user_events);
@@ -72,7 +83,8 @@ void check_properties(const KafkaSettings& kafka, Misfits& misfits) {
     const bool brokers = name == "bootstrap.servers" || name == "metadata.broker.list";
     misfits.require(!brokers, "kafka.properties", "has " + name + "; set kafka.bootstrap instead");
     const bool ours = std::find(std::begin(kOwnProperties), std::end(kOwnProperties), name) != std::end(kOwnProperties);
-    misfits.require(!ours, "kafka.properties", "has " + name + ", which bloomring sets itself: its guarantees rest on it");
+    misfits.require(!ours, "kafka.properties",
+                    "has " + name + ", which bloomring sets itself: its guarantees rest on it");
   }
 }
 
@@ -100,8 +112,9 @@ void check_serving(const ServeSettings& serve, Misfits& misfits) {
 
 void check_filter(const FilterSettings& filter, Misfits& misfits) {
   misfits.require(filter.retention_periods + 1 >= filter.periods_read, "filter.retention_periods",
-                  "is " + std::to_string(filter.retention_periods) + "; it must be at least filter.periods_read - 1 = " +
-                      std::to_string(filter.periods_read - 1) + ", or queries would read filters that have expired");
+                  "is " + std::to_string(filter.retention_periods) +
+                      "; it must be at least filter.periods_read - 1 = " + std::to_string(filter.periods_read - 1) +
+                      ", or queries would read filters that have expired");
 }
 
 }  // namespace

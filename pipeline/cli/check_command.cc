@@ -8,7 +8,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-void print_verdict(const CheckArgs& args, const std::vector<std::string>& checked, const std::vector<std::string>& warnings) {
+void print_verdict(const CheckArgs& args, const std::vector<std::string>& checked,
+                   const std::vector<std::string>& warnings) {
   if (args.output == OutputFormat::kJson) {
     const Json verdict = {{"ok", true}, {"file", args.config.path}, {"checked", checked}, {"warnings", warnings}};
     return print(verdict.dump() + "\n");

@@ -63,7 +63,9 @@ CLI::Option* add_word(CLI::App& command, const std::string& name, E& target, con
     if (std::find(words.begin(), words.end(), word) != words.end()) return std::string();
     return word + " must be one of " + joined(words, ", ") + hint_for(word, words);
   };
-  return command.add_option_function<std::string>(name, [&target, meanings](const std::string& word) { target = meanings.at(word); }, doc)
+  return command
+      .add_option_function<std::string>(
+          name, [&target, meanings](const std::string& word) { target = meanings.at(word); }, doc)
       ->check(CLI::Validator(check, ""))
       ->type_name(joined(words, "|"));
 }
@@ -76,7 +78,9 @@ void add_output_flag(CLI::App& command, OutputFormat& output) {
 void declare_run(CLI::App& app, CommandLine& line) {
   CLI::App& command = *app.add_subcommand("run", "Run stages in one process until SIGTERM");
   add_config_flags(command, line.run.config);
-  command.add_option("--stages", line.stages, "Stages to run: ingest,window,merge,serve (default: all, or the key `stages`)")
+  command
+      .add_option("--stages", line.stages,
+                  "Stages to run: ingest,window,merge,serve (default: all, or the key `stages`)")
       ->type_name("LIST");
   command.callback([&line] {
     if (!line.stages.empty()) line.run.config.overrides.push_back({"stages", line.stages, "--stages"});
@@ -88,7 +92,8 @@ void declare_dev(CLI::App& app, CommandLine& line) {
   DevArgs& args = line.dev;
   CLI::App& command = *app.add_subcommand("dev", "Run the whole chain in one process on an embedded broker and store");
   add_config_flags(command, args.config);
-  command.add_option("--plays", args.plays, "Plays to send, one JSON object a line; - is standard input")->type_name("FILE");
+  command.add_option("--plays", args.plays, "Plays to send, one JSON object a line; - is standard input")
+      ->type_name("FILE");
   command.add_option("--slot-seconds", args.slot_seconds, "Length of a slot (default: 5)")
       ->check(CLI::Range(1, 86400))
       ->type_name("SECONDS");
@@ -102,7 +107,8 @@ void declare_dev(CLI::App& app, CommandLine& line) {
 void declare_query(CLI::App& app, CommandLine& line) {
   QueryArgs& args = line.query;
   CLI::App& command = *app.add_subcommand("query", "Ask the service which items a user has seen");
-  command.add_option("--server", args.server, "Address of the service (default: 127.0.0.1:7700)")->type_name("HOST:PORT");
+  command.add_option("--server", args.server, "Address of the service (default: 127.0.0.1:7700)")
+      ->type_name("HOST:PORT");
   command.add_option("--user", args.user, "User id")->required()->type_name("ID");
   command.add_option("--scene", args.scene, "Scene (default: none)")->type_name("NAME");
   command.add_option("--timeout-ms", args.timeout_ms, "Longest time to wait (default: 5000)")->type_name("MS");
@@ -113,9 +119,11 @@ void declare_query(CLI::App& app, CommandLine& line) {
 
 void declare_check(CLI::App& app, CommandLine& line) {
   CheckArgs& args = line.check;
-  CLI::App& command = *app.add_subcommand("check", "Validate the configuration, and the brokers, topics and store it names");
+  CLI::App& command =
+      *app.add_subcommand("check", "Validate the configuration, and the brokers, topics and store it names");
   add_config_flags(command, args.config);
-  command.add_flag("--print", args.print, "Print the configuration in force, with the origin of each value; secrets hidden");
+  command.add_flag("--print", args.print,
+                   "Print the configuration in force, with the origin of each value; secrets hidden");
   command.add_flag("--offline", args.offline, "Check the configuration alone");
   add_output_flag(command, args.output);
   command.callback([&line] { line.chosen = [&line] { return check_command(line.check); }; });
@@ -158,7 +166,8 @@ void declare_reference(CLI::App& app, CommandLine& line) {
 
 std::vector<std::string> command_names(const CLI::App& app) {
   std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) names.push_back(command->get_name());
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(command->get_name());
   return names;
 }
 
@@ -185,7 +194,8 @@ int refuse_parse(const CLI::App& app, const CLI::ParseError& error) {
   // An unknown flag comes first: what CLI11 misses is often what the misspelt flag was to be.
   const std::string word = unknown.front().substr(0, unknown.front().find('='));
   const bool flag = word.starts_with("-");
-  return refuse("unknown " + std::string(flag ? "flag " : "argument ") + word + hint_for(word, flag_names(command)), name);
+  return refuse("unknown " + std::string(flag ? "flag " : "argument ") + word + hint_for(word, flag_names(command)),
+                name);
 }
 
 }  // namespace

@@ -35,12 +35,12 @@ int run_command(const RunArgs& args);
 
 struct DevArgs {
   ConfigArgs config;
-  std::string plays;           // File of plays to send; "-" is standard input, none when empty.
+  std::string plays;  // File of plays to send; "-" is standard input, none when empty.
   uint32_t slot_seconds = 5;
-  std::string data;            // Folder for store and state; a temporary one when empty.
-  bool shift_to_now = false;   // Move event times so that the newest play is now.
-  bool once = false;           // End when the file is read and merged.
-  bool check = false;          // At the end, compare all users of the file with exact sets.
+  std::string data;           // Folder for store and state; a temporary one when empty.
+  bool shift_to_now = false;  // Move event times so that the newest play is now.
+  bool once = false;          // End when the file is read and merged.
+  bool check = false;         // At the end, compare all users of the file with exact sets.
 };
 int dev_command(const DevArgs& args);
 
@@ -73,7 +73,7 @@ enum class InspectWhat : uint8_t { kUser, kFilter, kRing, kStore };
 struct InspectArgs {
   InspectWhat what = InspectWhat::kStore;
   ConfigArgs config;
-  std::string user;        // For user and filter.
+  std::string user;  // For user and filter.
   std::string scene;
   std::string period;      // For filter: "2026-11".
   int32_t partition = -1;  // For ring: one partition, or -1 for all.

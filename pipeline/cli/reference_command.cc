@@ -16,7 +16,8 @@ constexpr const char* kConfigHead =
 constexpr const char* kMetricsHead =
     "# Metrics\n\n"
     "Made by `bloomring reference metrics` from the declarations; do not edit.\n\n"
-    "`/metrics` on the admin port (`admin.listen`), in the Prometheus text format. A label with a closed list of values "
+    "`/metrics` on the admin port (`admin.listen`), in the Prometheus text format. A label with a closed list of "
+    "values "
     "shows them. A series that is not there is unknown, not zero. Histograms have the usual `_bucket`, `_sum` and "
     "`_count`.\n\n";
 
@@ -24,12 +25,8 @@ constexpr const char* kMetricsHead =
 
 int reference_command(const ReferenceArgs& args) {
   switch (args.what) {
-    case ReferenceWhat::kConfig:
-      print(kConfigHead + settings_reference());
-      return 0;
-    case ReferenceWhat::kMetrics:
-      print(kMetricsHead + metrics_reference(metric::all()));
-      return 0;
+    case ReferenceWhat::kConfig: print(kConfigHead + settings_reference()); return 0;
+    case ReferenceWhat::kMetrics: print(kMetricsHead + metrics_reference(metric::all())); return 0;
     case ReferenceWhat::kTopics:
     case ReferenceWhat::kFormats: break;
   }

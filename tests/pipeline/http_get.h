@@ -1,0 +1,20 @@
+// One HTTP request to a server of this machine, for tests of the admin port.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace bloomring::test {
+
+struct HttpAnswer {
+  int status = 0;  // 0 when the server closed the connection without an answer.
+  std::string head;
+  std::string body;
+};
+
+// Connects to 127.0.0.1:port, sends the bytes, and reads until the server closes.
+std::string exchange(uint16_t port, const std::string& request);
+HttpAnswer http_request(uint16_t port, const std::string& method, const std::string& target);
+HttpAnswer http_get(uint16_t port, const std::string& target);
+
+}  // namespace bloomring::test

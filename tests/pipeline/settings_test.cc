@@ -1,0 +1,172 @@
+#include "pipeline/settings.h"
+
+#include <catch2/catch.hpp>
+#include <cctype>
+
+#include "base/hash.h"
+
+using namespace bloomring;
+
+namespace {
+
+// Loads with these keys set as flags, and nothing else from outside.
+Result<LoadedSettings> load(std::vector<std::pair<std::string, std::string>> values) {
+  ConfigSources sources;
+  for (auto& [key, value] : values) sources.flags.push_back({key, value, "--" + key});
+  return load_settings(sources);
+}
+
+std::string complaint(std::vector<std::pair<std::string, std::string>> values) {
+  const Result<LoadedSettings> loaded = load(std::move(values));
+  CHECK((loaded.ok() || loaded.code() == Code::kInvalid));
+  return loaded.status().message();
+}
+
+}  // namespace
+
+TEST_CASE("settings: the defaults fit together") {
+  const Result<LoadedSettings> loaded = load({});
+  REQUIRE(loaded.status().message() == "");
+  const Settings& s = loaded->settings;
+  CHECK(loaded->warnings.empty());
+  CHECK_FALSE(s.instance.empty());
+  CHECK(s.ring.lap_ms() == 6 * 3600 * 1000);
+  CHECK(s.retention().periods_read == 4);
+  CHECK(s.retention().ahead_ms == 600 * 1000);
+  for (const Stage stage : {Stage::kIngest, Stage::kWindow, Stage::kMerge, Stage::kServe}) CHECK(s.runs(stage));
+}
+
+TEST_CASE("settings: values reach their fields") {
+  const Result<LoadedSettings> loaded = load({{"kafka.bootstrap", "b:9092"},
+                                              {"kafka.properties", "{security.protocol: SSL}"},
+                                              {"topics.plays", "a,b"},
+                                              {"events.item", "video_id"},
+                                              {"events.time_unit", "s"},
+                                              {"ring.slot_seconds", "5"},
+                                              {"filter.period", "week"},
+                                              {"filter.time_zone", "Asia/Shanghai"},
+                                              {"stages", "merge,serve"},
+                                              {"log.format", "json"},
+                                              {"ingest.drop_repeats", "false"}});
+  REQUIRE(loaded.status().message() == "");
+  const Settings& s = loaded->settings;
+  CHECK(s.kafka.bootstrap == "b:9092");
+  CHECK(s.kafka.properties.at("security.protocol") == "SSL");
+  CHECK(s.topics.plays == std::vector<std::string>{"a", "b"});
+  CHECK(s.events.item == "video_id");
+  CHECK(s.events.time_unit == TimeUnit::kSeconds);
+  CHECK(s.ring.slot_ms() == 5000);
+  CHECK(s.retention().unit == PeriodUnit::kWeek);
+  CHECK(s.retention().time_zone == "Asia/Shanghai");
+  CHECK(s.runs(Stage::kServe));
+  CHECK_FALSE(s.runs(Stage::kIngest));
+  CHECK(s.log.format == LogFormat::kJson);
+  CHECK_FALSE(s.ingest.drop_repeats);
+}
+
+TEST_CASE("settings: every key is documented, has its environment variable and a unit where its name has none") {
+  Settings settings;
+  Config config;
+  declare_settings(config, settings);
+  const std::string page = settings_reference();
+  for (const ConfigKey& key : config.keys()) {
+    INFO(key.name());
+    CHECK(key.doc_text().size() > 10);
+    CHECK((std::isupper(static_cast<unsigned char>(key.doc_text().front())) != 0 || key.doc_text().front() == '`'));
+    CHECK(key.doc_text().back() == '.');
+    CHECK(key.doc_text().find('|') == std::string::npos);  // It stands in a Markdown table.
+    CHECK(page.find("| `" + key.name() + "` |") != std::string::npos);
+    CHECK(page.find("`" + key.environment_variable() + "`") != std::string::npos);
+  }
+}
+
+TEST_CASE("settings: the number of partitions divides the number of shards") {
+  for (uint32_t count = 1; count <= kShardCount; ++count) {
+    if (count > 60 && count % 50 != 0) continue;  // All small counts and the round ones.
+    const std::string text = complaint({{"topics.partitions", std::to_string(count)}});
+    INFO(count);
+    CHECK((text.empty()) == (kShardCount % count == 0));
+  }
+  CHECK(complaint({{"topics.partitions", "3"}}) ==
+        "--topics.partitions: topics.partitions is 3; it must divide 5000, the number of shards, as 1, 2, 4, 5, 8, 10, "
+        "20, "
+        "25, 40, 50, 100, 125, 200, 250, 500 and 1000 do");
+  CHECK(complaint({{"topics.partitions", "0"}}) ==
+        "--topics.partitions: topics.partitions is 0; it must be an integer in [1, 5000]");
+}
+
+TEST_CASE("settings: the log is kept longer than the ring turns") {
+  CHECK(complaint({{"topics.retention_hours", "6"}}) ==
+        "--topics.retention_hours: topics.retention_hours is 6; it must be more than one lap of the ring (ring.slots x "
+        "ring.slot_seconds = 21600 seconds), or plays could leave the log before they are merged");
+  const Result<LoadedSettings> tight = load({{"topics.retention_hours", "7"}});
+  REQUIRE(tight.ok());
+  REQUIRE(tight->warnings.size() == 1);
+  CHECK(tight->warnings[0].starts_with(
+      "--topics.retention_hours: topics.retention_hours keeps less than two laps of the ring"));
+  CHECK(load({{"topics.retention_hours", "12"}})->warnings.empty());
+}
+
+TEST_CASE("settings: topics have legal names and each its own") {
+  CHECK(complaint({{"topics.dead", "plays"}}) ==
+        "--topics.dead: topics.dead is plays, which is already the name of another topic");
+  CHECK(complaint({{"topics.plays", "a,a"}}) ==
+        "--topics.plays: topics.plays is a, which is already the name of another topic");
+  CHECK(complaint({{"topics.dead", "a b"}}) ==
+        "--topics.dead: topics.dead is a b; it must be a topic name: 1 to 249 of a-z A-Z 0-9 . _ -");
+  CHECK(complaint({{"topics.dead", ""}}) != "");
+  CHECK(complaint({{"topics.dead", ".."}}) != "");
+  CHECK(complaint({{"topics.dead", std::string(250, 'a')}}) != "");
+}
+
+TEST_CASE("settings: fields of plays have each their own name") {
+  CHECK(complaint({{"events.item", "user"}}) ==
+        "--events.item: events.item is user, which is already the name of another field");
+  CHECK(complaint({{"events.item", ""}}) == "--events.item: events.item is \"\"; it must not be empty");
+}
+
+TEST_CASE("settings: properties that guarantees rest on cannot be overridden") {
+  CHECK(complaint({{"kafka.properties", "{bootstrap.servers: x}"}}) ==
+        "--kafka.properties: kafka.properties has bootstrap.servers; set kafka.bootstrap instead");
+  for (const char* name :
+       {"group.id", "enable.auto.commit", "acks", "auto.offset.reset", "partition.assignment.strategy"}) {
+    CHECK(complaint({{"kafka.properties", "{" + std::string(name) + ": x}"}}) ==
+          "--kafka.properties: kafka.properties has " + std::string(name) +
+              ", which bloomring sets itself: its guarantees rest on it");
+  }
+  CHECK(complaint({{"kafka.properties", "{fetch.wait.max.ms: 100, sasl.username: bob}"}}) == "");
+}
+
+TEST_CASE("settings: replicas, filters, stores, zones and addresses are checked") {
+  CHECK(complaint({{"serve.replica_index", "1"}}) ==
+        "--serve.replica_index: serve.replica_index is 1; it must be less than serve.replica_count = 1");
+  CHECK(complaint({{"serve.replication_factor", "2"}}) ==
+        "--serve.replication_factor: serve.replication_factor is 2; it must be at most serve.replica_count = 1");
+  CHECK(complaint({{"filter.retention_periods", "2"}}) ==
+        "--filter.retention_periods: filter.retention_periods is 2; it must be at least filter.periods_read - 1 = 3, "
+        "or queries "
+        "would read filters that have expired");
+  CHECK(complaint({{"store.kind", "redis"}}) ==
+        "--store.kind: store.kind is redis, which is not available yet; use embedded, with store.path");
+  CHECK(complaint({{"filter.time_zone", "Mars/Base"}}) ==
+        "--filter.time_zone: filter.time_zone is Mars/Base; it must be an IANA time zone that this machine knows, as "
+        "UTC or "
+        "Asia/Shanghai");
+  CHECK(complaint({{"admin.listen", "9600"}}) ==
+        "--admin.listen: admin.listen is 9600; it must be host:port, as 0.0.0.0:9600, with port 0 for any free one");
+  CHECK(complaint({{"stages", "ingest,wndow"}}) ==
+        "--stages: stages is [ingest, wndow]; it must be one or a list of ingest, window, merge, serve");
+  CHECK(complaint({{"instance", "a/b"}}) == "--instance: instance is a/b; it must be 1 to 200 of a-z A-Z 0-9 . _ -");
+}
+
+TEST_CASE("settings: everything that does not fit is said at once") {
+  CHECK(complaint({{"topics.partitions", "3"}, {"store.kind", "redis"}}).find("\n--store.kind: ") != std::string::npos);
+}
+
+TEST_CASE("settings: run needs brokers") {
+  Settings settings;
+  CHECK(check_runnable(settings).message() ==
+        "kafka.bootstrap is not set; name the brokers there, or in BLOOMRING_KAFKA_BOOTSTRAP");
+  settings.kafka.bootstrap = "b:9092";
+  CHECK(check_runnable(settings).ok());
+}
