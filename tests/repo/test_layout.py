@@ -41,7 +41,7 @@ SLEEP_PLACES = re.compile(r"base/[^/]+\.cc$|tests/real/processes\.py$")
 TEST_CASE = re.compile(r'\b(?:TEST_CASE|SCENARIO)\w*\s*\((?P<arguments>(?:[^"()]|"(?:\\.|[^"\\])*")*)\)')
 HIDDEN_TAG = re.compile(r"\[(\.|!hide|!mayfail|!shouldfail)")
 DISABLED = {
-    ".py": re.compile(r"unittest\.skip|@skip|expectedFailure|\.skipTest\("),
+    ".py": re.compile(r"@(unittest\.)?(skip|expectedFailure)|\bSkipTest\b|\.skipTest\("),
     ".txt": re.compile(r"PROPERTIES[^)]*\bDISABLED\b"),
 }
 
