@@ -47,7 +47,7 @@ void CandidateFilter::Scratch::add_filters(const UserFilters& filters, const Cal
     const auto at = std::find(answer.periods.begin(), answer.periods.end(), stored.period);
     if (at == answer.periods.end()) continue;
     if (Status status = query.add(stored.value, stored.store_key); !status.ok()) {
-      answer.gaps.push_back({Source::kFilters, "filter of " + calendar.name(stored.period) + ": " + status.to_string()});
+      answer.gaps.push_back({AnswerSource::kFilters, "filter of " + calendar.name(stored.period) + ": " + status.to_string()});
       continue;
     }
     filter_period.push_back(static_cast<uint8_t>(at - answer.periods.begin()));
@@ -136,7 +136,7 @@ Looked CandidateFilter::look_up(const HeldPartition& partition, std::string_view
   looked.held_from = partition.recents().lookup(user_hash(user_key), looked.periods.back(), looked.recents);
   looked.merged = partition.merged();
   const int64_t lag_ms = now_ms - partition.fresh_at_ms();
-  if (lag_ms > config_.lag_max_ms) looked.gaps.push_back({Source::kRecent, "behind the log", lag_ms});
+  if (lag_ms > config_.lag_max_ms) looked.gaps.push_back({AnswerSource::kRecent, "behind the log", lag_ms});
   return looked;
 }
 
@@ -154,7 +154,7 @@ FilterAnswer CandidateFilter::judge(const FilterQuestion& question, const Looked
   answer.periods = looked.periods;
   answer.gaps = looked.gaps;
   std::unique_ptr<Scratch> scratch = take_scratch();
-  if (filters == nullptr) answer.gaps.push_back({Source::kFilters, std::string(missing)});
+  if (filters == nullptr) answer.gaps.push_back({AnswerSource::kFilters, std::string(missing)});
   scratch->add_filters(filters == nullptr ? UserFilters{} : *filters, calendar_, answer);
   scratch->search_filters(question);
   answer.expected_error = scratch->query.expected_error();
@@ -164,7 +164,7 @@ FilterAnswer CandidateFilter::judge(const FilterQuestion& question, const Looked
   scratch->decide(question, leave, answer);
   if (answer.verdicts.size() - answer.seen_count < question.min_keep && answer.seen_count > 0) {
     leave.oldest_period = true;
-    answer.relaxed.push_back({Source::kFilters, answer.periods.back()});
+    answer.relaxed.push_back({AnswerSource::kFilters, answer.periods.back()});
     scratch->search_exact(question, looked, leave);
     scratch->decide(question, leave, answer);
   }

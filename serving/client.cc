@@ -43,7 +43,7 @@ ItemVerdict to_verdict(const v1::FilterResponse& response, size_t i) {
 std::vector<Gap> to_gaps(const google::protobuf::RepeatedPtrField<v1::Gap>& in) {
   std::vector<Gap> gaps;
   for (const v1::Gap& gap : in) {
-    gaps.push_back({static_cast<Source>(gap.source()), gap.reason(), static_cast<int64_t>(gap.lag_seconds() * 1000)});
+    gaps.push_back({static_cast<AnswerSource>(gap.source()), gap.reason(), static_cast<int64_t>(gap.lag_seconds() * 1000)});
   }
   return gaps;
 }
@@ -75,7 +75,7 @@ Status from_grpc(const grpc::Status& status) {
 FilterReply open_reply(size_t items, Status error) {
   FilterReply reply;
   reply.items.resize(items);
-  reply.gaps.push_back({Source::kFilters, "service: " + error.message()});
+  reply.gaps.push_back({AnswerSource::kFilters, "service: " + error.message()});
   reply.error = std::move(error);
   return reply;
 }

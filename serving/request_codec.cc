@@ -158,7 +158,7 @@ void encode(const FilterAnswer& answer, const Calendar& calendar, v1::Explain ex
   for (const Relaxed& relaxed : answer.relaxed) {
     v1::Relaxed& out = *response.add_relaxed();
     out.set_source(static_cast<v1::Source>(relaxed.source));
-    if (relaxed.source == Source::kFilters) out.set_period(calendar.name(relaxed.period));
+    if (relaxed.source == AnswerSource::kFilters) out.set_period(calendar.name(relaxed.period));
   }
   if (explain == v1::EXPLAIN_CODES) encode_codes(answer, response);
   if (explain == v1::EXPLAIN_VERDICTS) encode_verdicts(answer, response);

@@ -4,7 +4,7 @@ namespace bloomring {
 
 std::string_view reason_name(Reason reason) {
   switch (reason) {
-    case Reason::kNone: return "none";
+    case Reason::kNone: return "unseen";
     case Reason::kClient: return "client";
     case Reason::kServed: return "served";
     case Reason::kRecent: return "recent";
@@ -13,11 +13,11 @@ std::string_view reason_name(Reason reason) {
   return "unknown";
 }
 
-std::string_view source_name(Source source) {
+std::string_view source_name(AnswerSource source) {
   switch (source) {
-    case Source::kRecent: return "recent";
-    case Source::kServed: return "served";
-    case Source::kFilters: return "filters";
+    case AnswerSource::kRecent: return "recent";
+    case AnswerSource::kServed: return "served";
+    case AnswerSource::kFilters: return "filters";
   }
   return "unknown";
 }

@@ -19,10 +19,10 @@ enum class Reason : uint8_t {
   kFilter = 4,  // In the filter of a period.
 };
 inline constexpr size_t kReasonCount = 5;
-std::string_view reason_name(Reason reason);  // "none", "client", "served", "recent", "filter".
+std::string_view reason_name(Reason reason);  // "unseen", "client", "served", "recent", "filter".
 
-enum class Source : uint8_t { kRecent = 1, kServed = 2, kFilters = 3 };
-std::string_view source_name(Source source);  // "recent", "served", "filters".
+enum class AnswerSource : uint8_t { kRecent = 1, kServed = 2, kFilters = 3 };
+std::string_view source_name(AnswerSource source);  // "recent", "served", "filters".
 
 struct Verdict {
   Reason reason = Reason::kNone;
@@ -32,14 +32,14 @@ struct Verdict {
 
 // A source that is missing from the answer, or behind.
 struct Gap {
-  Source source = Source::kFilters;
+  AnswerSource source = AnswerSource::kFilters;
   std::string reason;  // For people: "filter store: connection refused".
   int64_t lag_ms = 0;  // How far behind, where that is what is wrong.
 };
 
 // What was left out because too few candidates were unseen.
 struct Relaxed {
-  Source source = Source::kFilters;  // kFilters: a period, with its recent plays; kServed: the last served.
+  AnswerSource source = AnswerSource::kFilters;  // kFilters: a period, with its recent plays; kServed: the last served.
   PeriodIndex period{0};
 };
 

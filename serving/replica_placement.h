@@ -1,0 +1,33 @@
+// Which replica of the query service holds which partition: arithmetic, no coordination (DESIGN, decision 6).
+//
+// Replica i of n with replication factor f holds partition p when p mod n is one of i, i-1, ..., i-f+1 (mod n): each
+// partition has f holders, and each replica holds f/n of the partitions, give or take one for each residue.
+// A StatefulSet's ordinal is the index.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/ids.h"
+
+namespace bloomring {
+
+struct ReplicaPlacement {
+  uint32_t index = 0;   // [0, count)
+  uint32_t count = 1;
+  uint32_t factor = 1;  // [1, count]
+
+  bool holds(PartitionId partition) const {
+    const uint32_t first = static_cast<uint32_t>(partition.value) % count;
+    return (index + count - first) % count < factor;
+  }
+  std::vector<PartitionId> held(uint32_t partition_count) const {
+    std::vector<PartitionId> partitions;
+    for (uint32_t p = 0; p < partition_count; ++p) {
+      if (holds(PartitionId(static_cast<int32_t>(p)))) partitions.emplace_back(static_cast<int32_t>(p));
+    }
+    return partitions;
+  }
+};
+
+}  // namespace bloomring
