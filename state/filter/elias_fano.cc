@@ -36,24 +36,14 @@ void elias_fano_append_directory(std::span<const uint64_t> set, uint32_t width_b
   }
 }
 
-namespace {
-
-// True when all bits of the bytes from bit `used_bits` on are zero.
-bool padding_is_zero(const uint8_t* bytes, uint64_t byte_count, uint64_t used_bits) {
-  return byte_count == 0 || used_bits % 8 == 0 || bytes[byte_count - 1] >> (used_bits % 8) == 0;
-}
-
-}  // namespace
-
 Status elias_fano_decode(const EliasFanoView& view, Fingerprints& out) {
-  const EliasFanoShape& shape = view.shape;
-  if (!padding_is_zero(view.lows, shape.lows_bytes, view.items * shape.low_bits) ||
-      !padding_is_zero(view.uppers, shape.uppers_bytes, view.items + shape.buckets)) {
-    return corrupt("padding of a fingerprint set is not zero");
-  }
   const size_t start = out.size();
   out.resize(start + view.items);  // The uppers hold a bit for each item, so the input justifies this.
-  switch (best_kernels().decode(view, out.data() + start)) {
+  return elias_fano_status(best_kernels().decode(view, out.data() + start));
+}
+
+Status elias_fano_status(EliasFanoFault fault) {
+  switch (fault) {
     case EliasFanoFault::kNone: return {};
     case EliasFanoFault::kTooMany: return corrupt("a fingerprint set holds more items than it says");
     case EliasFanoFault::kTooFew: return corrupt("a fingerprint set holds fewer items than it says");

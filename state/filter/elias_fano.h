@@ -53,7 +53,7 @@ struct EliasFanoView {
   const uint8_t* directory = nullptr;  // With an index only (lookup.h).
   const uint8_t* end = nullptr;  // Of all that may be read: the end of the value.
 
-  // The low bits of the i-th fingerprint.
+  // The low bits of the i-th fingerprint, i <= items.
   uint64_t low(uint64_t i) const {
     const uint64_t bit = i * shape.low_bits;
     return load64(lows + (bit >> 3), end) >> (bit & 7) & low_mask(shape.low_bits);
@@ -61,6 +61,7 @@ struct EliasFanoView {
 };
 
 enum class EliasFanoFault : uint8_t { kNone, kTooMany, kTooFew, kNotAscending, kTooWide };
+Status elias_fano_status(EliasFanoFault fault);
 
 // Appends the fingerprints to `out`, or says what is wrong with the coding.
 Status elias_fano_decode(const EliasFanoView& view, Fingerprints& out);

@@ -29,10 +29,19 @@ void append_set_header(uint64_t items, uint32_t width_bits, std::string& out) {
   out.push_back(static_cast<char>(items));
 }
 
+// Of a set with its directory.
+uint64_t dense_bytes(uint64_t items, uint32_t width_bits) {
+  if (items == 0) return 0;
+  const EliasFanoShape shape = elias_fano_shape(items, width_bits);
+  return shape.bytes() + shape.directory_bytes;
+}
+
 // Index and directories.
 void append_index(const Parts& parts, std::string& out) {
   const uint32_t width_bits = parts.narrow.empty() ? parts.wide_width_bits : parts.narrow_width_bits;
-  const IndexShape shape = index_shape(parts.narrow.size() + parts.wide.size(), width_bits);
+  const uint64_t set_bytes = dense_bytes(parts.narrow.size(), parts.narrow_width_bits) +
+                             dense_bytes(parts.wide.size(), parts.wide_width_bits);
+  const IndexShape shape = index_shape(parts.narrow.size() + parts.wide.size(), set_bytes, width_bits);
   const size_t start = out.size();
   out.resize(start + shape.block_count * kBlockBytes, '\0');
   auto* const blocks = reinterpret_cast<uint8_t*>(out.data()) + start;
@@ -93,7 +102,9 @@ Status take_index(Reader& reader, uint64_t header_bytes, View& view) {
   for (size_t i = 0; i < kIndexOffset - header_bytes; ++i) {
     if (padding[i] != 0) return corrupt("padding of the header is not zero");
   }
-  view.index.shape = index_shape(view.narrow.items + view.wide.items, view.width_bits());
+  const uint64_t set_bytes = dense_bytes(view.narrow.items, view.narrow.width_bits) +
+                             dense_bytes(view.wide.items, view.wide.width_bits);
+  view.index.shape = index_shape(view.narrow.items + view.wide.items, set_bytes, view.width_bits());
   view.index.blocks = reader.take(view.index.shape.block_count * kBlockBytes);
   view.narrow.directory = reader.take(view.narrow.shape.directory_bytes);
   view.wide.directory = reader.take(view.wide.shape.directory_bytes);
@@ -103,10 +114,19 @@ Status take_index(Reader& reader, uint64_t header_bytes, View& view) {
   return {};
 }
 
+// True when the bits from `used_bits` on are zero.
+bool padding_is_zero(const uint8_t* bytes, uint64_t used_bits) {
+  return used_bits % 8 == 0 || bytes[used_bits / 8] >> (used_bits % 8) == 0;
+}
+
 Status take_set(Reader& reader, EliasFanoView& set) {
   set.lows = reader.take(set.shape.lows_bytes);
   set.uppers = reader.take(set.shape.uppers_bytes);
   if (set.lows == nullptr || set.uppers == nullptr) return corrupt("the value is too short for its items");
+  if (!padding_is_zero(set.lows, set.items * set.shape.low_bits) ||
+      !padding_is_zero(set.uppers, set.items + set.shape.buckets)) {
+    return corrupt("padding of a fingerprint set is not zero");
+  }
   return {};
 }
 

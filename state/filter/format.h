@@ -18,9 +18,6 @@ namespace bloomring::filter {
 
 inline constexpr uint8_t kMagic = 0xb1;  // "b", version 1.
 inline constexpr size_t kChecksumBytes = 4;
-// Where the index begins: behind the header and zeros. A long string's bytes lie 16 bytes behind a cache line in
-// practice (the allocator's header), so that blocks are aligned.
-inline constexpr size_t kIndexOffset = 16;
 
 enum Flag : uint8_t {
   kHasNarrow = 1,

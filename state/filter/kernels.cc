@@ -19,12 +19,18 @@ struct PortableSelect {
 
 EliasFanoFault decode(const EliasFanoView& set, uint64_t* out) { return coding::decode_any(set, out); }
 
+EliasFanoFault decode32(const EliasFanoView& set, uint32_t* out) { return coding::decode_any(set, out); }
+
 void encode(const uint64_t* set, uint64_t items, const EliasFanoShape& shape, uint8_t* lows, uint8_t* uppers) {
   coding::encode(set, items, shape, lows, uppers);
 }
 
 void build_index(std::span<const uint64_t> set, uint32_t cut_bits, const IndexShape& shape, uint8_t* blocks) {
   for (const uint64_t fingerprint : set) index_add(blocks, shape, static_cast<uint32_t>(fingerprint >> cut_bits));
+}
+
+size_t fill_slots(const uint32_t* begin, const uint32_t* end, const SlotFill& fill, uint32_t* collisions) {
+  return coding::fill_slots(begin, end, fill, collisions);
 }
 
 size_t probe_table(const UnionTable& table, std::span<const uint32_t> keys, uint32_t* hits) {
@@ -36,17 +42,20 @@ size_t probe_table(const UnionTable& table, std::span<const uint32_t> keys, uint
   return count;
 }
 
-void probe_indexes(std::span<const IndexView* const> group, std::span<const uint32_t> keys, uint32_t* const* hits,
-                   size_t* hit_counts) {
-  for (size_t g = 0; g < group.size(); ++g) {
-    const IndexView index = *group[g];
-    size_t count = 0;
-    for (size_t c = 0; c < keys.size(); ++c) {
-      hits[g][count] = static_cast<uint32_t>(c);
-      count += static_cast<size_t>(index_may_hold(index, keys[c] >> (32 - index.shape.key_bits)));
+size_t probe_indexes(std::span<const IndexView* const> group, std::span<const uint32_t> keys, uint32_t* hits,
+                     uint8_t* hit_groups) {
+  size_t count = 0;
+  for (size_t c = 0; c < keys.size(); ++c) {
+    uint32_t holding = 0;
+    for (size_t g = 0; g < group.size(); ++g) {
+      const uint32_t key = keys[c] >> (32 - group[g]->shape.key_bits);
+      holding |= static_cast<uint32_t>(index_may_hold(*group[g], key)) << g;
     }
-    hit_counts[g] = count;
+    hits[count] = static_cast<uint32_t>(c);
+    hit_groups[count] = static_cast<uint8_t>(holding);
+    count += static_cast<size_t>(holding != 0);
   }
+  return count;
 }
 
 void confirm(const Confirmation& what, std::span<const uint32_t> hits, uint8_t* found) {
@@ -56,7 +65,7 @@ void confirm(const Confirmation& what, std::span<const uint32_t> hits, uint8_t* 
 }  // namespace
 
 const Kernels& portable_kernels() {
-  static constexpr Kernels kernels{decode, encode, build_index, probe_table, probe_indexes, confirm};
+  static constexpr Kernels kernels{decode, decode32, encode, build_index, fill_slots, probe_table, probe_indexes, confirm};
   return kernels;
 }
 

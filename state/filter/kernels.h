@@ -12,13 +12,21 @@
 
 namespace bloomring::filter {
 
-// What is to be confirmed by the exact sets of a filter with an index.
+// What is to be confirmed by an exact set of a filter with an index.
 struct Confirmation {
-  const EliasFanoView& narrow;
-  const EliasFanoView& wide;
+  const EliasFanoView& set;
   std::span<const ItemHash> candidates;
   uint64_t multiplier;
   uint8_t filter;
+};
+
+// How fingerprints become slots of a UnionTable.
+struct SlotFill {
+  uint32_t cut_bits;      // From a fingerprint to the key that is compared.
+  uint32_t content_bits;  // From a key to its slot.
+  uint32_t content_mask;
+  uint32_t number;
+  uint32_t* slots;
 };
 
 // So many indexes are probed together, with one mask a candidate.
@@ -28,13 +36,16 @@ inline constexpr size_t kIndexGroupMax = 4;
 // `hits` has room for all candidates and one more. A key is the top 32 bits of hash * multiplier.
 struct Kernels {
   EliasFanoFault (*decode)(const EliasFanoView& set, uint64_t* out);
+  EliasFanoFault (*decode32)(const EliasFanoView& set, uint32_t* out);  // Of at most 32 bits.
   void (*encode)(const uint64_t* set, uint64_t items, const EliasFanoShape& shape, uint8_t* lows, uint8_t* uppers);
   // Adds the items of a sorted set to zeros, or to other items; `cut_bits` lead from a fingerprint to its index key.
   void (*build_index)(std::span<const uint64_t> set, uint32_t cut_bits, const IndexShape& shape, uint8_t* blocks);
+  // Fills empty slots; writes the keys that met a slot that was taken, and returns how many.
+  size_t (*fill_slots)(const uint32_t* begin, const uint32_t* end, const SlotFill& fill, uint32_t* collisions);
   size_t (*probe_table)(const UnionTable& table, std::span<const uint32_t> keys, uint32_t* hits);
-  // Of 1 to kIndexGroupMax indexes of the same key_bits.
-  void (*probe_indexes)(std::span<const IndexView* const> group, std::span<const uint32_t> keys, uint32_t* const* hits,
-                        size_t* hit_counts);
+  // Of 1 to kIndexGroupMax indexes of the same key_bits; bit g of a hit's group says that index g may hold it.
+  size_t (*probe_indexes)(std::span<const IndexView* const> group, std::span<const uint32_t> keys, uint32_t* hits,
+                          uint8_t* hit_groups);
   void (*confirm)(const Confirmation& what, std::span<const uint32_t> hits, uint8_t* found);
 };
 

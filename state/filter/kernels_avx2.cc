@@ -18,6 +18,11 @@ struct Bmi2Select {
   }
 };
 
+BLOOMRING_AVX2 size_t fill_slots(const uint32_t* begin, const uint32_t* end, const SlotFill& fill,
+                                 uint32_t* collisions) {
+  return coding::fill_slots(begin, end, fill, collisions);
+}
+
 BLOOMRING_AVX2 size_t probe_table(const UnionTable& table, std::span<const uint32_t> keys, uint32_t* hits) {
   const auto* const slots = reinterpret_cast<const int*>(table.slots.data());
   const __m128i slot_shift = _mm_cvtsi32_si128(static_cast<int>(32 - table.slot_bits));
@@ -69,40 +74,101 @@ BLOOMRING_AVX2 void build_index(std::span<const uint64_t> set, uint32_t cut_bits
 }
 
 template <size_t kGroup>
-BLOOMRING_AVX2 void probe_group(std::span<const IndexView* const> group, std::span<const uint32_t> keys,
-                                uint32_t* const* hits, size_t* hit_counts) {
+BLOOMRING_AVX2 size_t probe_group(std::span<const IndexView* const> group, std::span<const uint32_t> keys,
+                                  uint32_t* hits, uint8_t* hit_groups) {
   const uint8_t* blocks[kGroup];
   uint64_t block_counts[kGroup];
-  uint32_t* out[kGroup];
   for (size_t g = 0; g < kGroup; ++g) {
     blocks[g] = group[g]->blocks;
     block_counts[g] = group[g]->shape.block_count;
-    out[g] = hits[g];
   }
   const uint32_t key_bits = group[0]->shape.key_bits;
+  size_t count = 0;
   for (size_t c = 0; c < keys.size(); ++c) {
     const uint32_t key = keys[c] >> (32 - key_bits);
     const __m256i mask = mask_of(key);
+    uint32_t holding = 0;
     for (size_t g = 0; g < kGroup; ++g) {
       const uint8_t* const at = blocks[g] + index_block_of(key, {block_counts[g], key_bits}) * kBlockBytes;
-      *out[g] = static_cast<uint32_t>(c);
-      out[g] += _mm256_testc_si256(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(at)), mask);
+      const int holds = _mm256_testc_si256(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(at)), mask);
+      holding |= static_cast<uint32_t>(holds) << g;
     }
+    hits[count] = static_cast<uint32_t>(c);
+    hit_groups[count] = static_cast<uint8_t>(holding);
+    count += static_cast<size_t>(holding != 0);
   }
-  for (size_t g = 0; g < kGroup; ++g) hit_counts[g] = static_cast<size_t>(out[g] - hits[g]);
+  return count;
 }
 
-BLOOMRING_AVX2 void probe_indexes(std::span<const IndexView* const> group, std::span<const uint32_t> keys,
-                                  uint32_t* const* hits, size_t* hit_counts) {
+BLOOMRING_AVX2 size_t probe_indexes(std::span<const IndexView* const> group, std::span<const uint32_t> keys,
+                                    uint32_t* hits, uint8_t* hit_groups) {
   switch (group.size()) {
-    case 1: return probe_group<1>(group, keys, hits, hit_counts);
-    case 2: return probe_group<2>(group, keys, hits, hit_counts);
-    case 3: return probe_group<3>(group, keys, hits, hit_counts);
-    case kIndexGroupMax: return probe_group<kIndexGroupMax>(group, keys, hits, hit_counts);
+    case 1: return probe_group<1>(group, keys, hits, hit_groups);
+    case 2: return probe_group<2>(group, keys, hits, hit_groups);
+    case 3: return probe_group<3>(group, keys, hits, hit_groups);
+    case kIndexGroupMax: return probe_group<kIndexGroupMax>(group, keys, hits, hit_groups);
   }
+  return 0;
 }
 
 BLOOMRING_AVX2 EliasFanoFault decode(const EliasFanoView& set, uint64_t* out) { return coding::decode_any(set, out); }
+
+// Buckets first, one by one; then the low parts of eight fingerprints at once, each in its own four bytes.
+BLOOMRING_AVX2 EliasFanoFault decode32(const EliasFanoView& set, uint32_t* out) {
+  const uint32_t low_bits = set.shape.low_bits;
+  constexpr uint32_t kLowBitsMax = 25;  // At any of 8 bit offsets in four bytes.
+  const uint64_t items = set.items;
+  if (low_bits > kLowBitsMax || items < 8) return coding::decode_any(set, out);
+
+  const uint8_t* const uppers_end = set.uppers + set.shape.uppers_bytes;
+  uint64_t i = 0;
+  for (uint64_t base = 0; base < set.shape.uppers_bytes * 8; base += 64) {
+    uint64_t word = load64(set.uppers + base / 8, uppers_end);
+    if (i + static_cast<uint64_t>(_mm_popcnt_u64(word)) > items) return EliasFanoFault::kTooMany;
+    for (; word != 0; word = _blsr_u64(word), ++i) out[i] = static_cast<uint32_t>(base + _tzcnt_u64(word) - i);
+  }
+  if (i != items) return EliasFanoFault::kTooFew;
+  if (out[items - 1] >= set.shape.buckets) return EliasFanoFault::kTooWide;
+
+  // Eight low parts are low_bits bytes, so they lie in the same way in each group of eight: four of them in the 16
+  // bytes from its start, four in the 16 bytes from its middle.
+  alignas(32) uint8_t places[32];
+  alignas(32) uint32_t shifts[8];
+  const uint32_t middle = 4 * low_bits / 8;
+  for (uint32_t k = 0; k < 8; ++k) {
+    shifts[k] = k * low_bits % 8;
+    for (uint32_t b = 0; b < 4; ++b) places[4 * k + b] = static_cast<uint8_t>(k * low_bits / 8 - (k < 4 ? 0 : middle) + b);
+  }
+  const __m256i place = _mm256_load_si256(reinterpret_cast<const __m256i*>(places));
+  const __m256i shift = _mm256_load_si256(reinterpret_cast<const __m256i*>(shifts));
+  const __m128i bucket_shift = _mm_cvtsi32_si128(static_cast<int>(low_bits));
+  const __m256i mask = _mm256_set1_epi32(static_cast<int>(low_mask(low_bits)));
+  const __m256i rotate = _mm256_setr_epi32(7, 0, 1, 2, 3, 4, 5, 6);
+  const __m256i sign = _mm256_set1_epi32(INT32_MIN);  // Unsigned order by signed comparison.
+  __m256i last = _mm256_setzero_si256();
+  __m256i ascends = _mm256_set1_epi32(-1);
+  uint64_t at = 0;
+  const uint8_t* lows = set.lows;
+  for (; at + 8 <= items && lows + middle + 16 <= set.end; at += 8, lows += low_bits) {
+    const __m256i bytes = _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(lows))),
+                                                  _mm_loadu_si128(reinterpret_cast<const __m128i*>(lows + middle)), 1);
+    const __m256i low = _mm256_and_si256(_mm256_srlv_epi32(_mm256_shuffle_epi8(bytes, place), shift), mask);
+    auto* const to = reinterpret_cast<__m256i*>(out + at);
+    const __m256i fingerprints = _mm256_or_si256(_mm256_sll_epi32(_mm256_loadu_si256(to), bucket_shift), low);
+    _mm256_storeu_si256(to, fingerprints);
+    const __m256i rotated = _mm256_permutevar8x32_epi32(_mm256_xor_si256(fingerprints, sign), rotate);
+    const __m256i before = _mm256_blend_epi32(rotated, last, 1);
+    ascends = _mm256_and_si256(ascends, _mm256_cmpgt_epi32(_mm256_xor_si256(fingerprints, sign), before));
+    if (at == 0) ascends = _mm256_or_si256(ascends, _mm256_setr_epi32(-1, 0, 0, 0, 0, 0, 0, 0));  // Nothing before it.
+    last = rotated;
+  }
+  bool in_order = _mm256_movemask_epi8(ascends) == -1;
+  for (; at < items; ++at) {
+    out[at] = out[at] << low_bits | static_cast<uint32_t>(set.low(at));
+    in_order &= at == 0 || out[at] > out[at - 1];
+  }
+  return in_order ? EliasFanoFault::kNone : EliasFanoFault::kNotAscending;
+}
 
 BLOOMRING_AVX2 void encode(const uint64_t* set, uint64_t items, const EliasFanoShape& shape, uint8_t* lows,
                            uint8_t* uppers) {
@@ -116,7 +182,7 @@ BLOOMRING_AVX2 void confirm(const Confirmation& what, std::span<const uint32_t> 
 }  // namespace
 
 const Kernels* avx2_kernels() {
-  static constexpr Kernels kernels{decode, encode, build_index, probe_table, probe_indexes, confirm};
+  static constexpr Kernels kernels{decode, decode32, encode, build_index, fill_slots, probe_table, probe_indexes, confirm};
   static const bool supported = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
                                 __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
   return supported ? &kernels : nullptr;

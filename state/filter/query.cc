@@ -19,9 +19,8 @@ struct DenseFilter {
 }  // namespace
 
 struct Query::Impl {
-  explicit Impl(Simd simd) : kernels(simd == Simd::kBest ? best_kernels() : portable_kernels()) {}
+  explicit Impl(Simd simd) : kernels(simd == Simd::kBest ? best_kernels() : portable_kernels()), table(kernels) {}
 
-  Status add_sparse(const View& view);
   void ask_table(std::span<const ItemHash> candidates, uint64_t multiplier, std::span<uint8_t> found);
   void ask_dense(std::span<const DenseFilter> group, std::span<const ItemHash> candidates, uint64_t multiplier,
                  std::span<uint8_t> found);
@@ -31,7 +30,9 @@ struct Query::Impl {
   bool table_is_built = false;
   std::vector<DenseFilter> dense_filters;
   std::vector<uint32_t> keys;  // Of the candidates.
-  std::vector<uint32_t> hits[kIndexGroupMax];
+  std::vector<uint32_t> hits;
+  std::vector<uint8_t> hit_groups;
+  std::vector<uint32_t> hits_of_one;
   uint8_t filters = 0;
   double expected_error = 0;
   bool saturated = false;
@@ -42,22 +43,6 @@ Query::~Query() = default;
 Query::Query(Query&&) noexcept = default;
 Query& Query::operator=(Query&&) noexcept = default;
 
-Status Query::Impl::add_sparse(const View& view) {
-  Fingerprints& all = table.fingerprints();
-  const size_t begin = all.size();
-  Status decoded = view.narrow.items > 0 ? elias_fano_decode(view.narrow, all) : Status();
-  const size_t between = all.size();
-  if (decoded.ok() && view.wide.items > 0) decoded = elias_fano_decode(view.wide, all);
-  if (!decoded.ok()) {
-    all.resize(begin);
-    return decoded;
-  }
-  if (between > begin) table.add(filters, view.narrow.width_bits, begin, between);
-  if (all.size() > between) table.add(filters, view.wide.width_bits, between, all.size());
-  table_is_built = false;
-  return {};
-}
-
 Status Query::add(std::string_view value, std::string_view store_key, Trust trust) {
   if (impl_->filters == kFiltersMax) return invalid("a query reads at most 64 filters");
   const Checksum checksum = trust == Trust::kNone ? Checksum::kVerify : Checksum::kSkip;
@@ -65,7 +50,8 @@ Status Query::add(std::string_view value, std::string_view store_key, Trust trus
   if (view.has(kHasIndex)) {
     impl_->dense_filters.push_back({impl_->filters, view});
   } else {
-    BLOOMRING_TRY(impl_->add_sparse(view));
+    BLOOMRING_TRY(impl_->table.add(impl_->filters, view.narrow, view.wide));
+    impl_->table_is_built = false;
   }
   impl_->expected_error += view.expected_error();
   impl_->saturated |= view.has(kSaturated);
@@ -76,25 +62,25 @@ Status Query::add(std::string_view value, std::string_view store_key, Trust trus
 void Query::Impl::ask_table(std::span<const ItemHash> candidates, uint64_t multiplier, std::span<uint8_t> found) {
   if (!table_is_built) table.build();
   table_is_built = true;
-  uint32_t* const hit = hits[0].data();
-  const size_t hit_count = kernels.probe_table(table, keys, hit);
-  for (size_t h = 0; h < hit_count; ++h) found[hit[h]] = table.resolve(candidates[hit[h]].value * multiplier);
+  const size_t hit_count = kernels.probe_table(table, keys, hits.data());
+  for (size_t h = 0; h < hit_count; ++h) found[hits[h]] = table.resolve(candidates[hits[h]].value * multiplier);
 }
 
 void Query::Impl::ask_dense(std::span<const DenseFilter> group, std::span<const ItemHash> candidates,
                             uint64_t multiplier, std::span<uint8_t> found) {
   const IndexView* indexes[kIndexGroupMax];
-  uint32_t* hit[kIndexGroupMax];
-  size_t hit_counts[kIndexGroupMax];
+  for (size_t g = 0; g < group.size(); ++g) indexes[g] = &group[g].view.index;
+  const size_t hit_count = kernels.probe_indexes({indexes, group.size()}, keys, hits.data(), hit_groups.data());
   for (size_t g = 0; g < group.size(); ++g) {
-    indexes[g] = &group[g].view.index;
-    hit[g] = hits[g].data();
-  }
-  kernels.probe_indexes({indexes, group.size()}, keys, hit, hit_counts);
-  for (size_t g = 0; g < group.size(); ++g) {
-    const View& view = group[g].view;
-    kernels.confirm({view.narrow, view.wide, candidates, multiplier, group[g].filter}, {hit[g], hit_counts[g]},
-                    found.data());
+    size_t count = 0;
+    for (size_t h = 0; h < hit_count; ++h) {
+      hits_of_one[count] = hits[h];
+      count += hit_groups[h] >> g & 1;
+    }
+    for (const EliasFanoView* set : {&group[g].view.narrow, &group[g].view.wide}) {
+      if (set->items == 0) continue;
+      kernels.confirm({*set, candidates, multiplier, group[g].filter}, {hits_of_one.data(), count}, found.data());
+    }
   }
 }
 
@@ -103,7 +89,9 @@ void Query::run(std::span<const ItemHash> candidates, std::string_view user_key_
   const uint64_t multiplier = user_multiplier(user_key_bytes);
   std::vector<uint32_t>& keys = impl_->keys;
   keys.resize(candidates.size());
-  for (std::vector<uint32_t>& hits : impl_->hits) hits.resize(candidates.size() + 1);
+  impl_->hits.resize(candidates.size() + 1);
+  impl_->hit_groups.resize(candidates.size() + 1);
+  impl_->hits_of_one.resize(candidates.size() + 1);
   for (size_t c = 0; c < candidates.size(); ++c) keys[c] = static_cast<uint32_t>(candidates[c].value * multiplier >> 32);
   std::fill(found.begin(), found.end(), kUnseen);
   if (!impl_->table.empty()) impl_->ask_table(candidates, multiplier, found);

@@ -8,18 +8,21 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/result.h"
 #include "state/filter/elias_fano.h"
 
 namespace bloomring::filter {
+
+struct Kernels;
 
 class UnionTable {
  public:
   static constexpr uint8_t kNoFilter = 0xff;
 
-  // Where `add` expects a decoded set to be appended.
-  Fingerprints& fingerprints() { return fingerprints_; }
-  // Takes the fingerprints [begin, end) as a set of a filter.
-  void add(uint8_t filter, uint32_t width_bits, size_t begin, size_t end);
+  explicit UnionTable(const Kernels& kernels) : kernels_(&kernels) {}
+
+  // Takes the sets of a filter (items 0: there is none). Failure adds nothing.
+  Status add(uint8_t filter, const EliasFanoView& narrow, const EliasFanoView& wide);
   // Fills the slots; after the last `add`.
   void build();
   void clear();
@@ -44,11 +47,15 @@ class UnionTable {
   uint32_t content_mask = 0;
 
  private:
+  // A decoded set: a range of keys_, or of long_keys_ when it is wider than 32 bits.
   struct Set {
     uint8_t filter = 0;  // Index in order of Query::add.
     uint32_t width_bits = 0;
     size_t begin = 0;
     size_t end = 0;
+    size_t next = 0;  // The first that is not yet in the table.
+
+    bool is_long() const { return width_bits > 32; }
   };
   struct Link {
     uint32_t content = 0;
@@ -56,13 +63,24 @@ class UnionTable {
     uint32_t next = 0;
   };
 
-  void insert(uint32_t number);
-  void insert_everywhere(uint32_t number);
+  Status decode(uint8_t filter, const EliasFanoView& set);
+  template <typename Int>
+  void insert(const Int* keys, uint32_t number, uint64_t slots_end);
+  template <typename Int>
+  void insert_everywhere(const Int* keys, uint32_t number);
   void chain(uint32_t& slot, uint32_t content, uint32_t number);
   bool holds(const Set& set, uint64_t full_key) const;
 
+  const Kernels* kernels_;
   std::vector<Set> sets_;
-  Fingerprints fingerprints_;  // Of all sets, one after the other.
+  size_t items_ = 0;
+  // Of all sets, one after the other. Only ever grown, and used up to the end of the last set, so that memory is
+  // cleared once and not for every query.
+  std::vector<uint32_t> keys_;
+  std::vector<uint64_t> long_keys_;
+  size_t keys_used_ = 0;
+  size_t long_keys_used_ = 0;
+  std::vector<uint32_t> collisions_;
   std::vector<Link> links_;
   uint32_t compared_bits_ = 0;  // Slot and content together.
 };
