@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "state/embedded_options.h"
 #include "state/filter_rows.h"
+#include "state/filter_update.h"
 #include "state/store_meta.h"
 
 namespace bloomring {
@@ -65,9 +66,7 @@ Status EmbeddedFilterStore::Impl::check_meta() {
 }
 
 Status EmbeddedFilterStore::Impl::add(const FilterUpdate& update, rocksdb::WriteBatch& batch) {
-  if (!UserKey::valid(update.user_key)) return bad_record("an update without a valid user key");
-  if (!period_has_key(update.period)) return bad_record("an update of an impossible period");
-  if (update.items.empty()) return bad_record("an update without items");
+  BLOOMRING_TRY(check_update(update));
   if (!life.calendar().kept(user_hash(update.user_key), update.period, clock.now_ms())) {
     ++expired;
     return {};
@@ -119,10 +118,7 @@ Status EmbeddedFilterStore::sync() {
 }
 
 Status EmbeddedFilterStore::advance(PartitionId partition, const MergedWatermark& watermark) {
-  if (partition.value < 0 || partition.value >= static_cast<int32_t>(impl_->config.partition_count)) {
-    return invalid("partition " + std::to_string(partition.value) + " of a filter store of " +
-                   std::to_string(impl_->config.partition_count));
-  }
+  BLOOMRING_TRY(check_partition(partition, impl_->config.partition_count));
   BLOOMRING_TRY(sync());
   rocksdb::WriteOptions durably;
   durably.sync = true;

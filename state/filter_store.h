@@ -4,8 +4,9 @@
 // makes that durable. A watermark that can be read therefore never promises what the store does not hold.
 // Reads: a `read` sees at least everything that the last watermark returned by `read_watermark` of the same instance
 // covers. Expired filters are never returned.
-// Failure: kRetry when the store is not reachable or stalls, kCorrupt for bytes that are not ours, kFatal when it
-// cannot go on (disk full, lock lost). After a failed `apply` the same updates may simply be applied again: a union.
+// Failure: kBadRecord for an update that can have no key (invalid user key or period, no items), kRetry when the store is
+// not reachable or stalls, kCorrupt for bytes that are not ours, kFatal when it cannot go on (disk full, lock lost).
+// After a failed `apply` the same updates may simply be applied again: a union.
 // Threading: thread safe; two threads never write the same partition.
 #pragma once
 
@@ -67,7 +68,7 @@ class FilterStore {
   // Takes up what other processes have written since (followers of an embedded store); a no-op elsewhere.
   virtual Status refresh() = 0;
 
-  // Calls `visit` for every filter in key order until it returns false; for inspection.
+  // Calls `visit` for every filter in key order until it returns false; for inspection. `visit` calls no store.
   virtual Status scan(const std::function<bool(const StoredFilter&, std::string_view user_key)>& visit) = 0;
   virtual FilterStoreStats stats() const = 0;
 };

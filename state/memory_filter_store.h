@@ -1,0 +1,72 @@
+// A filter store in memory with the law of the real ones, for simulations and tests: what was not made durable can be
+// lost in a crash, and calls can be made to fail.
+//
+// Fault model: `crash` takes back any number of the newest writes since the last `sync` or `advance` (a disk keeps a
+// prefix of its log). `fail_next` makes calls fail with kRetry as a store does that is not reachable; a failing `apply`
+// may have applied the first half of its updates, since a real one can fail in the middle too.
+// Thread safe.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "state/filter/filter.h"
+#include "state/filter_life.h"
+#include "state/filter_store.h"
+
+namespace bloomring {
+
+class MemoryFilterStore final : public FilterStore {
+ public:
+  // `clock` outlives the store.
+  MemoryFilterStore(const filter::Policy& policy, const Calendar& calendar, const Clock& clock,
+                    uint32_t partition_count);
+
+  Status apply(std::span<const FilterUpdate> updates) override;
+  Status sync() override;
+  Status advance(PartitionId partition, const MergedWatermark& watermark) override;
+  Result<std::optional<MergedWatermark>> read_watermark(PartitionId partition) override;
+  Status read(std::string_view user_key, std::span<const PeriodIndex> periods,
+              std::vector<StoredFilter>& out) override;
+  Status refresh() override { return {}; }
+  Status scan(const std::function<bool(const StoredFilter&, std::string_view user_key)>& visit) override;
+  FilterStoreStats stats() const override;
+
+  // Injected fault: the machine crashes and comes back. `random` gives 64 random bits a call.
+  template <typename Random>
+  void crash(Random& random) {
+    crash_keeping(static_cast<uint64_t>(random()));
+  }
+  // Injected fault: the next `calls` calls fail with kRetry; 0 ends the fault.
+  void fail_next(int calls);
+  // Injected fault: the bytes under the key are these from now on.
+  void overwrite(const std::string& store_key, std::string value);
+
+ private:
+  struct Write {
+    std::string key;
+    std::optional<std::string> before;
+  };
+  bool injected_failure();
+  void crash_keeping(uint64_t random);
+  Status apply_one(const FilterUpdate& update);
+  void put(const std::string& key, std::string value);
+
+  const filter::Policy policy_;
+  const FilterLife life_;
+  const Clock& clock_;
+  const uint32_t partition_count_;
+
+  mutable std::mutex mutex_;  // Of all below.
+  std::map<std::string, std::string, std::less<>> rows_;
+  std::vector<Write> undurable_;  // Oldest first.
+  int failures_ = 0;
+  FilterStoreStats stats_;
+};
+
+}  // namespace bloomring

@@ -1,0 +1,23 @@
+// The bytes of a WindowState (state/window_store.h) as they lie in a window store, in the pieces of schemas/bytes.h:
+//
+//   version:u8=1 partition_count:u32 applied:varint filling:varint hour_count:varint hour{hour_count} sum:u32
+//   hour := number:varint from:varint to:varint events:varint bytes:varint
+//
+// Thread safety: pure functions.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "state/window_store.h"
+
+namespace bloomring {
+
+// Replaces `out`, keeping its memory. Hours and offsets are not negative.
+void encode_window_state(const WindowState& state, std::string& out);
+// Strict: kCorrupt for what `encode_window_state` would not have made of some state; kInvalid when the state belongs to
+// another partition count.
+Result<WindowState> decode_window_state(std::string_view bytes, uint32_t partition_count);
+
+}  // namespace bloomring
