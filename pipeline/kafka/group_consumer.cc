@@ -48,7 +48,8 @@ class GroupConsumer::Core {
   Result<size_t> count_partitions(const std::vector<std::string>& topics);
   Status subscribe(const std::vector<std::string>& topics);
   void on_assigned(const rd_kafka_topic_partition_list_t& list);
-  void on_revoked();
+  // Takes the partitions back from the listener, in whatever way they ended.
+  void take_back(bool lost);
   // Hands out the partitions that wait in pending_; leaves them there when the brokers do not answer.
   void assign_pending();
   void hand_out(const TopicPartition& at, const PartitionFacts& facts, rd_kafka_topic_partition_list_t& starts);
@@ -110,7 +111,10 @@ Status GroupConsumer::Core::poll(int timeout_ms) {
   committer_->serve();
   const MessageHandle message(rd_kafka_consumer_poll(client_.get(), timeout_ms));
   committer_->serve();
-  BLOOMRING_TRY(fatal_error(client_.get()));
+  if (Status ended = fatal_error(client_.get()); !ended.ok()) {
+    take_back(/*lost=*/true);
+    return ended;
+  }
   if (message) BLOOMRING_TRY(on_consumer_message(*message));
   return std::exchange(failure_, Status());
 }
@@ -122,7 +126,7 @@ void GroupConsumer::Core::on_rebalance(rd_kafka_t* client, rd_kafka_resp_err_t e
   if (error != RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS) {
     spdlog::error("kafka: rebalance of {} failed: {}", rd_kafka_name(client), rd_kafka_err2str(error));
   }
-  self.on_revoked();
+  self.take_back(rd_kafka_assignment_lost(client) != 0);
 }
 
 void GroupConsumer::Core::on_assigned(const rd_kafka_topic_partition_list_t& list) {
@@ -154,8 +158,7 @@ void GroupConsumer::Core::hand_out(const TopicPartition& at, const PartitionFact
 }
 
 // The owner stops first, its last commits go out second, the group hears last.
-void GroupConsumer::Core::on_revoked() {
-  const bool lost = rd_kafka_assignment_lost(client_.get()) != 0;
+void GroupConsumer::Core::take_back(bool lost) {
   spdlog::info("kafka: {} {} {} partitions", settings_.group, lost ? "has lost" : "gives back", held_.size());
   pending_.clear();
   if (!held_.empty()) listener_.on_revoke(held_, lost);
@@ -177,7 +180,7 @@ void GroupConsumer::Core::fail(Status failure) {
 void GroupConsumer::Core::close() {
   if (!client_) return;
   rd_kafka_consumer_close(client_.get());
-  BLOOMRING_CHECK(host_.live_sources == 0, "the group consumer is closed while a source is still there");
+  if (!held_.empty()) take_back(/*lost=*/true);  // A client that has failed for good revokes nothing.
   committer_.reset();
   client_.reset();
 }
@@ -188,7 +191,7 @@ void GroupConsumer::Core::leave() {
   if (!client_) return;
   rd_kafka_unsubscribe(client_.get());
   const int64_t until_ns = clock_.steady_ns() + kLeaveTimeoutNs;
-  while ((!held_.empty() || member()) && clock_.steady_ns() < until_ns) {
+  while ((!held_.empty() || member()) && clock_.steady_ns() < until_ns && fatal_error(client_.get()).ok()) {
     const MessageHandle ignored(rd_kafka_consumer_poll(client_.get(), 10));
   }
   close();

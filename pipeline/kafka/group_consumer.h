@@ -60,7 +60,8 @@ class GroupConsumer {
 
   // Serves the group for at most `timeout_ms` (longer while partitions are assigned: a few round trips, or up to 15 s
   // when the broker does not answer). To be called at least every max.poll.interval.ms (5 minutes).
-  // kFenced: another member has taken this instance id. kFatal: it cannot go on, or `on_assign` failed so.
+  // kFenced: another member has taken this instance id. kFatal: it cannot go on. In both cases everything has been
+  // revoked as lost. A failure of `on_assign` comes out as it is.
   Status poll(int timeout_ms);
 
   // Revokes everything, commits, goes. A member with an instance id keeps its place for session.timeout.ms.

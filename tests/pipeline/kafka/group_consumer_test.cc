@@ -99,10 +99,9 @@ TEST_CASE("group consumer: two members share the partitions, without gap or dupl
     must(second.step());
     return first.held.size() == 2 && second.held.size() == 2 && written >= 100;
   }));
-  const auto all_read = [](Member& member) {
-    return std::all_of(member.held.begin(), member.held.end(), [](auto& part) { return part.second.source->at_end(); });
-  };
-  REQUIRE(eventually([&] { return must(first.step()), must(second.step()), all_read(first) && all_read(second); }));
+  REQUIRE(eventually([&] {
+    return must(first.step()), must(second.step()), first.all_at_end() && second.all_at_end();
+  }));
   expect_no_gap(first);
   expect_no_gap(second);
   CHECK(first.lost + second.lost == 0);

@@ -1,5 +1,6 @@
 #include "kafka_world.h"
 
+#include <algorithm>
 #include <numeric>
 #include <thread>
 #include <utility>
@@ -76,6 +77,10 @@ void Member::on_revoke(std::span<const TopicPartition> partitions, bool was_lost
     if (commit_all_on_revoke && !offsets.empty()) held.at(at).source->commit(Offset(offsets.back() + 1));
     held.erase(at);
   }
+}
+
+bool Member::all_at_end() const {
+  return std::all_of(held.begin(), held.end(), [](const auto& part) { return part.second.source->at_end(); });
 }
 
 Status Member::step(int timeout_ms) {

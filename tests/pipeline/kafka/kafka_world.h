@@ -62,6 +62,8 @@ class Member final : public GroupListener {
 
   // One poll of the group, then everything at hand in each partition.
   Status step(int timeout_ms = 5);
+  // Everything that was written to the partitions held now has been read.
+  bool all_at_end() const;
   // Steps until `done`, bounded.
   bool run_until(const std::function<bool()>& done) { return eventually([&] { return must(step()), done(); }); }
 

@@ -1,0 +1,171 @@
+// The same types on a real Apache Kafka, for what the embedded broker does not have: static membership, fencing,
+// commits during a rebalance, topics that are made and described. run_on_real_broker.py starts the broker and names
+// it in BLOOMRING_TEST_BOOTSTRAP; every test uses topics and a group of its own.
+#include <catch2/catch.hpp>
+
+#include <cstdlib>
+
+#include "kafka_world.h"
+#include "pipeline/kafka/admin.h"
+#include "pipeline/kafka/assigned_consumer.h"
+#include "pipeline/kafka/client.h"
+#include "pipeline/kafka/group_consumer.h"
+#include "pipeline/kafka/lookup.h"
+
+namespace bloomring::kafka::testing {
+namespace {
+
+ClientSettings real_broker(const std::string& group = "", const std::string& instance_id = "") {
+  const char* bootstrap = std::getenv("BLOOMRING_TEST_BOOTSTRAP");
+  INFO("start it with run_on_real_broker.py");
+  REQUIRE(bootstrap != nullptr);
+  return {.bootstrap = bootstrap,
+          .properties = {{"heartbeat.interval.ms", "200"}, {"session.timeout.ms", "30000"}},
+          .group = group,
+          .instance_id = instance_id,
+          .commit_interval_ms = 50};
+}
+
+void make_topic(const std::string& name, int32_t partitions, std::map<std::string, std::string> config = {}) {
+  const auto admin = must(Admin::create(real_broker()));
+  const NewTopic topic{.name = name, .partitions = partitions, .replication = 1, .config = std::move(config)};
+  must(admin->create_topics(std::span(&topic, 1)));
+}
+
+// As retention does it.
+void delete_before(const TopicPartition& at, Offset first_kept) {
+  const ClientHandle client = must(make_client(must(producer_conf(real_broker())), RD_KAFKA_PRODUCER));
+  const PartitionListHandle list = make_list(std::span(&at, 1), first_kept);
+  const QueueHandle answers(rd_kafka_queue_new(client.get()));
+  rd_kafka_DeleteRecords_t* request = rd_kafka_DeleteRecords_new(list.get());
+  rd_kafka_DeleteRecords(client.get(), &request, 1, nullptr, answers.get());
+  rd_kafka_DeleteRecords_destroy(request);
+  const EventHandle answer(rd_kafka_queue_poll(answers.get(), 14000));
+  REQUIRE(answer);
+  REQUIRE(rd_kafka_event_error(answer.get()) == RD_KAFKA_RESP_ERR_NO_ERROR);
+}
+
+bool step_both(Member& first, Member& second) { return must(first.step()), must(second.step()), true; }
+
+}  // namespace
+
+TEST_CASE("real broker: a static member that restarts gets its partitions back and moves nobody else's") {
+  make_topic("static", 4);
+  const auto producer = must(Producer::create(real_broker()));
+  for (int32_t partition = 0; partition < 4; ++partition) write_numbers(*producer, "static", partition, 0, 10);
+  auto first = std::make_unique<Member>(real_broker("static", "a"), std::vector<std::string>{"static"});
+  Member second(real_broker("static", "b"), {"static"});
+  REQUIRE(eventually([&] {
+    step_both(*first, second);
+    return first->held.size() == 2 && second.held.size() == 2 && first->all_at_end() && second.all_at_end();
+  }));
+  const auto rebalances = second.consumer->stats().rebalances;
+  const auto held_before = first->history.back().at;
+  first.reset();
+  first = std::make_unique<Member>(real_broker("static", "a"), std::vector<std::string>{"static"});
+  REQUIRE(eventually([&] { return step_both(*first, second) && first->held.size() == 2; }));
+  CHECK(first->history.back().at == held_before);
+  CHECK(first->history.back().facts.committed == Offset(10));
+  CHECK(second.consumer->stats().rebalances == rebalances);
+}
+
+TEST_CASE("real broker: a commit while the partitions are taken away is accepted, and the next owner starts there") {
+  make_topic("revoked", 2);
+  const auto producer = must(Producer::create(real_broker()));
+  for (int32_t partition = 0; partition < 2; ++partition) write_numbers(*producer, "revoked", partition, 0, 10);
+  ClientSettings settings = real_broker("revoked", "a");
+  settings.commit_interval_ms = 3'600'000;
+  Member first(settings, {"revoked"});
+  REQUIRE(first.run_until([&] {
+    return first.held.size() == 2 && first.history[0].read.offsets.size() + first.history[1].read.offsets.size() == 20;
+  }));
+  CHECK(first.consumer->stats().commits == 0);
+  Member second(real_broker("revoked", "b"), {"revoked"});
+  REQUIRE(eventually([&] { return step_both(first, second) && second.held.size() == 1; }));
+  CHECK(second.history.back().facts.committed == Offset(10));
+  CHECK(first.consumer->stats().commits == 1);
+  CHECK(first.consumer->stats().commit_failures == 0);
+}
+
+TEST_CASE("real broker: a static member that leaves gives its partitions up at once") {
+  make_topic("left", 2);
+  Member first(real_broker("left", "a"), {"left"});
+  auto second = std::make_unique<Member>(real_broker("left", "b"), std::vector<std::string>{"left"});
+  REQUIRE(eventually([&] { return step_both(first, *second) && first.held.size() == 1 && second->held.size() == 1; }));
+  second->consumer->leave();
+  REQUIRE(first.run_until([&] { return first.held.size() == 2; }));
+  CHECK(first.lost == 0);
+}
+
+TEST_CASE("real broker: of two members with one instance id the older is fenced and loses its partitions") {
+  make_topic("fenced", 2);
+  Member older(real_broker("fenced", "a"), {"fenced"});
+  REQUIRE(older.run_until([&] { return older.held.size() == 2; }));
+  Member younger(real_broker("fenced", "a"), {"fenced"});
+  Status status;
+  REQUIRE(eventually([&] { return must(younger.step()), !(status = older.step()).ok() && younger.held.size() == 2; }));
+  CHECK(status.code() == Code::kFenced);
+  CHECK(older.held.empty());
+  CHECK(older.lost == 1);
+}
+
+TEST_CASE("real broker: topics are made as asked, described, and refused a second time") {
+  const auto admin = must(Admin::create(real_broker()));
+  const std::vector<std::string> names{"made", "nowhere"};
+  make_topic("made", 3, {{"retention.ms", "123456789"}, {"cleanup.policy", "delete"}});
+  REQUIRE(eventually([&] { return must(admin->describe(names))[0].exists; }));
+  const auto topics = must(admin->describe(names));
+  CHECK(topics[0].partitions == 3);
+  CHECK(topics[0].replication == 1);
+  CHECK_FALSE(topics[1].exists);
+  CHECK(must(admin->config("made")).at("retention.ms") == "123456789");
+  CHECK(admin->config("nowhere").code() == Code::kInvalid);
+  const NewTopic again{.name = "made"};
+  const Status refused = admin->create_topics(std::span(&again, 1));
+  CHECK(refused.code() == Code::kInvalid);
+  CHECK_THAT(refused.message(), Catch::Contains("made") && Catch::Contains("already exists"));
+}
+
+TEST_CASE("real broker: a position that retention has passed is kFatal with the log's bounds; its start is readable") {
+  make_topic("trimmed", 1);
+  const TopicPartition at{"trimmed", PartitionId(0)};
+  const auto producer = must(Producer::create(real_broker()));
+  REQUIRE(eventually([&] { return producer->verify_topic("trimmed", 1).ok(); }));
+  write_numbers(*producer, "trimmed", 0, 0, 10);
+  delete_before(at, Offset(6));
+  const auto reader = must(AssignedConsumer::create(real_broker(), 1));
+  const auto facts = must(reader->facts(std::span(&at, 1)));
+  CHECK(facts[0].log_start == Offset(6));
+  CHECK(facts[0].log_end == Offset(10));
+  Status status;
+  {
+    const auto sources = must(reader->assign(std::vector{AssignedConsumer::Start{at, Offset(2)}}));
+    REQUIRE(eventually([&] { return !(status = sources[0]->poll().status()).ok(); }));
+  }
+  CHECK(status.code() == Code::kFatal);
+  CHECK_THAT(status.message(), Catch::Contains("trimmed[0]") && Catch::Contains("offset 2") &&
+                                   Catch::Contains("[6, 10)"));
+  const auto again = must(AssignedConsumer::create(real_broker(), 1));
+  const auto sources = must(again->assign(std::vector{AssignedConsumer::Start{at, kLogStart}}));
+  Read read;
+  REQUIRE(eventually([&] { return read_some(*sources[0], read), sources[0]->at_end(); }));
+  CHECK(read.offsets == numbers(4, 6));
+}
+
+TEST_CASE("real broker: a record that the topic refuses makes its sink kFatal") {
+  make_topic("small", 1, {{"max.message.bytes", "1000"}, {"compression.type", "uncompressed"}});
+  ClientSettings settings = real_broker();
+  settings.properties["compression.codec"] = "none";
+  const auto producer = must(Producer::create(settings));
+  REQUIRE(eventually([&] { return producer->verify_topic("small", 1).ok(); }));
+  const auto sink = producer->make_sink();
+  OutRecord out = record("small", 0, std::string(5000, 'x'));
+  must(sink->send(out, 1));
+  must(producer->flush(14000));
+  std::vector<uint64_t> tickets;
+  const Status status = sink->poll_acks(tickets);
+  CHECK(status.code() == Code::kFatal);
+  CHECK_THAT(status.message(), Catch::Contains("small[0]") && Catch::Contains("too large"));
+}
+
+}  // namespace bloomring::kafka::testing
