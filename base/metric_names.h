@@ -33,9 +33,6 @@ inline constexpr MetricDecl kIngestRecords{
     "Play records read, by what became of them: accepted into a block, refused to the dead-letter topic, or "
     "dropped as a repeat.",
     {{{"result", "accepted|refused|repeat"}}}};
-inline constexpr MetricDecl kIngestBytes{
-    "bloomring_ingest_bytes_total", MetricType::kCounter,
-    "Bytes of play records read."};
 inline constexpr MetricDecl kIngestRefused{
     "bloomring_ingest_refused_total", MetricType::kCounter,
     "Play records refused, by reason.",
@@ -46,13 +43,6 @@ inline constexpr MetricDecl kBlocks{
 inline constexpr MetricDecl kBlockBytes{
     "bloomring_block_bytes_total", MetricType::kCounter,
     "Bytes of event blocks acknowledged by the log, before compression."};
-inline constexpr MetricDecl kBlockEvents{
-    "bloomring_block_events_total", MetricType::kCounter,
-    "Events in the event blocks acknowledged by the log."};
-inline constexpr MetricDecl kEventToLog{
-    "bloomring_event_to_log_seconds", MetricType::kHistogram,
-    "Delay from the event time of a block's newest event to its acknowledgement by the log.",
-    {}, kDelayBuckets};
 
 // --- every stage ---
 inline constexpr MetricDecl kDeadLetters{
@@ -96,10 +86,6 @@ inline constexpr MetricDecl kStageReady{
     "bloomring_stage_ready", MetricType::kGauge,
     "1 while a stage does its work on all it was assigned, 0 while it starts or rebuilds.",
     {{{"stage", kStages}}}};
-inline constexpr MetricDecl kLastEventTime{
-    "bloomring_last_event_timestamp_seconds", MetricType::kGauge,
-    "Event time of the newest event that a stage has applied, by partition.",
-    {{{"stage", kStages}, {"partition", ""}}}};
 
 // --- window ---
 inline constexpr MetricDecl kWindowRecords{
@@ -107,8 +93,7 @@ inline constexpr MetricDecl kWindowRecords{
     "Event blocks applied to the ring."};
 inline constexpr MetricDecl kWindowEvents{
     "bloomring_window_events_total", MetricType::kCounter,
-    "Events applied to the ring, by whether they were new in their slot.",
-    {{{"result", "new|repeat"}}}};
+    "Events applied to the ring."};
 inline constexpr MetricDecl kMergedOffset{
     "bloomring_merged_offset", MetricType::kGauge,
     "Merged watermark: every event of the log below this offset is in the filter store, by partition.",
@@ -128,22 +113,12 @@ inline constexpr MetricDecl kDrains{
 inline constexpr MetricDecl kDrainsAbandoned{
     "bloomring_drains_abandoned_total", MetricType::kCounter,
     "Drains given up because the ring came round while they were under way; their data is drained a lap later."};
-inline constexpr MetricDecl kDrainSeconds{
-    "bloomring_drain_seconds", MetricType::kHistogram,
-    "Time from the start of a drain to the acknowledgement of its slot-end marker.",
-    {}, kWorkBuckets};
 inline constexpr MetricDecl kBatches{
     "bloomring_batches_total", MetricType::kCounter,
     "User batches acknowledged by the log."};
-inline constexpr MetricDecl kBatchBytes{
-    "bloomring_batch_bytes_total", MetricType::kCounter,
-    "Bytes of user batches acknowledged by the log, before compression."};
 inline constexpr MetricDecl kBatchPlays{
     "bloomring_batch_plays_total", MetricType::kCounter,
     "Plays in the user batches acknowledged by the log."};
-inline constexpr MetricDecl kStateBytes{
-    "bloomring_state_bytes", MetricType::kGauge,
-    "Bytes on disk of all partition stores."};
 
 // --- merge ---
 inline constexpr MetricDecl kMergeRecords{
@@ -156,10 +131,6 @@ inline constexpr MetricDecl kMergedPlays{
 inline constexpr MetricDecl kExpiredPlays{
     "bloomring_expired_plays_total", MetricType::kCounter,
     "Plays skipped because the filter of their period has expired."};
-inline constexpr MetricDecl kMergeSeconds{
-    "bloomring_merge_seconds", MetricType::kHistogram,
-    "Time to unite one group of batches with the filter store and make it durable.",
-    {}, kWorkBuckets};
 inline constexpr MetricDecl kStoreUpdates{
     "bloomring_store_updates_total", MetricType::kCounter,
     "Updates of filters handed to the filter store."};

@@ -35,7 +35,7 @@ struct MergeStart {
 // `committed` is the group's, or nothing; the log holds [log_start, log_end).
 MergeStart decide_merge_start(std::optional<Offset> committed, Offset log_start);
 
-class MergeTask final : public Task {
+class MergeTask final : public PartitionTask {
  public:
   // `calendar` and `filters` outlive the task.
   MergeTask(MergeTaskConfig config, const Calendar& calendar, FilterStore& filters, std::optional<MergedWatermark> watermark,
@@ -43,7 +43,7 @@ class MergeTask final : public Task {
 
   Result<bool> step(int64_t now_ms) override;
   // Makes what was applied durable and commits it: before a planned stop or a revoke.
-  Status close();
+  Status close() override;
 
   const Merge& merge() const { return merge_; }
   const Source& source() const { return *source_; }

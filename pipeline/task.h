@@ -18,4 +18,11 @@ class Task {
   virtual Result<bool> step(int64_t now_ms) = 0;
 };
 
+// A task that works on one partition.
+class PartitionTask : public Task {
+ public:
+  // Makes durable what it has done: before a planned stop.
+  virtual Status close() = 0;
+};
+
 }  // namespace bloomring

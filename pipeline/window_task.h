@@ -35,7 +35,7 @@ struct WindowTaskConfig {
   int64_t flush_interval_ms = 30'000;      // How often the window store is flushed: bounds what a crash re-reads.
 };
 
-class WindowTask final : public Task {
+class WindowTask final : public PartitionTask {
  public:
   // `filters` outlives the task. `ring` as decide_window_start and the store's state say.
   WindowTask(WindowTaskConfig config, std::unique_ptr<WindowStore> store, Ring ring, FilterStore& filters,
@@ -43,7 +43,7 @@ class WindowTask final : public Task {
 
   Result<bool> step(int64_t now_ms) override;
   // Makes the local state durable: before a planned stop.
-  Status close() { return store_->flush(); }
+  Status close() override { return store_->flush(); }
 
   const Window& window() const { return window_; }
   const Source& source() const { return *source_; }

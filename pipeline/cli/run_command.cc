@@ -1,8 +1,45 @@
+#include <spdlog/spdlog.h>
+
+#include "base/clock.h"
+#include "base/fault_point.h"
 #include "pipeline/cli/commands.h"
 #include "pipeline/cli/output.h"
+#include "pipeline/process.h"
+#include "pipeline/signals.h"
 
 namespace bloomring::cli {
 
-int run_command(const RunArgs&) { return report(fatal("run is not built yet")); }
+namespace {
+
+constexpr int kWaitMs = 50;
+
+// Until a signal or a failure. Prints the ready line as soon as it is true.
+Status run_until_told(Process& process) {
+  for (bool told = false;;) {
+    if (stop_signal_within(kWaitMs)) {
+      spdlog::info("stopping; a second signal ends the process at once");
+      return {};
+    }
+    if (const auto failure = process.failure()) return *failure;
+    if (told || !process.ready()) continue;
+    print(process.ready_line() + "\n");
+    told = true;
+  }
+}
+
+}  // namespace
+
+int run_command(const RunArgs& args) {
+  hold_stop_signals();
+  arm_fault_points_from_environment();
+  const auto settings = load_command_settings(args.config);
+  if (!settings.ok()) return report(settings.status());
+  const SystemClock clock;
+  auto process = Process::start(*settings, clock);
+  if (!process.ok()) return report(process.status());
+  const Status ended = run_until_told(**process);
+  (*process)->stop();
+  return report(ended);
+}
 
 }  // namespace bloomring::cli

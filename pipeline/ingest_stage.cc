@@ -1,0 +1,114 @@
+#include "pipeline/ingest_stage.h"
+
+#include <spdlog/spdlog.h>
+
+#include "base/metric_names.h"
+
+namespace bloomring {
+
+namespace {
+
+constexpr int64_t kReportIntervalMs = 250;
+// How long a revoked partition may wait for the acknowledgement of what was read. What is not acknowledged by then is
+// read again by its next owner.
+constexpr int64_t kReleasePatienceMs = 10'000;
+
+IngestTaskConfig task_config(const Settings& settings) {
+  IngestTaskConfig config;
+  const EventSettings& events = settings.events;
+  config.ingest.mapping = {events.user, events.item, events.time, events.scene, events.event, events.time_unit,
+                           int64_t{events.ahead_seconds} * 1000, events.record_bytes_max};
+  config.ingest.partition_count = settings.topics.partitions;
+  config.ingest.block_events = settings.ingest.block_events;
+  config.ingest.block_bytes = settings.ingest.block_bytes;
+  config.ingest.linger_ms = settings.ingest.linger_ms;
+  config.ingest.drop_repeats = settings.ingest.drop_repeats;
+  config.events_topic = settings.topics.user_events;
+  config.dead_topic = settings.topics.dead;
+  return config;
+}
+
+}  // namespace
+
+IngestStage::IngestStage(const StageContext& context)
+    : context_(context),
+      levels_(context.metrics, "ingest"),
+      task_(std::make_unique<IngestTask>(task_config(context.settings), context.producer.make_sink())),
+      worker_("ingest", context_.clock, [this](const Status& status) { context_.on_failure("ingest", status); }),
+      poll_worker_("ingest-poll", context_.clock, [this](const Status& status) { context_.on_failure("ingest", status); }),
+      poller_(poll_worker_, context_.metrics, context_.health, "ingest") {
+  worker_.set_ticker(kReportIntervalMs, [this] { report(); });
+  worker_.call([this] { worker_.add(*task_); });
+}
+
+Status IngestStage::start() {
+  return poller_.start(group_settings(context_, "ingest"), context_.settings.topics.plays, *this, context_.clock).with_context("ingest");
+}
+
+void IngestStage::stop() {
+  poller_.stop();
+  worker_.call([this] { worker_.remove(*task_); });
+}
+
+Result<Offset> IngestStage::on_assign(const kafka::TopicPartition& at, const kafka::PartitionFacts& facts, std::unique_ptr<Source> source) {
+  const Offset start = facts.committed.value_or(facts.log_start);
+  if (start < facts.log_start) {
+    return fatal(kafka::to_string(at) + ": " + std::to_string(facts.log_start.value - start.value) + " plays from offset " +
+                 std::to_string(start.value) + " were never read and are no longer in the log, which starts at " +
+                 std::to_string(facts.log_start.value) + ": retention is too short. To go on without them, set the group's offset by hand "
+                 "(kafka-consumer-groups --reset-offsets)");
+  }
+  if (start > facts.log_end) {
+    return fatal(kafka::to_string(at) + ": the group's offset " + std::to_string(start.value) + " lies beyond the log's end " +
+                 std::to_string(facts.log_end.value) + ": the topic was made anew. Set the group's offset by hand");
+  }
+  worker_.call([&] { task_->add_source(at.topic, at.partition, start, std::move(source)); });
+  return start;
+}
+
+void IngestStage::on_revoke(std::span<const kafka::TopicPartition> partitions, bool lost) {
+  worker_.call([&] {
+    if (!lost) finish_what_was_read();
+    report();
+    task_->drop_sources(lost);
+    levels_.clear();
+  });
+  context_.metrics.counter(metric::kRebalances, {"ingest", lost ? "lost" : "revoke"}).add(partitions.size());
+}
+
+// Runs on the worker: steps the task by hand until everything is acknowledged.
+void IngestStage::finish_what_was_read() {
+  task_->begin_release();
+  const int64_t deadline_ns = context_.clock.steady_ns() + kReleasePatienceMs * 1'000'000;
+  while (!task_->released() && context_.clock.steady_ns() < deadline_ns) {
+    const Result<bool> stepped = task_->step(context_.clock.now_ms());
+    if (!stepped.ok()) {
+      spdlog::error("ingest: could not finish what was read: {}", stepped.status().to_string());
+      return;
+    }
+    if (!*stepped) std::this_thread::yield();
+  }
+}
+
+void IngestStage::report() {
+  const IngestStats now = task_->ingest().stats();
+  Metrics& metrics = context_.metrics;
+  metrics.counter(metric::kIngestRecords, {"accepted"}).add(now.accepted - counted_.accepted);
+  metrics.counter(metric::kIngestRecords, {"repeat"}).add(now.repeats - counted_.repeats);
+  for (size_t i = 1; i < kRefusalCount; ++i) {
+    const uint64_t refused = now.refused[i] - counted_.refused[i];
+    if (refused == 0) continue;
+    const std::string_view reason = refusal_name(static_cast<Refusal>(i));
+    metrics.counter(metric::kIngestRecords, {"refused"}).add(refused);
+    metrics.counter(metric::kIngestRefused, {reason}).add(refused);
+    metrics.counter(metric::kDeadLetters, {"ingest", reason}).add(refused);
+  }
+  metrics.counter(metric::kBlocks).add(now.blocks - counted_.blocks);
+  metrics.counter(metric::kBlockBytes).add(now.block_bytes - counted_.block_bytes);
+  counted_ = now;
+  for (const IngestTask::SourceView& source : task_->sources()) {
+    levels_.set(source.topic, source.partition, {source.next, source.committed, source.log_end});
+  }
+}
+
+}  // namespace bloomring

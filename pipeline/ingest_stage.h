@@ -1,0 +1,41 @@
+// The ingest stage of a process: one ingest task that reads every partition of the plays topics that the group gives it.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "pipeline/group_poller.h"
+#include "pipeline/ingest_task.h"
+#include "pipeline/partition_levels.h"
+#include "pipeline/stage_context.h"
+#include "pipeline/worker.h"
+
+namespace bloomring {
+
+class IngestStage final : public kafka::GroupListener {
+ public:
+  explicit IngestStage(const StageContext& context);
+  ~IngestStage() override { stop(); }
+
+  Status start();
+  // Sends and acknowledges what was read, commits, and leaves its place in the group to its next incarnation.
+  void stop();
+
+ private:
+  Result<Offset> on_assign(const kafka::TopicPartition& partition, const kafka::PartitionFacts& facts,
+                           std::unique_ptr<Source> source) override;
+  void on_revoke(std::span<const kafka::TopicPartition> partitions, bool lost) override;
+  void finish_what_was_read();
+  void report();
+
+  const StageContext context_;
+  PartitionLevels levels_;
+  IngestStats counted_;
+  uint64_t blocks_counted_ = 0;
+  std::unique_ptr<IngestTask> task_;  // Of the worker.
+  Worker worker_;
+  Worker poll_worker_;
+  GroupPoller poller_;
+};
+
+}  // namespace bloomring

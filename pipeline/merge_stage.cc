@@ -1,0 +1,61 @@
+#include "pipeline/merge_stage.h"
+
+#include <spdlog/spdlog.h>
+
+namespace bloomring {
+
+MergeStage::MergeStage(const StageContext& stage_context)
+    : PartitionStage(stage_context, "merge", stage_context.settings.topics.user_batches, stage_context.settings.threads.merge),
+      levels_(stage_context.metrics, "merge"),
+      registration_(stage_context.metrics.on_scrape([this](Scrape& scrape) { write(scrape); })) {}
+
+Result<PartitionStage::Made> MergeStage::make(PartitionId partition, const kafka::PartitionFacts& facts, std::unique_ptr<Source> source) {
+  const Settings& settings = context().settings;
+  BLOOMRING_TRY_ASSIGN(std::optional<MergedWatermark> watermark, context().filters->read_watermark(partition));
+  const MergeStart start = decide_merge_start(facts.committed, facts.log_start);
+  spdlog::info("merge {}[{}]: reads from offset {}{}; merged below offset {} of user-events", topic(), partition.value, start.read_from.value,
+               start.gap ? " after a gap" : "", watermark ? watermark->offset.value : 0);
+  MergeTaskConfig config;
+  config.merge = {partition, settings.topics.partitions, start.gap};
+  config.batches_topic = settings.topics.user_batches;
+  config.dead_topic = settings.topics.dead;
+  auto task = std::make_unique<MergeTask>(std::move(config), context().calendar, *context().filters, std::move(watermark),
+                                          std::move(source), context().producer.make_sink());
+  return Made{std::move(task), start.read_from};
+}
+
+void MergeStage::report(PartitionId partition, PartitionTask& any) {
+  const auto& task = static_cast<const MergeTask&>(any);
+  levels_.set(topic(), partition, {task.applied(), task.committed(), task.source().log_end()});
+  const Reported now{task.merge().stats(), task.dead_letters(), task.store_retries()};
+  const std::lock_guard lock(mutex_);
+  count(reported_[partition], now);
+  reported_[partition] = now;
+}
+
+void MergeStage::count(const Reported& before, const Reported& now) {
+  Metrics& metrics = context().metrics;
+  const uint64_t slot_ends = now.stats.slot_ends - before.stats.slot_ends;
+  metrics.counter(metric::kMergeRecords, {"slot_end"}).add(slot_ends);
+  metrics.counter(metric::kMergeRecords, {"batch"}).add(now.stats.records - before.stats.records - slot_ends);
+  metrics.counter(metric::kMergedPlays).add(now.stats.plays - before.stats.plays);
+  metrics.counter(metric::kExpiredPlays).add(now.stats.plays_expired - before.stats.plays_expired);
+  metrics.counter(metric::kStoreErrors, {"apply"}).add(now.store_retries - before.store_retries);
+  metrics.counter(metric::kDeadLetters, {"merge", "bad_batch"}).add(now.dead_letters - before.dead_letters);
+}
+
+void MergeStage::forget(PartitionId partition) {
+  levels_.forget(topic(), partition);
+  const std::lock_guard lock(mutex_);
+  reported_.erase(partition);
+}
+
+void MergeStage::write(Scrape& scrape) {
+  const FilterStoreStats stats = context().filters->stats();
+  scrape.write(metric::kStoreUpdates, {}, static_cast<double>(stats.updates));
+  scrape.write(metric::kStoreBytes, {}, static_cast<double>(stats.bytes_written));
+  scrape.write(metric::kStorePhysicalBytes, {}, static_cast<double>(stats.physical_bytes_written));
+  scrape.write(metric::kStoreDiskBytes, {}, static_cast<double>(stats.bytes_on_disk));
+}
+
+}  // namespace bloomring

@@ -1,0 +1,81 @@
+#include "pipeline/partition_stage.h"
+
+#include <spdlog/spdlog.h>
+
+#include "base/metric_names.h"
+
+namespace bloomring {
+
+namespace {
+constexpr int64_t kReportIntervalMs = 250;
+}
+
+PartitionStage::PartitionStage(StageContext context, std::string stage, std::string topic, size_t threads)
+    : context_(std::move(context)),
+      stage_(std::move(stage)),
+      topic_(std::move(topic)),
+      poll_worker_(stage_ + "-poll", context_.clock, [this](const Status& status) { context_.on_failure(stage_, status); }),
+      poller_(poll_worker_, context_.metrics, context_.health, stage_) {
+  for (size_t i = 0; i < threads; ++i) {
+    workers_.push_back(std::make_unique<Worker>(stage_ + "-" + std::to_string(i), context_.clock,
+                                                [this](const Status& status) { context_.on_failure(stage_, status); }));
+    workers_.back()->set_ticker(kReportIntervalMs, [this, i] { report_all(i); });
+  }
+}
+
+Status PartitionStage::start() {
+  return poller_.start(group_settings(context_, stage_), {topic_}, *this, context_.clock).with_context(stage_);
+}
+
+void PartitionStage::stop() { poller_.stop(); }
+
+Result<Offset> PartitionStage::on_assign(const kafka::TopicPartition& at, const kafka::PartitionFacts& facts,
+                                         std::unique_ptr<Source> source) {
+  auto made = make(at.partition, facts, std::move(source));
+  if (!made.ok()) return std::move(made).status().with_context(kafka::to_string(at));
+  const size_t worker = static_cast<size_t>(at.partition.value) % workers_.size();
+  PartitionTask* task = made->task.get();
+  {
+    const std::lock_guard lock(members_mutex_);
+    members_[at.partition] = Member{std::move(made->task), worker};
+  }
+  workers_[worker]->post([this, task, worker] { workers_[worker]->add(*task); });
+  return made->start;
+}
+
+void PartitionStage::on_revoke(std::span<const kafka::TopicPartition> partitions, bool lost) {
+  for (const kafka::TopicPartition& at : partitions) {
+    Member member;
+    {
+      const std::lock_guard lock(members_mutex_);
+      const auto found = members_.find(at.partition);
+      if (found == members_.end()) continue;
+      member = std::move(found->second);
+      members_.erase(found);
+    }
+    workers_[member.worker]->call([&] {
+      workers_[member.worker]->remove(*member.task);
+      const Status closed = lost ? Status() : member.task->close();
+      if (!closed.ok()) spdlog::warn("{} {}: could not be closed: {}", stage_, kafka::to_string(at), closed.to_string());
+      report(at.partition, *member.task);
+      member.task.reset();
+    });
+    forget(at.partition);
+    context_.metrics.counter(metric::kRebalances, {stage_, lost ? "lost" : "revoke"}).add();
+    spdlog::info("{} {}: {}", stage_, kafka::to_string(at), lost ? "lost to another member" : "given back");
+  }
+}
+
+void PartitionStage::report_all(size_t worker) {
+  std::vector<std::pair<PartitionId, PartitionTask*>> tasks;
+  {
+    const std::lock_guard lock(members_mutex_);
+    for (auto& [partition, member] : members_) {
+      if (member.worker == worker) tasks.emplace_back(partition, member.task.get());
+    }
+  }
+  // A task is destroyed only by a message to this thread, so the pointers stay good.
+  for (const auto& [partition, task] : tasks) report(partition, *task);
+}
+
+}  // namespace bloomring

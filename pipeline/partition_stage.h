@@ -1,0 +1,69 @@
+// A stage whose partitions are tasks of their own: window and merge.
+//
+//   group poller --on_assign--> make the task, hand it to a worker --step, step, ...--> on_revoke: close, destroy
+//
+// Threading: a task belongs to one worker; reports are made on the worker's thread about four times a second.
+// Failure: what a task cannot survive ends the process through StageContext::on_failure.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "pipeline/group_poller.h"
+#include "pipeline/kafka/group_consumer.h"
+#include "pipeline/stage_context.h"
+#include "pipeline/task.h"
+#include "pipeline/worker.h"
+
+namespace bloomring {
+
+class PartitionStage : public kafka::GroupListener {
+ public:
+  // `stage` names the group, the threads and the metrics.
+  PartitionStage(StageContext context, std::string stage, std::string topic, size_t threads);
+  ~PartitionStage() override = default;  // The derived class has called `stop`.
+
+  Status start();
+  // Closes every task, then leaves its place in the group to its next incarnation.
+  void stop();
+
+ protected:
+  struct Made {
+    std::unique_ptr<PartitionTask> task;
+    Offset start;
+  };
+  // Decides where the partition starts and makes its task. On the poller's thread.
+  virtual Result<Made> make(PartitionId partition, const kafka::PartitionFacts& facts, std::unique_ptr<Source> source) = 0;
+  // Takes the task's counts and levels up into the metrics. On the task's worker.
+  virtual void report(PartitionId partition, PartitionTask& task) = 0;
+  // The partition is gone: its levels are no longer ours to show.
+  virtual void forget(PartitionId partition) = 0;
+
+  const StageContext& context() const { return context_; }
+  const std::string& topic() const { return topic_; }
+
+ private:
+  struct Member {
+    std::unique_ptr<PartitionTask> task;
+    size_t worker;
+  };
+
+  Result<Offset> on_assign(const kafka::TopicPartition& partition, const kafka::PartitionFacts& facts,
+                           std::unique_ptr<Source> source) override;
+  void on_revoke(std::span<const kafka::TopicPartition> partitions, bool lost) override;
+  void report_all(size_t worker);
+
+  const StageContext context_;
+  const std::string stage_;
+  const std::string topic_;
+  std::mutex members_mutex_;  // Guards the map; a task itself belongs to its worker.
+  std::map<PartitionId, Member> members_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  Worker poll_worker_;
+  GroupPoller poller_;
+};
+
+}  // namespace bloomring

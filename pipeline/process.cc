@@ -1,0 +1,143 @@
+#include "pipeline/process.h"
+
+#include <spdlog/spdlog.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/metric_names.h"
+#include "pipeline/ingest_stage.h"
+#include "pipeline/merge_stage.h"
+#include "pipeline/serve_stage.h"
+#include "pipeline/window_stage.h"
+#include "state/embedded_filter_follower.h"
+#include "state/embedded_filter_store.h"
+
+namespace bloomring {
+
+namespace {
+
+constexpr int64_t kRefreshIntervalMs = 250;
+constexpr int kFlushTimeoutMs = 10'000;
+
+kafka::ClientSettings kafka_settings(const Settings& settings) {
+  kafka::ClientSettings kafka;
+  kafka.bootstrap = settings.kafka.bootstrap;
+  kafka.properties = settings.kafka.properties;
+  return kafka;
+}
+
+}  // namespace
+
+Process::Process(const Settings& settings, const Clock& clock) : settings_(settings), clock_(clock), kafka_(kafka_settings(settings)) {}
+
+Result<std::unique_ptr<Process>> Process::start(const Settings& settings, const Clock& clock) {
+  std::unique_ptr<Process> process(new Process(settings, clock));
+  BLOOMRING_TRY(process->open());
+  return process;
+}
+
+Status Process::open() {
+  BLOOMRING_TRY(check_runnable(settings_));
+  BLOOMRING_TRY_ASSIGN(calendar_, Calendar::create(settings_.retention()));
+  BLOOMRING_TRY(kafka::check(kafka_));
+  BLOOMRING_TRY_ASSIGN(producer_, kafka::Producer::create(kafka_));
+  BLOOMRING_TRY(verify_topics());
+  BLOOMRING_TRY(open_store());
+  BLOOMRING_TRY_ASSIGN(admin_, AdminServer::start(settings_.admin.listen, admin_pages(metrics_, health_)));
+  return start_stages();
+}
+
+Status Process::verify_topics() {
+  const auto partitions = static_cast<int32_t>(settings_.topics.partitions);
+  BLOOMRING_TRY(producer_->verify_topic(settings_.topics.user_events, partitions));
+  BLOOMRING_TRY(producer_->verify_topic(settings_.topics.user_batches, partitions));
+  return producer_->verify_topic(settings_.topics.dead, 0);
+}
+
+Status Process::open_store() {
+  StateMemoryConfig memory;
+  memory.cache_bytes = settings_.state.memory_bytes + settings_.store.memory_bytes;
+  memory.write_buffer_bytes = memory.cache_bytes / 2;
+  memory_ = std::make_unique<StateMemory>(memory);
+  if (!settings_.runs(Stage::kWindow) && !settings_.runs(Stage::kMerge) && !settings_.runs(Stage::kServe)) return {};
+
+  EmbeddedFilterStoreConfig config;
+  config.path = settings_.store.path;
+  config.policy = {settings_.filter.false_positive_rate, settings_.filter.periods_read, settings_.filter.dense_from_items};
+  config.partition_count = settings_.topics.partitions;
+  if (settings_.runs(Stage::kMerge)) {
+    BLOOMRING_TRY_ASSIGN(filters_, EmbeddedFilterStore::open(config, *calendar_, clock_, *memory_));
+    return {};
+  }
+  BLOOMRING_TRY_ASSIGN(filters_, EmbeddedFilterFollower::follow(config, *calendar_, clock_, *memory_));
+  refresher_ = std::make_unique<Worker>("store-follow", clock_, [](const Status&) {});
+  refresher_->set_ticker(kRefreshIntervalMs, [this] {
+    const Status refreshed = filters_->refresh();
+    if (!refreshed.ok()) metrics_.counter(metric::kStoreErrors, {"refresh"}).add();
+  });
+  return {};
+}
+
+Status Process::start_stages() {
+  context_ = std::make_unique<StageContext>(StageContext{
+      settings_, kafka_, *calendar_, clock_, metrics_, health_, *producer_, filters_.get(), memory_.get(),
+      [this](std::string_view stage, const Status& status) { fail(stage, status); }});
+  if (settings_.runs(Stage::kServe)) {
+    serve_ = std::make_unique<ServeStage>(*context_);
+    BLOOMRING_TRY(serve_->start());
+  }
+  if (settings_.runs(Stage::kMerge)) {
+    merge_ = std::make_unique<MergeStage>(*context_);
+    BLOOMRING_TRY(merge_->start());
+  }
+  if (settings_.runs(Stage::kWindow)) {
+    window_ = std::make_unique<WindowStage>(*context_);
+    BLOOMRING_TRY(window_->start());
+  }
+  if (settings_.runs(Stage::kIngest)) {
+    ingest_ = std::make_unique<IngestStage>(*context_);
+    BLOOMRING_TRY(ingest_->start());
+  }
+  for (const Stage stage : settings_.stages) metrics_.gauge(metric::kStageUp, {stage_name(stage)}).set(1);
+  return {};
+}
+
+void Process::fail(std::string_view stage, const Status& status) {
+  spdlog::error("{} cannot go on: {}", stage, status.to_string());
+  health_.set_failed(std::string(stage), status.message());
+  metrics_.gauge(metric::kStageUp, {stage}).set(0);
+  const std::lock_guard lock(failure_mutex_);
+  if (!failure_) failure_ = status;
+}
+
+std::optional<Status> Process::failure() const {
+  const std::lock_guard lock(failure_mutex_);
+  return failure_;
+}
+
+std::string Process::grpc_address() const { return serve_ ? serve_->address() : std::string(); }
+
+std::string Process::ready_line() const {
+  nlohmann::ordered_json line = {{"ready", true}, {"kafka", settings_.kafka.bootstrap}};
+  if (serve_) line["grpc"] = serve_->address();
+  line["admin"] = admin_->address();
+  return line.dump();
+}
+
+void Process::stop() {
+  if (ingest_) ingest_->stop();
+  if (window_) window_->stop();
+  if (merge_) merge_->stop();
+  if (serve_) serve_->stop();
+  if (producer_) {
+    const Status flushed = producer_->flush(kFlushTimeoutMs);
+    if (!flushed.ok()) spdlog::warn("not everything was sent: {}; it is read again from the log", flushed.to_string());
+  }
+}
+
+Process::~Process() {
+  stop();
+  refresher_.reset();
+}
+
+}  // namespace bloomring

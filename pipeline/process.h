@@ -1,0 +1,81 @@
+// A bloomring process: the stages that the settings name, with what they share.
+//
+//   start --> wait_ready --> (runs) --> stop
+//
+// The embedded filter store is opened for writing when the merge stage runs here; other stages follow the store of the
+// merge process on the same machine. Stages start from the end of the flow to its beginning and stop the other way
+// round, so that nothing is produced that nobody reads.
+// Failure: `start` says what is wrong with the set-up (kInvalid) or the surroundings; later failures end up in
+// `failure`, are logged, and make /healthz fail.
+// Threading: one thread owns the process; `failure` may be called from any.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+#include "base/metrics.h"
+#include "pipeline/admin_server.h"
+#include "pipeline/health.h"
+#include "pipeline/settings.h"
+#include "pipeline/stage_context.h"
+
+namespace bloomring {
+
+class IngestStage;
+class WindowStage;
+class MergeStage;
+class ServeStage;
+class Worker;
+
+class Process {
+ public:
+  static Result<std::unique_ptr<Process>> start(const Settings& settings, const Clock& clock);
+  ~Process();
+
+  bool ready() const { return health_.ready(); }
+  // {"ready":true,"kafka":"127.0.0.1:40001","grpc":"127.0.0.1:40002","admin":"127.0.0.1:40003"}: what the process has.
+  std::string ready_line() const;
+  std::string grpc_address() const;
+  std::string admin_address() const { return admin_->address(); }
+  // Why the process cannot go on, once it cannot.
+  std::optional<Status> failure() const;
+  // Ends every stage with everything durable that can be.
+  void stop();
+
+  Metrics& metrics() { return metrics_; }
+  FilterStore& filters() { return *filters_; }
+  const Calendar& calendar() const { return *calendar_; }
+
+ private:
+  Process(const Settings& settings, const Clock& clock);
+  Status open();
+  Status open_store();
+  Status verify_topics();
+  Status start_stages();
+  void fail(std::string_view stage, const Status& status);
+
+  const Settings settings_;
+  const Clock& clock_;
+  std::optional<Calendar> calendar_;
+  Metrics metrics_;
+  Health health_;
+  mutable std::mutex failure_mutex_;
+  std::optional<Status> failure_;
+
+  kafka::ClientSettings kafka_;
+  std::unique_ptr<kafka::Producer> producer_;
+  std::unique_ptr<StateMemory> memory_;
+  std::unique_ptr<FilterStore> filters_;
+  std::unique_ptr<Worker> refresher_;  // Follows the store where another process writes it.
+  std::unique_ptr<StageContext> context_;
+  std::unique_ptr<ServeStage> serve_;
+  std::unique_ptr<MergeStage> merge_;
+  std::unique_ptr<WindowStage> window_;
+  std::unique_ptr<IngestStage> ingest_;
+  std::unique_ptr<AdminServer> admin_;
+};
+
+}  // namespace bloomring

@@ -1,0 +1,57 @@
+// The serve stage of a process: the recent plays of its partitions, and the query service on the gRPC port.
+//
+// Health: not ready until every partition has been read to the end it had at the start.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "pipeline/kafka/assigned_consumer.h"
+#include "pipeline/partition_levels.h"
+#include "pipeline/replica_task.h"
+#include "pipeline/stage_context.h"
+#include "pipeline/worker.h"
+#include "serving/candidate_filter.h"
+#include "serving/grpc_server.h"
+
+namespace bloomring {
+
+class ServeStage final : private PartitionDirectory {
+ public:
+  explicit ServeStage(const StageContext& context);
+  ~ServeStage() override { stop(); }
+
+  Status start();
+  // Refuses new calls, lets those in flight finish, then lets the partitions go.
+  void stop();
+  // "host:port" of the gRPC port, once started.
+  std::string address() const { return server_ ? server_->address() : std::string(); }
+
+ private:
+  uint32_t partition_count() const override { return context_.settings.topics.partitions; }
+  std::shared_ptr<HeldPartition> find(PartitionId partition) const override;
+  std::string holder(PartitionId) const override { return {}; }
+
+  Status assign_partitions();
+  Status serve_calls();
+  void report();
+  void count_queries();
+  void write(Scrape& scrape);
+
+  const StageContext context_;
+  PartitionLevels levels_;
+  std::unique_ptr<kafka::AssignedConsumer> consumer_;
+  std::map<PartitionId, std::shared_ptr<HeldPartition>> held_;  // Constant once started; shared with requests.
+  std::vector<std::unique_ptr<ReplicaTask>> tasks_;             // Of the worker.
+  std::vector<ReplicaStats> counted_;
+  std::vector<uint64_t> verdicts_counted_;
+  std::unique_ptr<CandidateFilter> core_;
+  std::unique_ptr<GrpcServer> server_;
+  std::atomic<bool> serving_{false};
+  Metrics::Registration registration_;
+  std::unique_ptr<Worker> worker_;  // Last: its thread uses the rest.
+};
+
+}  // namespace bloomring

@@ -1,0 +1,42 @@
+// What every stage of a process is given. All references outlive the stages.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "base/clock.h"
+#include "base/metrics.h"
+#include "pipeline/health.h"
+#include "pipeline/kafka/producer.h"
+#include "pipeline/kafka/settings.h"
+#include "pipeline/settings.h"
+#include "state/filter_store.h"
+#include "state/period.h"
+#include "state/state_memory.h"
+
+namespace bloomring {
+
+struct StageContext {
+  const Settings& settings;
+  const kafka::ClientSettings& kafka;  // Without group.
+  const Calendar& calendar;
+  const Clock& clock;
+  Metrics& metrics;
+  Health& health;
+  kafka::Producer& producer;
+  // The store as this process sees it; null in a process that runs ingest alone.
+  FilterStore* filters = nullptr;
+  const StateMemory* memory = nullptr;
+  // A stage cannot go on: the process logs it and ends with exit code 1. Thread safe.
+  std::function<void(std::string_view stage, const Status&)> on_failure;
+};
+
+// The settings of a stage's member of its consumer group.
+inline kafka::ClientSettings group_settings(const StageContext& context, std::string_view stage) {
+  kafka::ClientSettings settings = context.kafka;
+  settings.group = context.settings.kafka.group_prefix + "-" + std::string(stage);
+  settings.instance_id = context.settings.instance + "-" + std::string(stage);
+  return settings;
+}
+
+}  // namespace bloomring

@@ -1,0 +1,121 @@
+#include "pipeline/window_stage.h"
+
+#include <spdlog/spdlog.h>
+
+#include "operators/window_start.h"
+#include "pipeline/settings.h"
+#include "state/rocks_window_store.h"
+
+namespace bloomring {
+
+namespace {
+
+std::string store_path(const Settings& settings, PartitionId partition) {
+  return settings.state.path + "/window-" + std::to_string(partition.value);
+}
+
+WindowTaskConfig task_config(const Settings& settings, PartitionId partition) {
+  WindowTaskConfig config;
+  config.window.partition = partition;
+  config.window.partition_count = settings.topics.partitions;
+  config.window.ring = {settings.ring.slots, settings.ring.slot_ms()};
+  config.window.drain.pass_bytes_max = settings.ring.drain_bytes_max;
+  config.window.drain_spread = settings.ring.drain_spread;
+  config.events_topic = settings.topics.user_events;
+  config.batches_topic = settings.topics.user_batches;
+  config.dead_topic = settings.topics.dead;
+  config.flush_interval_ms = int64_t{settings.state.flush_seconds} * 1000;
+  return config;
+}
+
+}  // namespace
+
+WindowStage::WindowStage(const StageContext& stage_context)
+    : PartitionStage(stage_context, "window", stage_context.settings.topics.user_events, stage_context.settings.threads.window),
+      ring_config_{stage_context.settings.ring.slots, stage_context.settings.ring.slot_ms()},
+      levels_(stage_context.metrics, "window"),
+      registration_(stage_context.metrics.on_scrape([this](Scrape& scrape) { write(scrape); })) {}
+
+Result<PartitionStage::Made> WindowStage::make(PartitionId partition, const kafka::PartitionFacts& facts, std::unique_ptr<Source> source) {
+  const Settings& settings = context().settings;
+  RocksWindowStoreConfig store_config;
+  store_config.path = store_path(settings, partition);
+  store_config.slots = settings.ring.slots;
+  store_config.partition_count = settings.topics.partitions;
+  BLOOMRING_TRY_ASSIGN(std::unique_ptr<WindowStore> store, RocksWindowStore::open(store_config, *context().memory));
+  Offset read_from;
+  BLOOMRING_TRY_ASSIGN(Ring ring, start_ring(*store, partition, facts, read_from));
+  auto task = std::make_unique<WindowTask>(task_config(settings, partition), std::move(store), std::move(ring), *context().filters,
+                                           std::move(source), context().producer.make_sink());
+  return Made{std::move(task), read_from};
+}
+
+Result<Ring> WindowStage::start_ring(WindowStore& store, PartitionId partition, const kafka::PartitionFacts& facts, Offset& read_from) {
+  WindowStartFacts start_facts;
+  start_facts.log_start = facts.log_start;
+  start_facts.log_end = facts.log_end;
+  BLOOMRING_TRY(context().filters->refresh());
+  BLOOMRING_TRY_ASSIGN(start_facts.watermark, context().filters->read_watermark(partition));
+  BLOOMRING_TRY_ASSIGN(start_facts.local, store.load());
+  BLOOMRING_TRY_ASSIGN(const WindowStart start, decide_window_start(start_facts));
+  spdlog::info("window {}[{}]: {}; the log holds [{}, {})", topic(), partition.value, start.reason, facts.log_start.value, facts.log_end.value);
+  read_from = start.read_from;
+  if (start.resume && !start_facts.local->hours.empty()) return Ring::restore(ring_config_, *start_facts.local);
+  BLOOMRING_TRY(store.clear());
+  return Ring(ring_config_, start.resume ? start_facts.local->applied : start.base);
+}
+
+void WindowStage::report(PartitionId partition, PartitionTask& any) {
+  const auto& task = static_cast<const WindowTask&>(any);
+  const Ring& ring = task.window().ring();
+  Reported now{task.window().stats(), task.dead_letters(), {}, task.merged(), -1};
+  for (const Ring::SlotView& slot : ring.slots()) {
+    ++now.slots[static_cast<size_t>(slot.state)];
+    const bool unmerged = slot.state == SlotState::kSealed || slot.state == SlotState::kDraining;
+    if (!unmerged) continue;
+    const int64_t began_ms = slot.hours.front().hour.value * ring_config_.slot_ms;
+    if (now.oldest_unmerged_ms < 0 || began_ms < now.oldest_unmerged_ms) now.oldest_unmerged_ms = began_ms;
+  }
+  levels_.set(topic(), partition, {ring.applied(), task.committed(), task.source().log_end()});
+  const std::lock_guard lock(mutex_);
+  count(reported_[partition], now);
+  reported_[partition] = now;
+}
+
+void WindowStage::count(const Reported& before, const Reported& now) {
+  Metrics& metrics = context().metrics;
+  metrics.counter(metric::kWindowRecords).add(now.stats.blocks - before.stats.blocks);
+  metrics.counter(metric::kWindowEvents).add(now.stats.events - before.stats.events);
+  metrics.counter(metric::kDeadLetters, {"window", "bad_block"}).add(now.dead_letters - before.dead_letters);
+  constexpr std::string_view kAttempts[] = {"", "first", "second", "lap"};
+  for (size_t attempt = 1; attempt < 4; ++attempt) {
+    metrics.counter(metric::kDrains, {kAttempts[attempt]}).add(now.stats.drains[attempt] - before.stats.drains[attempt]);
+  }
+  metrics.counter(metric::kDrainsAbandoned).add(now.stats.drains_abandoned - before.stats.drains_abandoned);
+  metrics.counter(metric::kBatches).add(now.stats.batches - before.stats.batches);
+  metrics.counter(metric::kBatchPlays).add(now.stats.batch_plays - before.stats.batch_plays);
+}
+
+void WindowStage::forget(PartitionId partition) {
+  levels_.forget(topic(), partition);
+  const std::lock_guard lock(mutex_);
+  reported_.erase(partition);
+}
+
+void WindowStage::write(Scrape& scrape) {
+  const std::lock_guard lock(mutex_);
+  std::array<double, kSlotStateCount> slots{};
+  for (const auto& [partition, reported] : reported_) {
+    for (size_t i = 0; i < slots.size(); ++i) slots[i] += reported.slots[i];
+    const std::string label = std::to_string(partition.value);
+    if (reported.merged.value >= 0) scrape.write(metric::kMergedOffset, {label}, static_cast<double>(reported.merged.value));
+    if (reported.oldest_unmerged_ms >= 0) {
+      scrape.write(metric::kOldestUnmerged, {label}, static_cast<double>(reported.oldest_unmerged_ms) / 1000.0);
+    }
+  }
+  for (size_t i = 0; i < slots.size(); ++i) {
+    scrape.write(metric::kSlotState, {slot_state_name(static_cast<SlotState>(i))}, slots[i]);
+  }
+}
+
+}  // namespace bloomring

@@ -1,0 +1,42 @@
+// The window stage of a process: a window task for each partition of user-events that the group gives it.
+#pragma once
+
+#include <map>
+#include <mutex>
+
+#include "pipeline/partition_levels.h"
+#include "pipeline/partition_stage.h"
+#include "pipeline/window_task.h"
+
+namespace bloomring {
+
+class WindowStage final : public PartitionStage {
+ public:
+  explicit WindowStage(const StageContext& context);
+  ~WindowStage() override { stop(); }
+
+ private:
+  // What a partition last reported, for counters (which take changes) and for the gauges of a scrape.
+  struct Reported {
+    WindowStats stats;
+    uint64_t dead_letters = 0;
+    std::array<uint32_t, kSlotStateCount> slots{};
+    Offset merged{-1};
+    int64_t oldest_unmerged_ms = -1;
+  };
+
+  Result<Made> make(PartitionId partition, const kafka::PartitionFacts& facts, std::unique_ptr<Source> source) override;
+  Result<Ring> start_ring(WindowStore& store, PartitionId partition, const kafka::PartitionFacts& facts, Offset& read_from);
+  void report(PartitionId partition, PartitionTask& task) override;
+  void count(const Reported& before, const Reported& now);
+  void forget(PartitionId partition) override;
+  void write(Scrape& scrape);
+
+  RingConfig ring_config_;
+  PartitionLevels levels_;
+  std::mutex mutex_;
+  std::map<PartitionId, Reported> reported_;
+  Metrics::Registration registration_;
+};
+
+}  // namespace bloomring

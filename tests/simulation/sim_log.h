@@ -1,0 +1,95 @@
+// An in-memory log with the faults of a real one, for the simulation.
+//
+// The fault model: a record that was sent is appended later, or twice (a retry whose first try had arrived), or in
+// another order than it was sent among unacknowledged ones (retries without idempotence), or, when its sender died,
+// perhaps never. It is acknowledged after it was appended, later still. Commits may be lost. What was appended and
+// acknowledged is never lost. Everything random comes from one generator, so that a seed repeats a run.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "pipeline/io.h"
+
+namespace bloomring::simulation {
+
+using Random = std::mt19937_64;
+
+// True with probability 1/n.
+inline bool one_in(Random& random, uint64_t n) { return random() % n == 0; }
+
+struct StoredRecord {
+  int64_t log_time_ms;
+  std::string key;
+  std::string value;
+  std::vector<std::pair<std::string, std::string>> headers;
+};
+
+class SimLog {
+ public:
+  SimLog(Random& random, const Clock& clock) : random_(random), clock_(clock) {}
+
+  std::vector<StoredRecord>& partition(const std::string& topic, PartitionId partition) {
+    return topics_[{topic, partition.value}];
+  }
+  // Appends directly, as a producer of its own that is never wrong.
+  void append(const std::string& topic, PartitionId partition, std::string value);
+  int64_t& committed(const std::string& group, const std::string& topic, PartitionId partition);
+
+  // Lets some of what is under way arrive.
+  void pump();
+  // FAULT: how often things go wrong; 0 is a quiet network.
+  int trouble = 1;
+
+ private:
+  friend class SimSink;
+  friend class SimSource;
+  struct InFlight {
+    OutRecord record;
+    uint64_t ticket;
+    std::weak_ptr<std::vector<uint64_t>> acks;  // Gone when the sender died.
+  };
+  void arrive(InFlight& flight);
+
+  Random& random_;
+  const Clock& clock_;
+  std::map<std::pair<std::string, int32_t>, std::vector<StoredRecord>> topics_;
+  std::map<std::tuple<std::string, std::string, int32_t>, int64_t> commits_;
+  std::vector<InFlight> in_flight_;
+};
+
+class SimSink final : public Sink {
+ public:
+  explicit SimSink(SimLog& log) : log_(log), acks_(std::make_shared<std::vector<uint64_t>>()) {}
+  Status send(OutRecord& record, uint64_t ticket) override;
+  Status poll_acks(std::vector<uint64_t>& tickets) override;
+
+ private:
+  static constexpr size_t kQueueMax = 64;
+  SimLog& log_;
+  std::shared_ptr<std::vector<uint64_t>> acks_;  // Shared with the records in flight.
+};
+
+class SimSource final : public Source {
+ public:
+  SimSource(SimLog& log, std::string group, std::string topic, PartitionId partition, Offset start)
+      : log_(log), group_(std::move(group)), topic_(std::move(topic)), partition_(partition), next_(start.value) {}
+  Result<std::optional<LogRecord>> poll() override;
+  bool at_end() const override;
+  Offset log_end() const override;
+  void commit(Offset next) override;
+
+ private:
+  SimLog& log_;
+  std::string group_;
+  std::string topic_;
+  PartitionId partition_;
+  int64_t next_;
+};
+
+}  // namespace bloomring::simulation

@@ -1,0 +1,356 @@
+#include "tests/simulation/sim_world.h"
+
+#include <catch2/catch.hpp>
+
+#include "base/fault_point.h"
+#include "base/hash.h"
+#include "operators/window_start.h"
+#include "state/filter/filter.h"
+
+namespace bloomring::simulation {
+
+namespace {
+
+constexpr int64_t kStartMs = 1'793'404'800'000;  // 2026-10-31T00:00:00Z: a month turn is near.
+constexpr int kUsers = 24;
+constexpr int kItems = 120;
+const std::string kPlays = "plays";
+const std::string kEvents = "user-events";
+const std::string kBatches = "user-batches";
+const std::string kDead = "plays-dead";
+
+Calendar make_calendar() {
+  RetentionConfig config;
+  config.time_zone = "Asia/Kolkata";  // Half an hour off the hour, so that periods do not turn with UTC's hours.
+  auto calendar = Calendar::create(config);
+  REQUIRE(calendar.ok());
+  return *calendar;
+}
+
+std::string user_name(uint64_t n) { return "user-" + std::to_string(n); }
+std::string item_name(uint64_t n) { return "item-" + std::to_string(n); }
+
+}  // namespace
+
+World::World(uint64_t seed)
+    : random_(seed),
+      clock_(kStartMs + static_cast<int64_t>(seed % 48) * 3'600'000),
+      calendar_(make_calendar()),
+      ring_{static_cast<uint32_t>(3 + seed % 4), 10'000},
+      log_(random_, clock_),
+      filters_(make_filters()),
+      watermark_floor_(kPartitions, 0),
+      committed_floor_(kPartitions, -1) {
+  for (int p = 0; p < kPartitions; ++p) disks_.push_back(std::make_unique<SimDisk>());
+  windows_.resize(kPartitions);
+  merges_.resize(kPartitions);
+  set_fault_handler([this](std::string_view) {
+    if (faults_ && one_in(random_, 400)) throw Crash{};
+  });
+}
+
+World::~World() { set_fault_handler({}); }
+
+std::unique_ptr<MemoryFilterStore> World::make_filters() {
+  return std::make_unique<MemoryFilterStore>(filter::Policy{}, calendar_, clock_, kPartitions);
+}
+
+template <typename F>
+bool World::survives(F step) {
+  try {
+    const auto result = step();
+    INFO(result.status().message());
+    REQUIRE(result.ok());
+    return true;
+  } catch (const Crash&) {
+    ++tally_.crashes;
+    return false;
+  }
+}
+
+void World::start_ingest() {
+  IngestTaskConfig config;
+  config.ingest.partition_count = kPartitions;
+  config.ingest.block_events = 16;
+  config.ingest.linger_ms = 50;
+  config.records_per_step = 64;
+  config.in_flight_max = 32;
+  ingest_ = std::make_unique<IngestTask>(config, std::make_unique<SimSink>(log_));
+  for (int32_t p = 0; p < kPlaysPartitions; ++p) {
+    const Offset start(std::max<int64_t>(0, log_.committed("ingest", kPlays, PartitionId(p))));
+    ingest_->add_source(kPlays, PartitionId(p), start, std::make_unique<SimSource>(log_, "ingest", kPlays, PartitionId(p), start));
+  }
+}
+
+void World::start_window(int32_t p) {
+  const PartitionId partition(p);
+  auto store = std::make_unique<SimWindowStore>(*disks_[p]);
+  const int64_t log_end = static_cast<int64_t>(log_.partition(kEvents, partition).size());
+  auto watermark = filters_->read_watermark(partition);
+  if (watermark.code() == Code::kRetry) return;  // The store is away: tried again later.
+  WindowStartFacts facts{*store->load(), *watermark, Offset(0), Offset(log_end)};
+  auto start = decide_window_start(facts);
+  INFO(start.status().message());
+  REQUIRE(start.ok());
+  if (!start->resume) {
+    REQUIRE(store->clear().ok());
+    ++tally_.wiped;
+  }
+  Ring ring = start->resume && !facts.local->hours.empty() ? *Ring::restore(ring_, *facts.local) : Ring(ring_, start->base);
+  WindowTaskConfig config;
+  config.window = {partition, kPartitions, ring_, {}, 0.5};
+  config.window.drain.record_bytes = 256;
+  config.window.drain.passes = 4;
+  config.blocks_per_step = 8;
+  config.in_flight_max = 8;
+  config.flush_interval_ms = 7'000;
+  windows_[p] = std::make_unique<WindowTask>(
+      config, std::move(store), std::move(ring), *filters_,
+      std::make_unique<SimSource>(log_, "window", kEvents, partition, start->read_from), std::make_unique<SimSink>(log_));
+}
+
+void World::start_merges() {
+  for (int32_t p = 0; p < kPartitions; ++p) {
+    const PartitionId partition(p);
+    auto watermark = filters_->read_watermark(partition);
+    if (!watermark.ok()) return;
+    const int64_t committed = log_.committed("merge", kBatches, partition);
+    const MergeStart start = decide_merge_start(committed < 0 ? std::nullopt : std::optional(Offset(committed)), Offset(0));
+    MergeTaskConfig config;
+    config.merge = {partition, kPartitions, start.gap};
+    config.records_per_step = 4;
+    merges_[p] = std::make_unique<MergeTask>(config, calendar_, *filters_, *watermark,
+                                             std::make_unique<SimSource>(log_, "merge", kBatches, partition, start.read_from),
+                                             std::make_unique<SimSink>(log_));
+  }
+}
+
+void World::crash_ingest() { ingest_.reset(); }
+
+void World::crash_window(int32_t p) {
+  if (windows_[p]) {
+    tally_.drains += windows_[p]->window().stats().drains[1];
+    tally_.second_runs += windows_[p]->window().stats().drains[2];
+    tally_.laps += windows_[p]->window().stats().drains[3];
+  }
+  windows_[p].reset();
+  if (one_in(random_, 4)) {
+    disks_[p]->lose();
+    ++tally_.disks_lost;
+  } else {
+    disks_[p]->crash(random_);
+  }
+}
+
+void World::crash_merges() {
+  for (auto& merge : merges_) merge.reset();
+  filters_->crash(random_);
+}
+
+void World::step_ingest() {
+  if (!ingest_) start_ingest();
+  if (!survives([&] { return ingest_->step(clock_.now_ms()); })) crash_ingest();
+}
+
+void World::step_window(int32_t p) {
+  if (!windows_[p]) start_window(p);
+  if (!windows_[p]) return;
+  if (!survives([&] { return windows_[p]->step(clock_.now_ms()); })) crash_window(p);
+}
+
+void World::step_merges() {
+  for (auto& merge : merges_) {
+    if (!merge) start_merges();
+    if (!merge) return;
+    if (survives([&] { return merge->step(clock_.now_ms()); })) continue;
+    crash_merges();
+    return;
+  }
+}
+
+void World::step_all() {
+  step_ingest();
+  log_.pump();
+  if (windows_paused_ > 0) --windows_paused_;
+  for (int32_t p = 0; p < kPartitions && windows_paused_ == 0; ++p) step_window(p);
+  log_.pump();
+  if (merges_paused_ > 0) {
+    --merges_paused_;
+  } else {
+    step_merges();
+  }
+}
+
+void World::produce() {
+  // A few busy users, the others quiet for long.
+  const uint64_t plays = one_in(random_, 3) ? 0 : random_() % 12;
+  for (uint64_t i = 0; i < plays; ++i) {
+    const uint64_t user = one_in(random_, 3) ? random_() % kUsers : random_() % 3;
+    const uint64_t item = random_() % kItems;
+    int64_t time = clock_.now_ms() - static_cast<int64_t>(random_() % 60'000);
+    if (one_in(random_, 10)) time -= static_cast<int64_t>(random_() % (40LL * 24 * 3'600'000));  // Late.
+    if (one_in(random_, 10)) time = clock_.now_ms() + static_cast<int64_t>(random_() % 600'000);  // Ahead.
+    const std::string scene = user % 5 == 0 ? "feed" : "";
+    std::string json = R"({"user":")" + user_name(user) + R"(","item":")" + item_name(item) + R"(","scene":")" + scene +
+                       R"(","time":)" + std::to_string(time) + "}";
+    const UserKey key(scene, user_name(user));
+    oracle_[std::string(key.bytes())].insert({calendar_.period_of_ms(time), item_name(item)});
+    const int copies = one_in(random_, 10) ? 2 : 1;
+    for (int c = 0; c < copies; ++c) log_.append(kPlays, PartitionId(static_cast<int32_t>(random_() % kPlaysPartitions)), json);
+    ++tally_.plays;
+  }
+  if (one_in(random_, 20)) {
+    const std::string bad = R"({"user":"u","item":)" + std::to_string(random_() % 1000) + R"(,"time":"no time"})";
+    log_.append(kPlays, PartitionId(0), bad);
+    ++refused_[bad];
+    ++tally_.refused;
+  }
+}
+
+void World::pass_time() {
+  int64_t step_ms = static_cast<int64_t>(random_() % 900);
+  if (one_in(random_, 60)) step_ms = static_cast<int64_t>(random_() % 25'000);          // A few slots at once.
+  if (faults_ && one_in(random_, 900)) step_ms = static_cast<int64_t>(random_() % (20LL * 24 * 3'600'000));  // A month may turn.
+  tally_.months += calendar_.period_of_ms(clock_.now_ms()) != calendar_.period_of_ms(clock_.now_ms() + step_ms);
+  clock_.advance_ms(step_ms);
+}
+
+void World::strike() {
+  if (one_in(random_, 120)) crash_ingest();
+  if (one_in(random_, 80)) crash_window(static_cast<int32_t>(random_() % kPartitions));
+  if (one_in(random_, 120)) crash_merges();
+  if (one_in(random_, 300)) windows_paused_ = static_cast<int>(random_() % 200);
+  if (one_in(random_, 300)) merges_paused_ = static_cast<int>(random_() % 300);  // More than a lap behind.
+  if (one_in(random_, 100)) {
+    filters_->fail_next(static_cast<int>(random_() % 60));
+    ++tally_.store_outages;
+  }
+}
+
+void World::live(int rounds) {
+  for (int round = 0; round < rounds; ++round) {
+    produce();
+    step_all();
+    pass_time();
+    strike();
+    if (round % 50 == 0) check_watermarks();
+    check_custody();
+  }
+}
+
+void World::settle() {
+  faults_ = false;
+  log_.trouble = 0;
+  filters_->fail_next(0);
+  windows_paused_ = merges_paused_ = 0;
+  // At most: everything is read, the hour is sealed, drained and merged; a slot that waits for its lap takes a lap more.
+  const int64_t hours = 3 * static_cast<int64_t>(ring_.slots) + 3;
+  for (int64_t hour = 0; hour < hours; ++hour) {
+    for (int i = 0; i < 100; ++i) {
+      step_all();
+      clock_.advance_ms(ring_.slot_ms / 100);
+    }
+  }
+  check_watermarks();
+  for (int32_t p = 0; p < kPartitions; ++p) {
+    const auto watermark = filters_->read_watermark(PartitionId(p));
+    REQUIRE(watermark.ok());
+    const auto end = static_cast<int64_t>(log_.partition(kEvents, PartitionId(p)).size());
+    CAPTURE(p, end);
+    REQUIRE((end == 0 || (watermark->has_value() && (*watermark)->offset.value == end)));
+  }
+  check_all_in_filters();
+  check_refused();
+}
+
+bool World::in_filter(const std::string& user_key, PeriodIndex period, const std::string& item) {
+  std::vector<StoredFilter> stored;
+  REQUIRE(filters_->read(user_key, std::span(&period, 1), stored).ok());
+  if (stored.empty()) return false;
+  filter::Query query;
+  REQUIRE(query.add(stored[0].value, stored[0].store_key).ok());
+  const ItemHash candidate = item_hash(item);
+  uint8_t found = filter::Query::kUnseen;
+  query.run(std::span(&candidate, 1), user_key, std::span(&found, 1));
+  return found != filter::Query::kUnseen;
+}
+
+void World::check_watermarks() {
+  // Every play in the log that the watermark covers is in the filter store, and the watermark never goes back.
+  for (int32_t p = 0; p < kPartitions; ++p) {
+    const auto read = filters_->read_watermark(PartitionId(p));
+    if (!read.ok() || !*read) continue;
+    const MergedWatermark& watermark = **read;
+    REQUIRE(watermark.offset.value >= watermark_floor_[p]);
+    watermark_floor_[p] = watermark.offset.value;
+    const auto& records = log_.partition(kEvents, PartitionId(p));
+    for (size_t offset = 0; offset < records.size(); ++offset) {
+      const Offset at(static_cast<int64_t>(offset));
+      if (!watermark.covers({at, Offset(at.value + 1)})) continue;
+      auto reader = EventBlockReader::open(records[offset].value, PartitionId(p), kPartitions);
+      REQUIRE(reader.ok());
+      while (reader->next_user()) {
+        const std::string user(reader->user_key());
+        const uint64_t hash = user_hash(user);
+        while (reader->next_event()) {
+          const PeriodIndex period = calendar_.period_of_ms(reader->event().time_ms);
+          if (!calendar_.kept(hash, period, clock_.now_ms())) continue;
+          std::vector<StoredFilter> stored;
+          const Status status = filters_->read(user, std::span(&period, 1), stored);
+          if (status.code() == Code::kRetry) return;
+          CAPTURE(p, offset, user, period.value);
+          REQUIRE(stored.size() == 1);
+          filter::Query query;
+          REQUIRE(query.add(stored[0].value, stored[0].store_key).ok());
+          const ItemHash item = reader->event().item;
+          uint8_t found = filter::Query::kUnseen;
+          query.run(std::span(&item, 1), user, std::span(&found, 1));
+          REQUIRE(found != filter::Query::kUnseen);
+        }
+      }
+    }
+  }
+}
+
+void World::check_custody() {
+  for (int32_t p = 0; p < kPartitions; ++p) {
+    const int64_t committed = log_.committed("window", kEvents, PartitionId(p));
+    if (committed < 0) continue;
+    const auto read = filters_->read_watermark(PartitionId(p));
+    if (!read.ok()) continue;
+    REQUIRE(read->has_value());
+    CAPTURE(p);
+    REQUIRE(committed <= (*read)->offset.value);
+    committed_floor_[p] = committed;
+  }
+}
+
+void World::check_all_in_filters() {
+  for (const auto& [user, played] : oracle_) {
+    const uint64_t hash = user_hash(user);
+    for (const auto& [period, item] : played) {
+      if (!calendar_.kept(hash, period, clock_.now_ms())) continue;
+      CAPTURE(user, period.value, item);
+      REQUIRE(in_filter(user, period, item));
+    }
+    for (int i = 0; i < 200; ++i) {
+      const PeriodIndex period = calendar_.period_of_ms(clock_.now_ms());
+      ++tally_.probes;
+      tally_.false_positives += in_filter(user, period, "never-" + std::to_string(i));
+    }
+  }
+}
+
+void World::check_refused() {
+  std::map<std::string, uint64_t> found;
+  for (const StoredRecord& letter : log_.partition(kDead, PartitionId(0))) {
+    ++found[letter.value];
+    REQUIRE(letter.headers.at(0) == std::pair<std::string, std::string>("bloomring.error.reason", "wrong_type"));
+  }
+  for (const auto& [bytes, times] : refused_) {
+    CAPTURE(bytes);
+    REQUIRE(found[bytes] >= times);
+  }
+}
+
+}  // namespace bloomring::simulation

@@ -1,0 +1,103 @@
+// The whole chain in one thread: the real tasks and operators over an in-memory log, stores that crash as real ones
+// do, and a manual clock. Beside it an oracle: the exact set of what each user played.
+//
+// Fault model: every task may crash at each fault point (base/fault_point.h) and between steps, and comes back with
+// its disk as it was flushed, or without it; the merge process takes what the store had not made durable with it; the
+// filter store refuses for a while; the log misbehaves as sim_log.h says; time passes in jumps, so that slots, laps
+// and months turn; users go quiet; plays come late, out of order and more than once.
+// Law: see check_*. All randomness comes from the seed.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "pipeline/ingest_task.h"
+#include "pipeline/merge_task.h"
+#include "pipeline/window_task.h"
+#include "state/memory_filter_store.h"
+#include "state/period.h"
+#include "tests/simulation/sim_disk.h"
+#include "tests/simulation/sim_log.h"
+
+namespace bloomring::simulation {
+
+// What a crash at a fault point throws.
+struct Crash {};
+
+class World {
+ public:
+  explicit World(uint64_t seed);
+  ~World();
+
+  // Lives for `rounds` rounds of random plays, steps, time and faults, checking the law on the way.
+  void live(int rounds);
+  // Ends all faults, lets everything be merged, and checks the law of the end.
+  void settle();
+
+  // For messages: what happened.
+  struct Tally {
+    uint64_t plays = 0, refused = 0, crashes = 0, disks_lost = 0, probes = 0, false_positives = 0;
+    uint64_t second_runs = 0, laps = 0, store_outages = 0, months = 0, drains = 0, wiped = 0;
+  };
+  const Tally& tally() const { return tally_; }
+
+ private:
+  static constexpr int32_t kPartitions = 4;
+  static constexpr int32_t kPlaysPartitions = 2;
+  struct Played {
+    PeriodIndex period;
+    std::string item;
+    auto operator<=>(const Played&) const = default;
+  };
+
+  void produce();
+  void step_all();
+  void step_window(int32_t p);
+  void step_merges();
+  void step_ingest();
+  void pass_time();
+  void strike();
+
+  std::unique_ptr<MemoryFilterStore> make_filters();
+  void start_ingest();
+  void start_window(int32_t p);
+  void start_merges();
+  void crash_ingest();
+  void crash_window(int32_t p);
+  void crash_merges();
+  template <typename F>
+  bool survives(F step);
+
+  void check_watermarks();
+  void check_custody();
+  void check_all_in_filters();
+  void check_refused();
+  bool in_filter(const std::string& user_key, PeriodIndex period, const std::string& item);
+
+  Random random_;
+  ManualClock clock_;
+  Calendar calendar_;
+  RingConfig ring_;
+  SimLog log_;
+  std::unique_ptr<MemoryFilterStore> filters_;
+  std::vector<std::unique_ptr<SimDisk>> disks_;  // Of the window stage, by partition.
+
+  std::unique_ptr<IngestTask> ingest_;
+  std::vector<std::unique_ptr<WindowTask>> windows_;
+  std::vector<std::unique_ptr<MergeTask>> merges_;
+  int windows_paused_ = 0;
+  int merges_paused_ = 0;
+
+  std::map<std::string, std::set<Played>> oracle_;  // By user key bytes: what is in the plays topics.
+  std::map<std::string, uint64_t> refused_;         // By original bytes: how often it must at least be dead-lettered.
+  std::vector<int64_t> watermark_floor_;
+  std::vector<int64_t> committed_floor_;
+  bool faults_ = true;
+  Tally tally_;
+};
+
+}  // namespace bloomring::simulation
