@@ -112,7 +112,8 @@ void CandidateFilter::Scratch::decide(const FilterQuestion& question, const Leav
 }
 
 CandidateFilter::CandidateFilter(FilterStore& store, Calendar calendar, const Clock& clock, const CandidateFilterConfig& config)
-    : store_(store), calendar_(std::move(calendar)), clock_(clock), config_(config) {}
+    : store_(store), calendar_(std::move(calendar)), clock_(clock), config_(config),
+      cache_(config.cache_bytes_max) {}
 
 CandidateFilter::~CandidateFilter() = default;
 
@@ -140,12 +141,17 @@ Looked CandidateFilter::look_up(const HeldPartition& partition, std::string_view
   return looked;
 }
 
-Result<UserFilters> CandidateFilter::read(std::string_view user_key, const Looked& looked) const {
-  UserFilters filters{.periods = looked.periods, .filters = {}, .merged = looked.merged};
-  if (Status status = store_.read(user_key, looked.periods, filters.filters); !status.ok()) {
+std::shared_ptr<const UserFilters> CandidateFilter::cached(std::string_view user_key, const Looked& looked) {
+  return cache_.find(user_key, looked.periods, looked.held_from);
+}
+
+Result<std::shared_ptr<const UserFilters>> CandidateFilter::read(std::string_view user_key, const Looked& looked) {
+  auto filters = std::make_shared<UserFilters>(UserFilters{looked.periods, {}, looked.merged});
+  if (Status status = store_.read(user_key, looked.periods, filters->filters); !status.ok()) {
     return std::move(status).with_context("filter store");
   }
-  return filters;
+  cache_.put(user_key, filters);
+  return std::shared_ptr<const UserFilters>(std::move(filters));
 }
 
 FilterAnswer CandidateFilter::judge(const FilterQuestion& question, const Looked& looked, const UserFilters* filters,
@@ -174,8 +180,10 @@ FilterAnswer CandidateFilter::judge(const FilterQuestion& question, const Looked
 
 FilterAnswer CandidateFilter::answer(const HeldPartition& partition, const FilterQuestion& question) {
   const Looked looked = look_up(partition, question.user_key);
-  const Result<UserFilters> filters = read(question.user_key, looked);
-  return filters.ok() ? judge(question, looked, &filters.value(), {}) : judge(question, looked, nullptr, filters.status().to_string());
+  if (const auto filters = cached(question.user_key, looked)) return judge(question, looked, filters.get(), {});
+  const auto filters = read(question.user_key, looked);
+  if (filters.ok()) return judge(question, looked, filters->get(), {});
+  return judge(question, looked, nullptr, filters.status().to_string());
 }
 
 }  // namespace bloomring

@@ -2,13 +2,14 @@
 //
 // An answer is made in three steps, so that a caller can wait for the filter store as long as it likes:
 //
-//     look_up (memory)  -->  read (filter store)  -->  judge (pure)
+//     look_up (memory)  -->  cached, else read (filter store)  -->  judge (pure)
 //
 // Guarantee, "no gap": a play that was applied to the partition before `look_up` is seen by `judge`. Either `look_up`
 // returns it, or it had been released by then; a play is released only by a watermark that was read from the same
 // filter store and covers it, and a store's read sees at least what its last watermark covers; and the read comes
 // after the lookup. So the order of the steps is the proof, and it must not be changed: filters first, recent plays
-// second would miss a play that is merged and released between the two.
+// second would miss a play that is merged and released between the two. Cached filters were read earlier; the cache
+// gives them only while they reach as far as memory does (serving/filter_cache.h).
 //
 // Failure: a source that cannot be read is a gap in the answer, never an error (DESIGN.md, decision 12). Candidates
 // found in what could be read are still seen.
@@ -27,6 +28,7 @@
 #include "base/clock.h"
 #include "base/ids.h"
 #include "base/result.h"
+#include "serving/filter_cache.h"
 #include "serving/held_partition.h"
 #include "serving/user_filters.h"
 #include "serving/verdict.h"
@@ -56,7 +58,8 @@ struct Looked {
 };
 
 struct CandidateFilterConfig {
-  int64_t lag_max_ms = 5'000;  // A partition that is further behind the log makes answers incomplete.
+  int64_t lag_max_ms = 5'000;            // A partition that is further behind the log makes answers incomplete.
+  size_t cache_bytes_max = 256'000'000;  // Of cached filters; 0 turns the cache off.
 };
 
 class CandidateFilter {
@@ -68,13 +71,16 @@ class CandidateFilter {
   FilterAnswer answer(const HeldPartition& partition, const FilterQuestion& question);
 
   Looked look_up(const HeldPartition& partition, std::string_view user_key) const;
-  // Reads the user's filters of the window. May block as long as the store does.
-  Result<UserFilters> read(std::string_view user_key, const Looked& looked) const;
+  // The user's filters of the window if they are cached and exact, else null. Never blocks.
+  std::shared_ptr<const UserFilters> cached(std::string_view user_key, const Looked& looked);
+  // Reads them from the store and caches them. May block as long as the store does.
+  Result<std::shared_ptr<const UserFilters>> read(std::string_view user_key, const Looked& looked);
   // Without filters the answer has `missing` as a gap.
   FilterAnswer judge(const FilterQuestion& question, const Looked& looked, const UserFilters* filters,
                      std::string_view missing);
 
   const Calendar& calendar() const { return calendar_; }
+  FilterCacheStats cache_stats() const { return cache_.stats(); }
 
  private:
   class Scratch;
@@ -85,6 +91,7 @@ class CandidateFilter {
   const Calendar calendar_;
   const Clock& clock_;
   const CandidateFilterConfig config_;
+  FilterCache cache_;
   std::mutex scratch_mutex_;
   std::vector<std::unique_ptr<Scratch>> scratch_;  // At most one for each thread that ever judged at once.
 };

@@ -43,8 +43,7 @@ TEST_CASE("candidate filter: a play that is released between lookup and read is 
   const Looked later = world.core.look_up(*world.partition, key);
   CHECK(looked.recents.size() == 1);
   CHECK(later.recents.empty());
-  const UserFilters filters = world.core.read(key, later).value();
-  CHECK(filters.filters.size() == 1);
+  CHECK(world.core.read(key, later).value()->filters.size() == 1);
 }
 
 TEST_CASE("candidate filter: a play of a month before the window is unseen at once, not only after its lap") {
@@ -155,7 +154,8 @@ TEST_CASE("candidate filter: no played item is ever unseen, for random histories
   CAPTURE(seed);
   std::mt19937 random(seed);
   const auto chance = [&](uint32_t percent) { return random() % 100 < percent; };
-  ServingWorld world({.slot_ms = kHourMs, .bytes_max = chance(50) ? size_t{20'000} : size_t{1} << 30});
+  ServingWorld world({.slot_ms = kHourMs, .bytes_max = chance(50) ? size_t{20'000} : size_t{1} << 30},
+                     {.cache_bytes_max = chance(50) ? size_t{50'000} : size_t{1} << 24});
   std::map<std::string, std::set<std::string>> played;
   size_t probes = 0, wrongly_seen = 0;
   for (int step = 0; step < 400; ++step) {
@@ -171,11 +171,12 @@ TEST_CASE("candidate filter: no played item is ever unseen, for random histories
     const Looked looked = world.core.look_up(*world.partition, key);
     if (chance(10)) world.merge();
     if (chance(10)) world.release();
-    const Result<UserFilters> filters = world.core.read(key, looked);
+    auto filters = world.core.cached(key, looked);
+    if (!filters) filters = world.core.read(key, looked).value();
     std::vector<std::string> items;
     for (int i = 0; i < 20; ++i) items.push_back("v" + std::to_string(random() % 600));
     const std::vector<ItemHash> ids = hash_all(items);
-    const FilterAnswer answer = world.core.judge({key, ids, {}, {}}, looked, &filters.value(), {});
+    const FilterAnswer answer = world.core.judge({key, ids, {}, {}}, looked, filters.get(), {});
     for (size_t i = 0; i < items.size(); ++i) {
       const bool expected = played[asked].contains(items[i]);
       if (expected) REQUIRE(answer.verdicts[i].seen);

@@ -38,9 +38,9 @@ inline std::vector<ItemHash> hash_all(const std::vector<std::string>& items) {
 
 class ServingWorld {
  public:
-  explicit ServingWorld(const RecentPlaysConfig& config = {})
-      : clock(kStartMs), core(store, utc_months(), clock, {}),
-        partition(std::make_shared<HeldPartition>(kOnly, config, utc_months(), Offset(0))) {
+  explicit ServingWorld(const RecentPlaysConfig& recents = {}, const CandidateFilterConfig& config = {})
+      : clock(kStartMs), core(store, utc_months(), clock, config),
+        partition(std::make_shared<HeldPartition>(kOnly, recents, utc_months(), Offset(0))) {
     partition->set_ready();
     partition->set_fresh_at_ms(kStartMs);
   }

@@ -1,0 +1,137 @@
+// One question to the query core: 10,000 candidates of which 500 were played, 4 months of 3,000 plays, a lap of 300
+// recent plays, 100 served, filters cached. Over 64 users in turn, so that their filters do not all stay in the
+// first-level caches. The budget is 150 us of CPU for all of it, hashing included.
+#include "serving/candidate_filter.h"
+
+#include <benchmark/benchmark.h>
+
+#include <random>
+
+#include "base/hash.h"
+#include "serving/request_codec.h"
+#include "state/memory_filter_store.h"
+
+namespace bloomring {
+namespace {
+
+constexpr int64_t kNowMs = 1'795'248'000'000;  // 2026-11-21.
+constexpr uint64_t kUsers = 64;
+constexpr uint64_t kPlaysInAMonth = 3'000;
+constexpr uint64_t kRecentPlays = 300;
+constexpr uint64_t kMonths = 4;
+
+// Item numbers: a user's plays are [user * 100,000, + kMonths * kPlaysInAMonth + kRecentPlays).
+std::string item_of(uint64_t number) { return "video" + std::to_string(1'000'000'000 + number); }
+std::string user_of(uint64_t user) { return "user" + std::to_string(user); }
+uint64_t first_play(uint64_t user) { return user * 100'000; }
+
+struct World {
+  World()
+      : clock(kNowMs), calendar(Calendar::create({}).value()), store({}, calendar, clock, 1),
+        core(store, calendar, clock, {}), partition(PartitionId(0), {}, calendar, Offset(0)) {
+    for (uint64_t user = 0; user < kUsers; ++user) fill(user);
+    partition.set_fresh_at_ms(kNowMs);
+    partition.set_ready();
+  }
+
+  void fill(uint64_t user) {
+    const std::string key(UserKey("", user_of(user)).bytes());
+    const std::vector<PeriodIndex> window = calendar.window(kNowMs);
+    std::vector<ItemHash> items;
+    for (uint64_t month = 0; month < kMonths; ++month) {
+      items.clear();
+      for (uint64_t i = 0; i < kPlaysInAMonth; ++i) items.push_back(item_hash(item_of(first_play(user) + month * kPlaysInAMonth + i)));
+      const FilterUpdate update{key, window[month], items};
+      BLOOMRING_CHECK(store.apply(std::span(&update, 1)).ok(), "memory does not fail");
+    }
+    EventBlockBuilder builder;
+    for (uint64_t i = 0; i < kRecentPlays; ++i) {
+      const ItemHash item = item_hash(item_of(first_play(user) + kMonths * kPlaysInAMonth + i));
+      builder.add(key, user_hash(key), {EventKind::kPlay, item, kNowMs});
+    }
+    const std::string bytes = builder.finish(PartitionId(0), 1);
+    EventBlockReader block = EventBlockReader::reopen(bytes);
+    partition.apply(Offset(static_cast<int64_t>(user)), kNowMs, block);
+  }
+
+  ManualClock clock;
+  Calendar calendar;
+  MemoryFilterStore store;
+  CandidateFilter core;
+  HeldPartition partition;
+};
+
+// 5 % of the candidates were played.
+v1::FilterRequest make_request(uint64_t user, uint64_t candidates) {
+  std::mt19937_64 random(user);
+  v1::FilterRequest request;
+  request.set_user(user_of(user));
+  v1::PackedIds& packed = *request.mutable_candidates()->mutable_packed();
+  for (uint64_t i = 0; i < candidates; ++i) {
+    const uint64_t played = first_play(user) + random() % (kMonths * kPlaysInAMonth + kRecentPlays);
+    const std::string id = item_of(i % 20 == 0 ? played : 100'000'000 + random() % 1'000'000'000);
+    packed.mutable_bytes()->append(id);
+    packed.add_lengths(static_cast<uint32_t>(id.size()));
+  }
+  return request;
+}
+
+std::vector<v1::FilterRequest> make_requests(uint64_t candidates) {
+  std::vector<v1::FilterRequest> requests;
+  for (uint64_t user = 0; user < kUsers; ++user) requests.push_back(make_request(user, candidates));
+  return requests;
+}
+
+// Validate, hash, look up, judge, encode: everything but gRPC.
+void BM_Request(benchmark::State& state) {
+  World world;
+  const auto requests = make_requests(static_cast<uint64_t>(state.range(0)));
+  uint64_t turn = 0, seen = 0;
+  for (auto _ : state) {
+    const DecodedFilter decoded = decode(requests[turn++ % kUsers], {}).value();
+    const FilterAnswer answer = world.core.answer(world.partition, decoded.question());
+    v1::FilterResponse response;
+    encode(answer, world.calendar, v1::EXPLAIN_UNSPECIFIED, response);
+    seen += response.seen_count();
+  }
+  state.counters["seen"] = benchmark::Counter(static_cast<double>(seen), benchmark::Counter::kAvgIterations);
+  const FilterCacheStats cache = world.core.cache_stats();
+  state.counters["hit_rate"] = static_cast<double>(cache.hits) / static_cast<double>(cache.hits + cache.misses);
+}
+BENCHMARK(BM_Request)->Arg(2'000)->Arg(5'000)->Arg(10'000)->Unit(benchmark::kMicrosecond);
+
+// Where the time goes.
+void BM_Decode(benchmark::State& state) {
+  const auto requests = make_requests(static_cast<uint64_t>(state.range(0)));
+  uint64_t turn = 0;
+  for (auto _ : state) benchmark::DoNotOptimize(decode(requests[turn++ % kUsers], {}));
+}
+BENCHMARK(BM_Decode)->Arg(10'000)->Unit(benchmark::kMicrosecond);
+
+void BM_Core(benchmark::State& state) {
+  World world;
+  std::vector<DecodedFilter> questions;
+  for (const auto& request : make_requests(static_cast<uint64_t>(state.range(0)))) questions.push_back(decode(request, {}).value());
+  uint64_t turn = 0;
+  for (auto _ : state) benchmark::DoNotOptimize(world.core.answer(world.partition, questions[turn++ % kUsers].question()));
+}
+BENCHMARK(BM_Core)->Arg(10'000)->Unit(benchmark::kMicrosecond);
+
+// Recent plays only: the store gives nothing.
+void BM_CoreWithoutFilters(benchmark::State& state) {
+  World world;
+  std::vector<DecodedFilter> questions;
+  for (const auto& request : make_requests(10'000)) questions.push_back(decode(request, {}).value());
+  uint64_t turn = 0;
+  for (auto _ : state) {
+    const FilterQuestion question = questions[turn++ % kUsers].question();
+    const Looked looked = world.core.look_up(world.partition, question.user_key);
+    benchmark::DoNotOptimize(world.core.judge(question, looked, nullptr, "left out"));
+  }
+}
+BENCHMARK(BM_CoreWithoutFilters)->Unit(benchmark::kMicrosecond);
+
+}  // namespace
+}  // namespace bloomring
+
+BENCHMARK_MAIN();
