@@ -20,26 +20,34 @@ void unite_sets(Fingerprints& set, uint32_t& width_bits, Fingerprints more, uint
   width_bits = to_bits;
 }
 
-// Everything that the values hold, nothing cut that need not be.
+// Everything that the values hold, nothing cut that need not be: the narrow set takes the smallest width that a narrow
+// set has (cut bits do not come back), and the wide one takes the rest.
 Result<Parts> gather(std::span<const std::string_view> values, std::string_view store_key) {
   if (values.empty()) return invalid("a union of no filters");
-  Parts all;
-  for (const std::string_view value : values) {
-    BLOOMRING_TRY_ASSIGN(const View view, parse(value, store_key, Checksum::kVerify));
-    Parts parts;
-    BLOOMRING_TRY(decode(view, parts));
-    all.folded |= parts.folded;
-    unite_sets(all.narrow, all.narrow_width_bits, std::move(parts.narrow), parts.narrow_width_bits);
-    unite_sets(all.wide, all.wide_width_bits, std::move(parts.wide), parts.wide_width_bits);
+  std::vector<Parts> all(values.size());
+  uint32_t narrow_width_bits = kWidthBitsMax;
+  for (size_t v = 0; v < values.size(); ++v) {
+    BLOOMRING_TRY_ASSIGN(const View view, parse(values[v], store_key, Checksum::kVerify));
+    BLOOMRING_TRY(decode(view, all[v]));
+    if (!all[v].narrow.empty()) narrow_width_bits = std::min(narrow_width_bits, all[v].narrow_width_bits);
   }
-  if (all.wide.empty() || all.narrow.empty()) return all;
-  if (all.wide_width_bits <= all.narrow_width_bits) {  // Written under policies that are far apart.
-    unite_sets(all.narrow, all.narrow_width_bits, std::move(all.wide), all.wide_width_bits);
-    all.wide.clear();
+  Parts united;
+  for (Parts& parts : all) {
+    united.folded |= parts.folded;
+    const bool stays_narrow = parts.narrow_width_bits == narrow_width_bits;
+    Fingerprints& set = stays_narrow ? united.narrow : united.wide;
+    uint32_t& width_bits = stays_narrow ? united.narrow_width_bits : united.wide_width_bits;
+    unite_sets(set, width_bits, std::move(parts.narrow), parts.narrow_width_bits);
+    unite_sets(united.wide, united.wide_width_bits, std::move(parts.wide), parts.wide_width_bits);
+  }
+  if (united.wide.empty() || united.narrow.empty()) return united;
+  if (united.wide_width_bits <= united.narrow_width_bits) {  // Written under policies that are far apart.
+    unite_sets(united.narrow, united.narrow_width_bits, std::move(united.wide), united.wide_width_bits);
+    united.wide.clear();
   } else {
-    remove_covered(all.wide, all.wide_width_bits, all.narrow, all.narrow_width_bits);
+    remove_covered(united.wide, united.wide_width_bits, united.narrow, united.narrow_width_bits);
   }
-  return all;
+  return united;
 }
 
 void narrow_down(Parts& parts, uint32_t width_bits) {
