@@ -44,7 +44,10 @@ Status not_writable() { return invalid("a follower of an embedded filter store c
 struct EmbeddedFilterFollower::Impl {
   Impl(const EmbeddedFilterStoreConfig& config_, const Calendar& calendar, const Clock& clock_,
        const StateMemory& memory)
-      : config(config_), life(calendar), clock(clock_), options(embedded_options(config, life, clock, memory, counters)) {
+      : config(config_),
+        life(calendar),
+        clock(clock_),
+        options(embedded_options(config, life, clock, memory, counters)) {
     options.create_if_missing = false;
     options.max_open_files = -1;  // A file that is open stays readable when the writer removes it.
   }
@@ -69,7 +72,7 @@ struct EmbeddedFilterFollower::Impl {
   ScratchFolder scratch;
 
   std::mutex refreshing;            // One refresh at a time; guards `broken` and `db_id`.
-  bool broken = false;              // The database failed to catch up: it still serves what it has until it is replaced.
+  bool broken = false;              // It failed to catch up: it serves what it has until another one is open.
   std::string db_id;
   mutable std::shared_mutex guard;  // Of all below: readers hold it shared, so that the database stays.
   std::unique_ptr<rocksdb::DB> db;

@@ -4,8 +4,8 @@
 // makes that durable. A watermark that can be read therefore never promises what the store does not hold.
 // Reads: a `read` sees at least everything that the last watermark returned by `read_watermark` of the same instance
 // covers. Expired filters are never returned.
-// Failure: kBadRecord for an update that can have no key (invalid user key or period, no items), kRetry when the store is
-// not reachable or stalls, kCorrupt for bytes that are not ours, kFatal when it cannot go on (disk full, lock lost).
+// Failure: kBadRecord for an update that can have no key (invalid user key or period, no items), kRetry when the store
+// is not reachable or stalls, kCorrupt for bytes that are not ours, kFatal when it cannot go on (disk full, lock lost).
 // After a failed `apply` the same updates may simply be applied again: a union.
 // Threading: thread safe; two threads never write the same partition.
 #pragma once

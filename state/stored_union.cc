@@ -16,12 +16,17 @@ constexpr size_t kReasonBytesMax = 200;
 using Unite = std::function<Result<std::string>(std::span<const std::string_view>)>;
 
 struct Damage {
-  uint64_t refused = 0;
+  uint64_t refused = 0;  // By this union and those before.
+  uint64_t fresh = 0;    // By this one.
   std::string reason;
 
-  void note(uint64_t more, std::string_view why) {
-    refused += more;
+  void note_known(uint64_t count, std::string_view why) {
+    refused += count;
     if (reason.empty()) reason = why.substr(0, kReasonBytesMax);
+  }
+  void note(std::string_view why) {
+    note_known(1, why);
+    ++fresh;
   }
 };
 
@@ -43,26 +48,21 @@ std::string_view open_damaged(std::string_view value, Damage& damage) {
   const uint64_t refused = reader.varint();
   const std::string_view reason = reader.bytes();
   const std::string_view good = reader.raw(reader.left());
-  if (reader.ok()) damage.note(refused, reason);
-  else damage.note(1, "damaged beyond reading");
+  if (reader.ok()) damage.note_known(refused, reason);
+  else damage.note("damaged beyond reading");
   return good;
 }
 
 // Unites one after the other, refusing what does not fit. Slow; only after a union of all at once failed.
-std::string unite_good(const std::vector<std::string_view>& values, const Unite& unite, StoredUnion& result,
-                       Damage& damage) {
+std::string unite_good(const std::vector<std::string_view>& values, const Unite& unite, Damage& damage) {
   std::string good;
   for (const std::string_view value : values) {
     std::vector<std::string_view> pair;
     if (!good.empty()) pair.push_back(good);
     pair.push_back(value);
     auto united = unite(pair);
-    if (united.ok()) {
-      good = std::move(united).value();
-    } else {
-      ++result.refused;
-      damage.note(1, united.status().message());
-    }
+    if (united.ok()) good = std::move(united).value();
+    else damage.note(united.status().message());
   }
   return good;
 }
@@ -73,15 +73,14 @@ StoredUnion unite_with(std::span<const std::string_view> values, const Unite& un
   for (const std::string_view value : values) {
     const std::string_view part = is_damaged(value) ? open_damaged(value, damage) : value;
     if (!part.empty()) parts.push_back(part);
-    else if (!is_damaged(value)) damage.note(1, "an empty value");
+    else if (!is_damaged(value)) damage.note("an empty value");
   }
-  StoredUnion result;
+  std::string good;
   if (!parts.empty()) {
     auto united = unite(parts);
-    result.value = united.ok() ? std::move(united).value() : unite_good(parts, unite, result, damage);
+    good = united.ok() ? std::move(united).value() : unite_good(parts, unite, damage);
   }
-  if (damage.refused > 0) result.value = encode(damage, result.value);
-  return result;
+  return {damage.refused == 0 ? std::move(good) : encode(damage, good), damage.fresh};
 }
 
 }  // namespace
@@ -99,8 +98,8 @@ Status check_stored(std::string_view value, std::string_view store_key) {
   if (!is_damaged(value)) return {};
   Damage damage;
   const std::string_view good = open_damaged(value, damage);
-  return corrupt(describe_filter_key(store_key) + ": " + std::to_string(damage.refused) + " part(s) of it were refused (" +
-                 damage.reason + ")" + (good.empty() ? "" : "; the rest is kept"));
+  return corrupt(describe_filter_key(store_key) + ": " + std::to_string(damage.refused) +
+                 " part(s) of it were refused (" + damage.reason + ")" + (good.empty() ? "" : "; the rest is kept"));
 }
 
 }  // namespace bloomring

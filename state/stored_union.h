@@ -6,7 +6,7 @@
 //
 //   damaged := 0x00 refused:varint reason:bytes good:raw
 //
-// No filter begins with 0x00 (state/filter/format.h). `good` is a filter, or empty when nothing was good. The form bears
+// No filter begins with 0x00 (state/filter/format.h). `good` is a filter, or empty when nothing was good. The form has
 // no checksum of its own: RocksDB's blocks have one, and so has `good`.
 // Thread safety: pure functions.
 #pragma once

@@ -49,7 +49,7 @@ void expect_seen_below(FilterStore& store, int64_t watermark, std::mt19937& rng)
 }  // namespace
 
 TEST_CASE("follower: it sees what a watermark covers while the writer writes, compacts, dies and comes back") {
-  constexpr int64_t kPlays = 60000;
+  constexpr int64_t kPlays = 30000;
   constexpr int kKills = 6;
   Fixture f;
   std::mt19937 rng(11);

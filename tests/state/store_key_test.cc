@@ -78,3 +78,11 @@ TEST_CASE("store key: a key that the builder would not have made is refused") {
   CHECK_FALSE(parse_watermark_key("w\x01\x02\x03").ok());
   CHECK_FALSE(parse_watermark_key("w\xff\xff").ok());
 }
+
+TEST_CASE("store key: a person reads whose filter it is, also of bytes that are no key") {
+  CHECK(describe_filter_key(filter_key(kUser, PeriodUnit::kMonth, PeriodIndex(683))) ==
+        "filter of user u1 in scene feed, month 683");
+  CHECK(describe_filter_key(filter_key(UserKey("", "a\n%").bytes(), PeriodUnit::kDay, PeriodIndex(7))) ==
+        "filter of user a%0A%25, day 7");
+  CHECK(describe_filter_key("f\xff") == "key f%FF");
+}

@@ -59,7 +59,8 @@ StagedHour hour(int64_t number, int64_t from, int64_t to) {
   return {HourIndex(number), {Offset(from), Offset(to)}, 10, 100};
 }
 
-void stage(WindowStore& store, int64_t hour_number, int64_t offset, const std::string& block, const WindowState& state) {
+void stage(WindowStore& store, int64_t hour_number, int64_t offset, const std::string& block,
+           const WindowState& state) {
   REQUIRE(store.stage(HourIndex(hour_number), Offset(offset), block, state).ok());
 }
 
