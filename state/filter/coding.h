@@ -139,7 +139,9 @@ BLOOMRING_INLINE bool bucket_holds(const EliasFanoView& set, uint64_t fingerprin
   // At least 57 bits from here on. Most buckets hold at most two items: those are compared without a branch.
   const uint64_t ones = load64(set.uppers + (bit >> 3), uppers_end) >> (bit & 7);
   const auto run = static_cast<uint64_t>(std::countr_one(ones));
-  bool holds = ((run > 0) & (set.low(i) == wanted)) | ((run > 1) & (set.low(i + 1) == wanted));
+  const auto first = static_cast<uint32_t>(run > 0) & static_cast<uint32_t>(set.low(i) == wanted);
+  const auto second = static_cast<uint32_t>(run > 1) & static_cast<uint32_t>(set.low(i + 1) == wanted);
+  bool holds = (first | second) != 0;
   if (run > 2) [[unlikely]] {
     for (uint64_t k = 2; i + k < set.items && (set.uppers[(bit + k) >> 3] >> ((bit + k) & 7) & 1) != 0; ++k) {
       holds |= set.low(i + k) == wanted;
@@ -175,8 +177,8 @@ BLOOMRING_INLINE void confirm(const Confirmation& what, std::span<const uint32_t
     }
     for (size_t b = 0; b < batch.size(); ++b) {
       uint8_t& first = found[batch[b]];
-      const bool is_first = bucket_holds(set, fingerprints[b], bits[b]) & (what.filter < first);
-      first = is_first ? what.filter : first;
+      const uint8_t if_held = std::min(what.filter, first);
+      first = bucket_holds(set, fingerprints[b], bits[b]) ? if_held : first;
     }
   }
 }

@@ -40,13 +40,42 @@ void unite_into(Fingerprints& set, const Fingerprints& more) {
   set = std::move(both);
 }
 
+namespace {
+
+// True for a fingerprint that begins with one in `narrow`; asked in ascending order.
+class Covered {
+ public:
+  Covered(const Fingerprints& narrow, uint32_t cut_bits) : at_(narrow.begin()), end_(narrow.end()), cut_bits_(cut_bits) {}
+
+  bool operator()(uint64_t wide) {
+    at_ = std::lower_bound(at_, end_, wide >> cut_bits_);
+    return at_ != end_ && *at_ == wide >> cut_bits_;
+  }
+
+ private:
+  Fingerprints::const_iterator at_;
+  Fingerprints::const_iterator end_;
+  uint32_t cut_bits_;
+};
+
+}  // namespace
+
+bool covers_any(const Fingerprints& wide, uint32_t wide_bits, const Fingerprints& narrow, uint32_t narrow_bits) {
+  if (wide.empty() || narrow.empty()) return false;
+  Covered covered(narrow, wide_bits - narrow_bits);
+  for (const uint64_t fingerprint : wide) {
+    if (covered(fingerprint)) return true;
+  }
+  return false;
+}
+
 void remove_covered(Fingerprints& wide, uint32_t wide_bits, const Fingerprints& narrow, uint32_t narrow_bits) {
-  const uint32_t cut_bits = wide_bits - narrow_bits;
-  auto at = narrow.begin();
-  std::erase_if(wide, [&](uint64_t fingerprint) {
-    at = std::lower_bound(at, narrow.end(), fingerprint >> cut_bits);
-    return at != narrow.end() && *at == fingerprint >> cut_bits;
-  });
+  Covered covered(narrow, wide_bits - narrow_bits);
+  Fingerprints left;
+  for (const uint64_t fingerprint : wide) {
+    if (!covered(fingerprint)) left.push_back(fingerprint);
+  }
+  wide = std::move(left);
 }
 
 }  // namespace bloomring::filter

@@ -24,6 +24,9 @@ Fingerprints fold(Fingerprints set, uint32_t from_bits, uint32_t to_bits);
 // Adds `more` to `set`; quick when `more` is small.
 void unite_into(Fingerprints& set, const Fingerprints& more);
 
+// Whether any of `wide` begins with a fingerprint in `narrow`.
+bool covers_any(const Fingerprints& wide, uint32_t wide_bits, const Fingerprints& narrow, uint32_t narrow_bits);
+
 // Removes from `wide` what begins with a fingerprint in `narrow`.
 void remove_covered(Fingerprints& wide, uint32_t wide_bits, const Fingerprints& narrow, uint32_t narrow_bits);
 

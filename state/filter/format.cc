@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "state/filter/bits.h"
+#include "state/filter/fingerprints.h"
 #include "state/filter/kernels.h"
 
 namespace bloomring::filter {
@@ -207,6 +208,9 @@ Status decode(const View& view, Parts& out) {
   out.saturated = view.has(kSaturated);
   if (view.narrow.items > 0) BLOOMRING_TRY(elias_fano_decode(view.narrow, out.narrow));
   if (view.wide.items > 0) BLOOMRING_TRY(elias_fano_decode(view.wide, out.wide));
+  if (covers_any(out.wide, out.wide_width_bits, out.narrow, out.narrow_width_bits)) {
+    return corrupt("a wide fingerprint begins with a narrow one");
+  }
   return {};
 }
 

@@ -61,6 +61,10 @@ def decode(value):
                     bit = 32 * word + (key * salt % 2 ** 32 >> 27)
                     built[32 * block + bit // 8] |= 1 << bit % 8
     assert at == len(body) and bytes(built) == (index or b"")
+    if len(sets) == 2:
+        narrow = set(sets[0]["set"])
+        assert sets[0]["w"] < sets[1]["w"]
+        assert not any(f >> (sets[1]["w"] - sets[0]["w"]) in narrow for f in sets[1]["set"])
     return {s["flag"]: (s["w"], s["set"]) for s in sets}
 
 

@@ -1,0 +1,8 @@
+include(${CMAKE_CURRENT_LIST_DIR}/bloomringTargets.cmake)
+set(bloomring_filter_FOUND TRUE)
+foreach(component ${bloomring_FIND_COMPONENTS})
+  if(NOT bloomring_${component}_FOUND)
+    set(bloomring_FOUND FALSE)
+    set(bloomring_NOT_FOUND_MESSAGE "bloomring has no component ${component}")
+  endif()
+endforeach()
