@@ -1,7 +1,7 @@
 #include "serving/candidate_filter.h"
 
 #include <algorithm>
-#include <numeric>
+#include <cstring>
 
 #include "base/hash.h"
 #include "serving/exact_set.h"
@@ -20,6 +20,16 @@ struct Leave {
   bool served = false;
 };
 
+// Adds what was found before, and is not any more, as brought back: with its reason, but not seen.
+void bring_back(const std::vector<Finding>& before, FilterAnswer& answer) {
+  for (Finding finding : before) {
+    if (answer.verdict(finding.candidate).reason != Reason::kNone) continue;
+    finding.verdict.seen = false;
+    const auto place = std::ranges::lower_bound(answer.findings, finding.candidate, {}, &Finding::candidate);
+    answer.findings.insert(place, finding);
+  }
+}
+
 }  // namespace
 
 // The buffers of one judging.
@@ -37,6 +47,9 @@ class CandidateFilter::Scratch {
   void decide(const FilterQuestion& question, const Leave& leave, FilterAnswer& answer) const;
 
  private:
+  void decide_one(size_t candidate, size_t begin, size_t end, const Leave& leave, FilterAnswer& answer) const;
+  void decide_single(const Leave& leave, FilterAnswer& answer) const;
+  void decide_grouped(const FilterQuestion& question, const Leave& leave, FilterAnswer& answer) const;
   Verdict verdict_of(size_t begin, size_t end, const Leave& leave, size_t periods) const;
 };
 
@@ -91,24 +104,49 @@ Verdict CandidateFilter::Scratch::verdict_of(size_t begin, size_t end, const Lea
   return verdict;
 }
 
-void CandidateFilter::Scratch::decide(const FilterQuestion& question, const Leave& leave, FilterAnswer& answer) const {
-  const bool grouped = !question.ids_per_candidate.empty();
-  const size_t candidates = grouped ? question.ids_per_candidate.size() : question.ids.size();
-  answer.verdicts.resize(candidates);
-  answer.seen_count = 0;
-  size_t begin = 0;
-  for (size_t c = 0; c < candidates; ++c) {
-    const size_t end = begin + (grouped ? question.ids_per_candidate[c] : 1);
-    const Verdict verdict = verdict_of(begin, end, leave, answer.periods.size());
-    // What an earlier judging saw and this one does not was brought back: its reason stays.
-    if (verdict.reason == Reason::kNone) {
-      answer.verdicts[c].seen = false;
-    } else {
-      answer.verdicts[c] = verdict;
+void CandidateFilter::Scratch::decide_one(size_t candidate, size_t begin, size_t end, const Leave& leave,
+                                          FilterAnswer& answer) const {
+  const Verdict verdict = verdict_of(begin, end, leave, answer.periods.size());
+  if (verdict.reason != Reason::kNone) answer.findings.push_back({static_cast<uint32_t>(candidate), verdict});
+}
+
+// Most candidates have no reason: eight of them are passed over at once.
+void CandidateFilter::Scratch::decide_single(const Leave& leave, FilterAnswer& answer) const {
+  constexpr size_t kStride = sizeof(uint64_t);
+  constexpr uint64_t kNoneFound = ~uint64_t{0};
+  static_assert(ExactSet::kAbsent == 0 && filter::Query::kUnseen == 0xff);
+  const size_t candidates = tags.size();
+  for (size_t i = 0; i < candidates;) {
+    if (i + kStride <= candidates) {
+      uint64_t eight_tags, eight_found;
+      std::memcpy(&eight_tags, &tags[i], kStride);
+      std::memcpy(&eight_found, &found[i], kStride);
+      if (eight_tags == 0 && eight_found == kNoneFound) {
+        i += kStride;
+        continue;
+      }
     }
-    answer.seen_count += verdict.seen ? 1 : 0;
+    for (const size_t end = std::min(i + kStride, candidates); i < end; ++i) decide_one(i, i, i + 1, leave, answer);
+  }
+}
+
+void CandidateFilter::Scratch::decide_grouped(const FilterQuestion& question, const Leave& leave, FilterAnswer& answer) const {
+  size_t begin = 0;
+  for (size_t c = 0; c < question.ids_per_candidate.size(); ++c) {
+    const size_t end = begin + question.ids_per_candidate[c];
+    decide_one(c, begin, end, leave, answer);
     begin = end;
   }
+}
+
+void CandidateFilter::Scratch::decide(const FilterQuestion& question, const Leave& leave, FilterAnswer& answer) const {
+  answer.findings.clear();
+  if (question.ids_per_candidate.empty()) {
+    decide_single(leave, answer);
+  } else {
+    decide_grouped(question, leave, answer);
+  }
+  answer.seen_count = answer.findings.size();
 }
 
 CandidateFilter::CandidateFilter(FilterStore& store, Calendar calendar, const Clock& clock, const CandidateFilterConfig& config)
@@ -157,6 +195,7 @@ Result<std::shared_ptr<const UserFilters>> CandidateFilter::read(std::string_vie
 FilterAnswer CandidateFilter::judge(const FilterQuestion& question, const Looked& looked, const UserFilters* filters,
                                     std::string_view missing) {
   FilterAnswer answer;
+  answer.candidates = question.ids_per_candidate.empty() ? question.ids.size() : question.ids_per_candidate.size();
   answer.periods = looked.periods;
   answer.gaps = looked.gaps;
   std::unique_ptr<Scratch> scratch = take_scratch();
@@ -165,17 +204,20 @@ FilterAnswer CandidateFilter::judge(const FilterQuestion& question, const Looked
   scratch->search_filters(question);
   answer.expected_error = scratch->query.expected_error();
   answer.user_known = !looked.recents.empty() || (filters != nullptr && !filters->filters.empty());
-  Leave leave;
-  scratch->search_exact(question, looked, leave);
-  scratch->decide(question, leave, answer);
-  if (answer.verdicts.size() - answer.seen_count < question.min_keep && answer.seen_count > 0) {
-    leave.oldest_period = true;
-    answer.relaxed.push_back({AnswerSource::kFilters, answer.periods.back()});
-    scratch->search_exact(question, looked, leave);
-    scratch->decide(question, leave, answer);
-  }
+  scratch->search_exact(question, looked, {});
+  scratch->decide(question, {}, answer);
+  if (answer.candidates - answer.seen_count < question.min_keep) relax(*scratch, question, looked, answer);
   give_back(std::move(scratch));
   return answer;
+}
+
+void CandidateFilter::relax(Scratch& scratch, const FilterQuestion& question, const Looked& looked, FilterAnswer& answer) {
+  const std::vector<Finding> all = std::move(answer.findings);
+  const Leave leave{.oldest_period = true, .served = false};
+  scratch.search_exact(question, looked, leave);
+  scratch.decide(question, leave, answer);
+  answer.relaxed.push_back({AnswerSource::kFilters, answer.periods.back()});
+  bring_back(all, answer);
 }
 
 FilterAnswer CandidateFilter::answer(const HeldPartition& partition, const FilterQuestion& question) {

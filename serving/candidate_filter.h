@@ -84,6 +84,7 @@ class CandidateFilter {
 
  private:
   class Scratch;
+  void relax(Scratch& scratch, const FilterQuestion& question, const Looked& looked, FilterAnswer& answer);
   std::unique_ptr<Scratch> take_scratch();
   void give_back(std::unique_ptr<Scratch> scratch);
 

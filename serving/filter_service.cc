@@ -74,9 +74,12 @@ grpc::Status FilterService::count(grpc::Status status) {
 
 void FilterService::count(const FilterAnswer& answer) {
   std::array<uint64_t, kReasonCount> verdicts{};
-  for (const Verdict& verdict : answer.verdicts) ++verdicts[verdict.seen ? static_cast<size_t>(verdict.reason) : 0];
+  for (const Finding& finding : answer.findings) {
+    if (finding.verdict.seen) ++verdicts[static_cast<size_t>(finding.verdict.reason)];
+  }
+  verdicts[static_cast<size_t>(Reason::kNone)] = answer.candidates - answer.seen_count;
   for (size_t reason = 0; reason < kReasonCount; ++reason) counters_.verdicts[reason] += verdicts[reason];
-  counters_.candidates += answer.verdicts.size();
+  counters_.candidates += answer.candidates;
   for (const Gap& gap : answer.gaps) ++counters_.incomplete[static_cast<size_t>(gap.source)];
   if (!answer.relaxed.empty()) ++counters_.relaxed;
 }

@@ -23,17 +23,18 @@ bool is_text(std::string_view bytes) {
   return simdjson::validate_utf8(bytes.data(), bytes.size()) && bytes.find('\0') == std::string_view::npos;
 }
 
-Status check_id(std::string_view id, std::string_view field) {
+bool has_id_size(std::string_view id) { return !id.empty() && id.size() <= kIdBytesMax; }
+
+Status wrong_size(std::string_view id, std::string_view field) {
   if (id.empty()) return bad_record(std::string(field) + ": an id is empty");
-  if (id.size() > kIdBytesMax) return bad_record(quantity(field, id.size(), "bytes in an id", kIdBytesMax));
-  return {};
+  return bad_record(quantity(field, id.size(), "bytes in an id", kIdBytesMax));
 }
 
 Result<std::vector<ItemHash>> hash_text(const v1::Ids& ids, std::string_view field) {
   std::vector<ItemHash> hashes;
   hashes.reserve(static_cast<size_t>(ids.text_size()));
   for (const std::string& id : ids.text()) {
-    BLOOMRING_TRY(check_id(id, field));
+    if (!has_id_size(id)) return wrong_size(id, field);
     if (!is_text(id)) return bad_record(std::string(field) + ": an id is not UTF-8 or contains NUL");
     hashes.push_back(item_hash(id));
   }
@@ -61,7 +62,7 @@ Result<std::vector<ItemHash>> hash_packed(const v1::PackedIds& packed, std::stri
   for (const uint32_t length : packed.lengths()) {
     if (length > rest.size()) return bad_record(std::string(field) + ".packed.lengths: the sum exceeds the bytes");
     const std::string_view id = rest.substr(0, length);
-    BLOOMRING_TRY(check_id(id, field));
+    if (!has_id_size(id)) return wrong_size(id, field);
     const bool mid_character = (static_cast<uint8_t>(id[0]) & 0xC0) == 0x80;
     if (mid_character) return bad_record(std::string(field) + ".packed.lengths: an id begins inside a character");
     hashes.push_back(item_hash(id));
@@ -83,20 +84,17 @@ Status check_groups(const google::protobuf::RepeatedField<uint32_t>& ids_per_can
 
 void encode_codes(const FilterAnswer& answer, v1::FilterResponse& response) {
   std::string& codes = *response.mutable_codes();
-  codes.resize(answer.verdicts.size());
-  for (size_t i = 0; i < codes.size(); ++i) {
-    const Verdict& verdict = answer.verdicts[i];
+  codes.assign(answer.candidates, '\0');
+  for (const auto& [candidate, verdict] : answer.findings) {
     const int code = verdict.reason == Reason::kFilter ? kFilterCode + verdict.period : static_cast<int>(verdict.reason);
-    codes[i] = static_cast<char>(code);
+    codes[candidate] = static_cast<char>(code);
   }
 }
 
 void encode_verdicts(const FilterAnswer& answer, v1::FilterResponse& response) {
-  for (size_t i = 0; i < answer.verdicts.size(); ++i) {
-    const Verdict& verdict = answer.verdicts[i];
-    if (verdict.reason == Reason::kNone) continue;
+  for (const auto& [candidate, verdict] : answer.findings) {
     v1::Verdict& out = *response.add_verdicts();
-    out.set_candidate(static_cast<uint32_t>(i));
+    out.set_candidate(candidate);
     out.set_seen(verdict.seen);
     out.set_reason(static_cast<v1::Reason>(verdict.reason));
     if (verdict.reason == Reason::kFilter) out.set_period(response.periods(verdict.period));
@@ -115,7 +113,7 @@ Result<std::vector<ItemHash>> hash_ids(const v1::Ids& ids, std::string_view fiel
 }
 
 Result<UserKey> decode_user(std::string_view user, std::string_view scene) {
-  BLOOMRING_TRY(check_id(user, "user"));
+  if (!has_id_size(user)) return wrong_size(user, "user");
   if (scene.size() > kIdBytesMax) return bad_record(quantity("scene", scene.size(), "bytes", kIdBytesMax));
   if (!is_text(user)) return bad_record("user: not UTF-8 or contains NUL");
   if (!is_text(scene)) return bad_record("scene: not UTF-8 or contains NUL");
@@ -145,9 +143,9 @@ v1::Gap encode(const Gap& gap) {
 
 void encode(const FilterAnswer& answer, const Calendar& calendar, v1::Explain explain, v1::FilterResponse& response) {
   std::string& seen = *response.mutable_seen();
-  seen.assign((answer.verdicts.size() + 7) / 8, '\0');
-  for (size_t i = 0; i < answer.verdicts.size(); ++i) {
-    seen[i / 8] = static_cast<char>(seen[i / 8] | (answer.verdicts[i].seen ? 1 << (i % 8) : 0));
+  seen.assign((answer.candidates + 7) / 8, '\0');
+  for (const auto& [candidate, verdict] : answer.findings) {
+    seen[candidate / 8] = static_cast<char>(seen[candidate / 8] | (verdict.seen ? 1 << (candidate % 8) : 0));
   }
   response.set_seen_count(static_cast<uint32_t>(answer.seen_count));
   response.set_complete(answer.complete());

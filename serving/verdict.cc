@@ -1,5 +1,7 @@
 #include "serving/verdict.h"
 
+#include <algorithm>
+
 namespace bloomring {
 
 std::string_view reason_name(Reason reason) {
@@ -20,6 +22,11 @@ std::string_view source_name(AnswerSource source) {
     case AnswerSource::kFilters: return "filters";
   }
   return "unknown";
+}
+
+Verdict FilterAnswer::verdict(size_t candidate) const {
+  const auto found = std::ranges::lower_bound(findings, candidate, {}, &Finding::candidate);
+  return found == findings.end() || found->candidate != candidate ? Verdict{} : found->verdict;
 }
 
 }  // namespace bloomring

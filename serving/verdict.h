@@ -30,6 +30,12 @@ struct Verdict {
   bool seen = false;   // False with a reason: brought back by `min_keep`.
 };
 
+// A candidate that has a reason. Most have none, so an answer lists only these.
+struct Finding {
+  uint32_t candidate = 0;
+  Verdict verdict;
+};
+
 // A source that is missing from the answer, or behind.
 struct Gap {
   AnswerSource source = AnswerSource::kFilters;
@@ -44,7 +50,8 @@ struct Relaxed {
 };
 
 struct FilterAnswer {
-  std::vector<Verdict> verdicts;     // One for each candidate, in order.
+  size_t candidates = 0;             // That were asked about.
+  std::vector<Finding> findings;     // Those that have a reason, in order.
   size_t seen_count = 0;
   std::vector<PeriodIndex> periods;  // The window, newest first.
   std::vector<Gap> gaps;
@@ -53,6 +60,7 @@ struct FilterAnswer {
   double expected_error = 0.0;       // That an item that was never played counts as seen.
 
   bool complete() const { return gaps.empty(); }
+  Verdict verdict(size_t candidate) const;
 };
 
 }  // namespace bloomring

@@ -120,7 +120,7 @@ TEST_CASE("candidate filter: a candidate of several ids is seen if any of them i
   const std::vector<ItemHash> ids = hash_all({"repost", "original", "x", "y", "z"});
   const std::vector<uint32_t> groups = {2, 2, 1};
   const FilterAnswer answer = world.core.answer(*world.partition, {UserKey("", "u1").bytes(), ids, groups, {}});
-  REQUIRE(answer.verdicts.size() == 3);
+  REQUIRE(answer.candidates == 3);
   CHECK(world.text(answer, 0) == "recent");
   CHECK(world.text(answer, 1) == "unseen");
   CHECK(world.text(answer, 2) == "unseen");
@@ -139,9 +139,9 @@ TEST_CASE("candidate filter: too few survivors bring the oldest period back, and
   }
   const std::vector<ItemHash> ids = hash_all({"august", "november"});
   const FilterAnswer kept = world.core.answer(*world.partition, {UserKey("", "u1").bytes(), ids, {}, {}, 1});
-  CHECK_FALSE(kept.verdicts[0].seen);
-  CHECK(kept.verdicts[0].reason == (merged ? Reason::kFilter : Reason::kRecent));
-  CHECK(kept.verdicts[1].seen);
+  CHECK_FALSE(kept.verdict(0).seen);
+  CHECK(kept.verdict(0).reason == (merged ? Reason::kFilter : Reason::kRecent));
+  CHECK(kept.verdict(1).seen);
   CHECK(kept.seen_count == 1);
   REQUIRE(kept.relaxed.size() == 1);
   CHECK(world.core.calendar().name(kept.relaxed[0].period) == "2026-08");
@@ -179,9 +179,9 @@ TEST_CASE("candidate filter: no played item is ever unseen, for random histories
     const FilterAnswer answer = world.core.judge({key, ids, {}, {}}, looked, filters.get(), {});
     for (size_t i = 0; i < items.size(); ++i) {
       const bool expected = played[asked].contains(items[i]);
-      if (expected) REQUIRE(answer.verdicts[i].seen);
+      if (expected) REQUIRE(answer.verdict(i).seen);
       probes += expected ? 0 : 1;
-      wrongly_seen += !expected && answer.verdicts[i].seen ? 1 : 0;
+      wrongly_seen += !expected && answer.verdict(i).seen ? 1 : 0;
     }
   }
   CHECK(static_cast<double>(wrongly_seen) <= 0.01 * static_cast<double>(probes));

@@ -87,7 +87,7 @@ class ServingWorld {
   std::string seen(const std::string& user, const std::string& item) { return text(ask(user, {item}), 0); }
 
   std::string text(const FilterAnswer& answer, size_t candidate) const {
-    const Verdict& verdict = answer.verdicts[candidate];
+    const Verdict verdict = answer.verdict(candidate);
     if (!verdict.seen) return "unseen";
     const std::string reason(reason_name(verdict.reason));
     return verdict.reason == Reason::kFilter ? reason + " " + core.calendar().name(answer.periods[verdict.period]) : reason;
