@@ -1,26 +1,33 @@
 // The calls of bloomring.v1.BloomringService, carried out against the partitions that this replica holds.
 //
 // Failure: expected failures become the status codes that schemas/bloomring.proto documents; a slow or failing filter
-// store makes an answer incomplete instead. At most `in_flight_max` calls are worked on, what comes beyond them is
-// refused at once, so memory stays flat under overload.
-// Threading: gRPC calls the methods from its own threads.
+// store makes an answer incomplete instead: a call waits for it at most `store_wait_ms` and nine tenths of the time to
+// its deadline. At most `in_flight_max` calls are worked on and `reads_queued_max` reads of the store wait; what comes
+// beyond is refused, so memory stays flat under overload.
+// Threading: gRPC calls the methods from its own threads, which never wait for the store.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 
+#include "schemas/bloomring.grpc.pb.h"
 #include "serving/candidate_filter.h"
 #include "serving/counters.h"
 #include "serving/held_partition.h"
+#include "serving/read_pool.h"
 #include "serving/request_codec.h"
-#include "schemas/bloomring.grpc.pb.h"
 
 namespace bloomring {
 
 struct FilterServiceConfig {
-  RequestLimits limits;
-  int64_t in_flight_max = 256;  // Calls.
+  RequestLimits limits = {};
+  int64_t in_flight_max = 1'024;  // Calls.
+  int64_t store_wait_ms = 500;
+  size_t read_threads = 8;        // That wait for the filter store.
+  size_t reads_queued_max = 256;
 };
 
 class FilterService final : public v1::BloomringService::CallbackService {
@@ -33,8 +40,11 @@ class FilterService final : public v1::BloomringService::CallbackService {
   const ServingCounters& counters() const { return counters_; }
 
  private:
-  grpc::Status filter(const grpc::CallbackServerContext& context, const v1::FilterRequest& request,
-                      v1::FilterResponse& response);
+  Result<DecodedFilter> decode_if_held(const v1::FilterRequest& request, std::shared_ptr<HeldPartition>* partition) const;
+  void filter(const grpc::CallbackServerContext& context, const v1::FilterRequest& request,
+              std::function<void(grpc::Status)> done, v1::FilterResponse& response);
+  grpc::Status conclude(const v1::FilterRequest& request, const FilterAnswer& answer, v1::FilterResponse& response);
+  gpr_timespec patience_end(gpr_timespec deadline) const;
   grpc::Status count(grpc::Status status);
   void count(const FilterAnswer& answer);
 
@@ -42,6 +52,7 @@ class FilterService final : public v1::BloomringService::CallbackService {
   CandidateFilter& core_;
   const FilterServiceConfig config_;
   ServingCounters counters_;
+  ReadPool reads_;  // Last: its threads use the rest.
 };
 
 }  // namespace bloomring

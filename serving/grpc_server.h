@@ -20,7 +20,7 @@ struct GrpcServerConfig {
   bool reflection = true;
   int message_bytes_max = 4 << 20;     // Of a request: 20,000 ids of 128 bytes fit.
   int64_t connection_age_max_ms = 300'000;  // Clients come back to a possibly new set of replicas.
-  FilterServiceConfig service;
+  FilterServiceConfig service = {};
 };
 
 class GrpcServer {

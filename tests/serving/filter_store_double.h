@@ -31,6 +31,11 @@ class FilterStoreDouble final : public FilterStore {
     stall_ = stall;
     changed_.notify_all();
   }
+  // Returns once a read has begun.
+  void wait_for_read() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return reads_ > 0; });
+  }
   // FAULT: changes one byte of every value.
   void damage_values() {
     std::lock_guard lock(mutex_);

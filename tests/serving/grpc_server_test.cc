@@ -2,6 +2,10 @@
 
 #include <catch2/catch.hpp>
 
+#include <array>
+#include <condition_variable>
+#include <map>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -242,4 +246,75 @@ TEST_CASE("query: a server that is not there is exit code 1, a question that is 
   Served served;
   options.user = "";
   run_query(served, options, "", 2);
+}
+
+TEST_CASE("filter service: a stalled store does not hold up an answer; it says what is missing and is in time") {
+  Served served({.service = {.store_wait_ms = 60'000}});
+  served.world.play("u1", "v1");
+  served.world.store.stall_reads(true);
+  v1::FilterRequest request;
+  request.set_user("u1");
+  request.mutable_candidates()->add_text("v1");
+  v1::FilterResponse response;
+  grpc::ClientContext context;
+  context.set_deadline(gpr_time_add(gpr_now(GPR_CLOCK_REALTIME), gpr_time_from_millis(1'000, GPR_TIMESPAN)));
+  REQUIRE(served.stub->Filter(&context, request, &response).ok());
+  CHECK(response.seen() == "\x01");
+  REQUIRE(response.gaps_size() == 1);
+  CHECK(response.gaps(0).reason() == "filter store: no answer in time");
+  CHECK(served.server->counters().incomplete[static_cast<size_t>(AnswerSource::kFilters)] == 1);
+  served.world.store.stall_reads(false);
+}
+
+TEST_CASE("filter service: without a deadline of its own, a call waits for the store as long as the service says") {
+  Served served({.service = {.store_wait_ms = 1}});
+  served.world.store.stall_reads(true);
+  CHECK(served.refusal([](v1::FilterRequest&) {}).ok());
+  CHECK(served.refusal([](v1::FilterRequest& request) { request.set_strict(true); }).error_code() ==
+        grpc::StatusCode::FAILED_PRECONDITION);
+  served.world.store.stall_reads(false);
+}
+
+TEST_CASE("filter service: when reads pile up the oldest is refused, and none is lost") {
+  Served served({.service = {.store_wait_ms = 60'000, .read_threads = 1, .reads_queued_max = 2}});
+  served.world.store.stall_reads(true);
+  constexpr int kCalls = 10;
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::map<grpc::StatusCode, int> ended;
+  v1::FilterRequest request;
+  request.set_user("u1");
+  std::array<grpc::ClientContext, kCalls> contexts;
+  std::array<v1::FilterResponse, kCalls> responses;
+  const auto call = [&](size_t i) {
+    served.stub->async()->Filter(&contexts[i], &request, &responses[i], [&](grpc::Status status) {
+      std::lock_guard lock(mutex);
+      ++ended[status.error_code()];
+      changed.notify_all();
+    });
+  };
+  call(0);
+  served.world.store.wait_for_read();  // The one thread is busy; the others queue behind it.
+  for (size_t i = 1; i < kCalls; ++i) call(i);
+  std::unique_lock lock(mutex);
+  changed.wait(lock, [&] { return ended[grpc::StatusCode::RESOURCE_EXHAUSTED] == kCalls - 3; });
+  served.world.store.stall_reads(false);
+  changed.wait(lock, [&] { return ended[grpc::StatusCode::OK] == 3; });
+}
+
+TEST_CASE("filter service: more calls than may be in flight are refused at once") {
+  Served served({.service = {.in_flight_max = 0}});
+  const grpc::Status status = served.refusal([](v1::FilterRequest&) {});
+  CHECK(status.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED);
+  CHECK(status.error_message() == "0 calls are in flight already");
+}
+
+TEST_CASE("filter service: a deadline in the past is DEADLINE_EXCEEDED") {
+  Served served;
+  grpc::ClientContext context;
+  context.set_deadline(gpr_time_0(GPR_CLOCK_REALTIME));
+  v1::FilterRequest request;
+  request.set_user("u1");
+  v1::FilterResponse response;
+  CHECK(served.stub->Filter(&context, request, &response).error_code() == grpc::StatusCode::DEADLINE_EXCEEDED);
 }
