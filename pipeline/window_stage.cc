@@ -4,7 +4,6 @@
 
 #include "operators/window_start.h"
 #include "pipeline/settings.h"
-#include "state/rocks_window_store.h"
 
 namespace bloomring {
 
@@ -40,14 +39,25 @@ Result<PartitionStage::Made> WindowStage::make(PartitionId partition, const kafk
   const Settings& settings = context().settings;
   RocksWindowStoreConfig store_config;
   store_config.path = store_path(settings, partition);
-  store_config.slots = settings.ring.slots;
   store_config.partition_count = settings.topics.partitions;
-  BLOOMRING_TRY_ASSIGN(std::unique_ptr<WindowStore> store, RocksWindowStore::open(store_config, *context().memory));
+  BLOOMRING_TRY_ASSIGN(std::unique_ptr<WindowStore> store, open_store(store_config));
   Offset read_from;
   BLOOMRING_TRY_ASSIGN(Ring ring, start_ring(*store, partition, facts, read_from));
   auto task = std::make_unique<WindowTask>(task_config(settings, partition), std::move(store), std::move(ring), *context().filters,
                                            std::move(source), context().producer.make_sink());
   return Made{std::move(task), read_from};
+}
+
+// Local state that cannot be read is thrown away: the log has everything.
+Result<std::unique_ptr<WindowStore>> WindowStage::open_store(const RocksWindowStoreConfig& config) {
+  auto opened = RocksWindowStore::open(config, *context().memory);
+  if (opened.code() == Code::kCorrupt) {
+    spdlog::warn("window: {} cannot be read and is made anew: {}", config.path, opened.status().message());
+    BLOOMRING_TRY(RocksWindowStore::wipe(config.path));
+    opened = RocksWindowStore::open(config, *context().memory);
+  }
+  BLOOMRING_TRY(opened.status());
+  return std::unique_ptr<WindowStore>(std::move(*opened));
 }
 
 Result<Ring> WindowStage::start_ring(WindowStore& store, PartitionId partition, const kafka::PartitionFacts& facts, Offset& read_from) {

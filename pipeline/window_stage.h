@@ -7,6 +7,7 @@
 #include "pipeline/partition_levels.h"
 #include "pipeline/partition_stage.h"
 #include "pipeline/window_task.h"
+#include "state/rocks_window_store.h"
 
 namespace bloomring {
 
@@ -26,6 +27,7 @@ class WindowStage final : public PartitionStage {
   };
 
   Result<Made> make(PartitionId partition, const kafka::PartitionFacts& facts, std::unique_ptr<Source> source) override;
+  Result<std::unique_ptr<WindowStore>> open_store(const RocksWindowStoreConfig& config);
   Result<Ring> start_ring(WindowStore& store, PartitionId partition, const kafka::PartitionFacts& facts, Offset& read_from);
   void report(PartitionId partition, PartitionTask& task) override;
   void count(const Reported& before, const Reported& now);

@@ -109,12 +109,18 @@ void declare_query(CLI::App& app, CommandLine& line) {
   CLI::App& command = *app.add_subcommand("query", "Ask the service which items a user has seen");
   command.add_option("--server", args.server, "Address of the service (default: 127.0.0.1:7700)")
       ->type_name("HOST:PORT");
-  command.add_option("--user", args.user, "User id")->required()->type_name("ID");
+  CLI::Option* user = command.add_option("--user", args.user, "User id")->type_name("ID");
+  CLI::Option* batch = command.add_flag(
+      "--batch", args.batch, "Read questions as JSON lines {\"user\":..,\"scene\":..,\"items\":[..]} from standard input");
+  user->excludes(batch);
   command.add_option("--scene", args.scene, "Scene (default: none)")->type_name("NAME");
   command.add_option("--timeout-ms", args.timeout_ms, "Longest time to wait (default: 5000)")->type_name("MS");
   command.add_option("items", args.items, "Items to ask about; one a line from standard input when none are named");
   add_output_flag(command, args.output);
-  command.callback([&line] { line.chosen = [&line] { return query_command(line.query); }; });
+  command.callback([&line] {
+    if (!line.query.batch && line.query.user.empty()) throw CLI::RequiredError("--user");
+    line.chosen = [&line] { return query_command(line.query); };
+  });
 }
 
 void declare_check(CLI::App& app, CommandLine& line) {

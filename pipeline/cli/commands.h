@@ -49,6 +49,7 @@ struct QueryArgs {
   std::string user;
   std::string scene;
   std::vector<std::string> items;  // From standard input, one a line, when empty.
+  bool batch = false;              // Questions as JSON lines from standard input.
   uint32_t timeout_ms = 5000;
   OutputFormat output = OutputFormat::kJson;
 };

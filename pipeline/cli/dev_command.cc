@@ -1,8 +1,115 @@
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "base/clock.h"
+#include "base/fault_point.h"
 #include "pipeline/cli/commands.h"
 #include "pipeline/cli/output.h"
+#include "pipeline/dev_world.h"
+#include "pipeline/signals.h"
 
 namespace bloomring::cli {
 
-int dev_command(const DevArgs&) { return report(fatal("dev is not built yet")); }
+namespace {
+
+constexpr int kWaitMs = 50;
+constexpr uint32_t kDevPartitions = 10;
+
+// A folder for this run, removed at its end unless the user named one.
+class DataFolder {
+ public:
+  explicit DataFolder(const std::string& named) : path_(named), temporary_(named.empty()) {
+    if (!temporary_) return;
+    std::string pattern = (std::filesystem::temp_directory_path() / "bloomring-dev-XXXXXX").string();
+    if (::mkdtemp(pattern.data()) != nullptr) path_ = pattern;
+  }
+  ~DataFolder() {
+    std::error_code ignored;
+    if (temporary_ && !path_.empty()) std::filesystem::remove_all(path_, ignored);
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  bool temporary_;
+};
+
+void adapt(Settings& settings, const DevArgs& args, const std::string& folder) {
+  settings.ring.slot_seconds = args.slot_seconds;
+  settings.topics.partitions = kDevPartitions;
+  settings.store.path = folder + "/store";
+  settings.state.path = folder + "/state";
+  settings.serve.listen = "127.0.0.1:0";
+  settings.admin.listen = "127.0.0.1:0";
+  settings.stages = {Stage::kIngest, Stage::kWindow, Stage::kMerge, Stage::kServe};
+}
+
+// A question that a person would ask: what the user played, what just happened, and what never did.
+Status show_query(DevWorld& world, const PlayFile& file, int64_t now_ms) {
+  if (file.played.empty()) return {};
+  const auto& [user, items] = *file.played.begin();
+  const nlohmann::ordered_json play = {{"user", user}, {"item", "just-played"}, {"time", now_ms}};
+  BLOOMRING_TRY(world.feed({play.dump()}));
+  std::string answer;
+  for (int i = 0; i < 100 && answer.find("\"recent\"") == std::string::npos && !stop_signal_within(kWaitMs); ++i) {
+    answer = world.query_line(user, {*items.begin(), *items.rbegin(), "just-played", "never-played"});
+  }
+  print("a query         bloomring query --server " + world.process().grpc_address() + " --user " + user + " " + *items.begin() + " " +
+        *items.rbegin() + " just-played never-played\n" + answer);
+  return {};
+}
+
+Status show_check(DevWorld& world, const PlayFile& file) {
+  BLOOMRING_TRY_ASSIGN(const DevCheck check, world.check(file));
+  std::ostringstream out;
+  out << "check           " << check.users << " users against exact sets: " << check.unseen << " unseen of " << check.played << " played; "
+      << check.false_positives << " of " << check.probes << " never played items seen ("
+      << 100.0 * static_cast<double>(check.false_positives) / static_cast<double>(std::max<uint64_t>(1, check.probes)) << " %)\n";
+  print(out.str());
+  if (!check.passed()) return fatal("the check failed");
+  return {};
+}
+
+Status wait_for_the_end(DevWorld& world) {
+  while (!stop_signal_within(kWaitMs)) {
+    if (const auto failure = world.process().failure()) return *failure;
+  }
+  return {};
+}
+
+Status run(const DevArgs& args, Settings settings, const Clock& clock) {
+  PlayFile file;
+  if (!args.plays.empty()) {
+    BLOOMRING_TRY_ASSIGN(file, read_play_file(args.plays, args.shift_to_now ? clock.now_ms() : 0));
+  }
+  if (args.check && file.played.empty()) return invalid("--check needs --plays with tab-separated values, to know what was played");
+  const DataFolder folder(args.data);
+  if (folder.path().empty()) return fatal("no temporary folder could be made; name one with --data");
+  adapt(settings, args, folder.path());
+  BLOOMRING_TRY_ASSIGN(const std::unique_ptr<DevWorld> world, DevWorld::make(settings, clock, [] { return stop_signal_within(0); }));
+  BLOOMRING_TRY(world->wait_ready());
+  print(world->process().ready_line() + "\n");
+  BLOOMRING_TRY(world->feed(file.json));
+  if (!args.once) return wait_for_the_end(*world);
+  BLOOMRING_TRY(world->settle());
+  print(world->summary(file));
+  BLOOMRING_TRY(show_query(*world, file, clock.now_ms()));
+  return args.check ? show_check(*world, file) : Status();
+}
+
+}  // namespace
+
+int dev_command(const DevArgs& args) {
+  hold_stop_signals();
+  arm_fault_points_from_environment();
+  const auto settings = load_command_settings(args.config);
+  if (!settings.ok()) return report(settings.status());
+  const SystemClock clock;
+  return finish_output(report(run(args, *settings, clock)));
+}
 
 }  // namespace bloomring::cli

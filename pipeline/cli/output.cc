@@ -20,7 +20,7 @@ int report(const Status& status) {
   return exit_code(status);
 }
 
-void print(std::string_view result) { std::cout << result; }
+void print(std::string_view result) { std::cout << result << std::flush; }
 
 int finish_output(int exit_code) {
   std::cout.flush();

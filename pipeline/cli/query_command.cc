@@ -1,8 +1,21 @@
+#include "serving/query_command.h"
+
+#include <iostream>
+
 #include "pipeline/cli/commands.h"
 #include "pipeline/cli/output.h"
 
 namespace bloomring::cli {
 
-int query_command(const QueryArgs&) { return report(fatal("query is not built yet")); }
+int query_command(const QueryArgs& args) {
+  QueryOptions options;
+  options.server = args.server;
+  options.user = args.user;
+  options.scene = args.scene;
+  options.items = args.items;
+  options.batch = args.batch;
+  options.deadline_ms = args.timeout_ms;
+  return finish_output(query(options, std::cin, std::cout, std::cerr));
+}
 
 }  // namespace bloomring::cli

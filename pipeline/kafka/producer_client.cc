@@ -96,7 +96,7 @@ Result<const ProducerClient::Topic*> ProducerClient::topic(const std::string& na
 Status ProducerClient::send(const Topic& topic, const OutRecord& record, const std::shared_ptr<AckList>& acks,
                             uint64_t ticket) {
   const int32_t partition = record.partition.value;
-  // Checked here: 2.0.2 frees a record's headers twice when its partition does not exist.
+  // librdkafka would say "unknown partition"; here it is known how many there are.
   if (partition < 0 || partition >= topic.partitions) {
     return fatal("cannot write to " + place(topic.name, partition) + ": the topic has " +
                  std::to_string(topic.partitions) + " partitions");

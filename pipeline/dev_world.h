@@ -1,0 +1,67 @@
+// The whole chain in one process on an embedded broker and store, for trying it out: `bloomring dev`.
+//
+//   make -> feed -> settle -> check, summary (any of them may be left out)
+//
+// The embedded broker forgets what is more than 5 MiB behind, so `feed` sends only as fast as ingest reads.
+// Threading: one thread. Failure: kFatal with what was waited for when a bound is passed.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/clock.h"
+#include "pipeline/kafka/assigned_consumer.h"
+#include "pipeline/kafka/embedded_broker.h"
+#include "pipeline/play_file.h"
+#include "pipeline/process.h"
+#include "serving/client.h"
+
+namespace bloomring {
+
+// What the comparison with exact sets found.
+struct DevCheck {
+  uint64_t users = 0;
+  uint64_t played = 0;           // Different (user, item) pairs that were asked about.
+  uint64_t unseen = 0;           // Of them, answered unseen: must be 0.
+  uint64_t probes = 0;           // Items that the user never played.
+  uint64_t false_positives = 0;  // Of them, answered seen.
+  bool passed() const { return unseen == 0 && false_positives * 100 <= probes; }
+};
+
+class DevWorld {
+ public:
+  // `interrupted` is asked while waiting: true ends the wait with kRetry.
+  static Result<std::unique_ptr<DevWorld>> make(Settings settings, const Clock& clock, std::function<bool()> interrupted);
+  ~DevWorld();
+
+  Process& process() { return *process_; }
+  // Waits until every stage is ready.
+  Status wait_ready();
+  // Sends the records and waits until ingest has read them.
+  Status feed(const std::vector<std::string>& json);
+  // Waits until everything in the log is merged: the ring turns on by itself.
+  Status settle();
+  // Asks the service about every user of the file.
+  Result<DevCheck> check(const PlayFile& file);
+  // What the chain did, as lines for a person.
+  std::string summary(const PlayFile& file);
+  std::string query_line(const std::string& user, const std::vector<std::string>& items);
+
+ private:
+  DevWorld(const Clock& clock, std::function<bool()> interrupted) : clock_(clock), interrupted_(std::move(interrupted)) {}
+  Status wait_until(const std::function<Result<bool>()>& condition, int64_t bound_ms, const std::string& what);
+  uint64_t plays_read();
+  Result<bool> all_merged();
+  Status check_user(Client& client, const std::string& user, const std::set<std::string>& played, DevCheck& check);
+
+  const Clock& clock_;
+  const std::function<bool()> interrupted_;
+  Settings settings_;
+  std::unique_ptr<kafka::EmbeddedBroker> broker_;
+  std::unique_ptr<kafka::Producer> producer_;
+  std::unique_ptr<Process> process_;
+  std::unique_ptr<kafka::AssignedConsumer> lookup_;
+};
+
+}  // namespace bloomring
