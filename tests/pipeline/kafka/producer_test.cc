@@ -158,6 +158,7 @@ TEST_CASE("producer: a topic that goes away makes its sink kFatal with topic, pa
   uint64_t ticket = 0;
   REQUIRE(eventually([&] {
     OutRecord out = record("out", 0, "v");
+    out.headers = {{"reason", "x"}};
     status = sink->send(out, ++ticket);
     if (status.ok()) must(producer->flush(14000));
     if (status.ok()) status = sink->poll_acks(tickets);
