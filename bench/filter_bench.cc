@@ -1,5 +1,6 @@
 // What filters cost, beside the Bloom filters that they replace, in one run: bits an item, time of a request, time of
-// an update. `bloomring_filter_bench` prints the tables of bench/RESULTS.md; see `--help` for its parts.
+// an update. `bloomring_filter_bench` prints the tables of bench/RESULTS.md; `--part=errors`, which takes minutes,
+// measures the error of queries against the computed one and looks for false negatives.
 //
 // Requests: 10,000 (or 5,000) candidates against 4 periods, 5 % of them seen by that very user, the users' values
 // rotated over more than the second-level cache, the candidates in cache; median over the users. The time begins with
@@ -117,7 +118,7 @@ RequestTimes time_requests(size_t items, size_t candidate_count, const Policy& p
     }
     query.run(candidates, user.name, found);
   };
-  // All ways take turns on the same user, so that a disturbance of the machine meets all of them.
+  // The ways take turns, so that a disturbance of the machine meets all of them.
   using enum Query::Trust;
   const std::function<void(const User&)> ways[kWays] = {
       [&](const User& user) { ask(best, user, user.values, kVerified); },
@@ -128,12 +129,12 @@ RequestTimes time_requests(size_t items, size_t candidate_count, const Policy& p
       [&](const User& user) { growing_bloom_query(user.growing, candidates, user.multiplier, found); },
   };
   std::vector<double> times[kWays];
-  const size_t rounds = std::max<size_t>(1, 400 / users.size());
+  const size_t rounds = std::max<size_t>(3, 400 / users.size());
   for (size_t round = 0; round < rounds; ++round) {
-    for (const User& user : users) {
-      // Seen ones lie anywhere among the others.
-      for (size_t i = 0; i < seen_count; ++i) candidates[i * candidate_count / seen_count] = user.seen[i];
-      for (size_t way = 0; way < kWays; ++way) {
+    for (size_t way = 0; way < kWays; ++way) {
+      for (const User& user : users) {
+        // Seen ones lie anywhere among the others.
+        for (size_t i = 0; i < seen_count; ++i) candidates[i * candidate_count / seen_count] = user.seen[i];
         times[way].push_back(microseconds([&] { ways[way](user); }));
         const auto seen = std::count_if(found.begin(), found.end(), [](uint8_t f) { return f != Query::kUnseen; });
         if (static_cast<size_t>(seen) < seen_count) std::abort();
@@ -161,32 +162,95 @@ void print_requests(const Policy& policy, const std::vector<size_t>& sizes) {
   }
 }
 
+// A value that grew in batches, as in life: what comes after the planned size is wide.
+std::string grown(std::span<const ItemHash> items, const std::string& user, const Policy& policy) {
+  std::string value;
+  const size_t batch = std::max<size_t>(1000, items.size() / 8);
+  for (size_t at = 0; at < items.size(); at += batch) {
+    const std::string more = make(items.subspan(at, std::min(items.size() - at, batch)), user, kKey, policy);
+    std::vector<std::string_view> views{more};
+    if (!value.empty()) views.push_back(value);
+    value = unite(views, kKey, policy, false).value();
+  }
+  return value;
+}
+
+// Long: over a hundred million member probes, and unseen ones until the error is known to about a hundredth.
+void print_errors(const Policy& policy, const std::vector<size_t>& sizes) {
+  constexpr uint64_t kMemberProbesMin = 26'000'000;
+  constexpr uint64_t kUnseenProbesMin = 12'000'000;
+  constexpr double kFalsePositivesMin = 20'000;
+  std::printf("\nerror of a query over %zu periods\n\n", kPeriods);
+  std::printf("| items a period | users | unseen probes | found | measured %% | computed %% | measured / computed | member probes | missed |\n");
+  std::printf("|---|---|---|---|---|---|---|---|---|\n");
+  uint64_t members_in_all = 0;
+  for (const size_t items : sizes) {
+    std::mt19937_64 random(items + 1);
+    const uint64_t users = kMemberProbesMin / (items * kPeriods) + 1;
+    uint64_t unseen = 0, false_positives = 0, members = 0, missed = 0;
+    double expected = 0;
+    for (uint64_t u = 0; u < users; ++u) {
+      const std::string name = user_name(u);
+      std::vector<std::string> values;
+      std::vector<ItemHash> all;
+      Query query;
+      for (size_t period = 0; period < kPeriods; ++period) {
+        const std::vector<ItemHash> of_period = random_items(items, random);
+        values.push_back(grown(of_period, name, policy));
+        all.insert(all.end(), of_period.begin(), of_period.end());
+      }
+      for (const std::string& value : values) {
+        if (!query.add(value, kKey).ok()) std::abort();
+      }
+      std::vector<uint8_t> found(all.size());
+      query.run(all, name, found);
+      members += all.size();
+      missed += static_cast<uint64_t>(std::count(found.begin(), found.end(), Query::kUnseen));
+
+      const double probes_wanted = std::max<double>(kUnseenProbesMin, kFalsePositivesMin / query.expected_error());
+      auto left = static_cast<uint64_t>(probes_wanted / static_cast<double>(users)) + 1;
+      expected += query.expected_error() * static_cast<double>(left);
+      while (left > 0) {
+        const std::vector<ItemHash> probes = random_items(std::min<uint64_t>(left, 100'000), random);
+        found.resize(probes.size());
+        query.run(probes, name, found);
+        unseen += probes.size();
+        left -= probes.size();
+        false_positives += probes.size() - static_cast<uint64_t>(std::count(found.begin(), found.end(), Query::kUnseen));
+      }
+    }
+    members_in_all += members;
+    const double measured = static_cast<double>(false_positives) / static_cast<double>(unseen);
+    const double computed = expected / static_cast<double>(unseen);
+    std::printf("| %zu | %llu | %llu | %llu | %.5f | %.5f | %.4f | %llu | %llu |\n", items, static_cast<unsigned long long>(users),
+                static_cast<unsigned long long>(unseen), static_cast<unsigned long long>(false_positives), measured * 100,
+                computed * 100, measured / computed, static_cast<unsigned long long>(members),
+                static_cast<unsigned long long>(missed));
+    std::fflush(stdout);
+  }
+  std::printf("\n%llu member probes in all\n", static_cast<unsigned long long>(members_in_all));
+}
+
 void print_sizes(const Policy& policy, const std::vector<size_t>& sizes) {
   std::printf("\nbits per item, everything included\n\n");
-  std::printf("| items | form | bytes | open | log2(1/e) of it | ratio | folded | exact SBBF at 0.25 %% | growing SBBF |\n");
-  std::printf("|---|---|---|---|---|---|---|---|---|\n");
+  std::printf("| items | form | bytes | open | without header and checksum | log2(1/e) of it | ratio | folded | exact SBBF at 0.25 %% | growing SBBF |\n");
+  std::printf("|---|---|---|---|---|---|---|---|---|---|\n");
   std::mt19937_64 random(7);
   for (const size_t items : sizes) {
     const std::vector<ItemHash> all = random_items(items, random);
-    // In batches, as it grows in life: what comes after the planned size is wide.
-    std::string value;
-    for (size_t at = 0; at < items; at += std::max<size_t>(1000, items / 16)) {
-      const size_t count = std::min(items - at, std::max<size_t>(1000, items / 16));
-      const std::string more = make(std::span(all).subspan(at, count), user_name(0), kKey, policy);
-      std::vector<std::string_view> views{more};
-      if (!value.empty()) views.push_back(value);
-      value = unite(views, kKey, policy, false).value();
-    }
+    const std::string value = grown(all, user_name(0), policy);
     const std::string_view views[] = {value};
     const std::string folded = unite(views, kKey, policy, true).value();
     const Summary summary = summarize(value, kKey).value();
     GrowingBloom growing;
     for (const ItemHash item : all) growing.add(item.value);
     const double bits = 8.0 / static_cast<double>(items);
+    // Magic, flags, width, count, checksum; dense values have 16 bytes before the index.
+    const size_t frame = summary.form == Summary::Form::kDense ? 20 : items < 128 ? 8 : 9;
     const double limit = -std::log2(summary.expected_error);
-    std::printf("| %zu | %s%s | %zu | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f |\n", items,
+    std::printf("| %zu | %s%s | %zu | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f |\n", items,
                 summary.form == Summary::Form::kDense ? "dense" : "sparse", summary.segments == 2 ? ", 2 sets" : "",
-                value.size(), static_cast<double>(value.size()) * bits, limit,
+                value.size(), static_cast<double>(value.size()) * bits, static_cast<double>(value.size() - frame) * bits, limit,
                 static_cast<double>(value.size()) * bits / limit, static_cast<double>(folded.size()) * bits,
                 static_cast<double>(ExactBloom(items).bytes()) * bits, static_cast<double>(growing.bytes()) * bits);
   }
@@ -231,13 +295,14 @@ int main(int argc, char** argv) {
     } else if (argument.starts_with("--part=")) {
       part = argument.substr(7);
     } else {
-      std::printf("usage: bloomring_filter_bench [--part=sizes|requests|updates] [--items=N]... [--dense-from=N]\n");
+      std::printf("usage: bloomring_filter_bench [--part=sizes|requests|updates|errors] [--items=N]... [--dense-from=N]\n");
       return argument == "--help" ? 0 : 2;
     }
   }
   const auto or_default = [&](std::vector<size_t> defaults) { return sizes.empty() ? defaults : sizes; };
   if (part == "all" || part == "sizes") print_sizes(policy, or_default({1, 16, 100, 1'000, 3'000, 4'096, 10'000, 100'000, 1'000'000}));
   if (part == "all" || part == "requests") print_requests(policy, or_default({16, 100, 1'000, 3'000, 10'000, 30'000, 100'000}));
+  if (part == "errors") print_errors(policy, or_default({1'000, 10'000, 100'000, 1'000'000}));
   if (part == "all" || part == "updates") print_updates(policy, or_default({16, 100, 1'000, 3'000, 10'000, 30'000, 100'000}));
   return 0;
 }
