@@ -78,8 +78,11 @@ void CandidateFilter::Scratch::search_filters(const FilterQuestion& question) {
 
 // Inserted in the order of reasons: the first stays.
 void CandidateFilter::Scratch::search_exact(const FilterQuestion& question, const Looked& looked, const Leave& leave) {
-  exact.reset(question.client_seen.size() + looked.recents.size());
+  exact.reset(question.client_seen.size() + looked.served.size() + looked.recents.size());
   for (const ItemHash item : question.client_seen) exact.insert(item, tag(Reason::kClient));
+  if (!leave.served) {
+    for (const ItemHash item : looked.served) exact.insert(item, tag(Reason::kServed));
+  }
   const PeriodIndex oldest = looked.periods.back();
   for (const RecentPlay& play : looked.recents) {
     if (!leave.oldest_period || play.period > oldest) exact.insert(play.item, tag(Reason::kRecent));
@@ -174,6 +177,7 @@ Looked CandidateFilter::look_up(const HeldPartition& partition, std::string_view
   looked.periods = calendar_.window(now_ms);
   looked.held_from = partition.recents().lookup(user_hash(user_key), looked.periods.back(), looked.recents);
   looked.merged = partition.merged();
+  partition.served().lookup(user_hash(user_key), now_ms, looked.served);
   const int64_t lag_ms = now_ms - partition.fresh_at_ms();
   if (lag_ms > config_.lag_max_ms) looked.gaps.push_back({AnswerSource::kRecent, "behind the log", lag_ms});
   return looked;
@@ -203,7 +207,7 @@ FilterAnswer CandidateFilter::judge(const FilterQuestion& question, const Looked
   scratch->add_filters(filters == nullptr ? UserFilters{} : *filters, calendar_, answer);
   scratch->search_filters(question);
   answer.expected_error = scratch->query.expected_error();
-  answer.user_known = !looked.recents.empty() || (filters != nullptr && !filters->filters.empty());
+  answer.user_known = !looked.recents.empty() || !looked.served.empty() || (filters != nullptr && !filters->filters.empty());
   scratch->search_exact(question, looked, {});
   scratch->decide(question, {}, answer);
   if (answer.candidates - answer.seen_count < question.min_keep) relax(*scratch, question, looked, answer);
@@ -213,10 +217,17 @@ FilterAnswer CandidateFilter::judge(const FilterQuestion& question, const Looked
 
 void CandidateFilter::relax(Scratch& scratch, const FilterQuestion& question, const Looked& looked, FilterAnswer& answer) {
   const std::vector<Finding> all = std::move(answer.findings);
-  const Leave leave{.oldest_period = true, .served = false};
+  const auto too_few = [&] { return answer.candidates - answer.seen_count < question.min_keep; };
+  Leave leave{.oldest_period = true, .served = false};
   scratch.search_exact(question, looked, leave);
   scratch.decide(question, leave, answer);
   answer.relaxed.push_back({AnswerSource::kFilters, answer.periods.back()});
+  if (too_few() && !looked.served.empty()) {
+    leave.served = true;
+    scratch.search_exact(question, looked, leave);
+    scratch.decide(question, leave, answer);
+    answer.relaxed.push_back({AnswerSource::kServed, {}});
+  }
   bring_back(all, answer);
 }
 

@@ -52,6 +52,7 @@ struct FilterQuestion {
 struct Looked {
   std::vector<PeriodIndex> periods;  // The window, newest first.
   std::vector<RecentPlay> recents;
+  std::vector<ItemHash> served;
   Offset held_from;  // Memory has everything of the user from here on.
   Offset merged;     // Filters that are read from now on have everything below.
   std::vector<Gap> gaps;
@@ -80,6 +81,7 @@ class CandidateFilter {
                      std::string_view missing);
 
   const Calendar& calendar() const { return calendar_; }
+  int64_t now_ms() const { return clock_.now_ms(); }
   FilterCacheStats cache_stats() const { return cache_.stats(); }
 
  private:

@@ -10,7 +10,7 @@
 namespace bloomring {
 
 struct ServingCounters {
-  std::atomic<uint64_t> requests{0};               // Filter calls (each of a batch) that reached an answer or an error.
+  std::atomic<uint64_t> requests{0};               // Calls, and requests within batches, that have ended.
   std::atomic<uint64_t> candidates{0};             // Asked about in answered requests.
   std::array<std::atomic<uint64_t>, kReasonCount> verdicts{};  // By Reason; sums to candidates.
   std::array<std::atomic<uint64_t>, 4> incomplete{};           // Answers with a gap, by AnswerSource.

@@ -42,8 +42,9 @@ std::string describe(const std::vector<Gap>& gaps) {
 
 }  // namespace
 
-FilterService::FilterService(const PartitionDirectory& partitions, CandidateFilter& core, const FilterServiceConfig& config)
-    : partitions_(partitions), core_(core), config_(config),
+FilterService::FilterService(const PartitionDirectory& partitions, CandidateFilter& core, EventLog* log,
+                             const FilterServiceConfig& config)
+    : partitions_(partitions), core_(core), log_(log), config_(config),
       reads_(config.read_threads, config.reads_queued_max) {}
 
 grpc::Status FilterService::count(grpc::Status status) {
@@ -115,18 +116,105 @@ void FilterService::filter(const grpc::CallbackServerContext& context, const v1:
   call->begin(reads_, patience_end(context.raw_deadline()));
 }
 
-grpc::ServerUnaryReactor* FilterService::Filter(grpc::CallbackServerContext* context, const v1::FilterRequest* request,
-                                                v1::FilterResponse* response) {
-  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+std::function<void(grpc::Status)> FilterService::admit(grpc::ServerUnaryReactor* reactor) {
   const int64_t in_flight = counters_.in_flight.fetch_add(1);
   auto done = [this, reactor](grpc::Status status) {
     counters_.in_flight.fetch_sub(1);
     reactor->Finish(count(std::move(status)));
   };
-  if (in_flight >= config_.in_flight_max) {
-    done({grpc::StatusCode::RESOURCE_EXHAUSTED, std::to_string(config_.in_flight_max) + " calls are in flight already"});
-  } else {
-    filter(*context, *request, std::move(done), *response);
+  if (in_flight < config_.in_flight_max) return done;
+  done({grpc::StatusCode::RESOURCE_EXHAUSTED, std::to_string(config_.in_flight_max) + " calls are in flight already"});
+  return nullptr;
+}
+
+grpc::ServerUnaryReactor* FilterService::Filter(grpc::CallbackServerContext* context, const v1::FilterRequest* request,
+                                                v1::FilterResponse* response) {
+  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+  if (auto done = admit(reactor)) filter(*context, *request, std::move(done), *response);
+  return reactor;
+}
+
+namespace {
+
+// Ends a batch when all of its requests have ended.
+struct Batch {
+  Batch(size_t requests, std::function<void(grpc::Status)> all_done) : left(requests), done(std::move(all_done)) {}
+  void end_one() {
+    if (left.fetch_sub(1) == 1) done(grpc::Status::OK);
+  }
+  std::atomic<size_t> left;
+  std::function<void(grpc::Status)> done;
+};
+
+grpc::Status check_batch(const v1::FilterBatchRequest& request, const RequestLimits& limits) {
+  size_t ids = 0;
+  for (const auto& one : request.requests()) ids += id_count(one.candidates());
+  const auto requests = static_cast<size_t>(request.requests_size());
+  if (requests > limits.batch_max) {
+    return {grpc::StatusCode::INVALID_ARGUMENT, "requests: " + std::to_string(requests) + " requests, at most " +
+                                                    std::to_string(limits.batch_max) + " are allowed"};
+  }
+  if (ids <= limits.candidates_max) return grpc::Status::OK;
+  return {grpc::StatusCode::INVALID_ARGUMENT, "requests: " + std::to_string(ids) + " ids in all, at most " +
+                                                  std::to_string(limits.candidates_max) + " are allowed"};
+}
+
+}  // namespace
+
+grpc::ServerUnaryReactor* FilterService::FilterBatch(grpc::CallbackServerContext* context,
+                                                     const v1::FilterBatchRequest* request,
+                                                     v1::FilterBatchResponse* response) {
+  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+  auto done = admit(reactor);
+  if (!done) return reactor;
+  grpc::Status checked = check_batch(*request, config_.limits);
+  if (!checked.ok() || request->requests_size() == 0) {
+    done(std::move(checked));
+    return reactor;
+  }
+  // All outcomes exist before any of them is filled, on whatever thread.
+  for (int i = 0; i < request->requests_size(); ++i) response->add_outcomes()->mutable_response();
+  const auto batch = std::make_shared<Batch>(request->requests_size(), std::move(done));  // Shared by its requests.
+  for (int i = 0; i < request->requests_size(); ++i) {
+    v1::FilterOutcome* outcome = response->mutable_outcomes(i);
+    auto one_done = [this, outcome, batch](const grpc::Status& status) {
+      outcome->set_code(status.error_code());
+      outcome->set_message(status.error_message());
+      if (!status.ok()) outcome->clear_response();
+      count(status);
+      batch->end_one();
+    };
+    filter(*context, request->requests(i), std::move(one_done), *outcome->mutable_response());
+  }
+  return reactor;
+}
+
+void FilterService::record_served(const v1::RecordServedRequest& request, std::function<void(grpc::Status)> done) {
+  const Result<UserKey> user_key = decode_user(request.user(), request.scene());
+  if (!user_key.ok()) return done(to_grpc(user_key.status()));
+  const auto items = hash_ids(request.items(), "items", config_.limits.served_items_max);
+  if (!items.ok()) return done(to_grpc(items.status()));
+  auto partition = find_ready(partitions_, *user_key);
+  if (!partition.ok()) return done(to_grpc(partition.status()));
+  std::vector<Event> events;
+  for (const ItemHash item : *items) events.push_back({EventKind::kServe, item, core_.now_ms()});
+  if (events.empty()) return done(grpc::Status::OK);
+  auto durable = [partition = *partition, events, hash = user_hash(user_key->bytes()), done = std::move(done)](Status status) {
+    if (!status.ok()) return done(to_grpc(std::move(status).with_context("the served items could not be recorded")));
+    for (const Event& event : events) partition->note_served(hash, event.item, event.time_ms);
+    done(grpc::Status::OK);
+  };
+  log_->append(*user_key, events, std::move(durable));
+}
+
+grpc::ServerUnaryReactor* FilterService::RecordServed(grpc::CallbackServerContext* context,
+                                                      const v1::RecordServedRequest* request,
+                                                      v1::RecordServedResponse*) {
+  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+  if (log_ == nullptr) {
+    reactor->Finish({grpc::StatusCode::UNIMPLEMENTED, "this server has no log to record to"});
+  } else if (auto done = admit(reactor)) {
+    record_served(*request, std::move(done));
   }
   return reactor;
 }

@@ -16,6 +16,7 @@
 #include "schemas/bloomring.grpc.pb.h"
 #include "serving/candidate_filter.h"
 #include "serving/counters.h"
+#include "serving/event_log.h"
 #include "serving/held_partition.h"
 #include "serving/read_pool.h"
 #include "serving/request_codec.h"
@@ -32,10 +33,15 @@ struct FilterServiceConfig {
 
 class FilterService final : public v1::BloomringService::CallbackService {
  public:
-  FilterService(const PartitionDirectory& partitions, CandidateFilter& core, const FilterServiceConfig& config);
+  // Without a log the calls that write are UNIMPLEMENTED.
+  FilterService(const PartitionDirectory& partitions, CandidateFilter& core, EventLog* log, const FilterServiceConfig& config);
 
   grpc::ServerUnaryReactor* Filter(grpc::CallbackServerContext* context, const v1::FilterRequest* request,
                                    v1::FilterResponse* response) override;
+  grpc::ServerUnaryReactor* FilterBatch(grpc::CallbackServerContext* context, const v1::FilterBatchRequest* request,
+                                        v1::FilterBatchResponse* response) override;
+  grpc::ServerUnaryReactor* RecordServed(grpc::CallbackServerContext* context, const v1::RecordServedRequest* request,
+                                         v1::RecordServedResponse* response) override;
 
   const ServingCounters& counters() const { return counters_; }
 
@@ -44,12 +50,16 @@ class FilterService final : public v1::BloomringService::CallbackService {
   void filter(const grpc::CallbackServerContext& context, const v1::FilterRequest& request,
               std::function<void(grpc::Status)> done, v1::FilterResponse& response);
   grpc::Status conclude(const v1::FilterRequest& request, const FilterAnswer& answer, v1::FilterResponse& response);
+  void record_served(const v1::RecordServedRequest& request, std::function<void(grpc::Status)> done);
+  // What ends the call and counts it; null when too many are in flight: then it has been refused.
+  std::function<void(grpc::Status)> admit(grpc::ServerUnaryReactor* reactor);
   gpr_timespec patience_end(gpr_timespec deadline) const;
   grpc::Status count(grpc::Status status);
   void count(const FilterAnswer& answer);
 
   const PartitionDirectory& partitions_;
   CandidateFilter& core_;
+  EventLog* const log_;
   const FilterServiceConfig config_;
   ServingCounters counters_;
   ReadPool reads_;  // Last: its threads use the rest.

@@ -18,8 +18,9 @@ void enable_plugins(bool reflection) {
 
 }  // namespace
 
-GrpcServer::GrpcServer(const GrpcServerConfig& config, const PartitionDirectory& partitions, CandidateFilter& core)
-    : config_(config), service_(partitions, core, config.service) {}
+GrpcServer::GrpcServer(const GrpcServerConfig& config, const PartitionDirectory& partitions, CandidateFilter& core,
+                       EventLog* log)
+    : config_(config), service_(partitions, core, log, config.service) {}
 
 GrpcServer::~GrpcServer() { shutdown(0); }
 
@@ -39,9 +40,9 @@ Status GrpcServer::listen() {
 }
 
 Result<std::unique_ptr<GrpcServer>> GrpcServer::start(const GrpcServerConfig& config, const PartitionDirectory& partitions,
-                                                      CandidateFilter& core) {
+                                                      CandidateFilter& core, EventLog* log) {
   enable_plugins(config.reflection);
-  std::unique_ptr<GrpcServer> server(new GrpcServer(config, partitions, core));
+  std::unique_ptr<GrpcServer> server(new GrpcServer(config, partitions, core, log));
   BLOOMRING_TRY(server->listen());
   return server;
 }

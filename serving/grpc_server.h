@@ -25,9 +25,10 @@ struct GrpcServerConfig {
 
 class GrpcServer {
  public:
-  // kInvalid when the address cannot be listened on. What is passed by reference outlives the server.
+  // kInvalid when the address cannot be listened on. What is passed by reference or pointer outlives the server. Without
+  // a log the calls that write are UNIMPLEMENTED.
   static Result<std::unique_ptr<GrpcServer>> start(const GrpcServerConfig& config, const PartitionDirectory& partitions,
-                                                   CandidateFilter& core);
+                                                   CandidateFilter& core, EventLog* log = nullptr);
   ~GrpcServer();
 
   // "host:port" with the port that was chosen.
@@ -38,7 +39,7 @@ class GrpcServer {
   const ServingCounters& counters() const { return service_.counters(); }
 
  private:
-  GrpcServer(const GrpcServerConfig& config, const PartitionDirectory& partitions, CandidateFilter& core);
+  GrpcServer(const GrpcServerConfig& config, const PartitionDirectory& partitions, CandidateFilter& core, EventLog* log);
   Status listen();
 
   const GrpcServerConfig config_;

@@ -7,16 +7,18 @@
 // It is ready once everything that the log held when the replica started has been applied; it stays ready afterwards,
 // and a replica that falls behind later answers with the lag instead.
 //
-// Threading: `apply`, `release`, `set_fresh_at_ms` and `set_ready` belong to the one writer; the rest is thread safe.
+// Threading: `apply`, `release`, `expire`, `set_fresh_at_ms` and `set_ready` belong to the one writer; the rest is thread safe.
 #pragma once
 
 #include <atomic>
 #include <memory>
 #include <string>
 
+#include "base/hash.h"
 #include "base/ids.h"
 #include "schemas/event_block.h"
 #include "serving/recent_plays.h"
+#include "serving/served_items.h"
 #include "state/period.h"
 #include "state/watermark.h"
 
@@ -24,11 +26,15 @@ namespace bloomring {
 
 class HeldPartition {
  public:
-  HeldPartition(PartitionId id, const RecentPlaysConfig& config, const Calendar& calendar, Offset start)
-      : id_(id), recents_(config, calendar, start) {}
+  HeldPartition(PartitionId id, const RecentPlaysConfig& config, const Calendar& calendar, Offset start,
+                const ServedItemsConfig& served = {})
+      : id_(id), recents_(config, calendar, start), served_(served) {}
 
   // Takes one record of user-events; see RecentPlays::apply.
-  void apply(Offset offset, int64_t log_time_ms, EventBlockReader& block) { recents_.apply(offset, log_time_ms, block); }
+  void apply(Offset offset, int64_t log_time_ms, EventBlockReader& block) {
+    const EventBlockReader again = block;
+    if (recents_.apply(offset, log_time_ms, block) > 0) apply_served(again);
+  }
 
   // Takes up the watermark that was read from the filter store, and lets go what it allows to. To be called with
   // every watermark read, also when it has not moved: laps end by time.
@@ -36,6 +42,11 @@ class HeldPartition {
     merged_.store(watermark.offset.value, std::memory_order_release);
     recents_.release(watermark, lap_floor_log_time_ms);
   }
+  // Frees served items that are too old; to be called every few seconds.
+  void expire(int64_t now_ms) { served_.expire(now_ms); }
+
+  // Notes what this replica has just recorded, before it comes back through the log. Thread safe.
+  void note_served(uint64_t user_hash, ItemHash item, int64_t time_ms) { served_.add(user_hash, item, time_ms); }
 
   // Everything that had reached the log at this wall time has been applied: the present when the end of the partition
   // is reached, else the log time of what was applied last. Lag is the clock minus this.
@@ -48,10 +59,22 @@ class HeldPartition {
   // The offset of the last watermark given to `release`: a filter read from now on holds everything below it.
   Offset merged() const { return Offset(merged_.load(std::memory_order_acquire)); }
   const RecentPlays& recents() const { return recents_; }
+  const ServedItems& served() const { return served_; }
 
  private:
+  void apply_served(EventBlockReader block) {
+    while (block.next_user()) {
+      const uint64_t hash = user_hash(block.user_key());
+      while (block.next_event()) {
+        const Event& event = block.event();
+        if (event.kind == EventKind::kServe) served_.add(hash, event.item, event.time_ms);
+      }
+    }
+  }
+
   const PartitionId id_;
   RecentPlays recents_;
+  ServedItems served_;
   std::atomic<bool> ready_{false};
   std::atomic<int64_t> fresh_at_ms_{0};
   std::atomic<int64_t> merged_{0};

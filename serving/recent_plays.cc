@@ -37,16 +37,21 @@ void RecentPlays::begin_generation_if_due(Offset offset, int64_t log_time_ms) {
   generations_.push_back({.slot = slot, .offsets = {offset, offset}});
 }
 
-void RecentPlays::collect(EventBlockReader& block) {
+size_t RecentPlays::collect(EventBlockReader& block) {
+  size_t others = 0;
   while (block.next_user()) {
     const uint64_t hash = user_hash(block.user_key());
     std::vector<PendingPlay>& pending = pending_[stripe_of(hash)];
     while (block.next_event()) {
       const Event& event = block.event();
-      if (event.kind != EventKind::kPlay) continue;
-      pending.push_back({hash, {event.item, period_of(event.time_ms)}});
+      if (event.kind == EventKind::kPlay) {
+        pending.push_back({hash, {event.item, period_of(event.time_ms)}});
+      } else {
+        ++others;
+      }
     }
   }
+  return others;
 }
 
 void RecentPlays::insert_pending() {
@@ -72,10 +77,10 @@ void RecentPlays::insert_pending() {
   bytes_ += bytes_added;
 }
 
-void RecentPlays::apply(Offset offset, int64_t log_time_ms, EventBlockReader& block) {
-  if (offset < applied()) return;
+size_t RecentPlays::apply(Offset offset, int64_t log_time_ms, EventBlockReader& block) {
+  if (offset < applied()) return 0;
   begin_generation_if_due(offset, log_time_ms);
-  collect(block);
+  const size_t others = collect(block);
   insert_pending();
   {
     std::lock_guard lock(generations_mutex_);
@@ -83,6 +88,7 @@ void RecentPlays::apply(Offset offset, int64_t log_time_ms, EventBlockReader& bl
     generations_.back().newest_log_time_ms = newest_log_time_ms_;
   }
   applied_.store(offset.value + 1, std::memory_order_release);
+  return others;
 }
 
 bool RecentPlays::may_drop(const Generation& oldest, const MergedWatermark& watermark, int64_t lap_floor_log_time_ms,

@@ -60,8 +60,9 @@ class RecentPlays {
   RecentPlays(const RecentPlaysConfig& config, Calendar calendar, Offset start);
 
   // Takes the plays of one record of user-events, in the order of offsets. A record below applied() is a repeat and
-  // changes nothing. Log time that goes back counts as the newest seen. Events that are no plays are not looked at.
-  void apply(Offset offset, int64_t log_time_ms, EventBlockReader& block);
+  // changes nothing. Log time that goes back counts as the newest seen. Returns how many
+  // events were no plays, which it leaves to others.
+  size_t apply(Offset offset, int64_t log_time_ms, EventBlockReader& block);
 
   // Drops generations, oldest first, that the watermark covers and whose newest log time is below the floor (or that
   // exceed bytes_max). `watermark` was read from the filter store that queries read. Returns how many were dropped.
@@ -95,7 +96,7 @@ class RecentPlays {
   };
 
   void begin_generation_if_due(Offset offset, int64_t log_time_ms);
-  void collect(EventBlockReader& block);
+  size_t collect(EventBlockReader& block);
   void insert_pending();
   void drop_oldest();
   bool may_drop(const Generation& oldest, const MergedWatermark& watermark, int64_t lap_floor_log_time_ms, bool* early) const;

@@ -103,11 +103,14 @@ void encode_verdicts(const FilterAnswer& answer, v1::FilterResponse& response) {
 
 }  // namespace
 
+size_t id_count(const v1::Ids& ids) {
+  return static_cast<size_t>(ids.text_size() + ids.integers_size() + ids.packed().lengths_size());
+}
+
 Result<std::vector<ItemHash>> hash_ids(const v1::Ids& ids, std::string_view field, size_t ids_max) {
   const int forms = (ids.text_size() > 0) + (ids.integers_size() > 0) + (ids.has_packed() ? 1 : 0);
   if (forms > 1) return bad_record(std::string(field) + ": more than one of text, integers and packed is filled");
-  const auto count = static_cast<size_t>(ids.text_size() + ids.integers_size() + ids.packed().lengths_size());
-  if (count > ids_max) return bad_record(quantity(field, count, "ids", ids_max));
+  if (id_count(ids) > ids_max) return bad_record(quantity(field, id_count(ids), "ids", ids_max));
   if (ids.has_packed()) return hash_packed(ids.packed(), field);
   return ids.integers_size() > 0 ? hash_integers(ids) : hash_text(ids, field);
 }

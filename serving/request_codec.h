@@ -37,6 +37,7 @@ struct DecodedFilter {
   }
 };
 
+size_t id_count(const v1::Ids& ids);
 // `field` names the list in messages: "candidates".
 Result<std::vector<ItemHash>> hash_ids(const v1::Ids& ids, std::string_view field, size_t ids_max);
 Result<UserKey> decode_user(std::string_view user, std::string_view scene);

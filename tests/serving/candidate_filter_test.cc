@@ -147,6 +147,36 @@ TEST_CASE("candidate filter: too few survivors bring the oldest period back, and
   CHECK(world.core.calendar().name(kept.relaxed[0].period) == "2026-08");
 }
 
+TEST_CASE("candidate filter: when the oldest period is not enough, what was served comes back too, the client's own never") {
+  ServingWorld world;
+  world.serve("u1", "served");
+  world.play("u1", "played");
+  const std::vector<ItemHash> ids = hash_all({"served", "played", "known"});
+  const std::vector<ItemHash> client = hash_all({"known"});
+  const FilterAnswer answer = world.core.answer(*world.partition, {UserKey("", "u1").bytes(), ids, {}, client, 3});
+  CHECK_FALSE(answer.verdict(0).seen);
+  CHECK(answer.verdict(0).reason == Reason::kServed);
+  CHECK(answer.verdict(1).seen);
+  CHECK(answer.verdict(2).seen);
+  CHECK(answer.seen_count == 2);
+  REQUIRE(answer.relaxed.size() == 2);
+  CHECK(answer.relaxed[1].source == AnswerSource::kServed);
+}
+
+TEST_CASE("candidate filter: what was served and played counts as served, and as recent once 100 newer were served") {
+  ServingWorld world;
+  world.serve("u1", "v1");
+  CHECK(world.seen("u1", "v1") == "served");
+  world.play("u1", "v1");
+  CHECK(world.seen("u1", "v1") == "served");
+  for (int i = 0; i < 100; ++i) {
+    world.clock.advance_ms(1);
+    world.serve("u1", "w" + std::to_string(i));
+  }
+  CHECK(world.seen("u1", "v1") == "recent");
+  CHECK(world.seen("u2", "v1") == "unseen");
+}
+
 // The law of the read side, for any order of plays, merges, releases and hours: what was played in the window is seen,
 // also when merge and release happen between the two lookups of one question.
 TEST_CASE("candidate filter: no played item is ever unseen, for random histories") {

@@ -28,11 +28,22 @@ class OnePartition final : public PartitionDirectory {
   std::string elsewhere;
 };
 
+// Notes what is appended and says that it is durable, or not.
+class EventLogDouble final : public EventLog {
+ public:
+  void append(const UserKey& user_key, std::span<const Event> events, std::function<void(Status)> durable) override {
+    for (const Event& event : events) appended.emplace_back(user_key, event);
+    durable(outcome);
+  }
+  std::vector<std::pair<UserKey, Event>> appended;
+  Status outcome;  // FAULT when not ok.
+};
+
 // The service on a free port, and a stub for it.
 struct Served {
-  explicit Served(const GrpcServerConfig& config = {}) {
+  explicit Served(const GrpcServerConfig& config = {}, bool with_log = true) {
     partitions.held = world.partition;
-    server = GrpcServer::start(config, partitions, world.core).value();
+    server = GrpcServer::start(config, partitions, world.core, with_log ? &log : nullptr).value();
     server->set_serving(true);
     channel = grpc::CreateChannel(server->address(), grpc::InsecureChannelCredentials());
     stub = v1::BloomringService::NewStub(channel);
@@ -51,8 +62,18 @@ struct Served {
     return filter(request, &response);
   }
 
+  grpc::Status record_served(const std::vector<std::string>& items) {
+    grpc::ClientContext context;
+    v1::RecordServedRequest request;
+    request.set_user("u1");
+    for (const std::string& item : items) request.mutable_items()->add_text(item);
+    v1::RecordServedResponse response;
+    return stub->RecordServed(&context, request, &response);
+  }
+
   ServingWorld world;
   OnePartition partitions;
+  EventLogDouble log;
   std::unique_ptr<GrpcServer> server;
   std::shared_ptr<grpc::Channel> channel;
   std::unique_ptr<v1::BloomringService::Stub> stub;
@@ -317,4 +338,72 @@ TEST_CASE("filter service: a deadline in the past is DEADLINE_EXCEEDED") {
   request.set_user("u1");
   v1::FilterResponse response;
   CHECK(served.stub->Filter(&context, request, &response).error_code() == grpc::StatusCode::DEADLINE_EXCEEDED);
+}
+
+TEST_CASE("record served: what is durable in the log is seen at once") {
+  Served served;
+  REQUIRE(served.record_served({"v1", "v2"}).ok());
+  REQUIRE(served.log.appended.size() == 2);
+  CHECK(served.log.appended[1].first == UserKey("", "u1"));
+  CHECK(served.log.appended[1].second.kind == EventKind::kServe);
+  CHECK(served.log.appended[1].second.item == item_hash("v2"));
+  CHECK(served.world.seen("u1", "v1") == "served");
+  served.world.happen(EventKind::kServe, "u1", "v1", served.log.appended[0].second.time_ms);  // It comes back by the log.
+  CHECK(served.partitions.held->served().stats().items == 2);
+}
+
+TEST_CASE("record served: what is not durable is not seen, and the call says so") {
+  Served served;
+  served.log.outcome = retry("the broker does not answer");
+  const grpc::Status status = served.record_served({"v1"});
+  CHECK(status.error_code() == grpc::StatusCode::UNAVAILABLE);
+  CHECK(status.error_message() == "the served items could not be recorded: the broker does not answer");
+  CHECK(served.world.seen("u1", "v1") == "unseen");
+}
+
+TEST_CASE("record served: bad input is refused, and without a log the call is UNIMPLEMENTED") {
+  Served served;
+  CHECK(served.record_served({""}).error_message() == "items: an id is empty");
+  CHECK(served.record_served(std::vector<std::string>(1'001, "v")).error_message() == "items: 1001 ids, at most 1000 are allowed");
+  Served without({}, false);
+  CHECK(without.record_served({"v1"}).error_code() == grpc::StatusCode::UNIMPLEMENTED);
+}
+
+TEST_CASE("filter batch: each request is answered by itself, a bad one does not fail the others") {
+  Served served;
+  served.world.play("u1", "v1");
+  v1::FilterBatchRequest batch;
+  for (const char* user : {"u1", "", "u2"}) {
+    v1::FilterRequest& request = *batch.add_requests();
+    request.set_user(user);
+    request.mutable_candidates()->add_text("v1");
+  }
+  grpc::ClientContext context;
+  v1::FilterBatchResponse response;
+  REQUIRE(served.stub->FilterBatch(&context, batch, &response).ok());
+  REQUIRE(response.outcomes_size() == 3);
+  CHECK(response.outcomes(0).response().seen() == "\x01");
+  CHECK(response.outcomes(1).code() == grpc::StatusCode::INVALID_ARGUMENT);
+  CHECK(response.outcomes(1).message() == "user: an id is empty");
+  CHECK_FALSE(response.outcomes(1).has_response());
+  CHECK(response.outcomes(2).response().seen() == std::string(1, '\0'));
+}
+
+TEST_CASE("filter batch: limits of requests and of candidates in all") {
+  Served served;
+  const auto refusal = [&](int requests, int candidates) {
+    v1::FilterBatchRequest batch;
+    for (int i = 0; i < requests; ++i) {
+      v1::FilterRequest& request = *batch.add_requests();
+      request.set_user("u1");
+      for (int c = 0; c < candidates; ++c) request.mutable_candidates()->add_integers(c);
+    }
+    grpc::ClientContext context;
+    v1::FilterBatchResponse response;
+    return served.stub->FilterBatch(&context, batch, &response).error_message();
+  };
+  CHECK(refusal(0, 0).empty());
+  CHECK(refusal(200, 100).empty());
+  CHECK(refusal(201, 0) == "requests: 201 requests, at most 200 are allowed");
+  CHECK(refusal(3, 7'000) == "requests: 21000 ids in all, at most 20000 are allowed");
 }

@@ -58,6 +58,7 @@ class ServingWorld {
     ++log_end_;
   }
   void play(const std::string& user, const std::string& item) { happen(EventKind::kPlay, user, item, clock.now_ms()); }
+  void serve(const std::string& user, const std::string& item) { happen(EventKind::kServe, user, item, clock.now_ms()); }
   void play_at(const std::string& user, const std::string& item, int64_t event_time_ms) {
     happen(EventKind::kPlay, user, item, event_time_ms);
   }

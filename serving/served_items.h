@@ -1,0 +1,74 @@
+// What was shown to the users of one partition lately: of each user the newest `per_user_max`, none older than
+// `age_max_ms`. They count as seen at once, because reports of plays come late; what was served and never played comes
+// back when as many newer ones were served.
+//
+// Fed by the serve events of user-events, and by the call that records them on this replica, which comes first. So an
+// event may be applied several times and a little out of order: what is kept is the newest by event time, and an item
+// counts once, at its newest time. Applying again changes nothing.
+//
+// Memory: 16 bytes an item and about 80 a user. Above `bytes_max` the age limit is halved until it fits; a count says so.
+// Threading: thread safe; 32 stripes by user hash with a mutex each. `expire` is called by one thread at a time.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "base/ids.h"
+
+namespace bloomring {
+
+struct ServedItemsConfig {
+  size_t per_user_max = 100;
+  int64_t age_max_ms = 6 * 3'600'000;
+  size_t bytes_max = 256'000'000;  // Of this partition.
+};
+
+struct ServedItemsStats {
+  size_t users = 0;
+  size_t items = 0;
+  size_t bytes = 0;
+  uint64_t shortened = 0;  // Sweeps that had to go below age_max_ms to stay within bytes_max.
+};
+
+class ServedItems {
+ public:
+  explicit ServedItems(const ServedItemsConfig& config) : config_(config) {}
+
+  void add(uint64_t user_hash, ItemHash item, int64_t time_ms);
+  // Appends the user's served items that are young enough, newest first.
+  void lookup(uint64_t user_hash, int64_t now_ms, std::vector<ItemHash>& out) const;
+  // Frees what is too old. Cheap enough for every few seconds: it sweeps one stripe a call.
+  void expire(int64_t now_ms);
+  ServedItemsStats stats() const;
+
+ private:
+  static constexpr size_t kStripeBits = 5;
+  static constexpr size_t kStripes = size_t{1} << kStripeBits;
+
+  struct Served {
+    ItemHash item;
+    int64_t time_ms;
+  };
+  using User = std::vector<Served>;  // Newest first.
+  struct Stripe {
+    mutable std::mutex mutex;
+    std::unordered_map<uint64_t, User> users;
+    size_t items = 0;
+  };
+
+  static size_t stripe_of(uint64_t user_hash) { return user_hash >> (64 - kStripeBits); }
+  static size_t bytes_of(const Stripe& stripe);
+  static void sweep(Stripe& stripe, int64_t oldest_ms);
+
+  const ServedItemsConfig config_;
+  std::array<Stripe, kStripes> stripes_;
+  size_t next_sweep_ = 0;
+  mutable std::mutex shortened_mutex_;
+  uint64_t shortened_ = 0;
+};
+
+}  // namespace bloomring
