@@ -18,6 +18,12 @@ bool has_line(const std::string& text, const std::string& line) {
   return text.starts_with(line + "\n") || text.find("\n" + line + "\n") != std::string::npos;
 }
 
+// Two labels, both closed lists.
+constexpr MetricDecl kTwoLists{"bloomring_test_total",
+                               MetricType::kCounter,
+                               "Test.",
+                               {{{"attempt", "first|second|lap"}, {"result", "done|failed"}}}};
+
 bool is_process_metric(std::string_view name) { return name.starts_with("process_"); }
 
 }  // namespace
@@ -123,12 +129,12 @@ TEST_CASE("metrics: counters, gauges and histograms count") {
 
 TEST_CASE("metrics: every series that is known beforehand can be shown as zero") {
   Metrics metrics;
-  metrics.create_all(metric::kDrains);
+  metrics.create_all(kTwoLists);
   const std::string text = metrics.text();
   for (const char* attempt : {"first", "second", "lap"}) {
     for (const char* result : {"done", "failed"}) {
       CHECK(has_line(text,
-                     "bloomring_drains_total{attempt=\"" + std::string(attempt) + "\",result=\"" + result + "\"} 0"));
+                     "bloomring_test_total{attempt=\"" + std::string(attempt) + "\",result=\"" + result + "\"} 0"));
     }
   }
 }
@@ -184,5 +190,7 @@ TEST_CASE("metrics: the reference lists every declaration") {
   const std::string page = metrics_reference(metric::all());
   for (const MetricDecl* decl : metric::all())
     CHECK(page.find("| `" + std::string(decl->name) + "` |") != std::string::npos);
-  CHECK(page.find("`attempt`: first, second, lap; `result`: done, failed") != std::string::npos);
+  const MetricDecl* const two_lists[] = {&kTwoLists};
+  const std::string row = "| counter | `attempt`: first, second, lap; `result`: done, failed | Test. |\n";
+  CHECK(metrics_reference(two_lists).find(row) != std::string::npos);
 }
