@@ -107,7 +107,8 @@ Result<bool> DevWorld::all_merged() {
 
 Status DevWorld::settle() {
   const int64_t bound_ms = 60'000 + settings_.ring.lap_ms() * 2;
-  return wait_until([this] { return all_merged(); }, bound_ms, "the ring to turn until everything is merged");
+  BLOOMRING_TRY(wait_until([this] { return all_merged(); }, bound_ms, "the ring to turn until everything is merged"));
+  return wait_until([this] { return process_->recent_plays() == 0; }, bound_ms, "a lap to pass, so that filters alone answer");
 }
 
 Status DevWorld::check_user(Client& client, const std::string& user, const std::set<std::string>& played, DevCheck& check) {

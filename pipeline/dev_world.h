@@ -40,7 +40,8 @@ class DevWorld {
   Status wait_ready();
   // Sends the records and waits until ingest has read them.
   Status feed(const std::vector<std::string>& json);
-  // Waits until everything in the log is merged: the ring turns on by itself.
+  // Waits until everything in the log is merged (the ring turns by itself) and a lap has passed since, so that no
+  // play is answered from memory any more.
   Status settle();
   // Asks the service about every user of the file.
   Result<DevCheck> check(const PlayFile& file);

@@ -8,6 +8,7 @@
 #include "pipeline/ingest_stage.h"
 #include "pipeline/merge_stage.h"
 #include "pipeline/serve_stage.h"
+#include "pipeline/topic_check.h"
 #include "pipeline/window_stage.h"
 #include "state/embedded_filter_follower.h"
 #include "state/embedded_filter_store.h"
@@ -19,16 +20,9 @@ namespace {
 constexpr int64_t kRefreshIntervalMs = 250;
 constexpr int kFlushTimeoutMs = 10'000;
 
-kafka::ClientSettings kafka_settings(const Settings& settings) {
-  kafka::ClientSettings kafka;
-  kafka.bootstrap = settings.kafka.bootstrap;
-  kafka.properties = settings.kafka.properties;
-  return kafka;
-}
-
 }  // namespace
 
-Process::Process(const Settings& settings, const Clock& clock) : settings_(settings), clock_(clock), kafka_(kafka_settings(settings)) {}
+Process::Process(const Settings& settings, const Clock& clock) : settings_(settings), clock_(clock), kafka_(client_settings(settings)) {}
 
 Result<std::unique_ptr<Process>> Process::start(const Settings& settings, const Clock& clock) {
   std::unique_ptr<Process> process(new Process(settings, clock));
@@ -123,6 +117,8 @@ std::string Process::ready_line() const {
   line["admin"] = admin_->address();
   return line.dump();
 }
+
+uint64_t Process::recent_plays() const { return serve_ ? serve_->recent_plays() : 0; }
 
 void Process::stop() {
   if (ingest_) ingest_->stop();

@@ -40,6 +40,8 @@ class Process {
   std::string ready_line() const;
   std::string grpc_address() const;
   std::string admin_address() const { return admin_->address(); }
+  // Plays that are answered from memory: they leave a lap after they were merged.
+  uint64_t recent_plays() const;
   // Why the process cannot go on, once it cannot.
   std::optional<Status> failure() const;
   // Ends every stage with everything durable that can be.

@@ -125,15 +125,16 @@ void ServeStage::count_queries() {
   }
 }
 
-void ServeStage::write(Scrape& scrape) {
+uint64_t ServeStage::recent_plays() const {
   uint64_t plays = 0;
+  for (const auto& [partition, held] : held_) plays += held->recents().stats().plays;
+  return plays;
+}
+
+void ServeStage::write(Scrape& scrape) {
   size_t bytes = 0;
-  for (const auto& [partition, held] : held_) {
-    const RecentPlaysStats stats = held->recents().stats();
-    plays += stats.plays;
-    bytes += stats.bytes;
-  }
-  scrape.write(metric::kRecentEntries, {}, static_cast<double>(plays));
+  for (const auto& [partition, held] : held_) bytes += held->recents().stats().bytes;
+  scrape.write(metric::kRecentEntries, {}, static_cast<double>(recent_plays()));
   scrape.write(metric::kRecentBytes, {}, static_cast<double>(bytes));
 }
 

@@ -29,6 +29,9 @@ class ServeStage final : private PartitionDirectory {
   // "host:port" of the gRPC port, once started.
   std::string address() const { return server_ ? server_->address() : std::string(); }
 
+  // Recent plays held, over all partitions.
+  uint64_t recent_plays() const;
+
  private:
   uint32_t partition_count() const override { return context_.settings.topics.partitions; }
   std::shared_ptr<HeldPartition> find(PartitionId partition) const override;

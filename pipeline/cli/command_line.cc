@@ -19,6 +19,7 @@ struct CommandLine {
   RunArgs run;
   DevArgs dev;
   QueryArgs query;
+  GenerateArgs generate;
   CheckArgs check;
   TopicsArgs topics;
   InspectArgs inspect;
@@ -123,6 +124,43 @@ void declare_query(CLI::App& app, CommandLine& line) {
   });
 }
 
+void declare_generate(CLI::App& app, CommandLine& line) {
+  GenerateArgs& args = line.generate;
+  CLI::App& command = *app.add_subcommand(
+      "generate", "Make plays as a site's users do: JSON lines on standard output, or records of a Kafka topic");
+  add_config_flags(command, args.config);
+  const auto to_bootstrap = [&args](const std::string& bootstrap) {
+    args.config.overrides.push_back({"kafka.bootstrap", bootstrap, "--bootstrap"});
+  };
+  CLI::Option* bootstrap =
+      command.add_option_function<std::string>("--bootstrap", to_bootstrap, "Send to these brokers")->type_name("HOST:PORT");
+  command.add_option("--topic", args.topic, "Topic to send to (default: the first of topics.plays)")->type_name("NAME");
+  command.add_option("--plays", args.plays, "How many plays (default: 4000000)")->type_name("N");
+  command.add_option("--users", args.users, "Of how many users (default: 40000)")
+      ->check(CLI::Range(1, 100'000'000))
+      ->type_name("N");
+  command.add_option("--items", args.items, "Of how many items (default: 1000000)")
+      ->check(CLI::Range(1, 1'000'000'000))
+      ->type_name("N");
+  command.add_option("--hours", args.hours, "Span of their event times (default: 24)")
+      ->check(CLI::Range(1, 100'000))
+      ->type_name("HOURS");
+  command.add_option("--start", args.start, "Beginning of the span, RFC 3339 or Unix milliseconds (default: it ends now)")
+      ->type_name("TIME");
+  command.add_option("--repeats", args.repeats, "Part that repeats one of the user's last items (default: 0.05)")
+      ->check(CLI::Range(0.0, 1.0))
+      ->type_name("FRACTION");
+  command.add_option("--rate", args.rate, "Plays a second (default: 0, as fast as it goes)")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N");
+  command.add_option("--id-bytes", args.id_bytes, "Fill ids up to this length")->check(CLI::Range(0, 128))->type_name("BYTES");
+  command.add_option("--seed", args.seed, "The same seed gives the same plays (default: 1)")->type_name("N");
+  command.callback([&line, bootstrap] {
+    line.generate.to_kafka = bootstrap->count() > 0 || !line.generate.topic.empty() || !line.generate.config.path.empty();
+    line.chosen = [&line] { return generate_command(line.generate); };
+  });
+}
+
 void declare_check(CLI::App& app, CommandLine& line) {
   CheckArgs& args = line.check;
   CLI::App& command =
@@ -214,6 +252,7 @@ int run_command_line(int argc, const char* const* argv) {
   declare_run(app, line);
   declare_dev(app, line);
   declare_query(app, line);
+  declare_generate(app, line);
   declare_check(app, line);
   declare_topics(app, line);
   declare_inspect(app, line);

@@ -55,6 +55,22 @@ struct QueryArgs {
 };
 int query_command(const QueryArgs& args);
 
+struct GenerateArgs {
+  ConfigArgs config;      // For Kafka; --bootstrap stands for the key kafka.bootstrap.
+  bool to_kafka = false;  // Otherwise JSON lines on standard output.
+  std::string topic;      // The first of topics.plays when empty.
+  uint64_t seed = 1;
+  uint32_t users = 40'000;
+  uint64_t plays = 4'000'000;
+  uint32_t items = 1'000'000;
+  uint32_t hours = 24;    // Span of the event times.
+  double repeats = 0.05;
+  double rate = 0;        // Plays a second; 0 is as fast as it goes.
+  std::string start;      // Event time of the beginning; `hours` ago when empty.
+  uint32_t id_bytes = 0;  // Ids are filled up to this length.
+};
+int generate_command(const GenerateArgs& args);
+
 struct CheckArgs {
   ConfigArgs config;
   bool print = false;    // Print the effective configuration instead of a verdict.

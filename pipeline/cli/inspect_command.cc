@@ -1,8 +1,168 @@
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/clock.h"
+#include "base/hash.h"
 #include "pipeline/cli/commands.h"
 #include "pipeline/cli/output.h"
+#include "state/embedded_filter_follower.h"
+#include "state/filter/filter.h"
+#include "state/ring.h"
+#include "state/rocks_window_store.h"
 
 namespace bloomring::cli {
 
-int inspect_command(const InspectArgs&) { return report(fatal("inspect is not built yet")); }
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// What is stored on this machine, opened for reading beside the processes that write it.
+class Inspector {
+ public:
+  static Result<std::unique_ptr<Inspector>> open(const Settings& settings) {
+    BLOOMRING_TRY_ASSIGN(const Calendar calendar, Calendar::create(settings.retention()));
+    std::unique_ptr<Inspector> inspector(new Inspector(settings, calendar));
+    if (!std::filesystem::exists(settings.store.path)) return invalid("store.path " + settings.store.path + " does not exist");
+    EmbeddedFilterStoreConfig config;
+    config.path = settings.store.path;
+    config.partition_count = settings.topics.partitions;
+    BLOOMRING_TRY_ASSIGN(inspector->store_, EmbeddedFilterFollower::follow(config, inspector->calendar_, inspector->clock_, inspector->memory_));
+    BLOOMRING_TRY(inspector->store_->refresh());
+    return inspector;
+  }
+
+  Result<Json> user(const InspectArgs& args);
+  Result<Json> filter(const InspectArgs& args);
+  Result<Json> ring(const InspectArgs& args);
+  Result<Json> store();
+
+ private:
+  Inspector(const Settings& settings, const Calendar& calendar) : settings_(settings), calendar_(calendar), memory_(StateMemoryConfig{}) {}
+  Json describe(const StoredFilter& stored, uint64_t hash) const;
+  Result<Json> ring_of(PartitionId partition);
+
+  const Settings& settings_;
+  const Calendar calendar_;
+  const SystemClock clock_;
+  const StateMemory memory_;
+  std::unique_ptr<EmbeddedFilterFollower> store_;
+};
+
+Json Inspector::describe(const StoredFilter& stored, uint64_t hash) const {
+  Json json = {{"period", calendar_.name(stored.period)}, {"bytes", stored.value.size()}};
+  json["expires_ms"] = calendar_.expires_at_ms(hash, stored.period);
+  const auto summary = filter::summarize(stored.value, stored.store_key);
+  json["checksum"] = summary.ok() ? "ok" : "wrong";
+  if (!summary.ok()) {
+    json["error"] = summary.status().message();
+    return json;
+  }
+  json["form"] = summary->form == filter::Summary::Form::kSparse ? "sparse" : "dense";
+  json["items"] = summary->items;
+  json["bits_per_item"] = 8.0 * static_cast<double>(stored.value.size()) / static_cast<double>(summary->items);
+  json["width_bits"] = summary->width_bits;
+  json["segments"] = summary->segments;
+  json["expected_error"] = summary->expected_error;
+  json["folded"] = summary->folded;
+  json["saturated"] = summary->saturated;
+  return json;
+}
+
+Result<Json> Inspector::user(const InspectArgs& args) {
+  if (args.user.empty()) return invalid("inspect user needs --user");
+  const UserKey key(args.scene, args.user);
+  const uint64_t hash = user_hash(key.bytes());
+  const ShardId shard = shard_of_hash(hash);
+  const PartitionId partition = partition_of(shard, settings_.topics.partitions);
+  std::vector<PeriodIndex> periods;
+  const PeriodIndex newest = calendar_.window(clock_.now_ms()).front();
+  for (uint32_t back = 0; back <= settings_.filter.retention_periods + 1; ++back) periods.emplace_back(newest.value - static_cast<int32_t>(back));
+  std::vector<StoredFilter> stored;
+  BLOOMRING_TRY(store_->read(key.bytes(), periods, stored));
+  Json filters = Json::array();
+  for (const StoredFilter& one : stored) filters.push_back(describe(one, hash));
+  return Json{{"user", args.user}, {"scene", args.scene}, {"shard", shard.value}, {"partition", partition.value}, {"filters", filters}};
+}
+
+Result<Json> Inspector::filter(const InspectArgs& args) {
+  BLOOMRING_TRY_ASSIGN(const Json all, user(args));
+  if (args.period.empty()) return all["filters"];
+  for (const Json& one : all["filters"]) {
+    if (one["period"] == args.period) return one;
+  }
+  return invalid("user " + args.user + " has no filter of period " + args.period);
+}
+
+Result<Json> Inspector::ring_of(PartitionId partition) {
+  Json json = {{"partition", partition.value}};
+  BLOOMRING_TRY_ASSIGN(const std::optional<MergedWatermark> watermark, store_->read_watermark(partition));
+  json["merged_offset"] = watermark ? Json(watermark->offset.value) : Json(nullptr);
+  const std::string path = settings_.state.path + "/window-" + std::to_string(partition.value);
+  if (!std::filesystem::exists(path)) return json;
+  auto opened = RocksWindowStore::open({path, settings_.topics.partitions}, memory_);
+  if (!opened.ok()) {
+    json["state"] = opened.status().message();
+    return json;
+  }
+  BLOOMRING_TRY_ASSIGN(const std::optional<WindowState> state, (*opened)->load());
+  if (!state) return json;
+  const Ring ring(RingConfig{settings_.ring.slots, settings_.ring.slot_ms()}, Offset(0));
+  json["applied_offset"] = state->applied.value;
+  json["hours"] = Json::array();
+  for (const StagedHour& staged : state->hours) {
+    json["hours"].push_back({{"slot", ring.slot_of(staged.hour).value}, {"start_ms", staged.hour.value * settings_.ring.slot_ms()},
+                             {"state", staged.hour == state->filling ? "filling" : "sealed"}, {"from", staged.range.from.value},
+                             {"to", staged.range.to.value}, {"events", staged.events}, {"bytes", staged.bytes}});
+  }
+  return json;
+}
+
+Result<Json> Inspector::ring(const InspectArgs& args) {
+  Json partitions = Json::array();
+  for (uint32_t p = 0; p < settings_.topics.partitions; ++p) {
+    if (args.partition >= 0 && static_cast<uint32_t>(args.partition) != p) continue;
+    BLOOMRING_TRY_ASSIGN(Json one, ring_of(PartitionId(static_cast<int32_t>(p))));
+    partitions.push_back(std::move(one));
+  }
+  if (partitions.empty()) return invalid("there is no partition " + std::to_string(args.partition) + ": topics.partitions is " + std::to_string(settings_.topics.partitions));
+  return Json{{"slots", settings_.ring.slots}, {"slot_seconds", settings_.ring.slot_seconds}, {"partitions", partitions}};
+}
+
+Result<Json> Inspector::store() {
+  std::map<std::string, std::pair<uint64_t, uint64_t>> periods;  // Filters and bytes.
+  uint64_t broken = 0;
+  BLOOMRING_TRY(store_->scan([&](const StoredFilter& stored, std::string_view) {
+    auto& [count, bytes] = periods[calendar_.name(stored.period)];
+    ++count;
+    bytes += stored.value.size();
+    broken += !filter::summarize(stored.value, stored.store_key).ok();
+    return true;
+  }));
+  Json list = Json::array();
+  for (const auto& [name, totals] : periods) list.push_back({{"period", name}, {"filters", totals.first}, {"bytes", totals.second}});
+  return Json{{"path", settings_.store.path}, {"bytes_on_disk", store_->stats().bytes_on_disk}, {"unreadable", broken}, {"periods", list}};
+}
+
+Result<Json> inspect(const InspectArgs& args, const Settings& settings) {
+  BLOOMRING_TRY_ASSIGN(const std::unique_ptr<Inspector> inspector, Inspector::open(settings));
+  switch (args.what) {
+    case InspectWhat::kUser: return inspector->user(args);
+    case InspectWhat::kFilter: return inspector->filter(args);
+    case InspectWhat::kRing: return inspector->ring(args);
+    case InspectWhat::kStore: return inspector->store();
+  }
+  return invalid("nothing to inspect");
+}
+
+}  // namespace
+
+int inspect_command(const InspectArgs& args) {
+  const auto settings = load_command_settings(args.config);
+  if (!settings.ok()) return report(settings.status());
+  const auto shown = inspect(args, *settings);
+  if (!shown.ok()) return report(shown.status());
+  print(shown->dump(args.output == OutputFormat::kText ? 2 : -1) + "\n");
+  return finish_output(0);
+}
 
 }  // namespace bloomring::cli

@@ -1,8 +1,64 @@
+#include <nlohmann/json.hpp>
+
 #include "pipeline/cli/commands.h"
 #include "pipeline/cli/output.h"
+#include "pipeline/topic_check.h"
 
 namespace bloomring::cli {
 
-int topics_command(const TopicsArgs&) { return report(fatal("topics is not built yet")); }
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json to_json(const TopicFinding& finding, bool created) {
+  const TopicSpec& wanted = finding.wanted;
+  Json json = {{"topic", wanted.name}, {"purpose", wanted.purpose}, {"state", created ? "created" : finding.found.exists ? "exists" : "missing"}};
+  json["partitions"] = finding.found.exists ? finding.found.partitions : wanted.partitions;
+  json["replication"] = finding.found.exists ? finding.found.replication : static_cast<int32_t>(wanted.replication);
+  json["settings"] = wanted.settings;
+  if (!created && finding.found.exists) json["errors"] = finding.errors;
+  json["warnings"] = finding.warnings;
+  return json;
+}
+
+std::string to_text(const Json& topic) {
+  std::string text = topic["topic"].get<std::string>() + ": " + topic["state"].get<std::string>() + ", " +
+                     topic["partitions"].dump() + " partitions, replication " + topic["replication"].dump() + "\n";
+  text += "  " + topic["purpose"].get<std::string>() + "\n";
+  for (const auto& [key, value] : topic["settings"].items()) text += "  " + key + "=" + value.get<std::string>() + "\n";
+  for (const char* kind : {"errors", "warnings"}) {
+    if (!topic.contains(kind)) continue;
+    for (const auto& line : topic[kind]) text += "  " + std::string(kind, 5 + (kind[0] == 'w') * 2) + ": " + line.get<std::string>() + "\n";
+  }
+  return text;
+}
+
+Status show_and_create(const TopicsArgs& args, const Settings& settings) {
+  BLOOMRING_TRY(check_runnable(settings));
+  BLOOMRING_TRY_ASSIGN(const std::unique_ptr<kafka::Admin> admin, kafka::Admin::create(client_settings(settings)));
+  BLOOMRING_TRY_ASSIGN(const std::vector<TopicFinding> findings, check_topics(*admin, topics_of(settings)));
+  if (args.execute) BLOOMRING_TRY(create_missing(*admin, findings));
+  Json topics = Json::array();
+  std::string text;
+  Status wrong;
+  bool missing = false;
+  for (const TopicFinding& finding : findings) {
+    topics.push_back(to_json(finding, args.execute && !finding.found.exists));
+    text += to_text(topics.back());
+    missing |= !finding.found.exists;
+    if (finding.found.exists && !finding.errors.empty() && wrong.ok()) wrong = invalid("topic " + finding.wanted.name + " " + finding.errors.front());
+  }
+  if (missing && !args.execute) text += "nothing was created; --execute creates what is missing\n";
+  print(args.output == OutputFormat::kJson ? Json{{"executed", args.execute}, {"topics", topics}}.dump() + "\n" : text);
+  return wrong;
+}
+
+}  // namespace
+
+int topics_command(const TopicsArgs& args) {
+  const auto settings = load_command_settings(args.config);
+  if (!settings.ok()) return report(settings.status());
+  return finish_output(report(show_and_create(args, *settings)));
+}
 
 }  // namespace bloomring::cli

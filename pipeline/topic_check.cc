@@ -1,0 +1,88 @@
+#include "pipeline/topic_check.h"
+
+namespace bloomring {
+
+namespace {
+
+void check_settings(kafka::Admin& admin, TopicFinding& finding) {
+  if (finding.wanted.settings.empty()) return;
+  const auto config = admin.config(finding.wanted.name);
+  if (!config.ok()) {
+    finding.warnings.push_back("its settings cannot be read: " + config.status().message());
+    return;
+  }
+  for (const auto& [key, wanted] : finding.wanted.settings) {
+    const auto found = config->find(key);
+    if (found == config->end() || found->second == wanted) continue;
+    const std::string text = key + " is " + found->second + ", wanted is " + wanted;
+    if (key == "retention.ms") {
+      const bool shorter = found->second != "-1" && std::stoll(found->second) < std::stoll(wanted);
+      if (shorter) finding.warnings.push_back(text + ": a longer outage than that loses events");
+    } else {
+      finding.errors.push_back(text + ": change it with kafka-configs");
+    }
+  }
+}
+
+void check_one(kafka::Admin& admin, TopicFinding& finding) {
+  const TopicSpec& wanted = finding.wanted;
+  if (!finding.found.exists) {
+    finding.errors.push_back("does not exist: `bloomring topics --execute` creates it");
+    return;
+  }
+  if (wanted.partitions_fixed && finding.found.partitions != wanted.partitions) {
+    finding.errors.push_back("has " + std::to_string(finding.found.partitions) + " partitions, topics.partitions says " +
+                             std::to_string(wanted.partitions) +
+                             ": set topics.partitions to what the topic has, or name another topic");
+  }
+  if (finding.found.replication < wanted.replication) {
+    finding.warnings.push_back("has " + std::to_string(finding.found.replication) + " replicas, topics.replication says " +
+                               std::to_string(wanted.replication));
+  }
+  check_settings(admin, finding);
+}
+
+}  // namespace
+
+kafka::ClientSettings client_settings(const Settings& settings) {
+  kafka::ClientSettings client;
+  client.bootstrap = settings.kafka.bootstrap;
+  client.properties = settings.kafka.properties;
+  return client;
+}
+
+std::vector<TopicSpec> topics_of(const Settings& settings) {
+  const TopicSettings& topics = settings.topics;
+  TopicPlan plan;
+  plan.names = {topics.plays, topics.user_events, topics.user_batches, topics.dead};
+  plan.partitions = static_cast<int32_t>(topics.partitions);
+  plan.plays_partitions = static_cast<int32_t>(topics.plays_partitions);
+  plan.replication = static_cast<int16_t>(topics.replication);
+  plan.retention_ms = int64_t{topics.retention_hours} * 3'600'000;
+  return topic_registry(plan);
+}
+
+Result<std::vector<TopicFinding>> check_topics(kafka::Admin& admin, const std::vector<TopicSpec>& topics) {
+  std::vector<std::string> names;
+  for (const TopicSpec& topic : topics) names.push_back(topic.name);
+  BLOOMRING_TRY_ASSIGN(const std::vector<kafka::TopicDescription> found, admin.describe(names));
+  std::vector<TopicFinding> findings;
+  for (size_t i = 0; i < topics.size(); ++i) {
+    findings.push_back({topics[i], found[i], {}, {}});
+    check_one(admin, findings.back());
+  }
+  return findings;
+}
+
+Status create_missing(kafka::Admin& admin, const std::vector<TopicFinding>& findings) {
+  std::vector<kafka::NewTopic> missing;
+  for (const TopicFinding& finding : findings) {
+    if (finding.found.exists) continue;
+    const TopicSpec& wanted = finding.wanted;
+    missing.push_back({wanted.name, wanted.partitions, wanted.replication, wanted.settings});
+  }
+  if (missing.empty()) return {};
+  return admin.create_topics(missing);
+}
+
+}  // namespace bloomring

@@ -1,0 +1,31 @@
+// Compares the topics registry with what the brokers have: for `bloomring topics` and `bloomring check`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "pipeline/kafka/admin.h"
+#include "pipeline/settings.h"
+#include "schemas/topics.h"
+
+namespace bloomring {
+
+// The registry for these settings.
+std::vector<TopicSpec> topics_of(const Settings& settings);
+kafka::ClientSettings client_settings(const Settings& settings);
+
+struct TopicFinding {
+  TopicSpec wanted;
+  kafka::TopicDescription found;
+  std::vector<std::string> errors;    // It would not work, or lose what is promised.
+  std::vector<std::string> warnings;  // It would work, but probably is not meant.
+};
+
+// Asks the brokers. kRetry when none answers.
+Result<std::vector<TopicFinding>> check_topics(kafka::Admin& admin, const std::vector<TopicSpec>& topics);
+
+// Creates the topics that are missing.
+Status create_missing(kafka::Admin& admin, const std::vector<TopicFinding>& findings);
+
+}  // namespace bloomring
