@@ -116,4 +116,29 @@ Result<FilterReply> Client::filter(const FilterCall& call) {
   return error;
 }
 
+Result<std::string> Client::snapshot(const std::string& user, const std::string& scene, bool strict) {
+  grpc::ClientContext context;
+  impl_->set_deadline(context);
+  v1::GetSnapshotRequest request;
+  request.set_user(user);
+  request.set_scene(scene);
+  request.set_strict(strict);
+  v1::GetSnapshotResponse response;
+  const grpc::Status status = impl_->stub->GetSnapshot(&context, request, &response);
+  if (!status.ok()) return from_grpc(status);
+  return std::move(*response.mutable_snapshot());
+}
+
+Status Client::record_served(const std::string& user, const std::string& scene, const std::vector<std::string>& items) {
+  grpc::ClientContext context;
+  impl_->set_deadline(context);
+  v1::RecordServedRequest request;
+  request.set_user(user);
+  request.set_scene(scene);
+  pack(items, *request.mutable_items());
+  v1::RecordServedResponse response;
+  const grpc::Status status = impl_->stub->RecordServed(&context, request, &response);
+  return status.ok() ? Status() : from_grpc(status);
+}
+
 }  // namespace bloomring

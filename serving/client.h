@@ -59,6 +59,12 @@ class Client {
   // kRetry for UNAVAILABLE, RESOURCE_EXHAUSTED and DEADLINE_EXCEEDED, kFatal for the rest.
   Result<FilterReply> filter(const FilterCall& call);
 
+  // The blob that SnapshotFilter reads. Never fails open.
+  Result<std::string> snapshot(const std::string& user, const std::string& scene, bool strict = false);
+  // Returns when the items, in the order in which they were shown, are durable in the log. Never fails open; a kRetry
+  // may have been recorded, and recording again is harmless.
+  Status record_served(const std::string& user, const std::string& scene, const std::vector<std::string>& items);
+
  private:
   struct Impl;
   explicit Client(std::unique_ptr<Impl> impl);

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/hash.h"
-#include "serving/waiting_call.h"
+#include "serving/snapshot_codec.h"
 
 namespace bloomring {
 
@@ -88,35 +88,58 @@ grpc::Status FilterService::conclude(const v1::FilterRequest& request, const Fil
   return grpc::Status::OK;
 }
 
-Result<DecodedFilter> FilterService::decode_if_held(const v1::FilterRequest& request,
-                                                    std::shared_ptr<HeldPartition>* partition) const {
-  BLOOMRING_TRY_ASSIGN(DecodedFilter decoded, decode(request, config_.limits));
-  BLOOMRING_TRY_ASSIGN(*partition, find_ready(partitions_, decoded.user_key));
-  return decoded;
-}
-
-// `done` is called once, on this thread or later on another; request and response live until then.
-void FilterService::filter(const grpc::CallbackServerContext& context, const v1::FilterRequest& request,
-                           std::function<void(grpc::Status)> done, v1::FilterResponse& response) {
-  std::shared_ptr<HeldPartition> partition;
-  Result<DecodedFilter> decoded = decode_if_held(request, &partition);
-  if (!decoded.ok()) return done(to_grpc(decoded.status()));
+void FilterService::read(const grpc::CallbackServerContext& context, const UserKey& user_key, const HeldPartition& partition,
+                         const Done& done, WaitingRead::Ended ended) {
   if (context.IsCancelled() || has_passed(context.raw_deadline())) {
     return done({grpc::StatusCode::DEADLINE_EXCEEDED, "the deadline had passed before the filters were read"});
   }
-  Looked looked = core_.look_up(*partition, decoded->user_key.bytes());
-  if (const auto filters = core_.cached(decoded->user_key.bytes(), looked)) {
-    return done(conclude(request, core_.judge(decoded->question(), looked, filters.get(), {}), response));
-  }
-  auto answered = [this, &request, &response, done = std::move(done)](const FilterAnswer* answer) {
-    done(answer != nullptr ? conclude(request, *answer, response)
-                           : grpc::Status(grpc::StatusCode::RESOURCE_EXHAUSTED, "too many reads of the filter store wait"));
+  auto ended_or_refused = [done, ended = std::move(ended)](const WaitingRead::Outcome& outcome) {
+    if (!outcome.refused) return ended(outcome);
+    done({grpc::StatusCode::RESOURCE_EXHAUSTED, "too many reads of the filter store wait"});
   };
-  const auto call = std::make_shared<WaitingCall>(core_, std::move(decoded).value(), std::move(looked), std::move(answered));
-  call->begin(reads_, patience_end(context.raw_deadline()));
+  Looked looked = core_.look_up(partition, user_key.bytes());
+  const auto waiting = std::make_shared<WaitingRead>(core_, std::string(user_key.bytes()), std::move(looked),
+                                                     std::move(ended_or_refused));
+  waiting->begin(reads_, patience_end(context.raw_deadline()));
 }
 
-std::function<void(grpc::Status)> FilterService::admit(grpc::ServerUnaryReactor* reactor) {
+// `done` is called once, on this thread or later on another; request and response live until then.
+void FilterService::filter(const grpc::CallbackServerContext& context, const v1::FilterRequest& request, Done done,
+                           v1::FilterResponse& response) {
+  Result<DecodedFilter> result = decode(request, config_.limits);
+  if (!result.ok()) return done(to_grpc(result.status()));
+  const auto decoded = std::make_shared<const DecodedFilter>(std::move(result).value());  // Shared by copies of `ended`.
+  const auto partition = find_ready(partitions_, decoded->user_key);
+  if (!partition.ok()) return done(to_grpc(partition.status()));
+  auto ended = [this, &request, &response, decoded, done](const WaitingRead::Outcome& outcome) {
+    const FilterAnswer answer = core_.judge(decoded->question(), outcome.looked, outcome.filters, outcome.missing);
+    done(conclude(request, answer, response));
+  };
+  read(context, decoded->user_key, **partition, done, std::move(ended));
+}
+
+grpc::ServerUnaryReactor* FilterService::GetSnapshot(grpc::CallbackServerContext* context,
+                                                     const v1::GetSnapshotRequest* request,
+                                                     v1::GetSnapshotResponse* response) {
+  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+  const Done done = admit(reactor);
+  if (!done) return reactor;
+  const Result<UserKey> user_key = decode_user(request->user(), request->scene());
+  const auto partition = user_key.ok() ? find_ready(partitions_, *user_key) : user_key.status();
+  if (!partition.ok()) {
+    done(to_grpc(partition.status()));
+    return reactor;
+  }
+  auto ended = [this, request, response, done, user_key = *user_key](const WaitingRead::Outcome& outcome) {
+    const std::vector<Gap> gaps = encode_snapshot(core_, user_key, outcome, *response);
+    const bool refuse = request->strict() && !gaps.empty();
+    done(refuse ? grpc::Status(grpc::StatusCode::FAILED_PRECONDITION, describe(gaps)) : grpc::Status::OK);
+  };
+  read(*context, *user_key, **partition, done, std::move(ended));
+  return reactor;
+}
+
+FilterService::Done FilterService::admit(grpc::ServerUnaryReactor* reactor) {
   const int64_t in_flight = counters_.in_flight.fetch_add(1);
   auto done = [this, reactor](grpc::Status status) {
     counters_.in_flight.fetch_sub(1);
@@ -189,7 +212,7 @@ grpc::ServerUnaryReactor* FilterService::FilterBatch(grpc::CallbackServerContext
   return reactor;
 }
 
-void FilterService::record_served(const v1::RecordServedRequest& request, std::function<void(grpc::Status)> done) {
+void FilterService::record_served(const v1::RecordServedRequest& request, Done done) {
   const Result<UserKey> user_key = decode_user(request.user(), request.scene());
   if (!user_key.ok()) return done(to_grpc(user_key.status()));
   const auto items = hash_ids(request.items(), "items", config_.limits.served_items_max);

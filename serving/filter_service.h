@@ -20,6 +20,7 @@
 #include "serving/held_partition.h"
 #include "serving/read_pool.h"
 #include "serving/request_codec.h"
+#include "serving/waiting_read.h"
 
 namespace bloomring {
 
@@ -43,16 +44,23 @@ class FilterService final : public v1::BloomringService::CallbackService {
   grpc::ServerUnaryReactor* RecordServed(grpc::CallbackServerContext* context, const v1::RecordServedRequest* request,
                                          v1::RecordServedResponse* response) override;
 
+  grpc::ServerUnaryReactor* GetSnapshot(grpc::CallbackServerContext* context, const v1::GetSnapshotRequest* request,
+                                        v1::GetSnapshotResponse* response) override;
+
   const ServingCounters& counters() const { return counters_; }
 
  private:
-  Result<DecodedFilter> decode_if_held(const v1::FilterRequest& request, std::shared_ptr<HeldPartition>* partition) const;
-  void filter(const grpc::CallbackServerContext& context, const v1::FilterRequest& request,
-              std::function<void(grpc::Status)> done, v1::FilterResponse& response);
+  using Done = std::function<void(grpc::Status)>;  // Ends a call or a request of a batch; called once.
+
+  // Looks the user up and waits for the filters; `ended` is called with them unless `done` has been, with an error.
+  void read(const grpc::CallbackServerContext& context, const UserKey& user_key, const HeldPartition& partition, const Done& done,
+            WaitingRead::Ended ended);
+  void filter(const grpc::CallbackServerContext& context, const v1::FilterRequest& request, Done done,
+              v1::FilterResponse& response);
   grpc::Status conclude(const v1::FilterRequest& request, const FilterAnswer& answer, v1::FilterResponse& response);
-  void record_served(const v1::RecordServedRequest& request, std::function<void(grpc::Status)> done);
+  void record_served(const v1::RecordServedRequest& request, Done done);
   // What ends the call and counts it; null when too many are in flight: then it has been refused.
-  std::function<void(grpc::Status)> admit(grpc::ServerUnaryReactor* reactor);
+  Done admit(grpc::ServerUnaryReactor* reactor);
   gpr_timespec patience_end(gpr_timespec deadline) const;
   grpc::Status count(grpc::Status status);
   void count(const FilterAnswer& answer);

@@ -1,83 +1,22 @@
 #include "serving/grpc_server.h"
 
 #include <catch2/catch.hpp>
+#include <grpcpp/generic/generic_stub.h>
 
 #include <array>
 #include <condition_variable>
+#include <future>
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "schemas/bloomring.grpc.pb.h"
 #include "serving/query_command.h"
-#include "tests/serving/serving_world.h"
+#include "tests/serving/served_over_grpc.h"
 
 using namespace bloomring;
 
 namespace {
-
-// Holds the world's one partition, or nothing.
-class OnePartition final : public PartitionDirectory {
- public:
-  uint32_t partition_count() const override { return 1; }
-  std::shared_ptr<HeldPartition> find(PartitionId) const override { return held; }
-  std::string holder(PartitionId) const override { return elsewhere; }
-
-  std::shared_ptr<HeldPartition> held;
-  std::string elsewhere;
-};
-
-// Notes what is appended and says that it is durable, or not.
-class EventLogDouble final : public EventLog {
- public:
-  void append(const UserKey& user_key, std::span<const Event> events, std::function<void(Status)> durable) override {
-    for (const Event& event : events) appended.emplace_back(user_key, event);
-    durable(outcome);
-  }
-  std::vector<std::pair<UserKey, Event>> appended;
-  Status outcome;  // FAULT when not ok.
-};
-
-// The service on a free port, and a stub for it.
-struct Served {
-  explicit Served(const GrpcServerConfig& config = {}, bool with_log = true) {
-    partitions.held = world.partition;
-    server = GrpcServer::start(config, partitions, world.core, with_log ? &log : nullptr).value();
-    server->set_serving(true);
-    channel = grpc::CreateChannel(server->address(), grpc::InsecureChannelCredentials());
-    stub = v1::BloomringService::NewStub(channel);
-  }
-
-  grpc::Status filter(const v1::FilterRequest& request, v1::FilterResponse* response) {
-    grpc::ClientContext context;
-    return stub->Filter(&context, request, response);
-  }
-  // The status of a request about user u1 that `change` has made wrong.
-  grpc::Status refusal(const std::function<void(v1::FilterRequest&)>& change) {
-    v1::FilterRequest request;
-    request.set_user("u1");
-    change(request);
-    v1::FilterResponse response;
-    return filter(request, &response);
-  }
-
-  grpc::Status record_served(const std::vector<std::string>& items) {
-    grpc::ClientContext context;
-    v1::RecordServedRequest request;
-    request.set_user("u1");
-    for (const std::string& item : items) request.mutable_items()->add_text(item);
-    v1::RecordServedResponse response;
-    return stub->RecordServed(&context, request, &response);
-  }
-
-  ServingWorld world;
-  OnePartition partitions;
-  EventLogDouble log;
-  std::unique_ptr<GrpcServer> server;
-  std::shared_ptr<grpc::Channel> channel;
-  std::unique_ptr<v1::BloomringService::Stub> stub;
-};
 
 std::string run_query(Served& served, QueryOptions options, const std::string& input, int expected_code) {
   options.server = served.server->address();
@@ -406,4 +345,34 @@ TEST_CASE("filter batch: limits of requests and of candidates in all") {
   CHECK(refusal(200, 100).empty());
   CHECK(refusal(201, 0) == "requests: 201 requests, at most 200 are allowed");
   CHECK(refusal(3, 7'000) == "requests: 21000 ids in all, at most 20000 are allowed");
+}
+
+TEST_CASE("grpc server: health says whether it serves, for the server and for the service") {
+  Served served;
+  const auto health = [&](const std::string& service) {
+    grpc::ClientContext context;
+    // grpc.health.v1.HealthCheckRequest { string service = 1; }, answered by { ServingStatus status = 1; }.
+    const std::string request = service.empty() ? "" : std::string("\x0a") + static_cast<char>(service.size()) + service;
+    grpc::GenericStub stub(served.channel);
+    const grpc::Slice slice(request);
+    const grpc::ByteBuffer in(&slice, 1);
+    grpc::ByteBuffer out;
+    std::promise<grpc::Status> ended;
+    stub.UnaryCall(&context, "/grpc.health.v1.Health/Check", {}, &in, &out, [&](grpc::Status status) { ended.set_value(status); });
+    REQUIRE(ended.get_future().get().ok());
+    std::vector<grpc::Slice> slices;
+    REQUIRE(out.Dump(&slices).ok());
+    return std::string(reinterpret_cast<const char*>(slices[0].begin()), slices[0].size());
+  };
+  CHECK(health("") == "\x08\x01");
+  CHECK(health("bloomring.v1.BloomringService") == "\x08\x01");
+  served.server->set_serving(false);
+  CHECK(health("") == "\x08\x02");
+}
+
+TEST_CASE("grpc server: a port that is taken is refused with a sentence") {
+  Served served;
+  const auto second = GrpcServer::start({.listen = served.server->address()}, served.partitions, served.world.core);
+  REQUIRE(second.code() == Code::kInvalid);
+  CHECK(second.status().message() == "gRPC cannot listen on " + served.server->address() + ": is the port taken?");
 }

@@ -1,0 +1,70 @@
+#include "serving/snapshot_filter.h"
+
+#include "base/hash.h"
+#include "serving/exact_set.h"
+#include "serving/snapshot.h"
+#include "state/filter/filter.h"
+
+namespace bloomring {
+
+struct SnapshotFilter::Impl {
+  std::string blob;
+  Snapshot snapshot;  // Points into the blob.
+  ExactSet exact;
+  filter::Query query;
+
+  void fill_exact();
+  Status fill_query();
+  ItemVerdict verdict(uint8_t tag, uint8_t found) const;
+};
+
+// Inserted in the order of reasons: the first stays.
+void SnapshotFilter::Impl::fill_exact() {
+  exact.reset(snapshot.served.size() + snapshot.recents.size());
+  for (const ItemHash item : snapshot.served) exact.insert(item, static_cast<uint8_t>(Reason::kServed));
+  for (const Snapshot::Recent& recent : snapshot.recents) exact.insert(recent.item, static_cast<uint8_t>(Reason::kRecent));
+}
+
+Status SnapshotFilter::Impl::fill_query() {
+  for (const Snapshot::Filter& filter : snapshot.filters) BLOOMRING_TRY(query.add(filter.value, filter.store_key));
+  return {};
+}
+
+ItemVerdict SnapshotFilter::Impl::verdict(uint8_t tag, uint8_t found) const {
+  if (tag != ExactSet::kAbsent) return {true, static_cast<Reason>(tag), {}};
+  if (found == filter::Query::kUnseen) return {};
+  return {true, Reason::kFilter, std::string(snapshot.periods[snapshot.filters[found].period])};
+}
+
+SnapshotFilter::SnapshotFilter(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+SnapshotFilter::~SnapshotFilter() = default;
+SnapshotFilter::SnapshotFilter(SnapshotFilter&&) noexcept = default;
+SnapshotFilter& SnapshotFilter::operator=(SnapshotFilter&&) noexcept = default;
+
+Result<SnapshotFilter> SnapshotFilter::open(std::string blob) {
+  auto impl = std::make_unique<Impl>();
+  impl->blob = std::move(blob);
+  BLOOMRING_TRY_ASSIGN(impl->snapshot, decode_snapshot(impl->blob));
+  impl->fill_exact();
+  BLOOMRING_TRY(impl->fill_query());
+  return SnapshotFilter(std::move(impl));
+}
+
+std::vector<ItemVerdict> SnapshotFilter::filter(std::span<const std::string> items) {
+  std::vector<ItemHash> ids;
+  ids.reserve(items.size());
+  for (const std::string& item : items) ids.push_back(item_hash(item));
+  std::vector<uint8_t> tags(ids.size());
+  std::vector<uint8_t> found(ids.size(), filter::Query::kUnseen);
+  impl_->exact.find(ids, tags);
+  if (!impl_->snapshot.filters.empty()) impl_->query.run(ids, impl_->snapshot.user_key, found);
+  std::vector<ItemVerdict> verdicts;
+  for (size_t i = 0; i < ids.size(); ++i) verdicts.push_back(impl_->verdict(tags[i], found[i]));
+  return verdicts;
+}
+
+bool SnapshotFilter::complete() const { return impl_->snapshot.complete; }
+int64_t SnapshotFilter::made_at_ms() const { return impl_->snapshot.made_at_ms; }
+double SnapshotFilter::expected_error() const { return impl_->query.expected_error(); }
+
+}  // namespace bloomring

@@ -1,0 +1,78 @@
+// The query service over a ServingWorld on a free port, and a stub for it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "schemas/bloomring.grpc.pb.h"
+#include "serving/grpc_server.h"
+#include "tests/serving/serving_world.h"
+
+namespace bloomring {
+
+// Holds one partition, or nothing.
+class OnePartition final : public PartitionDirectory {
+ public:
+  uint32_t partition_count() const override { return 1; }
+  std::shared_ptr<HeldPartition> find(PartitionId) const override { return held; }
+  std::string holder(PartitionId) const override { return elsewhere; }
+
+  std::shared_ptr<HeldPartition> held;
+  std::string elsewhere;
+};
+
+// Notes what is appended and says that it is durable, or not.
+class EventLogDouble final : public EventLog {
+ public:
+  void append(const UserKey& user_key, std::span<const Event> events, std::function<void(Status)> durable) override {
+    for (const Event& event : events) appended.emplace_back(user_key, event);
+    durable(outcome);
+  }
+  std::vector<std::pair<UserKey, Event>> appended;
+  Status outcome;  // FAULT when not ok.
+};
+
+// The service on a free port, and a stub for it.
+struct Served {
+  explicit Served(const GrpcServerConfig& config = {}, bool with_log = true) {
+    partitions.held = world.partition;
+    server = GrpcServer::start(config, partitions, world.core, with_log ? &log : nullptr).value();
+    server->set_serving(true);
+    channel = grpc::CreateChannel(server->address(), grpc::InsecureChannelCredentials());
+    stub = v1::BloomringService::NewStub(channel);
+  }
+
+  grpc::Status filter(const v1::FilterRequest& request, v1::FilterResponse* response) {
+    grpc::ClientContext context;
+    return stub->Filter(&context, request, response);
+  }
+  // The status of a request about user u1 that `change` has made wrong.
+  grpc::Status refusal(const std::function<void(v1::FilterRequest&)>& change) {
+    v1::FilterRequest request;
+    request.set_user("u1");
+    change(request);
+    v1::FilterResponse response;
+    return filter(request, &response);
+  }
+
+  grpc::Status record_served(const std::vector<std::string>& items) {
+    grpc::ClientContext context;
+    v1::RecordServedRequest request;
+    request.set_user("u1");
+    for (const std::string& item : items) request.mutable_items()->add_text(item);
+    v1::RecordServedResponse response;
+    return stub->RecordServed(&context, request, &response);
+  }
+
+  ServingWorld world;
+  OnePartition partitions;
+  EventLogDouble log;
+  std::unique_ptr<GrpcServer> server;
+  std::shared_ptr<grpc::Channel> channel;
+  std::unique_ptr<v1::BloomringService::Stub> stub;
+};
+
+}  // namespace bloomring

@@ -1,0 +1,129 @@
+#include "serving/snapshot.h"
+
+#include <catch2/catch.hpp>
+
+#include "serving/client.h"
+#include "serving/snapshot_filter.h"
+#include "tests/serving/served_over_grpc.h"
+
+using namespace bloomring;
+
+namespace {
+
+// A user with plays in two months' filters, recent plays and served items.
+void live(ServingWorld& world) {
+  constexpr int64_t kDayMs = 24 * kHourMs;
+  for (int i = 0; i < 50; ++i) world.play_at("u1", "october" + std::to_string(i), kStartMs - 40 * kDayMs);
+  for (int i = 0; i < 50; ++i) world.play("u1", "november" + std::to_string(i));
+  world.merge();
+  world.advance_hours(7);
+  world.release();
+  for (int i = 0; i < 20; ++i) world.play("u1", "recent" + std::to_string(i));
+  for (int i = 0; i < 10; ++i) world.serve("u1", "served" + std::to_string(i));
+}
+
+std::vector<std::string> questions() {
+  std::vector<std::string> items;
+  for (const char* kind : {"october", "november", "recent", "served", "never"}) {
+    for (int i = 0; i < 60; ++i) items.push_back(kind + std::to_string(i));
+  }
+  return items;
+}
+
+Snapshot small_snapshot() {
+  Snapshot snapshot;
+  static const std::string key(UserKey("s", "u").bytes());
+  snapshot.complete = true;
+  snapshot.user_key = key;
+  snapshot.made_at_ms = 5;
+  snapshot.periods = {"2026-11", "2026-10"};
+  snapshot.filters = {{1, "k", "v"}};
+  snapshot.recents = {{ItemHash(7), 0}};
+  snapshot.served = {ItemHash(8)};
+  return snapshot;
+}
+
+}  // namespace
+
+TEST_CASE("snapshot: answers like the service") {
+  Served served;
+  live(served.world);
+  const auto client = Client::connect({.server = served.server->address(), .deadline_ms = 30'000, .fail_open = false});
+  SnapshotFilter filter = SnapshotFilter::open(client->snapshot("u1", "").value()).value();
+  CHECK(filter.complete());
+  FilterCall call;
+  call.user = "u1";
+  call.items = questions();
+  const FilterReply reply = client->filter(call).value();
+  const std::vector<ItemVerdict> verdicts = filter.filter(call.items);
+  REQUIRE(verdicts.size() == reply.items.size());
+  for (size_t i = 0; i < verdicts.size(); ++i) {
+    CAPTURE(call.items[i]);
+    CHECK(verdicts[i].seen == reply.items[i].seen);
+    CHECK(verdicts[i].reason == reply.items[i].reason);
+    CHECK(verdicts[i].period == reply.items[i].period);
+  }
+  CHECK(filter.expected_error() == Approx(reply.expected_error));
+}
+
+TEST_CASE("snapshot: of an unknown user it is small and says that nothing was seen") {
+  Served served;
+  const auto client = Client::connect({.server = served.server->address()});
+  const std::string blob = client->snapshot("nobody", "").value();
+  CHECK(blob.size() < 100);
+  const std::vector<std::string> items = {"v1"};
+  CHECK_FALSE(SnapshotFilter::open(blob).value().filter(items)[0].seen);
+}
+
+TEST_CASE("snapshot: a damaged filter or a failing store is said, and refused when strict") {
+  Served served;
+  live(served.world);
+  const auto client = Client::connect({.server = served.server->address()});
+  const bool damaged = GENERATE(true, false);
+  if (damaged) {
+    served.world.store.damage_values();
+  } else {
+    served.world.store.fail_reads(true);
+  }
+  SnapshotFilter filter = SnapshotFilter::open(client->snapshot("u1", "").value()).value();
+  CHECK_FALSE(filter.complete());
+  const std::vector<std::string> items = {"recent1", "november1"};
+  CHECK(filter.filter(items)[0].seen);
+  CHECK_FALSE(filter.filter(items)[1].seen);
+  CHECK_FALSE(client->snapshot("u1", "", true).ok());
+}
+
+TEST_CASE("snapshot: golden bytes") {
+  const std::string bytes = encode_snapshot(small_snapshot());
+  const std::string body("\xe5\x01\x01\x03\x01su\x05"
+                         "\x02\x07" "2026-11" "\x07" "2026-10"
+                         "\x01\x01\x01k\x01v"
+                         "\x01\x07\0\0\0\0\0\0\0\x00"
+                         "\x01\x08\0\0\0\0\0\0\0", 50);
+  CHECK(bytes.substr(0, bytes.size() - 4) == body);
+}
+
+TEST_CASE("snapshot: a blob with any byte changed, cut or added is corrupt") {
+  const std::string bytes = encode_snapshot(small_snapshot());
+  REQUIRE(decode_snapshot(bytes).ok());
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    std::string changed = bytes;
+    changed[i] = static_cast<char>(changed[i] ^ (1 << (i % 8)));
+    CHECK(decode_snapshot(changed).code() == Code::kCorrupt);
+    CHECK(decode_snapshot(bytes.substr(0, i)).code() == Code::kCorrupt);
+  }
+  CHECK(decode_snapshot(bytes + '\0').code() == Code::kCorrupt);
+}
+
+TEST_CASE("snapshot: what the encoder would not write is corrupt, whatever its checksum") {
+  const auto refused = [](const std::function<void(Snapshot&)>& change) {
+    Snapshot snapshot = small_snapshot();
+    change(snapshot);
+    return decode_snapshot(encode_snapshot(snapshot)).code() == Code::kCorrupt;
+  };
+  CHECK(refused([](Snapshot& s) { s.user_key = ""; }));
+  CHECK(refused([](Snapshot& s) { s.filters[0].period = 2; }));
+  CHECK(refused([](Snapshot& s) { s.filters = {{1, "k", "v"}, {1, "k", "v"}}; }));
+  CHECK(refused([](Snapshot& s) { s.recents[0].period = 2; }));
+  CHECK(refused([](Snapshot& s) { s.periods = std::vector<std::string_view>(65, "p"); }));
+}
