@@ -39,11 +39,14 @@ World::World(uint64_t seed)
       ring_{static_cast<uint32_t>(3 + seed % 4), 10'000},
       log_(random_, clock_),
       filters_(make_filters()),
+      core_(*filters_, calendar_, clock_, {}),
       watermark_floor_(kPartitions, 0),
       committed_floor_(kPartitions, -1) {
   for (int p = 0; p < kPartitions; ++p) disks_.push_back(std::make_unique<SimDisk>());
   windows_.resize(kPartitions);
   merges_.resize(kPartitions);
+  replicas_.resize(kPartitions);
+  held_.resize(kPartitions);
   set_fault_handler([this](std::string_view) {
     if (faults_ && one_in(random_, 400)) throw Crash{};
   });
@@ -125,6 +128,19 @@ void World::start_merges() {
   }
 }
 
+void World::start_replica(int32_t p) {
+  const PartitionId partition(p);
+  auto watermark = filters_->read_watermark(partition);
+  if (!watermark.ok()) return;
+  const Offset start = *watermark ? (*watermark)->offset : Offset(0);
+  held_[p] = std::make_shared<HeldPartition>(partition, RecentPlaysConfig{ring_.slot_ms, 1 << 20}, calendar_, start);
+  ReplicaTaskConfig config;
+  config.partition_count = kPartitions;
+  config.lap_ms = ring_.slot_ms * ring_.slots;
+  const Offset log_end(static_cast<int64_t>(log_.partition(kEvents, partition).size()));
+  replicas_[p] = std::make_unique<ReplicaTask>(config, held_[p], *filters_, std::make_unique<SimSource>(log_, "serve", kEvents, partition, start), start, log_end);
+}
+
 void World::crash_ingest() { ingest_.reset(); }
 
 void World::crash_window(int32_t p) {
@@ -158,6 +174,12 @@ void World::step_window(int32_t p) {
   if (!survives([&] { return windows_[p]->step(clock_.now_ms()); })) crash_window(p);
 }
 
+void World::step_replica(int32_t p) {
+  if (!replicas_[p]) start_replica(p);
+  if (!replicas_[p]) return;
+  if (!survives([&] { return replicas_[p]->step(clock_.now_ms()); })) replicas_[p].reset();
+}
+
 void World::step_merges() {
   for (auto& merge : merges_) {
     if (!merge) start_merges();
@@ -173,11 +195,41 @@ void World::step_all() {
   log_.pump();
   if (windows_paused_ > 0) --windows_paused_;
   for (int32_t p = 0; p < kPartitions && windows_paused_ == 0; ++p) step_window(p);
+  for (int32_t p = 0; p < kPartitions; ++p) step_replica(p);
   log_.pump();
   if (merges_paused_ > 0) {
     --merges_paused_;
   } else {
     step_merges();
+  }
+}
+
+void World::check_queries(int32_t p) {
+  if (!replicas_[p]) return;
+  // What the replica has applied, by user: everything of the window must be answered seen.
+  std::map<std::string, std::vector<ItemHash>> applied;
+  const std::vector<PeriodIndex> window = calendar_.window(clock_.now_ms());
+  const auto& records = log_.partition(kEvents, PartitionId(p));
+  for (int64_t offset = 0; offset < replicas_[p]->next().value; ++offset) {
+    EventBlockReader reader = EventBlockReader::reopen(records[static_cast<size_t>(offset)].value);
+    while (reader.next_user()) {
+      while (reader.next_event()) {
+        const PeriodIndex period = calendar_.period_of_ms(reader.event().time_ms);
+        if (period >= window.back() && period <= window.front()) applied[std::string(reader.user_key())].push_back(reader.event().item);
+      }
+    }
+  }
+  for (const auto& [user, items] : applied) {
+    FilterQuestion question;
+    question.user_key = user;
+    question.ids = items;
+    const FilterAnswer answer = core_.answer(*held_[p], question);
+    const bool filters_missing = std::any_of(answer.gaps.begin(), answer.gaps.end(), [](const Gap& gap) { return gap.source == AnswerSource::kFilters; });
+    if (filters_missing) return;  // The store is away, and the answer says so.
+    ++tally_.queries;
+    tally_.queried += items.size();
+    CAPTURE(p, user, answer.seen_count);
+    REQUIRE(answer.seen_count == items.size());
   }
 }
 
@@ -219,6 +271,7 @@ void World::strike() {
   if (one_in(random_, 120)) crash_ingest();
   if (one_in(random_, 80)) crash_window(static_cast<int32_t>(random_() % kPartitions));
   if (one_in(random_, 120)) crash_merges();
+  if (one_in(random_, 200)) replicas_[random_() % kPartitions].reset();
   if (one_in(random_, 300)) windows_paused_ = static_cast<int>(random_() % 200);
   if (one_in(random_, 300)) merges_paused_ = static_cast<int>(random_() % 300);  // More than a lap behind.
   if (one_in(random_, 100)) {
@@ -234,6 +287,7 @@ void World::live(int rounds) {
     pass_time();
     strike();
     if (round % 50 == 0) check_watermarks();
+    if (round % 5 == 0) check_queries(static_cast<int32_t>(random_() % kPartitions));
     check_custody();
   }
 }

@@ -17,7 +17,9 @@
 #include "base/clock.h"
 #include "pipeline/ingest_task.h"
 #include "pipeline/merge_task.h"
+#include "pipeline/replica_task.h"
 #include "pipeline/window_task.h"
+#include "serving/candidate_filter.h"
 #include "state/memory_filter_store.h"
 #include "state/period.h"
 #include "tests/simulation/sim_disk.h"
@@ -41,7 +43,7 @@ class World {
   // For messages: what happened.
   struct Tally {
     uint64_t plays = 0, refused = 0, crashes = 0, disks_lost = 0, probes = 0, false_positives = 0;
-    uint64_t second_runs = 0, laps = 0, store_outages = 0, months = 0, drains = 0, wiped = 0;
+    uint64_t second_runs = 0, laps = 0, queries = 0, queried = 0, store_outages = 0, months = 0, drains = 0, wiped = 0;
   };
   const Tally& tally() const { return tally_; }
 
@@ -59,6 +61,7 @@ class World {
   void step_window(int32_t p);
   void step_merges();
   void step_ingest();
+  void step_replica(int32_t p);
   void pass_time();
   void strike();
 
@@ -66,6 +69,7 @@ class World {
   void start_ingest();
   void start_window(int32_t p);
   void start_merges();
+  void start_replica(int32_t p);
   void crash_ingest();
   void crash_window(int32_t p);
   void crash_merges();
@@ -74,6 +78,7 @@ class World {
 
   void check_watermarks();
   void check_custody();
+  void check_queries(int32_t p);
   void check_all_in_filters();
   void check_refused();
   bool in_filter(const std::string& user_key, PeriodIndex period, const std::string& item);
@@ -89,6 +94,9 @@ class World {
   std::unique_ptr<IngestTask> ingest_;
   std::vector<std::unique_ptr<WindowTask>> windows_;
   std::vector<std::unique_ptr<MergeTask>> merges_;
+  std::vector<std::unique_ptr<ReplicaTask>> replicas_;
+  std::vector<std::shared_ptr<HeldPartition>> held_;
+  CandidateFilter core_;
   int windows_paused_ = 0;
   int merges_paused_ = 0;
 

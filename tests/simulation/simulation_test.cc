@@ -37,11 +37,13 @@ TEST_CASE("simulation: no play that the log accepted is ever unseen, whatever cr
     sum.store_outages += world.tally().store_outages;
     sum.probes += world.tally().probes;
     sum.false_positives += world.tally().false_positives;
+    sum.queries += world.tally().queries;
+    sum.queried += world.tally().queried;
   }
   WARN("seeds " << seeds << ", plays " << sum.plays << ", refused " << sum.refused << ", crashes at fault points "
                 << sum.crashes << ", disks lost " << sum.disks_lost << ", states wiped " << sum.wiped << ", drains "
                 << sum.drains << ", second runs " << sum.second_runs << ", laps " << sum.laps << ", month turns "
-                << sum.months << ", store outages " << sum.store_outages << ", false positives " << sum.false_positives
+                << sum.months << ", queries " << sum.queries << " for " << sum.queried << " plays, store outages " << sum.store_outages << ", false positives " << sum.false_positives
                 << " of " << sum.probes);
   CHECK(sum.false_positives * 100 <= sum.probes);
   if (single) return;
@@ -51,4 +53,5 @@ TEST_CASE("simulation: no play that the log accepted is ever unseen, whatever cr
   CHECK(sum.laps > 0);
   CHECK(sum.months > 0);
   CHECK(sum.refused > 0);
+  CHECK(sum.queries > seeds);
 }
