@@ -6,7 +6,7 @@
 
 int main() {
   using namespace bloomring;
-  const UserKey user = UserKey::from_bytes(std::string_view("\0alice", 6));  // No scene, then the user id.
+  const UserKey user("", "alice");  // No scene.
   const std::string store_key = "f:alice:2026-11";
   const ItemHash played[] = {item_hash("v1"), item_hash("v2")};
   const std::string value = filter::make(played, user.bytes(), store_key, filter::Policy{});

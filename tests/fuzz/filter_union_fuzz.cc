@@ -14,7 +14,7 @@ std::string united(std::span<const std::string_view> values, const Policy& polic
   return std::move(result).value();
 }
 
-// Every fingerprint of `part` is found in `whole`: asked for by a key that begins with it (multiplier undone below).
+// Every fingerprint of `part`, or a beginning of it, is in `whole`.
 void expect_covers(std::string_view whole, std::string_view part) {
   Parts all, some;
   BLOOMRING_CHECK(decode(parse(whole, kFuzzKey, Checksum::kVerify).value(), all).ok(), "decodes");
