@@ -1,10 +1,9 @@
 #include "pipeline/dev_world.h"
 
-#include <condition_variable>
-#include <mutex>
 #include <sstream>
 
 #include "base/metric_names.h"
+#include "pipeline/wait.h"
 #include "schemas/play_json.h"
 #include "serving/query_command.h"
 #include "state/ring.h"
@@ -43,23 +42,18 @@ DevWorld::~DevWorld() {
   if (process_) process_->stop();
 }
 
-Status DevWorld::wait_until(const std::function<Result<bool>()>& condition, int64_t bound_ms, const std::string& what) {
-  std::mutex mutex;
-  std::condition_variable never;
-  const int64_t deadline_ns = clock_.steady_ns() + bound_ms * 1'000'000;
-  for (;;) {
+Status DevWorld::wait_for(const std::function<Result<bool>()>& condition, int64_t bound_ms, const std::string& what) {
+  return wait_until(clock_, bound_ms, what, [&]() -> Result<bool> {
     BLOOMRING_TRY_ASSIGN(const bool met, condition());
-    if (met) return {};
+    if (met) return true;
     if (const auto failure = process_->failure()) return *failure;
     if (interrupted_()) return retry("interrupted while waiting for " + what);
-    if (clock_.steady_ns() > deadline_ns) return fatal("waited " + std::to_string(bound_ms / 1000) + " s in vain for " + what);
-    std::unique_lock lock(mutex);
-    never.wait_for(lock, std::chrono::milliseconds(20));
-  }
+    return false;
+  });
 }
 
 Status DevWorld::wait_ready() {
-  return wait_until([this] { return process_->ready(); }, kReadyBoundMs, "all stages to be ready");
+  return wait_for([this] { return process_->ready(); }, kReadyBoundMs, "all stages to be ready");
 }
 
 uint64_t DevWorld::plays_read() {
@@ -85,10 +79,10 @@ Status DevWorld::feed(const std::vector<std::string>& json) {
     }
     if (status.code() != Code::kRetry) return status;
     const uint64_t read = plays_read();
-    BLOOMRING_TRY(wait_until([&] { return plays_read() > read; }, bound_ms, "ingest to read"));
+    BLOOMRING_TRY(wait_for([&] { return plays_read() > read; }, bound_ms, "ingest to read"));
     BLOOMRING_TRY(sink->poll_acks(acks));
   }
-  return wait_until([&] { return plays_read() - read_before >= json.size(); }, bound_ms, "ingest to read every play");
+  return wait_for([&] { return plays_read() - read_before >= json.size(); }, bound_ms, "ingest to read every play");
 }
 
 Result<bool> DevWorld::all_merged() {
@@ -107,8 +101,8 @@ Result<bool> DevWorld::all_merged() {
 
 Status DevWorld::settle() {
   const int64_t bound_ms = 60'000 + settings_.ring.lap_ms() * 2;
-  BLOOMRING_TRY(wait_until([this] { return all_merged(); }, bound_ms, "the ring to turn until everything is merged"));
-  return wait_until([this] { return process_->recent_plays() == 0; }, bound_ms, "a lap to pass, so that filters alone answer");
+  BLOOMRING_TRY(wait_for([this] { return all_merged(); }, bound_ms, "the ring to turn until everything is merged"));
+  return wait_for([this] { return process_->recent_plays() == 0; }, bound_ms, "a lap to pass, so that filters alone answer");
 }
 
 Status DevWorld::check_user(Client& client, const std::string& user, const std::set<std::string>& played, DevCheck& check) {

@@ -51,7 +51,7 @@ class DevWorld {
 
  private:
   DevWorld(const Clock& clock, std::function<bool()> interrupted) : clock_(clock), interrupted_(std::move(interrupted)) {}
-  Status wait_until(const std::function<Result<bool>()>& condition, int64_t bound_ms, const std::string& what);
+  Status wait_for(const std::function<Result<bool>()>& condition, int64_t bound_ms, const std::string& what);
   uint64_t plays_read();
   Result<bool> all_merged();
   Status check_user(Client& client, const std::string& user, const std::set<std::string>& played, DevCheck& check);

@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include "base/metric_names.h"
+#include "pipeline/wait.h"
 
 namespace bloomring {
 
@@ -79,15 +80,11 @@ void IngestStage::on_revoke(std::span<const kafka::TopicPartition> partitions, b
 // Runs on the worker: steps the task by hand until everything is acknowledged.
 void IngestStage::finish_what_was_read() {
   task_->begin_release();
-  const int64_t deadline_ns = context_.clock.steady_ns() + kReleasePatienceMs * 1'000'000;
-  while (!task_->released() && context_.clock.steady_ns() < deadline_ns) {
-    const Result<bool> stepped = task_->step(context_.clock.now_ms());
-    if (!stepped.ok()) {
-      spdlog::error("ingest: could not finish what was read: {}", stepped.status().to_string());
-      return;
-    }
-    if (!*stepped) std::this_thread::yield();
-  }
+  const Status finished = wait_until(context_.clock, kReleasePatienceMs, "the broker to acknowledge what was read", [this]() -> Result<bool> {
+    BLOOMRING_TRY(task_->step(context_.clock.now_ms()).status());
+    return task_->released();
+  });
+  if (!finished.ok()) spdlog::warn("ingest: {}; it will be read again", finished.to_string());
 }
 
 void IngestStage::report() {

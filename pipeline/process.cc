@@ -9,6 +9,7 @@
 #include "pipeline/merge_stage.h"
 #include "pipeline/serve_stage.h"
 #include "pipeline/topic_check.h"
+#include "pipeline/wait.h"
 #include "pipeline/window_stage.h"
 #include "state/embedded_filter_follower.h"
 #include "state/embedded_filter_store.h"
@@ -18,6 +19,7 @@ namespace bloomring {
 namespace {
 
 constexpr int64_t kRefreshIntervalMs = 250;
+constexpr int64_t kStoreWaitMs = 60'000;
 constexpr int kFlushTimeoutMs = 10'000;
 
 }  // namespace
@@ -64,6 +66,11 @@ Status Process::open_store() {
     return {};
   }
   BLOOMRING_TRY_ASSIGN(filters_, EmbeddedFilterFollower::follow(config, *calendar_, clock_, *memory_));
+  BLOOMRING_TRY(wait_until(clock_, kStoreWaitMs, "the filter store at " + config.path + "; it is made by the process that runs the merge stage", [this]() -> Result<bool> {
+    const Status refreshed = filters_->refresh();
+    if (refreshed.ok() || refreshed.code() == Code::kRetry) return refreshed.ok();
+    return refreshed;
+  }));
   refresher_ = std::make_unique<Worker>("store-follow", clock_, [](const Status&) {});
   refresher_->set_ticker(kRefreshIntervalMs, [this] {
     const Status refreshed = filters_->refresh();

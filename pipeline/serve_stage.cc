@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include "base/metric_names.h"
+#include "pipeline/wait.h"
 #include "serving/replica_placement.h"
 
 namespace bloomring {
@@ -10,6 +11,7 @@ namespace bloomring {
 namespace {
 constexpr int64_t kReportIntervalMs = 250;
 constexpr int64_t kCallGraceMs = 2'000;
+constexpr int64_t kLookupBoundMs = 30'000;
 }  // namespace
 
 ServeStage::ServeStage(const StageContext& context)
@@ -35,7 +37,15 @@ Status ServeStage::assign_partitions() {
   std::vector<kafka::TopicPartition> partitions;
   for (const PartitionId id : ids) partitions.push_back({settings.topics.user_events, id});
   BLOOMRING_TRY_ASSIGN(consumer_, kafka::AssignedConsumer::create(context_.kafka, partitions.size()));
-  BLOOMRING_TRY_ASSIGN(const std::vector<kafka::PartitionFacts> facts, consumer_->facts(partitions));
+  // Brokers that have just started, or topics that were just made, need a moment.
+  std::vector<kafka::PartitionFacts> facts;
+  BLOOMRING_TRY(wait_until(context_.clock, kLookupBoundMs, "the brokers to tell the ends of " + settings.topics.user_events, [&]() -> Result<bool> {
+    auto asked = consumer_->facts(partitions);
+    if (asked.code() == Code::kRetry) return false;
+    if (!asked.ok()) return asked.status();
+    facts = std::move(*asked);
+    return true;
+  }));
 
   std::vector<kafka::AssignedConsumer::Start> starts;
   for (size_t i = 0; i < ids.size(); ++i) {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <functional>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -160,7 +159,9 @@ Status generate(const GenerateArgs& args) {
   const SystemClock clock;
   LoadConfig load = load_of(args);
   load.start_ms = clock.now_ms() - int64_t{load.hours} * 3'600'000;
-  if (!args.start.empty()) BLOOMRING_TRY_ASSIGN(load.start_ms, parse_time(args.start));
+  if (!args.start.empty()) {
+    BLOOMRING_TRY_ASSIGN(load.start_ms, parse_time(args.start));
+  }
   if (load.start_ms < kEventTimeMinMs) return invalid("--start " + args.start + ": plays before 2000 are refused");
   if (!args.to_kafka) {
     StandardOutput out;

@@ -1,7 +1,6 @@
 """The real plays of tests/data/ as JSON for the pipeline, and the exact answer to every question about them."""
 
 import collections
-import concurrent.futures
 import dataclasses
 import json
 import os
@@ -57,7 +56,19 @@ def query(address, user, items):
     _, out, _ = processes.run([binary(), "query", "--server", address, "--user", user],
                               stdin="".join(f"{item}\n" for item in items))
     answer = json.loads(out)
-    got = [verdict["item"] for verdict in answer["items"]]
+    return checked(answer, user, items)
+
+
+def query_batch(address, questions):
+    """Many questions (user, items) over one connection; the answers in their order."""
+    lines = "".join(json.dumps({"user": user, "items": items}) + "\n" for user, items in questions)
+    _, out, _ = processes.run([binary(), "query", "--server", address, "--batch"], stdin=lines, bound_s=120)
+    return [checked(json.loads(line), *question) for line, question in zip(out.splitlines(), questions, strict=True)]
+
+
+def checked(answer, user, items):
+    """The answer, if it answers this question."""
+    got = [verdict["item"] for verdict in answer.get("items", [])]
     if got != list(items):
         raise processes.Failed(f"user {user}: asked for {len(items)} items, the verdicts are for {len(got)} others or in "
                                "another order")
@@ -94,20 +105,21 @@ def check_all(address, oracle, probes_per_user=2000, seed=1):
         played = sorted(oracle[user])
         never = [item for item in everything if item not in oracle[user]]
         probes = random.Random(f"{seed} {user}").sample(never, min(probes_per_user, BATCH_ITEMS_MAX - len(played)))
-        return user, played, query(address, user, played + probes)
+        return user, played, played + probes
 
-    with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
-        for user, played, answer in pool.map(ask, sorted(oracle)):
-            report.users += 1
-            report.played += len(played)
-            if not answer["complete"]:
-                report.incomplete.append(user)
-            for at, verdict in enumerate(answer["items"]):
-                if at >= len(played):
-                    report.probes += 1
-                    report.false_positives += verdict["seen"]
-                elif verdict["seen"]:
-                    report.reasons[verdict["reason"]] += 1
-                else:
-                    report.unseen.append((user, verdict["item"]))
+    questions = [ask(user) for user in sorted(oracle)]
+    answers = query_batch(address, [(user, asked) for user, _, asked in questions])
+    for (user, played, _), answer in zip(questions, answers, strict=True):
+        report.users += 1
+        report.played += len(played)
+        if not answer["complete"]:
+            report.incomplete.append(user)
+        for at, verdict in enumerate(answer["items"]):
+            if at >= len(played):
+                report.probes += 1
+                report.false_positives += verdict["seen"]
+            elif verdict["seen"]:
+                report.reasons[verdict["reason"]] += 1
+            else:
+                report.unseen.append((user, verdict["item"]))
     return report
