@@ -68,7 +68,7 @@ void measure(kafka::ClientSettings settings, const std::string& topic, int linge
     must(sink->poll_acks(tickets));
     for (const uint64_t ticket : tickets) acked.push_back(now_ns - static_cast<int64_t>(ticket));
     tickets.clear();
-    if (const auto record = must(sources[0]->poll())) {
+    while (const auto record = must(sources[0]->poll())) {
       int64_t sent_ns;
       std::memcpy(&sent_ns, record->value.data(), sizeof sent_ns);
       read.push_back(clock.steady_ns() - sent_ns);
