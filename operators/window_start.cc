@@ -30,7 +30,7 @@ Result<WindowStart> decide_window_start(const WindowStartFacts& facts) {
   if (lost && !facts.accept_lost_events) {
     return fatal(std::to_string(facts.log_start.value - merged.value) + " records of user-events from offset " + text(merged) +
                  " are not merged and no longer in the log, which starts at " + text(facts.log_start) +
-                 ": retention is too short for the outage. Restore a newer filter store, or set window.accept_lost_events to go on without them");
+                 ": retention is too short for the outage. Restore a newer filter store, or set state.accept_lost_events to go on without them");
   }
   const Offset read_from = std::max(merged, facts.log_start);
   const std::string why = facts.local ? "local state does not continue the filter store: wiped, reads from offset " : "no local state: reads from offset ";

@@ -27,7 +27,7 @@ struct WindowStartFacts {
   std::optional<MergedWatermark> watermark;
   Offset log_start;  // First offset that the log still has.
   Offset log_end;    // Offset of the next record to be written.
-  bool accept_lost_events = false;  // The operator's word that a gap may be skipped (window.accept_lost_events).
+  bool accept_lost_events = false;  // The operator's word that a gap may be skipped (state.accept_lost_events).
 };
 
 struct WindowStart {

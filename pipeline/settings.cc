@@ -211,6 +211,9 @@ void declare_stores(Config& config, Settings& s) {
       .range(1, 3600)
       .unit("seconds")
       .doc("How often state is written to disk: at most this much log is read again after a crash.");
+  config.boolean("state.accept_lost_events", &s.state.accept_lost_events)
+      .doc("Whether the window stage may go on when events that are not merged are no longer in the log. Set it for one "
+           "start, after its refusal has said how many are gone.");
 }
 
 void declare_process(Config& config, Settings& s) {

@@ -91,6 +91,7 @@ struct StateSettings {
   std::string path = "/var/lib/bloomring/state";
   uint64_t memory_bytes = 256 * 1048576;
   uint32_t flush_seconds = 30;
+  bool accept_lost_events = false;  // Go on when unmerged events are no longer in the log.
 };
 
 struct ThreadSettings {

@@ -64,6 +64,7 @@ Result<Ring> WindowStage::start_ring(WindowStore& store, PartitionId partition, 
   WindowStartFacts start_facts;
   start_facts.log_start = facts.log_start;
   start_facts.log_end = facts.log_end;
+  start_facts.accept_lost_events = context().settings.state.accept_lost_events;
   BLOOMRING_TRY(context().filters->refresh());
   BLOOMRING_TRY_ASSIGN(start_facts.watermark, context().filters->read_watermark(partition));
   BLOOMRING_TRY_ASSIGN(start_facts.local, store.load());

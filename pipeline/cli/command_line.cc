@@ -6,6 +6,7 @@
 #include <iostream>
 #include <map>
 
+#include "base/log.h"
 #include "base/nearest.h"
 #include "base/version.h"
 #include "pipeline/cli/commands.h"
@@ -202,8 +203,7 @@ void declare_reference(CLI::App& app, CommandLine& line) {
   CLI::App& command = *app.add_subcommand("reference", "Print a reference page, made from the declarations");
   const std::map<std::string, ReferenceWhat> words = {{"config", ReferenceWhat::kConfig},
                                                       {"metrics", ReferenceWhat::kMetrics},
-                                                      {"topics", ReferenceWhat::kTopics},
-                                                      {"formats", ReferenceWhat::kFormats}};
+                                                      {"topics", ReferenceWhat::kTopics}};
   add_word(command, "what", line.reference.what, words, "Which page")->required();
   command.callback([&line] { line.chosen = [&line] { return reference_command(line.reference); }; });
 }
@@ -245,6 +245,7 @@ int refuse_parse(const CLI::App& app, const CLI::ParseError& error) {
 }  // namespace
 
 int run_command_line(int argc, const char* const* argv) {
+  log_start(LogLevel::kInfo, LogFormat::kText);  // Until a configuration says otherwise.
   CLI::App app("Keeps a recommender from showing a user what the user has already played.", "bloomring");
   CommandLine line;
   app.set_version_flag("--version", "bloomring " + std::string(version()), "Print the version and exit");

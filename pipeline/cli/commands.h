@@ -98,7 +98,7 @@ struct InspectArgs {
 };
 int inspect_command(const InspectArgs& args);
 
-enum class ReferenceWhat : uint8_t { kConfig, kMetrics, kTopics, kFormats };
+enum class ReferenceWhat : uint8_t { kConfig, kMetrics, kTopics };
 struct ReferenceArgs {
   ReferenceWhat what = ReferenceWhat::kConfig;
 };

@@ -1,0 +1,84 @@
+#include "operators/ingest.h"
+
+#include <catch2/catch.hpp>
+
+#include "base/hash.h"
+
+using namespace bloomring;
+
+namespace {
+
+constexpr int64_t kNowMs = 1'795'000'000'000;
+
+std::string play(const std::string& user, const std::string& item, int64_t time_ms) {
+  return R"({"user":")" + user + R"(","item":")" + item + R"(","time":)" + std::to_string(time_ms) + "}";
+}
+
+IngestConfig config() {
+  IngestConfig config;
+  config.partition_count = 10;
+  config.block_events = 3;
+  return config;
+}
+
+}  // namespace
+
+TEST_CASE("ingest: a play ends in a block of its user's partition") {
+  Ingest ingest(config());
+  const auto taken = ingest.take(play("u1", "v1", kNowMs), kNowMs);
+  REQUIRE(taken.packed);
+  CHECK(taken.partition == partition_of(shard_of(UserKey("", "u1").bytes()), 10));
+  const std::string block = ingest.close_block(taken.partition);
+  auto reader = EventBlockReader::open(block, taken.partition, 10);
+  REQUIRE(reader.ok());
+  REQUIRE(reader->next_user());
+  CHECK(reader->user_key() == UserKey("", "u1").bytes());
+  REQUIRE(reader->next_event());
+  CHECK(reader->event().item == item_hash("v1"));
+  CHECK(reader->event().time_ms == kNowMs);
+  CHECK_FALSE(reader->next_event());
+}
+
+TEST_CASE("ingest: a block is full at its number of events") {
+  Ingest ingest(config());
+  CHECK_FALSE(ingest.take(play("u1", "v1", kNowMs), kNowMs).full);
+  CHECK_FALSE(ingest.take(play("u1", "v2", kNowMs), kNowMs).full);
+  CHECK(ingest.take(play("u1", "v3", kNowMs), kNowMs).full);
+}
+
+TEST_CASE("ingest: a block that lingers is due, so a quiet partition is still fresh") {
+  Ingest ingest(config());
+  CHECK(ingest.due(kNowMs).empty());
+  const auto taken = ingest.take(play("u1", "v1", kNowMs), kNowMs);
+  CHECK(ingest.due(kNowMs + 49).empty());
+  CHECK(ingest.due(kNowMs + 50) == std::vector<PartitionId>{taken.partition});
+  ingest.close_block(taken.partition);
+  CHECK(ingest.due(kNowMs + 200).empty());
+}
+
+TEST_CASE("ingest: a block does not stay open when the clock is set back") {
+  Ingest ingest(config());
+  const auto taken = ingest.take(play("u1", "v1", kNowMs), kNowMs);
+  CHECK(ingest.due(kNowMs - 3'600'000) == std::vector<PartitionId>{taken.partition});
+}
+
+TEST_CASE("ingest: a repeat within the same quarter of an hour is dropped, a later one is not") {
+  Ingest ingest(config());
+  CHECK(ingest.take(play("u1", "v1", kNowMs), kNowMs).packed);
+  const auto repeat = ingest.take(play("u1", "v1", kNowMs + 1), kNowMs);
+  CHECK(repeat.refusal == Refusal::kNone);
+  CHECK_FALSE(repeat.packed);
+  CHECK(ingest.take(play("u2", "v1", kNowMs), kNowMs).packed);
+  CHECK(ingest.take(play("u1", "v1", kNowMs - kQuarterMs), kNowMs).packed);
+  CHECK(ingest.stats().repeats == 1);
+  CHECK(ingest.stats().accepted == 3);
+}
+
+TEST_CASE("ingest: a refused record packs nothing and says why") {
+  Ingest ingest(config());
+  const auto taken = ingest.take(R"({"user":"u1"})", kNowMs);
+  CHECK(taken.refusal == Refusal::kMissingField);
+  CHECK_FALSE(taken.packed);
+  CHECK(ingest.detail() == "field 'item' is missing");
+  CHECK(ingest.stats().refused[static_cast<size_t>(Refusal::kMissingField)] == 1);
+}
