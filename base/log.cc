@@ -1,11 +1,13 @@
 #include "base/log.h"
 
 #include <spdlog/pattern_formatter.h>
-#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/details/null_mutex.h>
+#include <spdlog/sinks/base_sink.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cstdio>
 #include <mutex>
 #include <nlohmann/json.hpp>
 
@@ -17,17 +19,22 @@ struct ProcessLog {
   std::atomic<LogLevel> level = LogLevel::kInfo;
   std::atomic<LogFormat> format = LogFormat::kText;
   std::array<std::atomic<uint64_t>, kLogLevelCount> lines{};
-  spdlog::sinks::stderr_sink_mt sink;
+
+  std::mutex mutex;  // Guards the formatter and keeps lines whole.
   spdlog::pattern_formatter time{"%Y-%m-%dT%H:%M:%S.%eZ", spdlog::pattern_time_type::utc, ""};
-  std::mutex time_mutex;
 
-  ProcessLog() { sink.set_pattern("%v"); }
+  void write(LogLevel line_level, std::string_view message, std::initializer_list<LogField> fields) {
+    lines[static_cast<size_t>(line_level)].fetch_add(1, std::memory_order_relaxed);
+    if (line_level < level.load(std::memory_order_relaxed)) return;
+    const std::lock_guard lock(mutex);
+    const std::string line = format_log_line(format, now(), line_level, message, fields) + "\n";
+    std::fwrite(line.data(), 1, line.size(), stderr);
+  }
 
+ private:
   std::string now() {
-    const spdlog::details::log_msg moment("", spdlog::level::info, "");
     spdlog::memory_buf_t text;
-    const std::lock_guard lock(time_mutex);
-    time.format(moment, text);
+    time.format(spdlog::details::log_msg("", spdlog::level::info, ""), text);
     return fmt::to_string(text);
   }
 };
@@ -36,6 +43,21 @@ ProcessLog& process_log() {
   static ProcessLog& log = *new ProcessLog;  // Never destroyed: other statics may log while they end.
   return log;
 }
+
+LogLevel level_of(spdlog::level::level_enum level) {
+  if (level <= spdlog::level::debug) return LogLevel::kDebug;
+  if (level == spdlog::level::info) return LogLevel::kInfo;
+  return level == spdlog::level::warn ? LogLevel::kWarning : LogLevel::kError;
+}
+
+// Takes what is said to spdlog's default logger (spdlog::info and so on), which would go to standard output.
+class ProcessSink final : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
+ private:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    process_log().write(level_of(message.level), {message.payload.data(), message.payload.size()}, {});
+  }
+  void flush_() override {}
+};
 
 std::string json_string(std::string_view text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -67,6 +89,9 @@ std::string_view log_level_name(LogLevel level) {
 void log_start(LogLevel level, LogFormat format) {
   process_log().level = level;
   process_log().format = format;
+  auto logger = std::make_shared<spdlog::logger>("bloomring", std::make_shared<ProcessSink>());
+  logger->set_level(spdlog::level::debug);
+  spdlog::set_default_logger(std::move(logger));
 }
 
 std::string format_log_line(LogFormat format, std::string_view time, LogLevel level, std::string_view message,
@@ -89,12 +114,7 @@ std::string format_log_line(LogFormat format, std::string_view time, LogLevel le
 }
 
 void log_line(LogLevel level, std::string_view message, std::initializer_list<LogField> fields) {
-  ProcessLog& log = process_log();
-  log.lines[static_cast<size_t>(level)].fetch_add(1, std::memory_order_relaxed);
-  if (level < log.level.load(std::memory_order_relaxed)) return;
-  const std::string line = format_log_line(log.format, log.now(), level, message, fields);
-  log.sink.log(spdlog::details::log_msg("", spdlog::level::info, line));
-  log.sink.flush();
+  process_log().write(level, message, fields);
 }
 
 uint64_t log_lines(LogLevel level) {

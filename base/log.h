@@ -6,7 +6,8 @@
 //
 // Guarantees: a line is one line whatever its text holds, and JSON lines are valid JSON (bytes that are not UTF-8
 // become U+FFFD). Each line is counted by level (log_lines), logged or not shown.
-// The log is a property of the process, so it is the one global of bloomring: text at level info until log_start.
+// The log is a property of the process, so it is the one global of bloomring: text at level info until log_start. From
+// then on what is said through spdlog itself (spdlog::info) is a line of this log as well.
 // Threading: thread safe; log_start is called once, before other threads are made.
 #pragma once
 

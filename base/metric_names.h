@@ -171,6 +171,9 @@ inline constexpr MetricDecl kCandidates{
     "bloomring_candidates_total", MetricType::kCounter,
     "Candidates answered, by verdict: unseen, or seen with the reason.",
     {{{"verdict", "unseen|client|served|recent|filter"}}}};
+inline constexpr MetricDecl kAnswersSaturated{
+    "bloomring_answers_saturated_total", MetricType::kCounter,
+    "Answers for which a filter past its hard cap was read: the error budget is not held for that user."};
 inline constexpr MetricDecl kRecentEntries{
     "bloomring_recent_entries", MetricType::kGauge,
     "Recent plays held in memory for queries."};

@@ -142,6 +142,7 @@ uint64_t ServeStage::recent_plays() const {
 }
 
 void ServeStage::write(Scrape& scrape) {
+  if (server_) scrape.write(metric::kAnswersSaturated, {}, static_cast<double>(server_->counters().saturated.load()));
   size_t bytes = 0;
   for (const auto& [partition, held] : held_) bytes += held->recents().stats().bytes;
   scrape.write(metric::kRecentEntries, {}, static_cast<double>(recent_plays()));

@@ -207,6 +207,7 @@ FilterAnswer CandidateFilter::judge(const FilterQuestion& question, const Looked
   scratch->add_filters(filters == nullptr ? UserFilters{} : *filters, calendar_, answer);
   scratch->search_filters(question);
   answer.expected_error = scratch->query.expected_error();
+  answer.saturated = scratch->query.saturated();
   answer.user_known = !looked.recents.empty() || !looked.served.empty() || (filters != nullptr && !filters->filters.empty());
   scratch->search_exact(question, looked, {});
   scratch->decide(question, {}, answer);

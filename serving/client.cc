@@ -58,6 +58,7 @@ Result<FilterReply> to_reply(const v1::FilterResponse& response, size_t items) {
   reply.gaps = to_gaps(response.gaps());
   reply.user_known = response.user_known();
   reply.expected_error = response.expected_error();
+  reply.saturated = response.saturated();
   return reply;
 }
 

@@ -47,6 +47,7 @@ struct FilterReply {
   std::vector<Gap> gaps;           // What is missing where `complete` is false.
   bool user_known = false;
   double expected_error = 0;
+  bool saturated = false;          // A filter is past its cap; `expected_error` says what that means.
   Status error;                    // Failed open: why the service could not be asked.
 };
 

@@ -14,6 +14,7 @@ struct ServingCounters {
   std::atomic<uint64_t> candidates{0};             // Asked about in answered requests.
   std::array<std::atomic<uint64_t>, kReasonCount> verdicts{};  // By Reason; sums to candidates.
   std::array<std::atomic<uint64_t>, 4> incomplete{};           // Answers with a gap, by AnswerSource.
+  std::atomic<uint64_t> saturated{0};              // Answers in which a filter was past its cap.
   std::atomic<uint64_t> relaxed{0};                // Answers in which min_keep left something out.
   std::atomic<uint64_t> refused_invalid{0};        // INVALID_ARGUMENT.
   std::atomic<uint64_t> refused_unavailable{0};    // UNAVAILABLE: catching up, or not held here.

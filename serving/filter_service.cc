@@ -70,6 +70,7 @@ void FilterService::count(const FilterAnswer& answer) {
   counters_.candidates += answer.candidates;
   for (const Gap& gap : answer.gaps) ++counters_.incomplete[static_cast<size_t>(gap.source)];
   if (!answer.relaxed.empty()) ++counters_.relaxed;
+  if (answer.saturated) ++counters_.saturated;
 }
 
 gpr_timespec FilterService::patience_end(gpr_timespec deadline) const {

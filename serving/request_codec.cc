@@ -155,6 +155,7 @@ void encode(const FilterAnswer& answer, const Calendar& calendar, v1::Explain ex
   for (const Gap& gap : answer.gaps) *response.add_gaps() = encode(gap);
   response.set_user_known(answer.user_known);
   response.set_expected_error(answer.expected_error);
+  response.set_saturated(answer.saturated);
   for (const PeriodIndex period : answer.periods) response.add_periods(calendar.name(period));
   for (const Relaxed& relaxed : answer.relaxed) {
     v1::Relaxed& out = *response.add_relaxed();

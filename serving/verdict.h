@@ -58,6 +58,7 @@ struct FilterAnswer {
   std::vector<Relaxed> relaxed;
   bool user_known = false;
   double expected_error = 0.0;       // That an item that was never played counts as seen.
+  bool saturated = false;            // A filter that was read is past its cap: the error budget is not held.
 
   bool complete() const { return gaps.empty(); }
   Verdict verdict(size_t candidate) const;

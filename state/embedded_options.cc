@@ -9,6 +9,8 @@ namespace bloomring {
 
 namespace {
 constexpr size_t kBlockBytes = 8 << 10;  // A few filters of a user; what a read from the disk takes anyway.
+// A file is compacted at least so often, also where nobody plays any more, so that what has expired goes.
+constexpr uint64_t kCompactedAtLeastSeconds = 30ull * 24 * 60 * 60;
 }
 
 rocksdb::Options embedded_options(const EmbeddedFilterStoreConfig& config, const FilterLife& life, const Clock& clock,
@@ -20,6 +22,7 @@ rocksdb::Options embedded_options(const EmbeddedFilterStoreConfig& config, const
   options.target_file_size_base = config.write_buffer_bytes;
   options.max_bytes_for_level_base = 4 * config.write_buffer_bytes;
   options.level_compaction_dynamic_level_bytes = true;
+  options.periodic_compaction_seconds = kCompactedAtLeastSeconds;
   options.compression = rocksdb::kNoCompression;  // Fingerprints are random bits.
   options.statistics = rocksdb::CreateDBStatistics();
   options.statistics->set_stats_level(rocksdb::StatsLevel::kExceptHistogramOrTimers);
