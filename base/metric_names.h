@@ -23,9 +23,6 @@ inline constexpr double kDelayBuckets[] = {0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1, 
 // From 50 us to 1 s, for queries; the budget is 2 ms at p99.
 inline constexpr double kQueryBuckets[] = {0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.002,
                                            0.005,   0.01,   0.025,   0.1,    0.25,  1};
-// From a millisecond to a slot, for drains, merges of a batch group and advances of the watermark.
-inline constexpr double kWorkBuckets[] = {0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60, 300, 1800};
-inline constexpr double kCandidateBuckets[] = {1, 10, 100, 500, 1000, 2000, 5000, 10000, 20000};
 
 // --- ingest ---
 inline constexpr MetricDecl kIngestRecords{
@@ -161,12 +158,8 @@ inline constexpr MetricDecl kEventToSeen{
     {}, kDelayBuckets};
 inline constexpr MetricDecl kQuerySeconds{
     "bloomring_query_seconds", MetricType::kHistogram,
-    "Time to answer a query, by whether the answer was complete.",
-    {{{"result", "complete|partial|refused|failed"}}}, kQueryBuckets};
-inline constexpr MetricDecl kQueryCandidates{
-    "bloomring_query_candidates", MetricType::kHistogram,
-    "Candidates in a query.",
-    {}, kCandidateBuckets};
+    "Time to answer a call, by result: answered, refused (invalid, overload, not ready, deadline), or failed.",
+    {{{"result", "ok|refused|failed"}}}, kQueryBuckets};
 inline constexpr MetricDecl kCandidates{
     "bloomring_candidates_total", MetricType::kCounter,
     "Candidates answered, by verdict: unseen, or seen with the reason.",

@@ -77,6 +77,7 @@ Status ServeStage::serve_calls() {
   GrpcServerConfig config;
   config.listen = context_.settings.serve.listen;
   config.service.limits.candidates_max = context_.settings.serve.candidates_max;
+  config.service.observe = [this](const grpc::Status& status, double seconds) { observe(status, seconds); };
   BLOOMRING_TRY_ASSIGN(server_, GrpcServer::start(config, *this, *core_));
   return {};
 }
@@ -124,6 +125,12 @@ void ServeStage::report() {
     context_.health.set_ready("serve");
     server_->set_serving(true);
   }
+}
+
+void ServeStage::observe(const grpc::Status& status, double seconds) {
+  const bool failed = status.error_code() == grpc::StatusCode::INTERNAL || status.error_code() == grpc::StatusCode::UNKNOWN;
+  const std::string_view result = status.ok() ? "ok" : failed ? "failed" : "refused";
+  context_.metrics.histogram(metric::kQuerySeconds, {result}).observe(seconds);
 }
 
 void ServeStage::count_queries() {

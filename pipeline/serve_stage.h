@@ -41,6 +41,7 @@ class ServeStage final : private PartitionDirectory {
   Status serve_calls();
   void report();
   void count_queries();
+  void observe(const grpc::Status& status, double seconds);
   void write(Scrape& scrape);
 
   const StageContext context_;

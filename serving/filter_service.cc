@@ -142,8 +142,12 @@ grpc::ServerUnaryReactor* FilterService::GetSnapshot(grpc::CallbackServerContext
 
 FilterService::Done FilterService::admit(grpc::ServerUnaryReactor* reactor) {
   const int64_t in_flight = counters_.in_flight.fetch_add(1);
-  auto done = [this, reactor](grpc::Status status) {
+  auto done = [this, reactor, begin = gpr_now(GPR_CLOCK_MONOTONIC)](grpc::Status status) {
     counters_.in_flight.fetch_sub(1);
+    if (config_.observe) {
+      const gpr_timespec took = gpr_time_sub(gpr_now(GPR_CLOCK_MONOTONIC), begin);
+      config_.observe(status, static_cast<double>(took.tv_sec) + took.tv_nsec * 1e-9);
+    }
     reactor->Finish(count(std::move(status)));
   };
   if (in_flight < config_.in_flight_max) return done;

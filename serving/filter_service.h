@@ -30,6 +30,8 @@ struct FilterServiceConfig {
   int64_t store_wait_ms = 500;
   size_t read_threads = 8;        // That wait for the filter store.
   size_t reads_queued_max = 256;
+  // Called at the end of every call with its status and how long it took; from gRPC's threads, so thread safe.
+  std::function<void(const grpc::Status&, double seconds)> observe = {};
 };
 
 class FilterService final : public v1::BloomringService::CallbackService {

@@ -52,7 +52,7 @@ class Mistakes(law.LawCase):
             right = chain.config(folder, server.bootstrap, "window-1")
             path = self.write(folder, "right", right)
             processes.run([plays.binary(), "topics", "--execute", "--config", path])
-            with processes.Process("window-1", [plays.binary(), "run", "--stages", "window", "--config", path], folder) as window:
+            with processes.Process("window-1", [plays.binary(), "run", "--stages", "window,merge", "--config", path], folder) as window:
                 window.ready_line()
                 self.assertEqual(window.term(), 0)
 

@@ -117,7 +117,7 @@ TEST_CASE("cli: a command line that is wrong exits with 2 and names the nearest 
   refused({"run", "extra"}, "unknown argument extra");
   refused({"reference"}, "what is required");
   refused({"reference", "cofnig"},
-          "what: cofnig must be one of config, formats, metrics, topics; did you mean config?");
+          "what: cofnig must be one of config, metrics, topics; did you mean config?");
   refused({"check", "--output", "xml"}, "--output: xml must be one of json, text");
   refused({"dev", "--slot-seconds", "0"}, "--slot-seconds: Value 0 not in range 1 to 86400");
 }
