@@ -1,7 +1,7 @@
 #include "base/log.h"
 
-#include <spdlog/pattern_formatter.h>
 #include <spdlog/details/null_mutex.h>
+#include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/base_sink.h>
 #include <spdlog/spdlog.h>
 

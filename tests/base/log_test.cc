@@ -1,5 +1,7 @@
 #include "base/log.h"
 
+#include <spdlog/spdlog.h>
+
 #include <catch2/catch.hpp>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -43,5 +45,12 @@ TEST_CASE("log: a JSON line is valid JSON whatever it holds") {
 TEST_CASE("log: lines are counted by level, shown or not") {
   const uint64_t before = log_lines(LogLevel::kDebug);
   log_debug("not shown at level info");
+  CHECK(log_lines(LogLevel::kDebug) == before + 1);
+}
+
+TEST_CASE("log: what is said through spdlog is a line of the log") {
+  log_start(LogLevel::kInfo, LogFormat::kText);
+  const uint64_t before = log_lines(LogLevel::kDebug);
+  spdlog::debug("not shown at level info, {}", "but counted");
   CHECK(log_lines(LogLevel::kDebug) == before + 1);
 }
