@@ -12,7 +12,9 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 
 find_program(BLOOMRING_CCACHE ccache)
 if(BLOOMRING_CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${BLOOMRING_CCACHE})
+  # Relative paths, so that another checkout of the same sources finds the same objects.
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+    ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=true ${BLOOMRING_CCACHE})
 endif()
 
 add_library(bloomring_options INTERFACE)
