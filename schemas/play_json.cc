@@ -27,17 +27,32 @@ int64_t units_per_second(TimeUnit unit) {
   return 1'000;
 }
 
-// Unix milliseconds of a number in `unit`, or a value before every accepted time when it is out of range.
+// Unix milliseconds of a number in `unit`, or a value outside the accepted times when it is out of range. A decimal
+// fraction such as .123 s is no binary one, so a product may lie below the whole millisecond by its rounding errors:
+// at most 2^-12 ms each for the number and for the product, below 2^42 ms (the year 2109).
 int64_t number_to_ms(double value, TimeUnit unit) {
+  constexpr double kRoundingMs = 1.0 / 2048;
   const double ms = value * 1'000.0 / static_cast<double>(units_per_second(unit));
   if (!(ms > -1e18 && ms < 1e18)) return ms > 0 ? kEventTimeEndMs : -1;
-  return static_cast<int64_t>(std::floor(ms));
+  return static_cast<int64_t>(std::floor(ms + kRoundingMs));
 }
 
 int64_t integer_to_ms(int64_t value, TimeUnit unit) {
-  if (unit == TimeUnit::kMilliseconds) return value;
-  return number_to_ms(static_cast<double>(value), unit);
+  if (value < 0) return -1;
+  const int64_t units = units_per_second(unit);
+  if (value / units >= kEventTimeEndMs / 1'000) return kEventTimeEndMs;
+  return units > 1'000 ? value / (units / 1'000) : value * (1'000 / units);
 }
+
+// At most `bytes_max` bytes of valid UTF-8, without half a character at the end.
+std::string_view cut(std::string_view text, size_t bytes_max) {
+  if (text.size() <= bytes_max) return text;
+  while (bytes_max > 0 && (static_cast<unsigned char>(text[bytes_max]) & 0xc0) == 0x80) --bytes_max;
+  return text.substr(0, bytes_max);
+}
+
+// Queries cannot ask for it (schemas/bloomring.proto).
+bool has_nul(std::string_view id) { return id.find('\0') != std::string_view::npos; }
 
 }  // namespace
 
@@ -131,6 +146,7 @@ Refusal PlayParser::Impl::read_id(const element* field, const std::string& name,
     return refuse(Refusal::kIdTooLong, "field '" + name + "' has " + std::to_string(id.size()) + " bytes, at most " +
                                            std::to_string(kIdBytesMax) + " are accepted");
   }
+  if (has_nul(id)) return refuse(Refusal::kWrongType, "field '" + name + "' contains the character NUL");
   return Refusal::kNone;
 }
 
@@ -144,7 +160,9 @@ Refusal PlayParser::Impl::read_time(int64_t now_ms, int64_t& time_ms) {
       absl::Time parsed;
       std::string error;
       time_text = time->get_string().value_unsafe();
-      if (!absl::ParseTime(absl::RFC3339_full, time_text, &parsed, &error)) {
+      // Abseil also takes the words infinite-future and infinite-past, which are no times.
+      if (!absl::ParseTime(absl::RFC3339_full, time_text, &parsed, &error) || parsed == absl::InfiniteFuture() ||
+          parsed == absl::InfinitePast()) {
         return refuse(Refusal::kWrongType, "field '" + mapping.time + "' is not an RFC 3339 time: " + error);
       }
       time_ms = absl::ToUnixMillis(parsed);
@@ -167,6 +185,7 @@ Refusal PlayParser::Impl::read_scene(std::string_view& out) {
   if (scene == nullptr) return Refusal::kNone;
   if (scene->get_string().get(out)) return refuse(Refusal::kWrongType, "field '" + mapping.scene + "' is not a string");
   if (out.size() > kIdBytesMax) return refuse(Refusal::kIdTooLong, "field '" + mapping.scene + "' is longer than 128 bytes");
+  if (has_nul(out)) return refuse(Refusal::kWrongType, "field '" + mapping.scene + "' contains the character NUL");
   return Refusal::kNone;
 }
 
@@ -176,7 +195,7 @@ Refusal PlayParser::Impl::read_kind(EventKind& kind) {
   std::string_view name;
   if (event->get_string().get(name)) return refuse(Refusal::kWrongType, "field '" + mapping.event + "' is not a string");
   if (name == "play") return Refusal::kNone;
-  return refuse(Refusal::kUnknownEvent, "field '" + mapping.event + "' is '" + std::string(name.substr(0, 64)) + "', known is 'play'");
+  return refuse(Refusal::kUnknownEvent, "field '" + mapping.event + "' is '" + std::string(cut(name, 64)) + "', known is 'play'");
 }
 
 Refusal PlayParser::Impl::parse(std::string_view json, int64_t now_ms, Play& play) {

@@ -38,6 +38,9 @@ Status read_header(ByteReader& in, PartitionId partition, uint32_t partition_cou
   return {};
 }
 
+constexpr auto kQuarterFirst = static_cast<uint64_t>(kEventTimeMinMs / kQuarterMs);
+constexpr auto kQuarterEnd = static_cast<uint64_t>(kEventTimeEndMs / kQuarterMs);
+
 Status verify_quarters(ByteReader& in) {
   const uint64_t quarters = in.varint();
   if (quarters == 0 || quarters > in.left()) return bad_record("user batches: number of quarters is not possible");
@@ -45,11 +48,11 @@ Status verify_quarters(ByteReader& in) {
   for (uint64_t q = 0; q < quarters; ++q) {
     const uint64_t delta = in.varint();
     const uint64_t items = in.varint();
-    if (!in.ok() || (q > 0 && delta == 0) || delta > static_cast<uint64_t>(kEventTimeEndMs / kQuarterMs)) {
+    if (!in.ok() || (q > 0 && delta == 0) || delta > kQuarterEnd) {
       return bad_record("user batches: quarters are cut short or not ascending");
     }
     quarter += delta;
-    if (quarter >= static_cast<uint64_t>(kEventTimeEndMs / kQuarterMs)) return bad_record("user batches: quarter out of range");
+    if (quarter < kQuarterFirst || quarter >= kQuarterEnd) return bad_record("user batches: quarter out of range");
     if (items == 0 || items > in.left() / sizeof(uint64_t)) return bad_record("user batches: number of items is not possible");
     uint64_t last = 0;
     for (uint64_t i = 0; i < items; ++i) {
@@ -166,19 +169,21 @@ std::string encode_slot_end(const SlotEnd& end) {
 
 namespace {
 
-// Reads the hours: disjoint, ascending, within the header's range.
+// Reads the hours: disjoint, ascending by number and by offsets, within the header's range.
 Status read_hours(ByteReader& in, SlotEnd& end) {
   const uint64_t count = in.varint();
   if (count == 0 || count > in.left()) return bad_record("slot end: number of hours is not possible");
   Offset floor = end.header.range.from;
+  int64_t last_hour = -1;
   for (uint64_t i = 0; i < count; ++i) {
     const auto hour = static_cast<int64_t>(in.varint());
     const auto from = static_cast<int64_t>(in.varint());
     const auto to = static_cast<int64_t>(in.varint());
-    if (!in.ok() || hour < 0 || from < floor.value || to <= from || to > end.header.range.to.value) {
+    if (!in.ok() || hour <= last_hour || from < floor.value || to <= from || to > end.header.range.to.value) {
       return bad_record("slot end: hours are cut short or not in order");
     }
     floor = Offset(to);
+    last_hour = hour;
     end.hours.push_back({HourIndex(hour), {Offset(from), Offset(to)}});
   }
   return {};

@@ -1,0 +1,66 @@
+#include "tests/schemas/documented_example.h"
+
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <sstream>
+
+namespace bloomring {
+
+namespace {
+
+int digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+}  // namespace
+
+std::string documented_block(std::string_view section, std::string_view language) {
+  std::ifstream file(BLOOMRING_FORMATS_DOCUMENT);
+  const std::string title = "## " + std::string(section);
+  const std::string fence = "```" + std::string(language);
+  bool in_section = false, in_block = false;
+  std::string block;
+  for (std::string line; std::getline(file, line);) {
+    if (in_block && line == "```") return block;
+    if (in_block) {
+      block += line + "\n";
+    } else if (line.starts_with("## ")) {
+      in_section = line == title;
+    } else {
+      in_block = in_section && line == fence;
+    }
+  }
+  FAIL("docs/formats.md has no block of " << language << " in the section " << section);
+  return {};
+}
+
+std::string documented_example(std::string_view section) {
+  std::istringstream lines(documented_block(section, "hex"));
+  std::string bytes;
+  for (std::string line; std::getline(lines, line);) {
+    const std::string_view code = std::string_view(line).substr(0, line.find("  "));
+    int high = -1;
+    for (const char c : code) {
+      if (c == ' ') continue;
+      INFO(line);
+      REQUIRE(digit(c) >= 0);
+      if (high >= 0) bytes.push_back(static_cast<char>(high << 4 | digit(c)));
+      high = high >= 0 ? -1 : digit(c);
+    }
+    REQUIRE(high == -1);
+  }
+  return bytes;
+}
+
+std::string hex(std::string_view bytes) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (const char c : bytes) {
+    text.push_back(kDigits[static_cast<unsigned char>(c) >> 4]);
+    text.push_back(kDigits[static_cast<unsigned char>(c) & 15]);
+  }
+  return text;
+}
+
+}  // namespace bloomring

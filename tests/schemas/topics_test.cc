@@ -1,0 +1,51 @@
+#include "schemas/topics.h"
+
+#include <catch2/catch.hpp>
+
+using namespace bloomring;
+
+TEST_CASE("topics: the registry has every topic in the order of the flow, by its configured name") {
+  TopicPlan plan;
+  plan.names = {{"plays-app", "plays-web"}, "events", "batches", "dead"};
+  std::vector<std::string> names;
+  for (const TopicSpec& topic : topic_registry(plan)) {
+    names.push_back(topic.name);
+    CHECK_FALSE(topic.purpose.empty());
+  }
+  CHECK(names == std::vector<std::string>{"plays-app", "plays-web", "events", "batches", "dead"});
+}
+
+TEST_CASE("topics: only those that shards are mapped to have a fixed partition count, and it is the same") {
+  TopicPlan plan;
+  plan.partitions = 40;
+  plan.plays_partitions = 7;
+  plan.replication = 2;
+  const std::vector<TopicSpec> topics = topic_registry(plan);
+  REQUIRE(topics.size() == 4);
+  CHECK(topics[0].partitions == 7);
+  CHECK_FALSE(topics[0].partitions_fixed);
+  for (const size_t internal : {1, 2}) {
+    CHECK(topics[internal].partitions == 40);
+    CHECK(topics[internal].partitions_fixed);
+  }
+  CHECK(topics[3].partitions == 1);  // Dead letters are written to partition 0.
+  CHECK_FALSE(topics[3].partitions_fixed);
+  for (const TopicSpec& topic : topics) CHECK(topic.replication == 2);
+}
+
+TEST_CASE("topics: user-events is stamped by the broker, because slots are cut by log time") {
+  const std::vector<TopicSpec> topics = topic_registry({});
+  CHECK(topics[1].name == "user-events");
+  CHECK(topics[1].settings.at("message.timestamp.type") == "LogAppendTime");
+}
+
+TEST_CASE("topics: internal topics are kept as long as configured and never compacted, dead letters seven times as long") {
+  TopicPlan plan;
+  plan.retention_ms = 1000;
+  const std::vector<TopicSpec> topics = topic_registry(plan);
+  CHECK(topics[0].settings.empty());  // How long a site keeps its plays is its own business.
+  for (const size_t ours : {1, 2, 3}) CHECK(topics[ours].settings.at("cleanup.policy") == "delete");
+  CHECK(topics[1].settings.at("retention.ms") == "1000");
+  CHECK(topics[2].settings.at("retention.ms") == "1000");
+  CHECK(topics[3].settings.at("retention.ms") == "7000");
+}
