@@ -27,6 +27,12 @@ struct EmbeddedFilterStore::Impl {
   // Adds the operand of the update to the batch.
   Status add(const FilterUpdate& update, rocksdb::WriteBatch& batch);
   Status write(rocksdb::WriteBatch& batch);
+  // What RocksDB said of a write. After a failed one it must not be asked to write or to close its log again: 7.8.3
+  // ends the process by an assertion then.
+  Status written(const rocksdb::Status& status);
+  bool writable() const { return !broken; }
+  Status refusal() const { return fatal("filter store at " + config.path + ": a write failed before; restart the process"); }
+  ~Impl();
 
   const EmbeddedFilterStoreConfig config;
   const FilterLife life;
@@ -37,6 +43,7 @@ struct EmbeddedFilterStore::Impl {
   std::atomic<uint64_t> bytes_written{0};
   std::atomic<uint64_t> applied{0};  // Writes so far, and how many of them are known to be durable.
   std::atomic<uint64_t> durable{0};
+  std::atomic<bool> broken{false};
   std::unique_ptr<rocksdb::DB> db;  // Last: it calls into what is above until it is closed.
 };
 
@@ -78,8 +85,20 @@ Status EmbeddedFilterStore::Impl::add(const FilterUpdate& update, rocksdb::Write
   return status_of(batch.Merge(key, operand), "filter store");
 }
 
+Status EmbeddedFilterStore::Impl::written(const rocksdb::Status& status) {
+  Status result = status_of(status, "filter store at " + config.path);
+  if (result.code() == Code::kFatal) broken = true;
+  return result;
+}
+
+// What a broken store still has open is left to the end of the process, which is near: see `written`.
+EmbeddedFilterStore::Impl::~Impl() {
+  if (broken) static_cast<void>(db.release());
+}
+
 Status EmbeddedFilterStore::Impl::write(rocksdb::WriteBatch& batch) {
-  BLOOMRING_TRY(status_of(db->Write(rocksdb::WriteOptions(), &batch), "filter store at " + config.path));
+  if (!writable()) return refusal();
+  BLOOMRING_TRY(written(db->Write(rocksdb::WriteOptions(), &batch)));
   ++applied;
   return {};
 }
@@ -110,7 +129,8 @@ Status EmbeddedFilterStore::apply(std::span<const FilterUpdate> updates) {
 Status EmbeddedFilterStore::sync() {
   const uint64_t applied = impl_->applied;
   if (impl_->durable >= applied) return {};
-  BLOOMRING_TRY(status_of(impl_->db->FlushWAL(/*sync=*/true), "filter store at " + impl_->config.path));
+  if (!impl_->writable()) return impl_->refusal();
+  BLOOMRING_TRY(impl_->written(impl_->db->FlushWAL(/*sync=*/true)));
   uint64_t durable = impl_->durable;
   while (durable < applied && !impl_->durable.compare_exchange_weak(durable, applied)) {
   }
@@ -124,8 +144,9 @@ Status EmbeddedFilterStore::advance(PartitionId partition, const MergedWatermark
   durably.sync = true;
   const std::string key = watermark_key(partition);
   const std::string value = encode_watermark(watermark, partition, impl_->config.partition_count);
+  if (!impl_->writable()) return impl_->refusal();
   impl_->bytes_written += key.size() + value.size();
-  return status_of(impl_->db->Put(durably, key, value), "filter store at " + impl_->config.path);
+  return impl_->written(impl_->db->Put(durably, key, value));
 }
 
 Result<std::optional<MergedWatermark>> EmbeddedFilterStore::read_watermark(PartitionId partition) {

@@ -45,8 +45,8 @@ class FullDisk(law.LawCase):
             path = folder / "all.yaml"
             path.write_text(json.dumps(settings))
             processes.run([plays.binary(), "topics", "--execute", "--config", path])
-            now = int(time.time() * 1000)
-            some = [plays.Play("u1", f"v{i}", now - i, 1, 1) for i in range(200)]
+            some = plays.read(last_play_ms=int(time.time() * 1000))
+            oracle = plays.by_user(some)
             with processes.Process("all", [plays.binary(), "run", "--config", path], folder) as run:
                 run.ready_line(60)
                 fill(disk / "filler")
@@ -58,7 +58,7 @@ class FullDisk(law.LawCase):
                 ready = run.start().ready_line(60)
 
                 def all_filtered():
-                    report = plays.check_all(ready["grpc"], plays.by_user(some), probes_per_user=0)
-                    return not report.unseen and report.reasons["filter"] == len(some)
+                    report = plays.check_all(ready["grpc"], oracle, probes_per_user=0)
+                    return not report.unseen and report.reasons["filter"] == report.played
                 run.wait_until(all_filtered, 120, "all plays are in the filter")
                 self.assertEqual(run.term(), 0)
