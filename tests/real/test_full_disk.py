@@ -4,7 +4,6 @@ import contextlib
 import json
 import subprocess
 import time
-import unittest
 
 import chain
 import kafka_server
@@ -17,12 +16,9 @@ DISK_BYTES = 24 << 20
 
 @contextlib.contextmanager
 def small_disk(path):
-    """A file system of its own, so that it can be filled without harm to the machine."""
+    """A file system of its own, so that it can be filled without harm to the machine. Needs the right to mount."""
     path.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES}", "bloomring-small", str(path)],
-                             capture_output=True, check=False)
-    if mounted.returncode != 0:
-        raise unittest.SkipTest("this machine does not let us mount a small file system")
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES}", "bloomring-small", str(path)], check=True)
     try:
         yield path
     finally:
