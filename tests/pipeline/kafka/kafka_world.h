@@ -27,8 +27,9 @@ void must(const Status& status);
 
 std::unique_ptr<EmbeddedBroker> broker_with(const std::map<std::string, int32_t>& partitions_by_topic);
 
-// Calls `step` until it returns true, for at most `seconds`. Returns what it said last.
-bool eventually(const std::function<bool()>& step, int seconds = 14);
+// Calls `step` until it returns true, for at most `seconds`: far more than it takes, for a machine that is busy with
+// other things. Returns what it said last.
+bool eventually(const std::function<bool()>& step, int seconds = 60);
 
 OutRecord record(const std::string& topic, int32_t partition, const std::string& value);
 

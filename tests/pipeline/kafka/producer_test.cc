@@ -41,7 +41,7 @@ TEST_CASE("producer: a dead letter's headers survive, bytes of any kind included
   OutRecord out = record("dead", 0, "{broken");
   out.headers = {{"reason", "bad json"}, {"offset", "17"}, {"empty", ""}, {"bytes", std::string("a\0b", 3)}};
   must(producer->make_sink()->send(out, 1));
-  must(producer->flush(5000));
+  must(producer->flush(60000));
   CHECK(first_headers(broker->settings(), "dead") ==
         std::map<std::string, std::string>(out.headers.begin(), out.headers.end()));
 }
@@ -55,7 +55,7 @@ TEST_CASE("producer: a ticket comes back once its record is durable") {
   std::vector<uint64_t> tickets;
   REQUIRE(eventually([&] { return must(sink->poll_acks(tickets)), !tickets.empty(); }));
   CHECK(tickets == std::vector<uint64_t>{42});
-  must(producer->flush(1000));
+  must(producer->flush(60000));
   CHECK(producer->stats().delivered == 1);
 }
 
@@ -67,7 +67,7 @@ TEST_CASE("producer: each sink hears of its own records only") {
     OutRecord out = record("out", 0, "v");
     must((i % 3 == 0 ? one : two)->send(out, i));
   }
-  must(producer->flush(5000));
+  must(producer->flush(60000));
   std::vector<uint64_t> of_one, of_two;
   must(one->poll_acks(of_one));
   must(two->poll_acks(of_two));
@@ -90,9 +90,9 @@ TEST_CASE("producer: a full queue is kRetry and takes nothing, and drains when t
   CHECK(out.value == "v");
   CHECK(producer->stats().in_flight == 10);
   broker->set_down(false);
-  must(producer->flush(14000));
+  must(producer->flush(60000));
   must(sink->send(out, 10));
-  must(producer->flush(14000));
+  must(producer->flush(60000));
   CHECK(producer->stats().delivered == 11);
 }
 
@@ -109,7 +109,7 @@ TEST_CASE("producer: a sink may be destroyed while its records are in flight, an
   sink.reset();
   CHECK(producer->stats().in_flight == 100);
   broker->set_down(false);
-  must(producer->flush(14000));
+  must(producer->flush(60000));
   CHECK(producer->stats().delivered == 100);
 }
 
@@ -160,7 +160,7 @@ TEST_CASE("producer: a topic that goes away makes its sink kFatal with topic, pa
     OutRecord out = record("out", 0, "v");
     out.headers = {{"reason", "x"}};
     status = sink->send(out, ++ticket);
-    if (status.ok()) must(producer->flush(14000));
+    if (status.ok()) must(producer->flush(60000));
     if (status.ok()) status = sink->poll_acks(tickets);
     return !status.ok();
   }));

@@ -161,7 +161,7 @@ TEST_CASE("real broker: a record that the topic refuses makes its sink kFatal") 
   const auto sink = producer->make_sink();
   OutRecord out = record("small", 0, std::string(5000, 'x'));
   must(sink->send(out, 1));
-  must(producer->flush(14000));
+  must(producer->flush(60000));
   std::vector<uint64_t> tickets;
   const Status status = sink->poll_acks(tickets);
   CHECK(status.code() == Code::kFatal);
