@@ -55,14 +55,24 @@ def topic_bytes(kafka_folder, topic):
     return sum(log.stat().st_size for log in logs)
 
 
-class Node:
-    """One bloomring process with some of the stages."""
+class PatientServer(kafka_server.KafkaServer):
+    """A broker that may take long to start, beside other work."""
 
-    def __init__(self, folder, bootstrap, options, name, stages):
-        self.folder = folder
+    def wait_until_answers(self, bound_s=600):
+        super().wait_until_answers(bound_s)
+
+
+class Node:
+    """One bloomring process with some of the stages. Topics and groups carry the name of the set that it works on."""
+
+    def __init__(self, folder, bootstrap, options, name, stages, topics, group=None):
+        self.plays = f"{topics}-plays"
+        self.events = f"{topics}-events"
+        self.batches = f"{topics}-batches"
         config = {
-            "kafka": {"bootstrap": bootstrap, "group_prefix": name if stages == ["ingest"] else "bench"},
-            "topics": {"partitions": PARTITIONS, "plays_partitions": PARTITIONS, "replication": 1},
+            "kafka": {"bootstrap": bootstrap, "group_prefix": group or topics},
+            "topics": {"plays": self.plays, "user_events": self.events, "user_batches": self.batches, "dead": f"{topics}-dead",
+                       "partitions": PARTITIONS, "plays_partitions": PARTITIONS, "replication": 1},
             "ring": {"slots": RING_SLOTS, "slot_seconds": options.slot_seconds},
             "store": {"path": str(folder / "store")},
             "state": {"path": str(folder / name)},
@@ -73,6 +83,7 @@ class Node:
         self.config.write_text(json.dumps(config, indent=1))
         self.process = processes.Process(
             name, [plays.binary(), "run", "--config", self.config, "--stages", ",".join(stages)], folder)
+        self.bootstrap = bootstrap
         self._scraped = {}
         self._scrape_due = 0.0
 
@@ -81,7 +92,7 @@ class Node:
 
     def __enter__(self):
         self.process.start()
-        self.admin = self.process.ready_line(60)["admin"]
+        self.admin = self.process.ready_line(300)["admin"]
         return self
 
     def __exit__(self, *_):
@@ -109,33 +120,32 @@ class Node:
             return condition()
         self.process.wait_until(check, bound_s, what)
 
-    def wait_until_committed(self, stage, topic, bootstrap, bound_s):
-        ends = {p: end for p, end in processes.end_offsets(bootstrap, topic, PARTITIONS).items() if end}
+    def wait_until_committed(self, stage, topic, bound_s):
+        ends = {p: end for p, end in processes.end_offsets(self.bootstrap, topic, PARTITIONS).items() if end}
         self.wait_until(lambda: all(self.committed(stage, topic).get(p, 0) >= end for p, end in ends.items()), bound_s,
                         f"{stage} has committed {topic}")
 
 
-def generate(bootstrap, options, rate=0.0):
-    command = [plays.binary(), "generate", "--bootstrap", bootstrap, "--plays", options.plays, "--users", options.users,
-               "--hours", options.slots, "--id-bytes", options.id_bytes, "--rate", rate]
+def generate(node, options, rate=0.0):
+    command = [plays.binary(), "generate", "--bootstrap", node.bootstrap, "--topic", node.plays, "--plays", options.plays,
+               "--users", options.users, "--hours", options.slots, "--id-bytes", options.id_bytes, "--rate", rate]
     _, out, _ = processes.run(command, bound_s=1800)
     return json.loads(out)
 
 
-def raw_read(bootstrap):
-    command = [plays.binary().parent / "topic_read_bench", bootstrap, "plays", PARTITIONS]
+def raw_read(node):
+    command = [plays.binary().parent / "topic_read_bench", node.bootstrap, node.plays, PARTITIONS]
     _, out, _ = processes.run(command, bound_s=600)
     return json.loads(out)
 
 
-def ingest_once(folder, bootstrap, options, run):
-    """A fresh group of one process reads the whole topic."""
-    with Node(folder, bootstrap, options, f"ingest-{run}", ["ingest"]) as node:
+def ingest_once(node, options):
+    """A fresh group of one process reads the whole topic. The process is counted from its start."""
+    with node:
         start = time.monotonic()
-        node.wait_until(lambda: node.total("bloomring_ingest_records_total") >= options.plays, 600, "every play is read")
+        node.wait_until(lambda: node.total("bloomring_ingest_records_total") >= options.plays, 900, "every play is read")
         seconds = time.monotonic() - start
-        node.wait_until_committed("ingest", "plays", bootstrap, 120)
-        node.scrape()
+        node.wait_until_committed("ingest", node.plays, 300)
         return {
             "cpu_seconds": cpu_seconds(node.process.pid), "seconds": seconds, "resident_mib": resident_peak_mib(node.process.pid),
             "refused": node.total("bloomring_ingest_records_total", result="refused"),
@@ -144,28 +154,29 @@ def ingest_once(folder, bootstrap, options, run):
         }
 
 
-def run_ingest(options):
+def run_ingest(options, server, folder):
     """The same preloaded topic, read raw and by the ingest stage, in turns."""
-    with processes.temp_folder("bench") as folder, kafka_server.KafkaServer(options.kafka, folder / "kafka", heap="512m") as server:
-        Node(folder, server.bootstrap, options, "topics", ["ingest"]).make_topics()
-        sent = generate(server.bootstrap, options)
-        for run in range(options.runs):
-            raw = raw_read(server.bootstrap)
-            ingest = ingest_once(folder, server.bootstrap, options, run)
-            raw_us = raw["cpu_seconds"] * 1e6 / raw["records"]
-            ingest_us = ingest["cpu_seconds"] * 1e6 / options.plays
-            yield {
-                "part": "ingest", "run": run, "plays": options.plays, "bytes_per_play": sent["bytes"] / sent["plays"],
-                "raw_cpu_us_per_record": raw_us, "raw_records_per_s_wall": raw["records"] / raw["seconds"],
-                "ingest_cpu_us_per_play": ingest_us, "ingest_plays_per_s_wall": options.plays / ingest["seconds"],
-                "ingest_rate_of_raw_by_cpu": raw_us / ingest_us,
-                "ingest_repeats": ingest["repeats"], "ingest_refused": ingest["refused"],
-                "block_bytes_per_play": ingest["block_bytes"] / options.plays, "blocks": ingest["blocks"],
-                "ingest_resident_peak_mib": ingest["resident_mib"],
-            }
+    first = Node(folder, server.bootstrap, options, "topics", ["ingest"], "ingest")
+    first.make_topics()
+    sent = generate(first, options)
+    for run in range(options.runs):
+        raw = raw_read(first)
+        node = Node(folder, server.bootstrap, options, f"ingest-{run}", ["ingest"], "ingest", group=f"ingest-{run}")
+        ingest = ingest_once(node, options)
+        raw_us = raw["cpu_seconds"] * 1e6 / raw["records"]
+        ingest_us = ingest["cpu_seconds"] * 1e6 / options.plays
+        yield {
+            "part": "ingest", "run": run, "plays": options.plays, "bytes_per_play": sent["bytes"] / sent["plays"],
+            "raw_cpu_us_per_record": raw_us, "raw_records_per_s_wall": raw["records"] / raw["seconds"],
+            "ingest_cpu_us_per_play": ingest_us, "ingest_plays_per_s_wall": options.plays / ingest["seconds"],
+            "ingest_rate_of_raw_by_cpu": raw_us / ingest_us,
+            "ingest_repeats": ingest["repeats"], "ingest_refused": ingest["refused"],
+            "block_bytes_per_play": ingest["block_bytes"] / options.plays, "blocks": ingest["blocks"],
+            "ingest_resident_peak_mib": ingest["resident_mib"],
+        }
 
 
-def chain_totals(nodes, options, folder, cpu_used, idle):
+def chain_totals(nodes, options, kafka_folder, store_folder, cpu_used, idle):
     def total(name, **labels):
         return sum(node.total(name, **labels) for node in nodes)
 
@@ -181,9 +192,9 @@ def chain_totals(nodes, options, folder, cpu_used, idle):
         "idle_cpu_per_second": idle,
         "store_logical_bytes_per_play": total("bloomring_store_bytes_total") * per_play,
         "store_physical_bytes_per_play": total("bloomring_store_physical_bytes_total") * per_play,
-        "store_disk_bytes_per_play": sum(f.stat().st_size for f in (folder / "store").rglob("*") if f.is_file()) * per_play,
-        "events_topic_bytes_per_play": topic_bytes(folder / "kafka", "user-events") * per_play,
-        "batches_topic_bytes_per_play": topic_bytes(folder / "kafka", "user-batches") * per_play,
+        "store_disk_bytes_per_play": sum(f.stat().st_size for f in store_folder.rglob("*") if f.is_file()) * per_play,
+        "events_topic_bytes_per_play": topic_bytes(kafka_folder, nodes[0].events) * per_play,
+        "batches_topic_bytes_per_play": topic_bytes(kafka_folder, nodes[0].batches) * per_play,
         "block_bytes_per_play": total("bloomring_block_bytes_total") * per_play,
         "resident_peak_mib": sum(resident_peak_mib(node.process.pid) for node in nodes),
     }
@@ -194,37 +205,38 @@ def idle_for(seconds):
     processes.wait_for(lambda: time.monotonic() >= end, seconds + 1, "time passes")
 
 
-def run_chain(options, split):
+def run_chain(options, server, folder, split):
+    part = "split" if split else "chain"
     rate = options.plays / (options.slots * options.slot_seconds)
     placements = {stage: [stage] for stage in reversed(STAGES)} if split else {"chain": list(STAGES)}
     for run in range(options.runs):
+        own = folder / f"{part}-{run}"
+        own.mkdir()
+        nodes = [Node(own, server.bootstrap, options, name, stages, f"{part}-{run}") for name, stages in placements.items()]
+        ingest = nodes[-1]
+        window = nodes[list(placements).index("window")] if split else nodes[0]
+        ingest.make_topics()
         with contextlib.ExitStack() as stack:
-            folder = stack.enter_context(processes.temp_folder("bench"))
-            server = stack.enter_context(kafka_server.KafkaServer(options.kafka, folder / "kafka", heap="512m"))
-            nodes = [Node(folder, server.bootstrap, options, name, stages) for name, stages in placements.items()]
-            nodes[0].make_topics()
             for node in nodes:
                 stack.enter_context(node)
             pids = [node.process.pid for node in nodes]
             started = [cpu_seconds(pid) for pid in pids]
             idle_for(IDLE_S)
             before = [cpu_seconds(pid) for pid in pids]
+            idle = sum(b - s for s, b in zip(started, before)) / IDLE_S
             broker_before = cpu_seconds(server.pids[0])
             start = time.monotonic()
-            sent = generate(server.bootstrap, options, rate)
+            sent = generate(ingest, options, rate)
+            ingest.wait_until_committed("ingest", ingest.plays, 1200)
             # The last slots seal by the clock and are drained a slot later; a lap is ample.
-            bound_s = 120 + 2 * RING_SLOTS * options.slot_seconds
-            nodes[-1].wait_until_committed("ingest", "plays", server.bootstrap, bound_s + 600)
-            by_stage = dict(zip(placements, nodes))
-            window = by_stage.get("window", nodes[0])
-            window.wait_until_committed("window", "user-events", server.bootstrap, bound_s)
+            window.wait_until_committed("window", window.events, 600 + 2 * RING_SLOTS * options.slot_seconds)
             seconds = time.monotonic() - start
             used = [cpu_seconds(pid) - cpu for pid, cpu in zip(pids, before)]
             for node in nodes:
                 node.scrape()
-            found = {"part": "split" if split else "chain", "run": run, "seconds": seconds, "sent_per_s": sent["plays_per_second"],
+            found = {"part": part, "run": run, "seconds": seconds, "sent_per_s": sent["plays_per_second"],
                      "slot_seconds": options.slot_seconds}
-            found |= chain_totals(nodes, options, folder, used, sum(b - s for s, b in zip(started, before)) / IDLE_S)
+            found |= chain_totals(nodes, options, server.folder, own / "store", used, idle)
             if split:
                 found |= {f"{name}_cpu_us_per_play": cpu * 1e6 / options.plays for name, cpu in zip(placements, used)}
                 found |= {f"{node.process.name}_resident_peak_mib": resident_peak_mib(node.process.pid) for node in nodes}
@@ -257,14 +269,15 @@ def main():
     parser.add_argument("--id-bytes", type=int, default=0, help="fill ids up to this length")
     parser.add_argument("--kafka", default=kafka_server.VERSIONS[0])
     options = parser.parse_args()
-    parts = {"ingest": lambda: run_ingest(options), "chain": lambda: run_chain(options, split=False),
-             "split": lambda: run_chain(options, split=True)}
+    parts = {"ingest": run_ingest, "chain": lambda *where: run_chain(*where, split=False),
+             "split": lambda *where: run_chain(*where, split=True)}
     runs = []
     try:
-        for part in parts if options.part == "all" else [options.part]:
-            for found in parts[part]():
-                print(json.dumps(found), flush=True)
-                runs.append(found)
+        with processes.temp_folder("bench") as folder, PatientServer(options.kafka, folder / "kafka", heap="512m") as server:
+            for part in parts if options.part == "all" else [options.part]:
+                for found in parts[part](options, server, folder):
+                    print(json.dumps(found), flush=True)
+                    runs.append(found)
     except processes.Failed as failure:
         print(failure, file=sys.stderr)
         return 1

@@ -22,7 +22,8 @@ namespace {
 
 constexpr uint64_t kPlaysPerTurn = 1'000;    // Between two looks at the clock, the signals and the acknowledgements.
 constexpr int64_t kProgressIntervalNs = 5'000'000'000;
-constexpr int kFlushTimeoutMs = 60'000;
+constexpr int kFlushTurnMs = 1'000;
+constexpr int kTurnsWithoutProgress = 60;
 
 // Where plays go.
 class Destination {
@@ -79,8 +80,13 @@ class KafkaTopic final : public Destination {
     return sink_->poll_acks(acks_);
   }
   Status finish() override {
-    BLOOMRING_TRY(producer_->flush(kFlushTimeoutMs));
-    return end_turn();
+    int64_t in_flight = producer_->stats().in_flight;
+    for (int turns = 0; turns < kTurnsWithoutProgress; ++turns) {
+      const Status flushed = producer_->flush(kFlushTurnMs);
+      if (flushed.code() != Code::kRetry || stop_signal_within(0)) return flushed.ok() ? end_turn() : flushed;
+      if (std::exchange(in_flight, producer_->stats().in_flight) > producer_->stats().in_flight) turns = 0;
+    }
+    return retry("the brokers took nothing for a minute; " + std::to_string(in_flight) + " plays were not written");
   }
 
  private:
