@@ -9,7 +9,7 @@ constexpr const MetricDecl* kAll[] = {
     &kBatches,         &kBatchPlays,   &kMergeRecords,
     &kMergedPlays,        &kExpiredPlays,    &kStoreUpdates, &kStoreBytes,     &kStorePhysicalBytes,
     &kStoreDiskBytes,     &kStoreErrors,     &kServeRecords,   &kServeEvents,  &kEventToSeen,    &kQuerySeconds,
-    &kCandidates,      &kAnswersSaturated, &kRecentEntries,  &kRecentBytes,  &kBuildInfo,      &kLogMessages,
+    &kCandidates,      &kAnswersSaturated, &kRecentEntries,  &kRecentBytes,  &kServedEntries, &kServedBytes, &kBuildInfo,      &kLogMessages,
     &kProcessCpu,         &kProcessResident, &kProcessVirtual, &kProcessFds,   &kProcessFdsMax,  &kProcessStart,
 };
 

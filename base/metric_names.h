@@ -173,6 +173,12 @@ inline constexpr MetricDecl kRecentEntries{
 inline constexpr MetricDecl kRecentBytes{
     "bloomring_recent_bytes", MetricType::kGauge,
     "Memory of the recent plays held for queries."};
+inline constexpr MetricDecl kServedEntries{
+    "bloomring_served_entries", MetricType::kGauge,
+    "Served items held in memory for queries."};
+inline constexpr MetricDecl kServedBytes{
+    "bloomring_served_bytes", MetricType::kGauge,
+    "Memory of the served items held for queries."};
 
 // --- process ---
 inline constexpr MetricDecl kBuildInfo{

@@ -51,6 +51,7 @@ std::vector<double> ReplicaTask::take_delays() { return std::exchange(delays_, {
 Status ReplicaTask::take_watermark(int64_t now_ms) {
   if (now_ms < watermark_due_ms_ && watermark_due_ms_ - now_ms <= config_.watermark_interval_ms) return {};
   watermark_due_ms_ = now_ms + config_.watermark_interval_ms;
+  held_->expire(now_ms);
   auto read = filters_.read_watermark(held_->id());
   if (read.code() == Code::kRetry) {
     ++stats_.store_retries;

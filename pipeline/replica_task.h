@@ -32,7 +32,7 @@ struct ReplicaStats {
 
 class ReplicaTask final : public Task {
  public:
-  // `log_end_at_start`: the partition is ready when everything below has been applied.
+  // `start`: what `source` gives first. `log_end_at_start`: the partition is ready when everything below has been applied.
   ReplicaTask(ReplicaTaskConfig config, std::shared_ptr<HeldPartition> held, FilterStore& filters, std::unique_ptr<Source> source,
               Offset start, Offset log_end_at_start);
 

@@ -2,6 +2,8 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+
 #include "base/metric_names.h"
 #include "pipeline/wait.h"
 #include "serving/replica_placement.h"
@@ -22,6 +24,7 @@ Status ServeStage::start() {
   BLOOMRING_TRY(assign_partitions().with_context("serve"));
   registration_ = context_.metrics.on_scrape([this](Scrape& scrape) { write(scrape); });
   worker_ = std::make_unique<Worker>("serve", context_.clock, [this](const Status& status) { context_.on_failure("serve", status); });
+  BLOOMRING_TRY(open_log().with_context("serve"));
   BLOOMRING_TRY(serve_calls().with_context("serve"));
   worker_->set_ticker(kReportIntervalMs, [this] { report(); });
   worker_->post([this] {
@@ -30,46 +33,82 @@ Status ServeStage::start() {
   return {};
 }
 
+// Where recent plays of the partition begin: everything below is merged, or lost.
+Result<Offset> ServeStage::merged_of(PartitionId partition, Offset log_start) {
+  auto watermark = context_.filters->read_watermark(partition);
+  if (watermark.code() != Code::kRetry) BLOOMRING_TRY(watermark.status());
+  const bool known = watermark.ok() && watermark->has_value();
+  const Offset merged = known ? (*watermark)->offset : Offset(0);
+  if (known && merged < log_start) {
+    spdlog::warn("serve {}: {} records from offset {} are not merged and no longer in the log; the window stage says what to do",
+                 kafka::to_string({context_.settings.topics.user_events, partition}), log_start.value - merged.value, merged.value);
+  }
+  return std::max(merged, log_start);
+}
+
+Result<std::vector<ServeStage::Beginning>> ServeStage::decide_beginnings(const std::vector<PartitionId>& ids) {
+  const Settings& settings = context_.settings;
+  std::vector<kafka::TopicPartition> partitions;
+  for (const PartitionId id : ids) partitions.push_back({settings.topics.user_events, id});
+  // The event time of what was served may be ahead of the time in the log.
+  const int64_t oldest_ms = context_.clock.now_ms() - settings.served.max_age_ms() - context_.calendar.config().ahead_ms;
+  // Brokers that have just started, or topics that were just made, need a moment.
+  std::vector<kafka::PartitionFacts> facts;
+  std::vector<std::optional<Offset>> young;
+  const std::string what = "the brokers to tell the ends of " + settings.topics.user_events;
+  BLOOMRING_TRY(wait_until(context_.clock, kLookupBoundMs, what, [&]() -> Result<bool> {
+    auto asked = consumer_->facts(partitions);
+    if (asked.code() == Code::kRetry) return false;
+    BLOOMRING_TRY_ASSIGN(facts, std::move(asked));
+    auto by_time = consumer_->offsets_at(partitions, oldest_ms);
+    if (by_time.code() == Code::kRetry) return false;
+    BLOOMRING_TRY_ASSIGN(young, std::move(by_time));
+    return true;
+  }));
+  std::vector<Beginning> beginnings;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    BLOOMRING_TRY_ASSIGN(const Offset merged, merged_of(ids[i], facts[i].log_start));
+    const Offset read_from = std::max(facts[i].log_start, std::min(merged, young[i].value_or(facts[i].log_end)));
+    beginnings.push_back({partitions[i], merged, read_from, facts[i].log_end});
+  }
+  return beginnings;
+}
+
 Status ServeStage::assign_partitions() {
   const Settings& settings = context_.settings;
   const ReplicaPlacement placement{settings.serve.replica_index, settings.serve.replica_count, settings.serve.replication_factor};
   const std::vector<PartitionId> ids = placement.held(settings.topics.partitions);
-  std::vector<kafka::TopicPartition> partitions;
-  for (const PartitionId id : ids) partitions.push_back({settings.topics.user_events, id});
-  BLOOMRING_TRY_ASSIGN(consumer_, kafka::AssignedConsumer::create(context_.kafka, partitions.size()));
-  // Brokers that have just started, or topics that were just made, need a moment.
-  std::vector<kafka::PartitionFacts> facts;
-  BLOOMRING_TRY(wait_until(context_.clock, kLookupBoundMs, "the brokers to tell the ends of " + settings.topics.user_events, [&]() -> Result<bool> {
-    auto asked = consumer_->facts(partitions);
-    if (asked.code() == Code::kRetry) return false;
-    if (!asked.ok()) return asked.status();
-    facts = std::move(*asked);
-    return true;
-  }));
-
+  BLOOMRING_TRY_ASSIGN(consumer_, kafka::AssignedConsumer::create(context_.kafka, ids.size()));
+  BLOOMRING_TRY_ASSIGN(const std::vector<Beginning> beginnings, decide_beginnings(ids));
   std::vector<kafka::AssignedConsumer::Start> starts;
-  for (size_t i = 0; i < ids.size(); ++i) {
-    auto watermark = context_.filters->read_watermark(ids[i]);
-    if (watermark.code() != Code::kRetry) BLOOMRING_TRY(watermark.status());
-    const bool known = watermark.ok() && watermark->has_value();
-    const Offset merged = known ? (*watermark)->offset : Offset(0);
-    if (known && merged < facts[i].log_start) {
-      spdlog::warn("serve {}: {} records from offset {} are not merged and no longer in the log; the window stage says what to do",
-                   kafka::to_string(partitions[i]), facts[i].log_start.value - merged.value, merged.value);
-    }
-    starts.push_back({partitions[i], std::max(merged, facts[i].log_start)});
-  }
+  for (const Beginning& begin : beginnings) starts.push_back({begin.partition, begin.read_from});
   BLOOMRING_TRY_ASSIGN(std::vector<std::unique_ptr<Source>> sources, consumer_->assign(starts));
 
-  const RecentPlaysConfig recents{settings.ring.slot_ms(), settings.serve.recent_bytes_max / std::max<size_t>(1, ids.size())};
+  const size_t held_count = std::max<size_t>(1, ids.size());
+  const RecentPlaysConfig recents{settings.ring.slot_ms(), settings.serve.recent_bytes_max / held_count};
+  const ServedItemsConfig served{settings.served.per_user_max, settings.served.max_age_ms(), settings.served.bytes_max / held_count};
   const ReplicaTaskConfig config{settings.topics.partitions, settings.ring.lap_ms()};
   for (size_t i = 0; i < ids.size(); ++i) {
-    auto held = std::make_shared<HeldPartition>(ids[i], recents, context_.calendar, starts[i].offset);
+    const Beginning& begin = beginnings[i];
+    auto held = std::make_shared<HeldPartition>(ids[i], recents, context_.calendar, begin.merged, served);
     held_[ids[i]] = held;
-    tasks_.push_back(std::make_unique<ReplicaTask>(config, held, *context_.filters, std::move(sources[i]), starts[i].offset, facts[i].log_end));
+    tasks_.push_back(std::make_unique<ReplicaTask>(config, held, *context_.filters, std::move(sources[i]), begin.read_from, begin.log_end));
   }
   counted_.resize(tasks_.size());
   return {};
+}
+
+Status ServeStage::open_log() {
+  const TopicSettings& topics = context_.settings.topics;
+  KafkaEventLogConfig config;
+  config.topic = topics.user_events;
+  config.partition_count = topics.partitions;
+  return wait_until(context_.clock, kLookupBoundMs, "the brokers to describe " + config.topic, [&]() -> Result<bool> {
+    auto opened = KafkaEventLog::create(config, context_.kafka);
+    if (opened.code() == Code::kRetry) return false;
+    BLOOMRING_TRY_ASSIGN(log_, std::move(opened));
+    return true;
+  });
 }
 
 Status ServeStage::serve_calls() {
@@ -78,7 +117,7 @@ Status ServeStage::serve_calls() {
   config.listen = context_.settings.serve.listen;
   config.service.limits.candidates_max = context_.settings.serve.candidates_max;
   config.service.observe = [this](const grpc::Status& status, double seconds) { observe(status, seconds); };
-  BLOOMRING_TRY_ASSIGN(server_, GrpcServer::start(config, *this, *core_));
+  BLOOMRING_TRY_ASSIGN(server_, GrpcServer::start(config, *this, *core_, log_.get()));
   return {};
 }
 
@@ -88,6 +127,7 @@ void ServeStage::stop() {
     server_->set_serving(false);
     server_->shutdown(kCallGraceMs);
   }
+  if (log_ && !log_->flush(kCallGraceMs).ok()) spdlog::warn("serve: {} writes were not acknowledged", log_->in_flight());
   worker_->call([this] {
     for (auto& task : tasks_) worker_->remove(*task);
     report();
@@ -96,6 +136,8 @@ void ServeStage::stop() {
   worker_.reset();
   registration_ = {};
   consumer_.reset();
+  server_.reset();
+  log_.reset();
 }
 
 std::shared_ptr<HeldPartition> ServeStage::find(PartitionId partition) const {
@@ -150,10 +192,17 @@ uint64_t ServeStage::recent_plays() const {
 
 void ServeStage::write(Scrape& scrape) {
   if (server_) scrape.write(metric::kAnswersSaturated, {}, static_cast<double>(server_->counters().saturated.load()));
-  size_t bytes = 0;
-  for (const auto& [partition, held] : held_) bytes += held->recents().stats().bytes;
+  size_t bytes = 0, served = 0, served_bytes = 0;
+  for (const auto& [partition, held] : held_) {
+    bytes += held->recents().stats().bytes;
+    const ServedItemsStats stats = held->served().stats();
+    served += stats.items;
+    served_bytes += stats.bytes;
+  }
   scrape.write(metric::kRecentEntries, {}, static_cast<double>(recent_plays()));
   scrape.write(metric::kRecentBytes, {}, static_cast<double>(bytes));
+  scrape.write(metric::kServedEntries, {}, static_cast<double>(served));
+  scrape.write(metric::kServedBytes, {}, static_cast<double>(served_bytes));
 }
 
 }  // namespace bloomring

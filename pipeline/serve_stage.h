@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "pipeline/kafka/assigned_consumer.h"
+#include "pipeline/kafka_event_log.h"
 #include "pipeline/partition_levels.h"
 #include "pipeline/replica_task.h"
 #include "pipeline/stage_context.h"
@@ -37,7 +38,17 @@ class ServeStage final : private PartitionDirectory {
   std::shared_ptr<HeldPartition> find(PartitionId partition) const override;
   std::string holder(PartitionId) const override { return {}; }
 
+  // What is decided of one partition before it is read.
+  struct Beginning {
+    kafka::TopicPartition partition;
+    Offset merged;     // Recent plays begin here...
+    Offset read_from;  // ...and what was served, and is young enough, here.
+    Offset log_end;
+  };
+  Result<std::vector<Beginning>> decide_beginnings(const std::vector<PartitionId>& ids);
+  Result<Offset> merged_of(PartitionId partition, Offset log_start);
   Status assign_partitions();
+  Status open_log();
   Status serve_calls();
   void report();
   void count_queries();
@@ -52,6 +63,7 @@ class ServeStage final : private PartitionDirectory {
   std::vector<ReplicaStats> counted_;
   std::vector<uint64_t> verdicts_counted_;
   std::unique_ptr<CandidateFilter> core_;
+  std::unique_ptr<KafkaEventLog> log_;
   std::unique_ptr<GrpcServer> server_;
   std::atomic<bool> serving_{false};
   Metrics::Registration registration_;

@@ -252,6 +252,19 @@ void declare_faces(Config& config, Settings& s) {
   config.integer("serve.candidates_max", &s.serve.candidates_max)
       .range(1, 1000000)
       .doc("Most candidates in one query; more are refused.");
+  config.section("served", "The served items, which count as seen for a while although nobody has reported a play of them.");
+  config.integer("served.per_user_max", &s.served.per_user_max)
+      .range(1, 10000)
+      .unit("items")
+      .doc("How many of a user's last served items of each scene count as seen; one more and the oldest is unseen again.");
+  config.integer("served.max_age_seconds", &s.served.max_age_seconds)
+      .range(1, 7 * 86400)
+      .unit("seconds")
+      .doc("For how long a served item counts as seen. A serve process reads so much of the log back when it starts.");
+  config.integer("served.bytes_max", &s.served.bytes_max)
+      .range(kMiB, kBytesMax)
+      .unit("bytes")
+      .doc("Memory for the served items of all partitions that the replica holds; above it the oldest go early.");
   config.section("admin", "The port for metrics and health. It has no authentication: keep it inside.");
   config.string("admin.listen", &s.admin.listen)
       .check(must_be_address)

@@ -108,6 +108,14 @@ struct ServeSettings {
   uint32_t candidates_max = 20000;
 };
 
+// What counts as served lately.
+struct ServedSettings {
+  uint32_t per_user_max = 100;
+  uint32_t max_age_seconds = 6 * 3600;
+  uint64_t bytes_max = 256 * 1048576;
+  int64_t max_age_ms() const { return int64_t{max_age_seconds} * 1000; }
+};
+
 struct AdminSettings {
   std::string listen = "0.0.0.0:9600";
 };
@@ -128,6 +136,7 @@ struct Settings {
   StateSettings state;
   ThreadSettings threads;
   ServeSettings serve;
+  ServedSettings served;
   AdminSettings admin;
   LogSettings log;
   std::string instance;  // Never empty after load_settings: the host's name where nothing else is said.

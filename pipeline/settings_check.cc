@@ -110,6 +110,12 @@ void check_serving(const ServeSettings& serve, Misfits& misfits) {
                   "is " + std::to_string(serve.replication_factor) + "; it must be at most " + count);
 }
 
+void check_served(const Settings& settings, const Misfits& misfits, std::vector<std::string>& warnings) {
+  if (int64_t{settings.served.max_age_seconds} <= int64_t{settings.topics.retention_hours} * 3600) return;
+  warnings.push_back(misfits.at("served.max_age_seconds") +
+                     "is longer than topics.retention_hours: after a restart, items that were served before that are unseen");
+}
+
 void check_filter(const FilterSettings& filter, Misfits& misfits) {
   misfits.require(filter.retention_periods + 1 >= filter.periods_read, "filter.retention_periods",
                   "is " + std::to_string(filter.retention_periods) +
@@ -126,6 +132,7 @@ Status check_settings_fit(const Settings& settings, const Config& config, std::v
   check_properties(settings.kafka, misfits);
   check_ring(settings, misfits, warnings);
   check_serving(settings.serve, misfits);
+  check_served(settings, misfits, warnings);
   check_filter(settings.filter, misfits);
   misfits.require(settings.store.kind == StoreKind::kEmbedded, "store.kind",
                   "is redis, which is not available yet; use embedded, with store.path");

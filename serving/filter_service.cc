@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "serving/snapshot_codec.h"
+#include "serving/waiting_append.h"
 
 namespace bloomring {
 
@@ -24,6 +25,10 @@ Result<std::shared_ptr<HeldPartition>> find_ready(const PartitionDirectory& part
 
 // gRPC's own clock: a deadline is in its terms.
 bool has_passed(gpr_timespec deadline) { return gpr_time_cmp(deadline, gpr_now(deadline.clock_type)) < 0; }
+
+bool is_over(const grpc::CallbackServerContext& context) {
+  return context.IsCancelled() || has_passed(context.raw_deadline());
+}
 
 grpc::Status to_grpc(const Status& status) {
   switch (status.code()) {
@@ -73,11 +78,11 @@ void FilterService::count(const FilterAnswer& answer) {
   if (answer.saturated) ++counters_.saturated;
 }
 
-gpr_timespec FilterService::patience_end(gpr_timespec deadline) const {
+gpr_timespec FilterService::patience_end(gpr_timespec deadline, int64_t wait_ms_max) {
   const gpr_timespec now = gpr_now(GPR_CLOCK_REALTIME);
   const gpr_timespec left = gpr_time_sub(gpr_convert_clock_type(deadline, GPR_CLOCK_REALTIME), now);
-  const int64_t left_ms = std::min<int64_t>(gpr_time_to_millis(left), 10 * config_.store_wait_ms);
-  const int64_t wait_ms = std::clamp<int64_t>(left_ms * 9 / 10, 0, config_.store_wait_ms);
+  const int64_t left_ms = std::min<int64_t>(gpr_time_to_millis(left), 10 * wait_ms_max);
+  const int64_t wait_ms = std::clamp<int64_t>(left_ms * 9 / 10, 0, wait_ms_max);
   return gpr_time_add(now, gpr_time_from_millis(wait_ms, GPR_TIMESPAN));
 }
 
@@ -91,7 +96,7 @@ grpc::Status FilterService::conclude(const v1::FilterRequest& request, const Fil
 
 void FilterService::read(const grpc::CallbackServerContext& context, const UserKey& user_key, const HeldPartition& partition,
                          const Done& done, WaitingRead::Ended ended) {
-  if (context.IsCancelled() || has_passed(context.raw_deadline())) {
+  if (is_over(context)) {
     return done({grpc::StatusCode::DEADLINE_EXCEEDED, "the deadline had passed before the filters were read"});
   }
   auto ended_or_refused = [done, ended = std::move(ended)](const WaitingRead::Outcome& outcome) {
@@ -101,7 +106,7 @@ void FilterService::read(const grpc::CallbackServerContext& context, const UserK
   Looked looked = core_.look_up(partition, user_key.bytes());
   const auto waiting = std::make_shared<WaitingRead>(core_, std::string(user_key.bytes()), std::move(looked),
                                                      std::move(ended_or_refused));
-  waiting->begin(reads_, patience_end(context.raw_deadline()));
+  waiting->begin(reads_, patience_end(context.raw_deadline(), config_.store_wait_ms));
 }
 
 // `done` is called once, on this thread or later on another; request and response live until then.
@@ -217,7 +222,8 @@ grpc::ServerUnaryReactor* FilterService::FilterBatch(grpc::CallbackServerContext
   return reactor;
 }
 
-void FilterService::record_served(const v1::RecordServedRequest& request, Done done) {
+void FilterService::record_served(const grpc::CallbackServerContext& context, const v1::RecordServedRequest& request,
+                                  Done done) {
   const Result<UserKey> user_key = decode_user(request.user(), request.scene());
   if (!user_key.ok()) return done(to_grpc(user_key.status()));
   const auto items = hash_ids(request.items(), "items", config_.limits.served_items_max);
@@ -227,12 +233,17 @@ void FilterService::record_served(const v1::RecordServedRequest& request, Done d
   std::vector<Event> events;
   for (const ItemHash item : *items) events.push_back({EventKind::kServe, item, core_.now_ms()});
   if (events.empty()) return done(grpc::Status::OK);
-  auto durable = [partition = *partition, events, hash = user_hash(user_key->bytes()), done = std::move(done)](Status status) {
-    if (!status.ok()) return done(to_grpc(std::move(status).with_context("the served items could not be recorded")));
+  if (is_over(context)) {
+    return done({grpc::StatusCode::DEADLINE_EXCEEDED, "the deadline had passed before anything was recorded"});
+  }
+  auto durable = [partition = *partition, events, hash = user_hash(user_key->bytes())] {
     for (const Event& event : events) partition->note_served(hash, event.item, event.time_ms);
-    done(grpc::Status::OK);
   };
-  log_->append(*user_key, events, std::move(durable));
+  auto ended = [done = std::move(done)](Status status) {
+    done(to_grpc(std::move(status).with_context("the served items could not be recorded")));
+  };
+  const auto waiting = std::make_shared<WaitingAppend>(std::move(durable), std::move(ended));
+  waiting->begin(*log_, *user_key, events, patience_end(context.raw_deadline(), config_.log_wait_ms));
 }
 
 grpc::ServerUnaryReactor* FilterService::RecordServed(grpc::CallbackServerContext* context,
@@ -242,7 +253,7 @@ grpc::ServerUnaryReactor* FilterService::RecordServed(grpc::CallbackServerContex
   if (log_ == nullptr) {
     reactor->Finish({grpc::StatusCode::UNIMPLEMENTED, "this server has no log to record to"});
   } else if (auto done = admit(reactor)) {
-    record_served(*request, std::move(done));
+    record_served(*context, *request, std::move(done));
   }
   return reactor;
 }

@@ -2,7 +2,7 @@
 //
 // Failure: expected failures become the status codes that schemas/bloomring.proto documents; a slow or failing filter
 // store makes an answer incomplete instead: a call waits for it at most `store_wait_ms` and nine tenths of the time to
-// its deadline. At most `in_flight_max` calls are worked on and `reads_queued_max` reads of the store wait; what comes
+// its deadline, and an event log that does not answer within `log_wait_ms` makes a call UNAVAILABLE. At most `in_flight_max` calls are worked on and `reads_queued_max` reads of the store wait; what comes
 // beyond is refused, so memory stays flat under overload.
 // Threading: gRPC calls the methods from its own threads, which never wait for the store.
 #pragma once
@@ -28,6 +28,7 @@ struct FilterServiceConfig {
   RequestLimits limits = {};
   int64_t in_flight_max = 1'024;  // Calls.
   int64_t store_wait_ms = 500;
+  int64_t log_wait_ms = 5'000;
   size_t read_threads = 8;        // That wait for the filter store.
   size_t reads_queued_max = 256;
   // Called at the end of every call with its status and how long it took; from gRPC's threads, so thread safe.
@@ -60,10 +61,10 @@ class FilterService final : public v1::BloomringService::CallbackService {
   void filter(const grpc::CallbackServerContext& context, const v1::FilterRequest& request, Done done,
               v1::FilterResponse& response);
   grpc::Status conclude(const v1::FilterRequest& request, const FilterAnswer& answer, v1::FilterResponse& response);
-  void record_served(const v1::RecordServedRequest& request, Done done);
+  void record_served(const grpc::CallbackServerContext& context, const v1::RecordServedRequest& request, Done done);
   // What ends the call and counts it; null when too many are in flight: then it has been refused.
   Done admit(grpc::ServerUnaryReactor* reactor);
-  gpr_timespec patience_end(gpr_timespec deadline) const;
+  static gpr_timespec patience_end(gpr_timespec deadline, int64_t wait_ms_max);
   grpc::Status count(grpc::Status status);
   void count(const FilterAnswer& answer);
 

@@ -30,10 +30,11 @@ class HeldPartition {
                 const ServedItemsConfig& served = {})
       : id_(id), recents_(config, calendar, start), served_(served) {}
 
-  // Takes one record of user-events; see RecentPlays::apply.
+  // Takes one record of user-events; see RecentPlays::apply. Records below `start`, which are merged, are taken for
+  // what was served.
   void apply(Offset offset, int64_t log_time_ms, EventBlockReader& block) {
     const EventBlockReader again = block;
-    if (recents_.apply(offset, log_time_ms, block) > 0) apply_served(again);
+    if (offset < recents_.applied() || recents_.apply(offset, log_time_ms, block) > 0) apply_served(again);
   }
 
   // Takes up the watermark that was read from the filter store, and lets go what it allows to. To be called with

@@ -15,6 +15,9 @@ class AssignedConsumer::Core {
 
   Status open(ClientSettings settings, size_t partitions_max);
   Result<std::vector<PartitionFacts>> facts(std::span<const TopicPartition> partitions);
+  Result<std::vector<std::optional<Offset>>> offsets_at(std::span<const TopicPartition> partitions, int64_t time_ms) {
+    return query_offsets_at(client_.get(), host_.bootstrap, partitions, time_ms, kLookupTimeoutMs);
+  }
   Result<std::vector<std::unique_ptr<Source>>> assign(std::span<const Start> starts);
   Status poll(int timeout_ms);
 
@@ -73,6 +76,10 @@ AssignedConsumer::AssignedConsumer(std::unique_ptr<Core> core) : core_(std::move
 AssignedConsumer::~AssignedConsumer() = default;
 Result<std::vector<PartitionFacts>> AssignedConsumer::facts(std::span<const TopicPartition> partitions) {
   return core_->facts(partitions);
+}
+Result<std::vector<std::optional<Offset>>> AssignedConsumer::offsets_at(std::span<const TopicPartition> partitions,
+                                                                        int64_t time_ms) {
+  return core_->offsets_at(partitions, time_ms);
 }
 Result<std::vector<std::unique_ptr<Source>>> AssignedConsumer::assign(std::span<const Start> starts) {
   return core_->assign(starts);

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -28,6 +29,10 @@ class AssignedConsumer {
 
   // In the order of `partitions`. kRetry when a broker does not answer within 5 s, kInvalid when one does not exist.
   Result<std::vector<PartitionFacts>> facts(std::span<const TopicPartition> partitions);
+
+  // In the order of `partitions`: the first offset whose record's time in the log is not before `time_ms`, or nothing
+  // when every record is older. Fails as `facts` does.
+  Result<std::vector<std::optional<Offset>>> offsets_at(std::span<const TopicPartition> partitions, int64_t time_ms);
 
   struct Start {
     TopicPartition partition;

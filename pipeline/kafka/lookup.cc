@@ -49,9 +49,9 @@ Status first_failure(const rd_kafka_topic_partition_list_t& list, const std::str
 }
 
 // A query by time understands the two ends of the log as times, and asks for all partitions of a broker at once.
-Result<PartitionListHandle> query_end(rd_kafka_t* client, const std::string& bootstrap,
-                                      std::span<const TopicPartition> partitions, Offset end, int timeout_ms) {
-  PartitionListHandle list = make_list(partitions, end);
+Result<PartitionListHandle> query_time(rd_kafka_t* client, const std::string& bootstrap,
+                                       std::span<const TopicPartition> partitions, Offset time, int timeout_ms) {
+  PartitionListHandle list = make_list(partitions, time);
   const auto error = rd_kafka_offsets_for_times(client, list.get(), timeout_ms);
   if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return lookup_failure(error, bootstrap, timeout_ms);
   BLOOMRING_TRY(first_failure(*list, bootstrap, timeout_ms));
@@ -109,13 +109,25 @@ Result<std::vector<PartitionFacts>> query_facts(rd_kafka_t* client, const std::s
   if (partitions.empty()) return facts;
   if (ask == Ask::kLogAndCommits) BLOOMRING_TRY(query_commits(client, bootstrap, partitions, facts, timeout_ms));
   const Offset log_start(RD_KAFKA_OFFSET_BEGINNING), log_end(RD_KAFKA_OFFSET_END);
-  BLOOMRING_TRY_ASSIGN(const auto starts, query_end(client, bootstrap, partitions, log_start, timeout_ms));
-  BLOOMRING_TRY_ASSIGN(const auto ends, query_end(client, bootstrap, partitions, log_end, timeout_ms));
+  BLOOMRING_TRY_ASSIGN(const auto starts, query_time(client, bootstrap, partitions, log_start, timeout_ms));
+  BLOOMRING_TRY_ASSIGN(const auto ends, query_time(client, bootstrap, partitions, log_end, timeout_ms));
   for (size_t i = 0; i < facts.size(); ++i) {
     facts[i].log_start = Offset(starts->elems[i].offset);
     facts[i].log_end = Offset(ends->elems[i].offset);
   }
   return facts;
+}
+
+Result<std::vector<std::optional<Offset>>> query_offsets_at(rd_kafka_t* client, const std::string& bootstrap,
+                                                            std::span<const TopicPartition> partitions,
+                                                            int64_t time_ms, int timeout_ms) {
+  std::vector<std::optional<Offset>> offsets(partitions.size());
+  if (partitions.empty()) return offsets;
+  BLOOMRING_TRY_ASSIGN(const auto found, query_time(client, bootstrap, partitions, Offset(time_ms), timeout_ms));
+  for (size_t i = 0; i < offsets.size(); ++i) {
+    if (found->elems[i].offset >= 0) offsets[i] = Offset(found->elems[i].offset);
+  }
+  return offsets;
 }
 
 }  // namespace bloomring::kafka

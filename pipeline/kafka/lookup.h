@@ -3,6 +3,7 @@
 // Failure: kRetry when they do not answer in time, kInvalid when what was asked for does not exist or is not allowed.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,6 +29,12 @@ enum class Ask { kLog, kLogAndCommits };
 // start and end take one request for each broker that leads some of them.
 Result<std::vector<PartitionFacts>> query_facts(rd_kafka_t* client, const std::string& bootstrap,
                                                 std::span<const TopicPartition> partitions, Ask ask, int timeout_ms);
+
+// In the order of `partitions`: the first offset whose record is not older than `time_ms`, or nothing when there is
+// none (the embedded broker knows no times and always says so).
+Result<std::vector<std::optional<Offset>>> query_offsets_at(rd_kafka_t* client, const std::string& bootstrap,
+                                                            std::span<const TopicPartition> partitions,
+                                                            int64_t time_ms, int timeout_ms);
 
 // The code for an error of a broker or the client: kRetry when waiting may help, kInvalid otherwise.
 Status lookup_failure(rd_kafka_resp_err_t error, const std::string& bootstrap, int timeout_ms);

@@ -54,6 +54,12 @@ Status Producer::verify_topic(const std::string& topic, int32_t partitions_expec
                  ": set the configured number to the topic's, or move to a new topic with the right number");
 }
 
+void Producer::write(const OutRecord& record, std::function<void(Status)> written) {
+  const auto topic = client_->topic(record.topic);
+  if (!topic.ok()) return written(topic.status());
+  client_->write(**topic, record, std::move(written));
+}
+
 std::unique_ptr<Sink> Producer::make_sink() { return std::make_unique<ProducerSink>(*client_); }
 Status Producer::flush(int timeout_ms) { return client_->flush(timeout_ms); }
 ProducerStats Producer::stats() const { return client_->stats(); }

@@ -1,7 +1,9 @@
-// Writes records; one per process. Each task sends through a Sink of its own and hears of its own records only.
+// Writes records. Each task sends through a Sink of its own and hears of its own records only; who has no thread of its
+// own to ask from is called back.
 //
 //   task -> Sink::send -> librdkafka's queue -> broker -> delivery report -> drain thread -> the sink's ack list
 //        <- Sink::poll_acks <-----------------------------------------------------------------'
+//   call -> write -----> librdkafka's queue -> broker -> delivery report -> drain thread -> `written`
 //
 // Guarantees: a ticket comes back once the record is on all in-sync replicas (acks=all), and never before. A record
 // is retried for as long as it takes (message.timeout.ms=0): outages delay acknowledgements and fill the queue, whose
@@ -10,10 +12,11 @@
 // delivery reports. A Sink may be destroyed while its records are in flight: they are still written, and nobody is
 // told. Sinks are destroyed before the producer (checked).
 // Failure: what can never be delivered (unknown topic, too large, not authorised) makes the sink's poll_acks kFatal,
-// naming topic, partition and reason, for good.
+// naming topic, partition and reason, for good; `write` hears it for the record alone.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -44,6 +47,11 @@ class Producer {
   Status verify_topic(const std::string& topic, int32_t partitions_expected);
 
   std::unique_ptr<Sink> make_sink();
+
+  // Writes one record. `written` is called exactly once, on the drain thread, or from within when the record is not
+  // taken: ok once it is durable; kRetry when the queue is full, or when the producer is destroyed first (it may be
+  // there or not); kFatal when it cannot be written at all. It must not wait, nor destroy the producer.
+  void write(const OutRecord& record, std::function<void(Status)> written);
 
   // Waits until nothing is in flight. kRetry when that took longer than `timeout_ms`.
   Status flush(int timeout_ms);

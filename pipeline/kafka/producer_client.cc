@@ -31,17 +31,29 @@ HeadersHandle make_headers(const OutRecord& record) {
   return headers;
 }
 
+// Purged: the client is being destroyed, and the record may have got there or not.
+bool was_purged(rd_kafka_resp_err_t error) {
+  return error == RD_KAFKA_RESP_ERR__PURGE_QUEUE || error == RD_KAFKA_RESP_ERR__PURGE_INFLIGHT;
+}
+
+Status status_of(const rd_kafka_message_t& message) {
+  if (message.err == RD_KAFKA_RESP_ERR_NO_ERROR) return {};
+  const std::string why = "cannot write to " + place(rd_kafka_topic_name(message.rkt), message.partition) + ": " +
+                          rd_kafka_err2str(message.err);
+  return was_purged(message.err) ? retry(why) : fatal(why);
+}
+
 // The reports of one event, passed on sink by sink. Neighbours mostly belong to the same one.
 class Reports {
  public:
   ~Reports() { pass_on(); }
 
   void add(const rd_kafka_message_t& message, std::unique_ptr<InFlight> in_flight) {
+    if (in_flight->written) return in_flight->written(status_of(message));
     if (in_flight->acks != acks_) pass_on();
     acks_ = std::move(in_flight->acks);
     if (message.err == RD_KAFKA_RESP_ERR_NO_ERROR) return tickets_.push_back(in_flight->ticket);
-    acks_->fail(fatal("cannot write to " + place(rd_kafka_topic_name(message.rkt), message.partition) + ": " +
-                      rd_kafka_err2str(message.err)));
+    acks_->fail(status_of(message));
   }
 
  private:
@@ -95,13 +107,23 @@ Result<const ProducerClient::Topic*> ProducerClient::topic(const std::string& na
 
 Status ProducerClient::send(const Topic& topic, const OutRecord& record, const std::shared_ptr<AckList>& acks,
                             uint64_t ticket) {
+  auto in_flight = std::make_unique<InFlight>(InFlight{.acks = acks, .ticket = ticket});
+  return take(topic, record, in_flight);
+}
+
+void ProducerClient::write(const Topic& topic, const OutRecord& record, std::function<void(Status)> written) {
+  auto in_flight = std::make_unique<InFlight>(InFlight{.written = std::move(written)});
+  Status taken = take(topic, record, in_flight);
+  if (!taken.ok()) in_flight->written(std::move(taken));
+}
+
+Status ProducerClient::take(const Topic& topic, const OutRecord& record, std::unique_ptr<InFlight>& in_flight) {
   const int32_t partition = record.partition.value;
   // librdkafka would say "unknown partition"; here it is known how many there are.
   if (partition < 0 || partition >= topic.partitions) {
     return fatal("cannot write to " + place(topic.name, partition) + ": the topic has " +
                  std::to_string(topic.partitions) + " partitions");
   }
-  auto in_flight = std::make_unique<InFlight>(InFlight{acks, ticket});
   ++in_flight_;
   const auto error = produce(topic, record, in_flight.get());
   if (error == RD_KAFKA_RESP_ERR_NO_ERROR) {

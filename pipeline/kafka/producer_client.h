@@ -1,13 +1,14 @@
 // Internal to pipeline/kafka: the producer's client handle, its topics, and the thread that drains delivery reports.
 //
-// Every record in flight carries an InFlight of its own, made when it is taken and destroyed with its report; it
-// keeps the sink's ack list alive, so a sink may go first.
+// Every record in flight carries an InFlight of its own, made when it is taken and destroyed with its report. It says
+// who is told: a sink's ack list, which it keeps alive, so a sink may go first, or a function.
 // Threading: thread safe.
 #pragma once
 
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -23,8 +24,9 @@
 namespace bloomring::kafka {
 
 struct InFlight {
-  std::shared_ptr<AckList> acks;  // Shared: the sink may be gone when the report comes.
-  uint64_t ticket;
+  std::shared_ptr<AckList> acks = {};  // Shared: the sink may be gone when the report comes. Null: `written` is told.
+  uint64_t ticket = 0;
+  std::function<void(Status)> written = {};
 };
 
 class ProducerClient {
@@ -43,6 +45,8 @@ class ProducerClient {
   Result<const Topic*> topic(const std::string& name);
   // As Sink::send.
   Status send(const Topic& topic, const OutRecord& record, const std::shared_ptr<AckList>& acks, uint64_t ticket);
+  // As Producer::write.
+  void write(const Topic& topic, const OutRecord& record, std::function<void(Status)> written);
   Status flush(int timeout_ms);
   ProducerStats stats() const;
 
@@ -50,6 +54,8 @@ class ProducerClient {
 
  private:
   ProducerClient(const ClientSettings& settings, ClientHandle client);
+  // Takes what is in flight unless it fails.
+  Status take(const Topic& topic, const OutRecord& record, std::unique_ptr<InFlight>& in_flight);
   rd_kafka_resp_err_t produce(const Topic& topic, const OutRecord& record, InFlight* in_flight);
   void drain();
   void drain_one(int timeout_ms);

@@ -300,6 +300,33 @@ TEST_CASE("record served: what is not durable is not seen, and the call says so"
   CHECK(served.world.seen("u1", "v1") == "unseen");
 }
 
+TEST_CASE("record served: a log that does not answer in time makes the call UNAVAILABLE, and what comes after all is seen") {
+  Served served({.service = {.log_wait_ms = 1}});
+  served.log.stalled = true;
+  const grpc::Status status = served.record_served({"v1"});
+  CHECK(status.error_code() == grpc::StatusCode::UNAVAILABLE);
+  CHECK_THAT(status.error_message(), Catch::Contains("not acknowledged it in time"));
+  CHECK(served.world.seen("u1", "v1") == "unseen");
+  served.log.acknowledge();
+  CHECK(served.world.seen("u1", "v1") == "served");
+}
+
+TEST_CASE("record served: the caller's deadline bounds the wait for the log") {
+  Served served({.service = {.log_wait_ms = 600'000}});
+  served.log.stalled = true;
+  grpc::ClientContext context;
+  context.set_deadline(gpr_time_add(gpr_now(GPR_CLOCK_REALTIME), gpr_time_from_millis(2'000, GPR_TIMESPAN)));
+  v1::RecordServedRequest request;
+  request.set_user("u1");
+  request.mutable_items()->add_text("v1");
+  v1::RecordServedResponse response;
+  const grpc::StatusCode code = served.stub->RecordServed(&context, request, &response).error_code();
+  // The answer comes at nine tenths of the deadline; on a machine that sleeps for the last tenth the client gives up.
+  CHECK((code == grpc::StatusCode::UNAVAILABLE || code == grpc::StatusCode::DEADLINE_EXCEEDED));
+  served.server->shutdown(0);
+  served.log.acknowledge();  // Late: there is nobody to answer any more.
+}
+
 TEST_CASE("record served: bad input is refused, and without a log the call is UNIMPLEMENTED") {
   Served served;
   CHECK(served.record_served({""}).error_message() == "items: an id is empty");

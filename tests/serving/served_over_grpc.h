@@ -1,8 +1,10 @@
 // The query service over a ServingWorld on a free port, and a stub for it.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,13 +26,24 @@ class OnePartition final : public PartitionDirectory {
   std::string elsewhere;
 };
 
-// Notes what is appended and says that it is durable, or not.
+// Notes what is appended and says that it is durable, or not, at once or when it is told to.
 class EventLogDouble final : public EventLog {
  public:
   void append(const UserKey& user_key, std::span<const Event> events, std::function<void(Status)> durable) override {
     for (const Event& event : events) appended.emplace_back(user_key, event);
-    durable(outcome);
+    if (!stalled) return durable(outcome);
+    const std::lock_guard lock(mutex);
+    waiting.push_back(std::move(durable));
   }
+  // Says so of all that waits.
+  void acknowledge() {
+    const std::lock_guard lock(mutex);
+    for (auto& durable : waiting) durable(outcome);
+    waiting.clear();
+  }
+  std::atomic<bool> stalled{false};  // FAULT: no acknowledgement until `acknowledge`.
+  std::mutex mutex;
+  std::vector<std::function<void(Status)>> waiting;
   std::vector<std::pair<UserKey, Event>> appended;
   Status outcome;  // FAULT when not ok.
 };

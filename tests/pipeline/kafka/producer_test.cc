@@ -1,5 +1,6 @@
 #include "pipeline/kafka/producer.h"
 
+#include <atomic>
 #include <catch2/catch.hpp>
 
 #include "kafka_world.h"
@@ -167,6 +168,38 @@ TEST_CASE("producer: a topic that goes away makes its sink kFatal with topic, pa
   CHECK(status.code() == Code::kFatal);
   CHECK_THAT(status.message(), Catch::Contains("out[0]") && Catch::Contains("nknown"));
   must(other->poll_acks(tickets));
+}
+
+TEST_CASE("producer: who writes without a sink is called back once, when the record is durable") {
+  const auto broker = broker_with({{"out", 2}});
+  const auto producer = must(Producer::create(broker->settings()));
+  std::atomic<int> calls = 0;
+  producer->write(record("out", 1, "v"), [&](const Status& status) { calls += status.ok() ? 1 : 100; });
+  must(producer->flush(60000));
+  CHECK(calls == 1);
+  CHECK(producer->stats().delivered == 1);
+}
+
+TEST_CASE("producer: a record that cannot be taken or written is told to its writer alone") {
+  const auto broker = broker_with({{"out", 2}});
+  ClientSettings settings = broker->settings();
+  settings.properties["queue.buffering.max.messages"] = "1";
+  auto producer = must(Producer::create(settings));
+  must(producer->verify_topic("out", 2));
+  const auto told = [&](const std::string& topic, int32_t partition) {
+    Code code = Code::kOk;
+    producer->write(record(topic, partition, "v"), [&](const Status& status) { code = status.code(); });
+    return code;
+  };
+  CHECK(told("nowhere", 0) == Code::kFatal);
+  CHECK(told("out", 2) == Code::kFatal);
+  broker->set_down(true);
+  std::atomic<int> retries = 0;
+  producer->write(record("out", 0, "v"), [&](const Status& status) { retries += status.code() == Code::kRetry; });
+  CHECK(told("out", 0) == Code::kRetry);  // The queue is full.
+  CHECK(retries == 0);
+  producer.reset();  // What is under way is told that it cannot be said.
+  CHECK(retries == 1);
 }
 
 TEST_CASE("producer: a topic is verified against the configured number of partitions") {

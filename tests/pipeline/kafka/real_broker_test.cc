@@ -69,6 +69,24 @@ TEST_CASE("real broker: a static member that restarts gets its partitions back a
   CHECK(second.consumer->stats().rebalances == rebalances);
 }
 
+TEST_CASE("real broker: an offset is found by the time in the log") {
+  make_topic("times", 2, {{"message.timestamp.type", "LogAppendTime"}});
+  const auto producer = must(Producer::create(real_broker()));
+  const SystemClock clock;
+  write_numbers(*producer, "times", 0, 0, 10);
+  const int64_t written_ms = clock.now_ms();
+  REQUIRE(eventually([&] { return clock.now_ms() > written_ms + 10; }));
+  const int64_t between_ms = clock.now_ms();
+  write_numbers(*producer, "times", 0, 10, 5);
+  const auto consumer = must(AssignedConsumer::create(real_broker(), 2));
+  const std::vector<TopicPartition> both = {{"times", PartitionId(0)}, {"times", PartitionId(1)}};
+  const auto at = [&](int64_t time_ms) { return must(consumer->offsets_at(both, time_ms)); };
+  CHECK(at(written_ms - 3'600'000)[0] == Offset(0));
+  CHECK(at(between_ms)[0] == Offset(10));
+  CHECK(at(between_ms + 3'600'000)[0] == std::nullopt);
+  CHECK(at(between_ms)[1] == std::nullopt);  // Nothing was ever written to it.
+}
+
 TEST_CASE("real broker: a commit while the partitions are taken away is accepted, and the next owner starts there") {
   make_topic("revoked", 2);
   const auto producer = must(Producer::create(real_broker()));
