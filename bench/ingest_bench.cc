@@ -88,7 +88,7 @@ const std::vector<Slot>& slots() {
       if (play_hour != hour) close();
       hour = play_hour;
       write_play_json(play, 0, json);
-      const Ingest::Taken taken = ingest.take(json, kNowMs);
+      const Ingest::Taken& taken = ingest.take(json, kNowMs);
       if (!taken.full) continue;
       if (taken.partition == kPartition) close();
       else static_cast<void>(ingest.close_block(taken.partition));
@@ -191,7 +191,7 @@ void ingest(benchmark::State& state) {
   Ingest ingest(ingest_config());
   size_t i = 0;
   for (auto _ : state) {
-    const Ingest::Taken taken = ingest.take(records[i], kNowMs);
+    const Ingest::Taken& taken = ingest.take(records[i], kNowMs);
     if (taken.full) benchmark::DoNotOptimize(ingest.close_block(taken.partition));
     if (++i == kSample) i = 0;
   }

@@ -33,12 +33,13 @@ bool Ingest::is_repeat(uint64_t user_hash, const Event& event) {
   return false;
 }
 
-Ingest::Taken Ingest::take(std::string_view json, int64_t now_ms) {
+const Ingest::Taken& Ingest::take(std::string_view json, int64_t now_ms) {
   Play play;
-  const Refusal refusal = parser_.parse(json, now_ms, play);
-  if (refusal != Refusal::kNone) {
-    ++stats_.refused[static_cast<size_t>(refusal)];
-    return {refusal, false, PartitionId(0), false};
+  taken_.refusal = parser_.parse(json, now_ms, play);
+  taken_.packed = false;
+  if (taken_.refusal != Refusal::kNone) {
+    ++stats_.refused[static_cast<size_t>(taken_.refusal)];
+    return taken_;
   }
   user_key_.clear();
   user_key_.push_back(static_cast<char>(play.scene.size()));
@@ -48,7 +49,7 @@ Ingest::Taken Ingest::take(std::string_view json, int64_t now_ms) {
   const Event event{play.kind, item_hash(play.item), play.time_ms};
   if (is_repeat(hash, event)) {
     ++stats_.repeats;
-    return {};
+    return taken_;
   }
   ++stats_.accepted;
   const PartitionId partition = partition_of(shard_of_hash(hash), config_.partition_count);
@@ -58,8 +59,10 @@ Ingest::Taken Ingest::take(std::string_view json, int64_t now_ms) {
     earliest_open_ms_ = std::min(earliest_open_ms_, now_ms);
   }
   block.builder.add(user_key_, hash, event);
-  const bool full = block.builder.events() >= config_.block_events || block.builder.bytes_max() >= config_.block_bytes;
-  return {Refusal::kNone, true, partition, full};
+  taken_.packed = true;
+  taken_.partition = partition;
+  taken_.full = block.builder.events() >= config_.block_events || block.builder.bytes_max() >= config_.block_bytes;
+  return taken_;
 }
 
 std::string Ingest::close_block(PartitionId partition) {

@@ -46,7 +46,9 @@ class Ingest {
     PartitionId partition;             // Whose open block holds the play.
     bool full = false;                 // That block should be closed now.
   };
-  Taken take(std::string_view json, int64_t now_ms);
+  // Valid until the next call. Not a copy: with it, a whole read of what was written in pieces, the processor would
+  // wait for all stores before it, among them the one into recent_ that mostly misses the caches.
+  const Taken& take(std::string_view json, int64_t now_ms);
   const std::string& detail() const { return parser_.detail(); }
 
   // Closes the open block of the partition and returns its bytes; empty when nothing is in it.
@@ -72,6 +74,7 @@ class Ingest {
   std::vector<PartitionId> due_;
   std::string user_key_;
   int64_t earliest_open_ms_;        // No open block is older.
+  Taken taken_;
   IngestStats stats_;
 };
 

@@ -59,7 +59,7 @@ Status IngestTask::read(int64_t now_ms) {
 }
 
 void IngestTask::take_record(size_t input, const LogRecord& record, int64_t now_ms) {
-  const Ingest::Taken taken = ingest_.take(record.value, now_ms);
+  const Ingest::Taken& taken = ingest_.take(record.value, now_ms);
   inputs_[input].next = Offset(record.offset.value + 1);
   if (taken.refusal != Refusal::kNone) {
     const RecordOrigin origin{"ingest", inputs_[input].topic, inputs_[input].partition};
