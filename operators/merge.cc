@@ -16,28 +16,27 @@ Result<Merge::Applied> Merge::apply(std::string_view bytes, int64_t now_ms, std:
   }
   ++stats_.records;
   if (auto* end = std::get_if<SlotEnd>(&*decoded)) {
-    BLOOMRING_TRY_ASSIGN(const bool durable, end_slot(*end));
-    return Applied{Refusal::kNone, durable};
+    BLOOMRING_TRY(end_slot(*end));
+    return Applied{Refusal::kNone, true};
   }
-  BLOOMRING_TRY(unite(std::get<UserBatchReader>(*decoded), now_ms));
+  BLOOMRING_TRY(unite(std::get<UserBatchReader>(*decoded), bytes, now_ms));
   return Applied{};
 }
 
-Status Merge::unite(UserBatchReader& reader, int64_t now_ms) {
+Status Merge::unite(UserBatchReader& reader, std::string_view record, int64_t now_ms) {
   if (reader.header() != drain_) {
     drain_ = reader.header();
-    drain_records_ = 0;
+    drain_seen_.clear();
   }
   if (watermark_ && watermark_->covers(drain_.range)) {
     ++stats_.records_covered;
-    ++drain_records_;
     return {};
   }
   pending_.clear();
   items_.clear();
   while (reader.next_user()) add_user(reader, now_ms);
   BLOOMRING_TRY(flush_updates());
-  ++drain_records_;
+  drain_seen_.insert(hash_bytes(record, 0));
   fault_point("merge.applied");
   return {};
 }
@@ -69,22 +68,21 @@ Status Merge::flush_updates() {
   return store_.apply(updates_);
 }
 
-Result<bool> Merge::end_slot(const SlotEnd& end) {
+Status Merge::end_slot(const SlotEnd& end) {
   ++stats_.slot_ends;
-  const bool all_seen = end.records == 0 || (end.header == drain_ && drain_records_ == end.records);
-  if (config_.gap_before_start && !all_seen) {
-    ++stats_.slot_ends_incomplete;
-    return false;
-  }
-  if (end.records > 0) config_.gap_before_start = false;
   MergedWatermark moved = watermark_.value_or(MergedWatermark{});
   for (const DrainedHour& drained : end.hours) moved.add(drained.range, drained.hour);
-  if (watermark_ && moved == *watermark_) return false;
+  if (watermark_ && moved == *watermark_) return {};
+  const bool all_seen = end.records == 0 || (end.header == drain_ && drain_seen_.size() == end.records);
+  if (!all_seen) {
+    ++stats_.slot_ends_incomplete;
+    return {};
+  }
   BLOOMRING_TRY(store_.advance(config_.partition, moved));
   fault_point("merge.advanced");
   watermark_ = std::move(moved);
   ++stats_.watermark_moves;
-  return true;
+  return {};
 }
 
 }  // namespace bloomring

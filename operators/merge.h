@@ -1,9 +1,9 @@
 // The merge stage's work on one partition: unites user batches with the filters and moves the merged watermark.
 //
-// Guarantee: the watermark is moved over an hour only after every batch of that hour's drain was applied to the store,
-// and the store makes both durable in this order. Batches of a range that is merged already are skipped.
-// After a gap in user-batches (retention removed records that were never read) a slot end counts only when all of the
-// batches of its drain were seen.
+// Guarantee: the watermark is moved over an hour only after every batch of that hour's drain was applied to the store by
+// this object, and the store makes both durable in this order. Batches of a range that is merged already are skipped.
+// A slot end whose batches were not all seen here moves nothing: they may have been applied to a store that has gone
+// back to a backup since, or have left their topic unread. The slot is drained again then.
 // Steps are pure on records: no Kafka, no threads, no clock reads.
 // Failure: that of the filter store; the same record may be applied again. Threading: used by the partition's task.
 #pragma once
@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "base/ids.h"
@@ -25,7 +26,6 @@ namespace bloomring {
 struct MergeConfig {
   PartitionId partition;
   uint32_t partition_count = 1;
-  bool gap_before_start = false;  // Records before the first one were lost unread.
 };
 
 // Counts since the start, for metrics.
@@ -36,7 +36,7 @@ struct MergeStats {
   uint64_t plays_expired = 0;    // Plays of a period beyond retention: counted and skipped.
   uint64_t records_covered = 0;  // Records of a range that was merged already.
   uint64_t slot_ends = 0;
-  uint64_t slot_ends_incomplete = 0;  // After a gap, without all their batches.
+  uint64_t slot_ends_incomplete = 0;  // Not all of their batches were seen.
   uint64_t watermark_moves = 0;
 };
 
@@ -47,23 +47,18 @@ class Merge {
 
   struct Applied {
     Refusal refusal = Refusal::kNone;  // kBadBatch: nothing was applied; the caller writes a dead letter.
-    bool durable = false;              // Everything up to and including this record is durable in the store.
+    bool slot_end = false;             // A place to start from again: a drain begins behind it.
   };
   // Applies one record of user-batches.
   Result<Applied> apply(std::string_view record, int64_t now_ms, std::string& detail);
-  // Makes what was applied durable without a slot end.
-  Status sync() { return store_.sync(); }
-
-  // True after a gap until a whole drain was seen: nothing may be committed, so that a restart knows of the gap.
-  bool holding_back() const { return config_.gap_before_start; }
   const std::optional<MergedWatermark>& watermark() const { return watermark_; }
   const MergeStats& stats() const { return stats_; }
 
  private:
-  Status unite(UserBatchReader& reader, int64_t now_ms);
+  Status unite(UserBatchReader& reader, std::string_view record, int64_t now_ms);
   void add_user(UserBatchReader& reader, int64_t now_ms);
   Status flush_updates();
-  Result<bool> end_slot(const SlotEnd& end);
+  Status end_slot(const SlotEnd& end);
 
   // Updates refer to items by range while items_ grows.
   struct Pending {
@@ -78,8 +73,8 @@ class Merge {
   FilterStore& store_;
   std::optional<MergedWatermark> watermark_;
   MergeStats stats_;
-  DrainHeader drain_;             // Of the drain whose batches are being read...
-  uint64_t drain_records_ = 0;    // ...and how many of its records were seen.
+  DrainHeader drain_;                         // Of the drain whose batches are being read...
+  std::unordered_set<uint64_t> drain_seen_;   // ...and the hashes of its records: one may be in the log twice.
   std::vector<Pending> pending_;
   std::vector<ItemHash> items_;
   std::vector<ItemHash> quarter_items_;

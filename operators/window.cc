@@ -49,11 +49,13 @@ void Window::start_drain(int64_t now_ms) {
   auto due = ring_.next_drain();
   if (!due) return;
   ++stats_.drains[static_cast<size_t>(due->attempt)];
-  // Only the hour that has just ended is spread out; what is older is behind already.
+  // The hour that has just ended takes its place in this one. What is older is behind already and follows at once, but
+  // paced: a whole ring of slots that have waited for the store takes no longer than the spread of one hour.
   const bool just_ended = due->hours.back().hour.value == ring_.hour_of(now_ms).value - 1;
   const int64_t hour_start_ms = ring_.hour_of(now_ms).value * config_.ring.slot_ms;
+  const auto spread_ms = static_cast<int64_t>(static_cast<double>(config_.ring.slot_ms) * config_.drain_spread);
   drain_start_ms_ = just_ended ? hour_start_ms : now_ms;
-  drain_spread_ms_ = just_ended ? static_cast<int64_t>(static_cast<double>(config_.ring.slot_ms) * config_.drain_spread) : 0;
+  drain_spread_ms_ = just_ended ? spread_ms : spread_ms / config_.ring.slots;
   drain_.emplace(std::move(*due), config_.partition, config_.partition_count, config_.drain);
 }
 

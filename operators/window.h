@@ -27,7 +27,8 @@ struct WindowConfig {
   uint32_t partition_count = 1;
   RingConfig ring;
   SlotDrainConfig drain;
-  double drain_spread = 0.5;  // [0, 0.9]: over which part of an hour the passes of a drain are spread.
+  // [0, 0.9]: over which part of an hour the passes of a drain are spread; those of an older hour over a part of that.
+  double drain_spread = 0.5;
 };
 
 // Counts since the start, for metrics.

@@ -8,32 +8,66 @@ namespace {
 
 std::string text(Offset offset) { return std::to_string(offset.value); }
 
-bool usable(const WindowState& local, const WindowStartFacts& facts, Offset merged) {
-  const Offset base = local.hours.empty() ? local.applied : local.hours.front().range.from;
-  return base <= merged && local.applied >= merged && local.applied >= facts.log_start && local.applied <= facts.log_end;
+// Apart from whether the log still has its position.
+bool usable(const WindowState& local, const MergedWatermark& watermark) {
+  return accounts_for_all(local, watermark) && local.applied >= watermark.offset;
+}
+
+// One record is read again, so that the task sees whether this is the log that it was read from.
+Result<WindowStart> resume(const WindowState& local, const WindowStartFacts& facts) {
+  const bool lost = local.applied < facts.log_start;
+  if (lost && !facts.accept_lost_events) return fatal(describe_lost_events(local.applied, facts.log_start));
+  const Offset read_from = std::max(Offset(local.applied.value - 1), facts.log_start);
+  const std::string gap = lost ? ", without the records up to " + text(facts.log_start) + " that the log has lost" : "";
+  return WindowStart{true, read_from, Offset(0), "continues at its applied offset " + text(local.applied) + gap};
+}
+
+// The log ends before an offset that was there once.
+Status cut(const WindowStartFacts& facts, Offset merged) {
+  if (merged > facts.log_end) {
+    return fatal("the filter store says that user-events is merged below offset " + text(merged) + ", but the log ends at " +
+                 text(facts.log_end) + ": the topic was made anew or cut. Use the topic that the store was filled from; or, to "
+                 "keep the filters and go on with the new one, stop everything and run `bloomring store new-log`");
+  }
+  if (facts.local && facts.local->applied > facts.log_end && !facts.accept_lost_events) {
+    return fatal("records of user-events up to offset " + text(facts.local->applied) + " were read once, but the log ends at " +
+                 text(facts.log_end) + ": the topic was cut or made anew, and " +
+                 std::to_string(facts.local->applied.value - facts.log_end.value) +
+                 " records or more are lost. Set state.accept_lost_events to go on without them");
+  }
+  return {};
 }
 
 }  // namespace
 
+bool accounts_for_all(const WindowState& local, const MergedWatermark& watermark) {
+  Offset accounted = watermark.offset;
+  for (const StagedHour& staged : local.hours) {
+    if (!watermark.covers({accounted, staged.range.from})) return false;
+    accounted = std::max(accounted, staged.range.to);
+  }
+  return watermark.covers({accounted, local.applied});
+}
+
+std::string describe_lost_events(Offset from, Offset log_start) {
+  return std::to_string(log_start.value - from.value) + " records of user-events from offset " + text(from) +
+         " are not merged and no longer in the log, which starts at " + text(log_start) +
+         ": retention is too short for the outage. Restore a newer filter store, or set state.accept_lost_events to go on "
+         "without them";
+}
+
 Result<WindowStart> decide_window_start(const WindowStartFacts& facts) {
-  const Offset merged = facts.watermark ? facts.watermark->offset : Offset(0);
-  if (merged > facts.log_end) {
-    return fatal("the filter store says that user-events is merged below offset " + text(merged) + ", but the log ends at " +
-                 text(facts.log_end) + ": the topic was made anew or cut. Use the topic that the store was filled from, or "
-                 "start with an empty filter store and new topics");
-  }
-  if (facts.local && usable(*facts.local, facts, merged)) {
-    return WindowStart{true, facts.local->applied, Offset(0), "continues at its applied offset " + text(facts.local->applied)};
-  }
+  const MergedWatermark watermark = facts.watermark.value_or(MergedWatermark{});
+  const Offset merged = watermark.offset;
+  BLOOMRING_TRY(cut(facts, merged));
+  const bool continues = facts.local && facts.local->applied <= facts.log_end && usable(*facts.local, watermark);
+  if (continues) return resume(*facts.local, facts);
   // Without any watermark nothing was ever promised, so the log's start is where the history starts.
   const bool lost = facts.watermark && merged < facts.log_start;
-  if (lost && !facts.accept_lost_events) {
-    return fatal(std::to_string(facts.log_start.value - merged.value) + " records of user-events from offset " + text(merged) +
-                 " are not merged and no longer in the log, which starts at " + text(facts.log_start) +
-                 ": retention is too short for the outage. Restore a newer filter store, or set state.accept_lost_events to go on without them");
-  }
+  if (lost && !facts.accept_lost_events) return fatal(describe_lost_events(merged, facts.log_start));
   const Offset read_from = std::max(merged, facts.log_start);
-  const std::string why = facts.local ? "local state does not continue the filter store: wiped, reads from offset " : "no local state: reads from offset ";
+  const std::string why = facts.local ? "local state does not continue the filter store: wiped, reads from offset "
+                                      : "no local state: reads from offset ";
   return WindowStart{false, read_from, merged, why + text(read_from)};
 }
 

@@ -1,15 +1,18 @@
 // Where the window stage starts to read a partition: a pure decision from facts.
 //
-//   local state      watermark            decision
-//   usable           at or above its base  resume at the applied offset
-//   none/not usable  W                     wipe, read from W: everything below is merged
-//   none             none                  read from the start of the log: nothing was ever merged
-//   any              below the log's start refuse: events between them are gone (retention was too short)
-//   any              beyond the log's end  refuse: the topic is not the one that the store was filled from
+//   local state   the log            decision
+//   usable        has its position   resume at the applied offset, after a look at the record before it
+//   usable        starts beyond it   refuse: events between the applied offset and the log's start are gone
+//   none/not      has the watermark  wipe, read from the watermark: everything below is merged
+//   none/not      starts beyond it   refuse: events between the watermark and the log's start are gone
+//   none          no watermark       read from the start of the log: nothing was ever merged
+//   any           ends before the watermark or the applied offset  refuse: it is another topic, or was cut
 //
-// Local state is usable when it continues where the store ends: its first unmerged offset is not above the watermark
-// (else the store went back to a backup and needs what was released here), its applied offset is not below the
-// watermark (else another owner went further) and still in the log.
+// Local state is usable when it continues where the store ends: it holds every applied event that the watermark does
+// not cover (else the store went back to a backup and needs what was released here), its applied offset is not below
+// the watermark (else another owner went further).
+// "Refuse" becomes "go on without these events" when the operator accepts it, except where the log ends before the
+// watermark: then the offsets in the store mean nothing in this log. What is staged locally is kept where it can be.
 #pragma once
 
 #include <optional>
@@ -32,12 +35,20 @@ struct WindowStartFacts {
 
 struct WindowStart {
   bool resume = false;     // Use the local state; otherwise wipe it.
-  Offset read_from;        // The first offset to read.
+  Offset read_from;        // The first offset to read: where it resumes, the last applied one, to be compared.
   Offset base;             // Where the ring's first hour starts when the state is wiped.
   std::string reason;      // One sentence for the log.
 };
 
 // kFatal with the numbers and the way out where the table says refuse.
 Result<WindowStart> decide_window_start(const WindowStartFacts& facts);
+
+// True when local state and watermark together account for every event below the applied offset: what is not held
+// locally is merged. False after the filter store went back to a backup.
+bool accounts_for_all(const WindowState& local, const MergedWatermark& watermark);
+
+// "75 records of user-events from offset 100 are not merged and no longer in the log, which starts at 175: ..." and the
+// way out.
+std::string describe_lost_events(Offset from, Offset log_start);
 
 }  // namespace bloomring

@@ -31,11 +31,15 @@ struct LogRecord {
 class Source {
  public:
   virtual ~Source() = default;
-  // The next record, or nothing when none is at hand. Never blocks. kFatal when the log no longer has the position
-  // (retention passed it), with the position and the log's start in the message.
+  // The next record, or nothing when none is at hand. Never blocks. kFatal when the log does not have the position any
+  // more, with how many records are lost in the message; `lost_position` is then true.
   virtual Result<std::optional<LogRecord>> poll() = 0;
   // True when every record that was in the partition when the log was last asked has been returned.
   virtual bool at_end() const = 0;
+  // True after `poll` failed because retention passed the position, or because the topic was cut or made anew.
+  virtual bool lost_position() const = 0;
+  // The first offset that the log still has, as last heard; -1 while unknown.
+  virtual Offset log_start() const = 0;
   // The end of the log (offset of the next record to be written) as last heard; -1 while unknown.
   virtual Offset log_end() const = 0;
   // Asks that `next` (the first offset not done with) be recorded for the group. Asynchronous, best effort: a lost

@@ -16,7 +16,7 @@ Result<PartitionStage::Made> MergeStage::make(PartitionId partition, const kafka
   spdlog::info("merge {}[{}]: reads from offset {}{}; merged below offset {} of user-events", topic(), partition.value, start.read_from.value,
                start.gap ? " after a gap" : "", watermark ? watermark->offset.value : 0);
   MergeTaskConfig config;
-  config.merge = {partition, settings.topics.partitions, start.gap};
+  config.merge = {partition, settings.topics.partitions};
   config.batches_topic = settings.topics.user_batches;
   config.dead_topic = settings.topics.dead;
   auto task = std::make_unique<MergeTask>(std::move(config), context().calendar, *context().filters, std::move(watermark),

@@ -27,7 +27,6 @@ Result<bool> MergeTask::step(int64_t now_ms) {
     if (held_) break;  // The store or the dead letter lets it wait.
     worked = true;
   }
-  BLOOMRING_TRY(sync_if_due(now_ms));
   return worked;
 }
 
@@ -51,7 +50,7 @@ Status MergeTask::apply_held(int64_t now_ms) {
   if (applied->refusal != Refusal::kNone) return write_dead_letter(applied->refusal, detail, now_ms);
   applied_ = Offset(held_->offset.value + 1);
   held_.reset();
-  if (applied->durable) commit();
+  if (applied->slot_end) commit();
   return {};
 }
 
@@ -79,27 +78,8 @@ Status MergeTask::take_acks() {
   return {};
 }
 
-Status MergeTask::sync_if_due(int64_t now_ms) {
-  if (now_ms < sync_due_ms_ && sync_due_ms_ - now_ms <= config_.sync_interval_ms) return {};
-  sync_due_ms_ = now_ms + config_.sync_interval_ms;
-  return close();
-}
-
-Status MergeTask::close() {
-  if (applied_ <= committed_ || merge_.holding_back()) return {};
-  const Status synced = merge_.sync();
-  if (synced.code() == Code::kRetry) {
-    ++store_retries_;
-    return {};
-  }
-  BLOOMRING_TRY(Status(synced));
-  fault_point("merge.synced");
-  commit();
-  return {};
-}
-
 void MergeTask::commit() {
-  if (applied_ <= committed_ || merge_.holding_back()) return;
+  if (applied_ <= committed_) return;
   source_->commit(applied_);
   committed_ = applied_;
   fault_point("merge.committed");

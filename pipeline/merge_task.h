@@ -1,7 +1,8 @@
 // The merge stage's task of one partition: user-batches in, filters and the merged watermark out.
 //
 // Guarantees, each a law of the simulation:
-//   - an offset of user-batches is committed only when everything before it is durable in the filter store;
+//   - an offset of user-batches is committed only behind a slot end, when the watermark it allows is durable: whoever
+//     starts there sees every slot end together with all of its batches (docs/decisions/0015-commits-behind-slot-ends.md);
 //   - a record that is no batch record is in the dead-letter topic, acknowledged, before anything after it is read.
 // A store that is away holds the task at its record: it is tried again at every step, nothing else is read.
 // Threading and failure: see Task.
@@ -24,10 +25,9 @@ struct MergeTaskConfig {
   std::string batches_topic = "user-batches";
   std::string dead_topic = "plays-dead";
   size_t records_per_step = 32;
-  int64_t sync_interval_ms = 5'000;  // How long applied batches may wait for a slot end before they are made durable.
 };
 
-// Where the merge stage starts, and whether records were lost unread before it.
+// Where the merge stage starts, and whether records were lost unread before it. Their slots are drained again.
 struct MergeStart {
   Offset read_from;
   bool gap = false;
@@ -42,8 +42,8 @@ class MergeTask final : public PartitionTask {
             std::unique_ptr<Source> source, std::unique_ptr<Sink> sink);
 
   Result<bool> step(int64_t now_ms) override;
-  // Makes what was applied durable and commits it: before a planned stop or a revoke.
-  Status close() override;
+  // What was applied since the last slot end is read again by the next owner: nothing is to be done.
+  Status close() override { return {}; }
 
   const Merge& merge() const { return merge_; }
   const Source& source() const { return *source_; }
@@ -65,7 +65,6 @@ class MergeTask final : public PartitionTask {
   Status apply_held(int64_t now_ms);
   Status write_dead_letter(Refusal refusal, const std::string& detail, int64_t now_ms);
   Status take_acks();
-  Status sync_if_due(int64_t now_ms);
   void commit();
 
   MergeTaskConfig config_;
@@ -77,7 +76,6 @@ class MergeTask final : public PartitionTask {
   bool letter_sent_ = false;
   Offset applied_{-1};
   Offset committed_{-1};
-  int64_t sync_due_ms_ = 0;
   uint64_t dead_letters_ = 0;
   uint64_t store_retries_ = 0;
   std::vector<uint64_t> acks_;

@@ -2,7 +2,9 @@
 //
 // Reads by assignment, in no group: rebalances and deploys of the pipeline never touch it. A record that is no event
 // block is skipped and counted here; the window stage writes its dead letter.
-// Threading and failure: see Task; `held` is read by the query service at the same time (held_partition.h).
+// Failure: see Task; also kFatal when the filter store went back to a backup: memory and cached filters then miss what was
+// merged since, and the next start reads it again.
+// Threading: see Task; `held` is read by the query service at the same time (held_partition.h).
 #pragma once
 
 #include <cstdint>
@@ -49,6 +51,7 @@ class ReplicaTask final : public Task {
   void apply(const LogRecord& record, int64_t now_ms);
   void note_delay(const EventBlockReader& block, int64_t now_ms);
   Status take_watermark(int64_t now_ms);
+  bool went_back(const MergedWatermark& watermark) const;
 
   static constexpr size_t kDelaysMax = 4096;  // Kept between two reports; more are not observed.
 
@@ -59,6 +62,7 @@ class ReplicaTask final : public Task {
   Offset next_;
   Offset ready_at_;
   int64_t watermark_due_ms_ = 0;
+  MergedWatermark watermark_;  // As last read.
   ReplicaStats stats_;
   std::vector<double> delays_;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/fault_point.h"
+#include "operators/window_start.h"
 #include "pipeline/dead_letter.h"
 
 namespace bloomring {
@@ -50,13 +51,36 @@ Status WindowTask::take_acks() {
   return {};
 }
 
+Result<std::optional<LogRecord>> WindowTask::next_record() {
+  auto polled = source_->poll();
+  if (polled.ok() || !source_->lost_position()) return polled;
+  return fatal(polled.status().message() +
+               ". What was read before is kept; to go on without what is lost, start once with state.accept_lost_events "
+               "set to true");
+}
+
+// A record that was applied before a restart is read again: it must be what it was.
+Status WindowTask::compare(const LogRecord& again) {
+  const std::optional<HourIndex> hour = window_.ring().hour_holding(again.offset);
+  if (!hour) return {};
+  BLOOMRING_TRY_ASSIGN(const std::optional<std::string> staged, store_->find(*hour, again.offset));
+  if (!staged || *staged == again.value) return {};
+  return fatal(config_.events_topic + "[" + std::to_string(config_.window.partition.value) + "]: offset " +
+               std::to_string(again.offset.value) + " holds another record than the one that was read there before: the topic "
+               "was made anew, or lost records by an unclean election. Without the local state (state.path) the log is read "
+               "again from the merged watermark; for a new topic also run `bloomring store new-log`");
+}
+
 Status WindowTask::apply_blocks(int64_t now_ms) {
   for (size_t i = 0; i < config_.blocks_per_step && !refused_; ++i) {
-    BLOOMRING_TRY_ASSIGN(const std::optional<LogRecord> record, source_->poll());
+    BLOOMRING_TRY_ASSIGN(const std::optional<LogRecord> record, next_record());
     if (!record) break;
     worked_ = true;
-    if (record->offset < window_.ring().applied()) continue;  // Read again after a restart; already applied.
-    BLOOMRING_TRY(apply_block(*record, now_ms));
+    if (record->offset < window_.ring().applied()) {
+      BLOOMRING_TRY(compare(*record));
+    } else {
+      BLOOMRING_TRY(apply_block(*record, now_ms));
+    }
   }
   if (!refused_ || refused_->sent) return {};
   const Status sent = sink_->send(refused_->letter, ticket(Ticket::kDeadLetter));
@@ -79,10 +103,16 @@ Status WindowTask::take_watermark(int64_t now_ms) {
   if (now_ms < watermark_due_ms_ && watermark_due_ms_ - now_ms <= config_.watermark_interval_ms) return {};
   watermark_due_ms_ = now_ms + config_.watermark_interval_ms;
   auto read = filters_.read_watermark(config_.window.partition);
-  if (read.code() == Code::kRetry) return {};  // The store is away: slots wait, plays keep flowing.
+  store_away_ = read.code() == Code::kRetry;
+  if (store_away_) return {};  // Slots wait, plays keep flowing.
   BLOOMRING_TRY(read.status());
+  const MergedWatermark watermark = read->value_or(MergedWatermark{});
+  if (!accounts_for_all(window_.ring().state(config_.window.partition_count), watermark)) {
+    return fatal("the filter store went back: its watermark is " + std::to_string(watermark.offset.value) +
+                 ", and what lies above was let go here by the one before, " + std::to_string(merged_.value) +
+                 ". The next start reads the log from there");
+  }
   if (!*read) return {};
-  const MergedWatermark& watermark = **read;
   merged_ = watermark.offset;
   BLOOMRING_TRY(window_.merged(watermark));
   const Offset commit = std::min(watermark.offset, window_.ring().applied());
@@ -95,7 +125,8 @@ Status WindowTask::take_watermark(int64_t now_ms) {
 
 Status WindowTask::carry_drain(int64_t now_ms) {
   follow_drain();
-  if (outbox_.empty() && unacknowledged_ < config_.in_flight_max) {
+  const bool may_start = !store_away_ || drain_id_ != 0;
+  if (may_start && outbox_.empty() && unacknowledged_ < config_.in_flight_max) {
     records_.clear();
     BLOOMRING_TRY(window_.drain_step(now_ms, records_));
     follow_drain();

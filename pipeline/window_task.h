@@ -7,7 +7,11 @@
 //   - a slot end is sent only after every batch of its drain was acknowledged;
 //   - the committed offset is the merged watermark's, never beyond it;
 //   - a record that is no event block is in the dead-letter topic, acknowledged, before its offset counts as applied.
-// Threading and failure: see Task. A sink that cannot write at all, or a store that cannot, stops the task.
+// While the filter store is away plays keep flowing into their slots and no drain is started: slots queue. When it is
+// back they are drained one after the other, paced (operators/window.h).
+// Threading and failure: see Task. A sink that cannot write at all, or a store that cannot, stops the task. So does a
+// log that has lost what was not read yet or is another one than before, with the number of records lost and the way
+// out; and a filter store that went back to a backup: the next start reads the log from its older watermark.
 #pragma once
 
 #include <cstdint>
@@ -57,6 +61,8 @@ class WindowTask final : public PartitionTask {
   uint64_t ticket(Ticket kind) const { return drain_id_ * kTicketKinds + static_cast<uint64_t>(kind); }
 
   Status take_acks();
+  Result<std::optional<LogRecord>> next_record();
+  Status compare(const LogRecord& again);
   Status apply_blocks(int64_t now_ms);
   Status apply_block(const LogRecord& record, int64_t now_ms);
   Status take_watermark(int64_t now_ms);
@@ -91,6 +97,7 @@ class WindowTask final : public PartitionTask {
 
   Offset committed_{-1};
   Offset merged_{-1};
+  bool store_away_ = false;  // The watermark could not be read when it was last asked for.
   int64_t watermark_due_ms_ = 0;
   int64_t flush_due_ms_ = 0;
   bool worked_ = false;

@@ -15,6 +15,7 @@ MemoryFilterStore::MemoryFilterStore(const filter::Policy& policy, const Calenda
     : policy_(policy), life_(calendar), clock_(clock), partition_count_(partition_count) {}
 
 bool MemoryFilterStore::injected_failure() {
+  if (clock_.now_ms() < away_until_ms_) return true;
   if (failures_ == 0) return false;
   --failures_;
   return true;
@@ -23,6 +24,22 @@ bool MemoryFilterStore::injected_failure() {
 void MemoryFilterStore::fail_next(int calls) {
   const std::lock_guard lock(mutex_);
   failures_ = calls;
+}
+
+void MemoryFilterStore::fail_until_ms(int64_t wall_time_ms) {
+  const std::lock_guard lock(mutex_);
+  away_until_ms_ = wall_time_ms;
+}
+
+MemoryFilterStore::Rows MemoryFilterStore::backup() const {
+  const std::lock_guard lock(mutex_);
+  return rows_;
+}
+
+void MemoryFilterStore::restore(Rows rows) {
+  const std::lock_guard lock(mutex_);
+  rows_ = std::move(rows);
+  undurable_.clear();
 }
 
 void MemoryFilterStore::overwrite(const std::string& store_key, std::string value) {

@@ -2,8 +2,9 @@
 // lost in a crash, and calls can be made to fail.
 //
 // Fault model: `crash` takes back any number of the newest writes since the last `sync` or `advance` (a disk keeps a
-// prefix of its log). `fail_next` makes calls fail with kRetry as a store does that is not reachable; a failing `apply`
-// may have applied the first half of its updates, since a real one can fail in the middle too.
+// prefix of its log). `fail_next` and `fail_until_ms` make calls fail with kRetry as a store does that is not reachable; a
+// failing `apply` may have applied the first half of its updates, since a real one can fail in the middle too.
+// `restore` takes the store back to what it was when `backup` was called.
 // Thread safe.
 #pragma once
 
@@ -44,6 +45,11 @@ class MemoryFilterStore final : public FilterStore {
   }
   // Injected fault: the next `calls` calls fail with kRetry; 0 ends the fault.
   void fail_next(int calls);
+  // Injected fault: every call before this wall time fails with kRetry.
+  void fail_until_ms(int64_t wall_time_ms);
+  using Rows = std::map<std::string, std::string, std::less<>>;
+  Rows backup() const;
+  void restore(Rows rows);
   // Injected fault: the bytes under the key are these from now on.
   void overwrite(const std::string& store_key, std::string value);
 
@@ -63,9 +69,10 @@ class MemoryFilterStore final : public FilterStore {
   const uint32_t partition_count_;
 
   mutable std::mutex mutex_;  // Of all below.
-  std::map<std::string, std::string, std::less<>> rows_;
+  Rows rows_;
   std::vector<Write> undurable_;  // Oldest first.
   int failures_ = 0;
+  int64_t away_until_ms_ = INT64_MIN;
   FilterStoreStats stats_;
 };
 

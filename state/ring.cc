@@ -164,6 +164,15 @@ WindowState Ring::state(uint32_t partition_count) const {
   return state;
 }
 
+std::optional<HourIndex> Ring::hour_holding(Offset offset) const {
+  for (const SlotView& slot : slots_) {
+    for (const StagedHour& staged : slot.hours) {
+      if (staged.range.from <= offset && offset < staged.range.to) return staged.hour;
+    }
+  }
+  return std::nullopt;
+}
+
 Offset Ring::unmerged_from() const {
   Offset from = hour_from_;
   for (const SlotView& slot : slots_) {

@@ -90,6 +90,9 @@ class Ring {
   // The first offset that may not be merged: where the log must be read from if the local state is lost.
   Offset unmerged_from() const;
 
+  // The hour on the ring whose range holds the offset, or nothing when it is merged or was never applied.
+  std::optional<HourIndex> hour_holding(Offset offset) const;
+
   // For metrics and inspection.
   struct SlotView {
     SlotState state = SlotState::kFree;

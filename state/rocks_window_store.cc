@@ -196,6 +196,15 @@ Status RocksWindowStore::scan(HourIndex hour, const std::function<Status(Offset,
   return status_of(row->status(), impl_->what);
 }
 
+Result<std::optional<std::string>> RocksWindowStore::find(HourIndex hour, Offset offset) {
+  if (!impl_->staged(hour)) return std::optional<std::string>();
+  std::string block;
+  const rocksdb::Status status = impl_->db->Get(rocksdb::ReadOptions(), block_key(hour, offset), &block);
+  if (status.IsNotFound()) return std::optional<std::string>();
+  BLOOMRING_TRY(status_of(status, impl_->what));
+  return std::optional<std::string>(std::move(block));
+}
+
 Status RocksWindowStore::release(const std::vector<HourIndex>& hours, const WindowState& state) {
   BLOOMRING_TRY(save(state));
   for (const HourIndex hour : hours) BLOOMRING_CHECK(!impl_->staged(hour), "a released hour is still in the state");

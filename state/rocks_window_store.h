@@ -45,6 +45,7 @@ class RocksWindowStore final : public WindowStore {
   Status stage(HourIndex hour, Offset offset, std::string_view block, const WindowState& state) override;
   Status save(const WindowState& state) override;
   Status scan(HourIndex hour, const std::function<Status(Offset, std::string_view block)>& visit) override;
+  Result<std::optional<std::string>> find(HourIndex hour, Offset offset) override;
   Status release(const std::vector<HourIndex>& hours, const WindowState& state) override;
   Status flush() override;
   Status clear() override;

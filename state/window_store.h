@@ -49,6 +49,8 @@ class WindowStore {
   virtual Status save(const WindowState& state) = 0;
   // Calls `visit` for each staged block of the hour in offset order; stops at and returns the first failure.
   virtual Status scan(HourIndex hour, const std::function<Status(Offset, std::string_view block)>& visit) = 0;
+  // The staged block of `offset`, or nothing when it is not there (a refused record, a released hour).
+  virtual Result<std::optional<std::string>> find(HourIndex hour, Offset offset) = 0;
   // Removes the blocks of the hours and saves the state, in one write.
   virtual Status release(const std::vector<HourIndex>& hours, const WindowState& state) = 0;
   // Makes everything so far survive a crash of the process and of the machine.

@@ -58,7 +58,7 @@ Result<std::optional<LogRecord>> PartitionSource::on_error() {
       end_seen_at_ = message_->offset;
       return std::optional<LogRecord>();
     case RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET:
-      return position_lost();
+      return lose_position();
     case RD_KAFKA_RESP_ERR__BAD_MSG:
     case RD_KAFKA_RESP_ERR__BAD_COMPRESSION:
       return corrupt(what);
@@ -74,17 +74,29 @@ Result<std::optional<LogRecord>> PartitionSource::on_error() {
   }
 }
 
-Status PartitionSource::position_lost() const {
-  std::string message = to_string(at_) + ": the log no longer has offset " + std::to_string(message_->offset);
+Status PartitionSource::lose_position() {
+  lost_position_ = true;
+  const int64_t offset = message_->offset;
+  const std::string what = to_string(at_) + ": the log no longer has offset " + std::to_string(offset);
   const auto facts = query_facts(host_.client, host_.bootstrap, std::span(&at_, 1), Ask::kLog, kLastWordsTimeoutMs);
-  if (facts.ok()) {
-    message += ": it holds [" + std::to_string(facts->front().log_start.value) + ", " +
-               std::to_string(facts->front().log_end.value) + ")";
+  if (!facts.ok()) return fatal(what + " (" + rd_kafka_message_errstr(message_.get()) + ")");
+  const auto [from, to] = std::pair(facts->front().log_start.value, facts->front().log_end.value);
+  const std::string holds = "; it holds [" + std::to_string(from) + ", " + std::to_string(to) + ")";
+  if (offset < from) {
+    return fatal(what + holds + ": retention has removed " + std::to_string(from - offset) + " records before they were read");
   }
-  return fatal(message + " (" + rd_kafka_message_errstr(message_.get()) + ")");
+  return fatal(what + holds + ": the topic was cut or made anew, and " + std::to_string(offset - to) +
+               " records or more are lost");
 }
 
 bool PartitionSource::at_end() const { return end_seen_at_ >= 0 && log_end().value <= end_seen_at_; }
+
+// librdkafka takes it from each fetch.
+Offset PartitionSource::log_start() const {
+  int64_t low = -1, high = -1;
+  rd_kafka_get_watermark_offsets(host_.client, at_.topic.c_str(), at_.partition.value, &low, &high);
+  return Offset(low >= 0 ? low : -1);
+}
 
 Offset PartitionSource::log_end() const {
   int64_t low = -1, high = -1;

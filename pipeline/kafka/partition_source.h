@@ -33,18 +33,21 @@ class PartitionSource final : public Source {
 
   Result<std::optional<LogRecord>> poll() override;
   bool at_end() const override;
+  bool lost_position() const override { return lost_position_; }
+  Offset log_start() const override;
   Offset log_end() const override;
   void commit(Offset next) override;
 
  private:
   Result<std::optional<LogRecord>> on_error();
-  Status position_lost() const;
+  Status lose_position();
 
   SourceHost& host_;
   const TopicPartition at_;
   const Offset first_log_end_;
   QueueHandle queue_;
   MessageHandle message_;    // What the last record's views point into.
+  bool lost_position_ = false;
   int64_t end_seen_at_ = -1;  // Offset at which the broker had nothing more, while nothing came since; else -1.
 };
 

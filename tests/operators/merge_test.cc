@@ -22,7 +22,7 @@ struct Rig {
   MemoryFilterStore store{filter::Policy{}, calendar, clock, 1};
   std::string detail;
 
-  Merge merge(bool gap = false) { return Merge({kPartition, 1, gap}, calendar, store, *store.read_watermark(kPartition)); }
+  Merge merge() { return Merge({kPartition, 1}, calendar, store, *store.read_watermark(kPartition)); }
 
   static DrainHeader header(int64_t from, int64_t to) { return {kPartition, 1, {Offset(from), Offset(to)}, DrainAttempt::kFirst}; }
   static std::string batch(int64_t from, int64_t to, std::vector<DrainedPlay> plays) {
@@ -70,11 +70,11 @@ TEST_CASE("merge: the watermark moves with the slot end, not before") {
   Merge merge = rig.merge();
   const auto batch = merge.apply(Rig::batch(0, 5, {play("a", kNowMs)}), kNowMs, rig.detail);
   REQUIRE(batch.ok());
-  CHECK_FALSE(batch->durable);
+  CHECK_FALSE(batch->slot_end);
   CHECK_FALSE(rig.store.read_watermark(kPartition)->has_value());
   const auto end = merge.apply(Rig::end(0, 5, 1), kNowMs, rig.detail);
   REQUIRE(end.ok());
-  CHECK(end->durable);
+  CHECK(end->slot_end);
   CHECK((*rig.store.read_watermark(kPartition))->offset == Offset(5));
 }
 
@@ -98,18 +98,31 @@ TEST_CASE("merge: batches of a range that is merged already cost the store nothi
   CHECK(merge.stats().records_covered == 1);
 }
 
-TEST_CASE("merge: after a gap a slot end without all of its batches moves nothing and nothing may be committed") {
+TEST_CASE("merge: a slot end moves nothing unless all of its batches were seen, since they may be lost or in a store that is gone") {
   Rig rig;
-  Merge merge = rig.merge(true);
-  REQUIRE(merge.apply(Rig::batch(0, 5, {play("a", kNowMs)}), kNowMs, rig.detail).ok());
-  REQUIRE(merge.apply(Rig::end(0, 5, 2), kNowMs, rig.detail).ok());
+  Merge merge = rig.merge();
+  REQUIRE(merge.apply(Rig::batch(0, 5, {play("b", kNowMs)}), kNowMs, rig.detail).ok());
+  const auto end = merge.apply(Rig::end(0, 5, 2), kNowMs, rig.detail);
+  REQUIRE(end.ok());
+  CHECK(end->slot_end);
   CHECK_FALSE(rig.store.read_watermark(kPartition)->has_value());
-  CHECK(merge.holding_back());
-  REQUIRE(merge.apply(Rig::batch(5, 9, {play("b", kNowMs)}), kNowMs, rig.detail).ok());
+  CHECK(merge.stats().slot_ends_incomplete == 1);
+  REQUIRE(merge.apply(Rig::batch(5, 9, {play("c", kNowMs)}), kNowMs, rig.detail).ok());
   REQUIRE(merge.apply(Rig::end(5, 9, 1), kNowMs, rig.detail).ok());
-  CHECK_FALSE(merge.holding_back());
   CHECK((*rig.store.read_watermark(kPartition))->covers({Offset(5), Offset(9)}));
   CHECK_FALSE((*rig.store.read_watermark(kPartition))->covers({Offset(0), Offset(5)}));
+}
+
+TEST_CASE("merge: a batch that is in the log twice counts once") {
+  Rig rig;
+  Merge merge = rig.merge();
+  const std::string a = Rig::batch(0, 5, {play("a", kNowMs)});
+  for (int i = 0; i < 2; ++i) REQUIRE(merge.apply(a, kNowMs, rig.detail).ok());
+  REQUIRE(merge.apply(Rig::end(0, 5, 2), kNowMs, rig.detail).ok());
+  CHECK_FALSE(rig.store.read_watermark(kPartition)->has_value());
+  REQUIRE(merge.apply(Rig::batch(0, 5, {play("b", kNowMs)}), kNowMs, rig.detail).ok());
+  REQUIRE(merge.apply(Rig::end(0, 5, 2), kNowMs, rig.detail).ok());
+  CHECK((*rig.store.read_watermark(kPartition))->offset == Offset(5));
 }
 
 TEST_CASE("merge: a record that is no batch record is refused and changes nothing") {

@@ -22,11 +22,12 @@ MergedWatermark merged(int64_t offset) {
 
 }  // namespace
 
-TEST_CASE("window start: with its disk a partition continues at its applied offset") {
+TEST_CASE("window start: with its disk a partition continues at its applied offset, after a look at the record before it") {
   const auto start = decide_window_start({local(100, 250), merged(150), Offset(0), Offset(300)});
   REQUIRE(start.ok());
   CHECK(start->resume);
-  CHECK(start->read_from == Offset(250));
+  CHECK(start->read_from == Offset(249));
+  CHECK(start->reason.find("applied offset 250") != std::string::npos);
 }
 
 TEST_CASE("window start: without its disk a partition reads from the merged watermark") {
@@ -73,7 +74,42 @@ TEST_CASE("window start: a log that ends before the watermark is another log and
   CHECK(decide_window_start({std::nullopt, merged(400), Offset(0), Offset(300)}).code() == Code::kFatal);
 }
 
-TEST_CASE("window start: local state beyond the log's end or before its start is not used") {
-  CHECK_FALSE(decide_window_start({local(100, 350), merged(150), Offset(0), Offset(300)})->resume);
-  CHECK_FALSE(decide_window_start({local(100, 160), merged(160), Offset(170), Offset(300), true})->resume);
+TEST_CASE("window start: a log that ends before what was read once stops the partition with the number and the way out") {
+  const auto start = decide_window_start({local(100, 350), merged(150), Offset(0), Offset(300)});
+  REQUIRE(start.code() == Code::kFatal);
+  CHECK(start.status().message().find("50 records or more are lost") != std::string::npos);
+  CHECK(start.status().message().find("state.accept_lost_events") != std::string::npos);
+  const auto accepted = decide_window_start({local(100, 350), merged(150), Offset(0), Offset(300), true});
+  REQUIRE(accepted.ok());
+  CHECK_FALSE(accepted->resume);
+  CHECK(accepted->read_from == Offset(150));
+}
+
+TEST_CASE("window start: records that retention removed before they were read are counted, and what is staged is kept") {
+  const auto start = decide_window_start({local(100, 160), merged(120), Offset(170), Offset(300)});
+  REQUIRE(start.code() == Code::kFatal);
+  CHECK(start.status().message().find("10 records of user-events from offset 160") != std::string::npos);
+  const auto accepted = decide_window_start({local(100, 160), merged(120), Offset(170), Offset(300), true});
+  REQUIRE(accepted.ok());
+  CHECK(accepted->resume);
+  CHECK(accepted->read_from == Offset(170));
+}
+
+TEST_CASE("window start: local state that holds what retention has removed is used, so that nothing is lost") {
+  const auto start = decide_window_start({local(100, 250), merged(120), Offset(200), Offset(300)});
+  REQUIRE(start.ok());
+  CHECK(start->resume);
+}
+
+TEST_CASE("window start: a backup without an hour that was merged ahead of others makes the partition read it again") {
+  WindowState state = local(100, 200);
+  state.hours.push_back({HourIndex(9), {Offset(300), Offset(350)}, 1, 1});  // Hour 8, [200, 300), was let go.
+  state.applied = Offset(350);
+  MergedWatermark watermark = merged(100);
+  watermark.add({Offset(200), Offset(300)}, HourIndex(8));
+  CHECK(decide_window_start({state, watermark, Offset(0), Offset(400)})->resume);
+  const auto start = decide_window_start({state, merged(100), Offset(0), Offset(400)});
+  REQUIRE(start.ok());
+  CHECK_FALSE(start->resume);
+  CHECK(start->read_from == Offset(100));
 }

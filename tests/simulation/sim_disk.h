@@ -47,6 +47,11 @@ class SimWindowStore final : public WindowStore {
     }
     return {};
   }
+  Result<std::optional<std::string>> find(HourIndex hour, Offset offset) override {
+    const auto block = disk_.current.blocks.find({hour.value, offset.value});
+    if (block == disk_.current.blocks.end()) return std::optional<std::string>();
+    return std::optional(block->second);
+  }
   Status release(const std::vector<HourIndex>& hours, const WindowState& state) override {
     for (const HourIndex hour : hours) {
       std::erase_if(disk_.current.blocks, [&](const auto& entry) { return entry.first.first == hour.value; });

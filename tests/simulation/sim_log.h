@@ -81,6 +81,8 @@ class SimSource final : public Source {
       : log_(log), group_(std::move(group)), topic_(std::move(topic)), partition_(partition), next_(start.value) {}
   Result<std::optional<LogRecord>> poll() override;
   bool at_end() const override;
+  bool lost_position() const override { return false; }
+  Offset log_start() const override { return Offset(0); }
   Offset log_end() const override;
   void commit(Offset next) override;
 

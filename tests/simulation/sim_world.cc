@@ -39,7 +39,7 @@ World::World(uint64_t seed)
       ring_{static_cast<uint32_t>(3 + seed % 4), 10'000},
       log_(random_, clock_),
       filters_(make_filters()),
-      core_(*filters_, calendar_, clock_, {}),
+      core_(std::make_unique<CandidateFilter>(*filters_, calendar_, clock_, CandidateFilterConfig{})),
       watermark_floor_(kPartitions, 0),
       committed_floor_(kPartitions, -1) {
   for (int p = 0; p < kPartitions; ++p) disks_.push_back(std::make_unique<SimDisk>());
@@ -69,6 +69,17 @@ bool World::survives(F step) {
     ++tally_.crashes;
     return false;
   }
+}
+
+template <typename F>
+bool World::survives_a_restore(F step, bool& outdated) {
+  bool went_back = false;
+  const bool survived = survives([&]() -> Result<bool> {
+    auto stepped = step();
+    went_back = outdated && !stepped.ok() && stepped.status().message().find("went back") != std::string::npos;
+    return went_back ? Result<bool>(true) : std::move(stepped);
+  });
+  return survived && !went_back;
 }
 
 void World::start_ingest() {
@@ -120,7 +131,7 @@ void World::start_merges() {
     const int64_t committed = log_.committed("merge", kBatches, partition);
     const MergeStart start = decide_merge_start(committed < 0 ? std::nullopt : std::optional(Offset(committed)), Offset(0));
     MergeTaskConfig config;
-    config.merge = {partition, kPartitions, start.gap};
+    config.merge = {partition, kPartitions};
     config.records_per_step = 4;
     merges_[p] = std::make_unique<MergeTask>(config, calendar_, *filters_, *watermark,
                                              std::make_unique<SimSource>(log_, "merge", kBatches, partition, start.read_from),
@@ -150,6 +161,7 @@ void World::crash_window(int32_t p) {
     tally_.laps += windows_[p]->window().stats().drains[3];
   }
   windows_[p].reset();
+  window_outdated_[p] = false;
   if (one_in(random_, 4)) {
     disks_[p]->lose();
     ++tally_.disks_lost;
@@ -171,13 +183,19 @@ void World::step_ingest() {
 void World::step_window(int32_t p) {
   if (!windows_[p]) start_window(p);
   if (!windows_[p]) return;
-  if (!survives([&] { return windows_[p]->step(clock_.now_ms()); })) crash_window(p);
+  if (!survives_a_restore([&] { return windows_[p]->step(clock_.now_ms()); }, window_outdated_[p])) crash_window(p);
 }
 
 void World::step_replica(int32_t p) {
   if (!replicas_[p]) start_replica(p);
   if (!replicas_[p]) return;
-  if (!survives([&] { return replicas_[p]->step(clock_.now_ms()); })) replicas_[p].reset();
+  if (!survives_a_restore([&] { return replicas_[p]->step(clock_.now_ms()); }, replica_outdated_[p])) crash_replica(p);
+}
+
+void World::crash_replica(int32_t p) {
+  replicas_[p].reset();
+  replica_outdated_[p] = false;
+  core_ = std::make_unique<CandidateFilter>(*filters_, calendar_, clock_, CandidateFilterConfig{});  // With its cache.
 }
 
 void World::step_merges() {
@@ -205,7 +223,7 @@ void World::step_all() {
 }
 
 void World::check_queries(int32_t p) {
-  if (!replicas_[p]) return;
+  if (!replicas_[p] || replica_outdated_[p]) return;
   // What the replica has applied, by user: everything of the window must be answered seen.
   std::map<std::string, std::vector<ItemHash>> applied;
   const std::vector<PeriodIndex> window = calendar_.window(clock_.now_ms());
@@ -223,7 +241,7 @@ void World::check_queries(int32_t p) {
     FilterQuestion question;
     question.user_key = user;
     question.ids = items;
-    const FilterAnswer answer = core_.answer(*held_[p], question);
+    const FilterAnswer answer = core_->answer(*held_[p], question);
     const bool filters_missing = std::any_of(answer.gaps.begin(), answer.gaps.end(), [](const Gap& gap) { return gap.source == AnswerSource::kFilters; });
     if (filters_missing) return;  // The store is away, and the answer says so.
     ++tally_.queries;
@@ -271,12 +289,32 @@ void World::strike() {
   if (one_in(random_, 120)) crash_ingest();
   if (one_in(random_, 80)) crash_window(static_cast<int32_t>(random_() % kPartitions));
   if (one_in(random_, 120)) crash_merges();
-  if (one_in(random_, 200)) replicas_[random_() % kPartitions].reset();
+  if (one_in(random_, 200)) crash_replica(static_cast<int32_t>(random_() % kPartitions));
   if (one_in(random_, 300)) windows_paused_ = static_cast<int>(random_() % 200);
   if (one_in(random_, 300)) merges_paused_ = static_cast<int>(random_() % 300);  // More than a lap behind.
   if (one_in(random_, 100)) {
     filters_->fail_next(static_cast<int>(random_() % 60));
     ++tally_.store_outages;
+  }
+  if (one_in(random_, 400)) {
+    filters_->fail_until_ms(clock_.now_ms() + static_cast<int64_t>(random_() % (2 * ring_.slots)) * ring_.slot_ms);
+    ++tally_.long_outages;
+  }
+  if (one_in(random_, 300)) backup_ = filters_->backup();
+  if (one_in(random_, 600)) restore_backup();
+}
+
+// The merge process stops, the store becomes what it was at the backup, and the process starts again. What had been
+// merged since is not unseen for good: the windows read the log again.
+void World::restore_backup() {
+  for (auto& merge : merges_) merge.reset();
+  filters_->restore(backup_);
+  ++tally_.restores;
+  for (int32_t p = 0; p < kPartitions; ++p) {
+    watermark_floor_[p] = 0;
+    log_.committed("window", kEvents, PartitionId(p)) = -1;  // Of the time before; later ones must keep the law again.
+    window_outdated_[p] = windows_[p] != nullptr;
+    replica_outdated_[p] = replicas_[p] != nullptr;
   }
 }
 
@@ -296,6 +334,7 @@ void World::settle() {
   faults_ = false;
   log_.trouble = 0;
   filters_->fail_next(0);
+  filters_->fail_until_ms(0);
   windows_paused_ = merges_paused_ = 0;
   // At most: everything is read, the hour is sealed, drained and merged; a slot that waits for its lap takes a lap more.
   const int64_t hours = 3 * static_cast<int64_t>(ring_.slots) + 3;

@@ -3,7 +3,7 @@
 //
 // Fault model: every task may crash at each fault point (base/fault_point.h) and between steps, and comes back with
 // its disk as it was flushed, or without it; the merge process takes what the store had not made durable with it; the
-// filter store refuses for a while; the log misbehaves as sim_log.h says; time passes in jumps, so that slots, laps
+// filter store refuses for a while, is away for up to two laps, or goes back to a backup; the log misbehaves as sim_log.h says; time passes in jumps, so that slots, laps
 // and months turn; users go quiet; plays come late, out of order and more than once.
 // Law: see check_*. All randomness comes from the seed.
 #pragma once
@@ -43,6 +43,7 @@ class World {
   // For messages: what happened.
   struct Tally {
     uint64_t plays = 0, refused = 0, crashes = 0, disks_lost = 0, probes = 0, false_positives = 0;
+    uint64_t restores = 0, long_outages = 0;
     uint64_t second_runs = 0, laps = 0, queries = 0, queried = 0, store_outages = 0, months = 0, drains = 0, wiped = 0;
   };
   const Tally& tally() const { return tally_; }
@@ -64,6 +65,7 @@ class World {
   void step_replica(int32_t p);
   void pass_time();
   void strike();
+  void restore_backup();
 
   std::unique_ptr<MemoryFilterStore> make_filters();
   void start_ingest();
@@ -73,8 +75,12 @@ class World {
   void crash_ingest();
   void crash_window(int32_t p);
   void crash_merges();
+  void crash_replica(int32_t p);
   template <typename F>
   bool survives(F step);
+  // The same for a task that ends by itself when it finds that the store went back to a backup.
+  template <typename F>
+  bool survives_a_restore(F step, bool& restored);
 
   void check_watermarks();
   void check_custody();
@@ -96,7 +102,7 @@ class World {
   std::vector<std::unique_ptr<MergeTask>> merges_;
   std::vector<std::unique_ptr<ReplicaTask>> replicas_;
   std::vector<std::shared_ptr<HeldPartition>> held_;
-  CandidateFilter core_;
+  std::unique_ptr<CandidateFilter> core_;
   int windows_paused_ = 0;
   int merges_paused_ = 0;
 
@@ -104,6 +110,9 @@ class World {
   std::map<std::string, uint64_t> refused_;         // By original bytes: how often it must at least be dead-lettered.
   std::vector<int64_t> watermark_floor_;
   std::vector<int64_t> committed_floor_;
+  MemoryFilterStore::Rows backup_;
+  bool window_outdated_[kPartitions] = {};   // The store went back, and the task has not ended by it yet.
+  bool replica_outdated_[kPartitions] = {};
   bool faults_ = true;
   Tally tally_;
 };

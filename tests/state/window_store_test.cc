@@ -92,6 +92,19 @@ TEMPLATE_TEST_CASE("window store: blocks and state come back together, each hour
   CHECK(blocks_of(*store, 7).empty());
 }
 
+TEMPLATE_TEST_CASE("window store: a staged block is found by its offset, and what was never staged or was released is not", "",
+                   OnDisk, InSimulation) {
+  TestType disk;
+  const auto store = disk.open();
+  stage(*store, 5, 10, "ten", state_of({hour(5, 10, 11)}));
+  stage(*store, 6, 11, "eleven", state_of({hour(5, 10, 11), hour(6, 11, 12)}));
+  CHECK(store->find(HourIndex(5), Offset(10)).value() == "ten");
+  CHECK_FALSE(store->find(HourIndex(5), Offset(11)).value().has_value());
+  REQUIRE(store->release({HourIndex(5)}, state_of({hour(6, 11, 12)})).ok());
+  CHECK_FALSE(store->find(HourIndex(5), Offset(10)).value().has_value());
+  CHECK(store->find(HourIndex(6), Offset(11)).value() == "eleven");
+}
+
 TEMPLATE_TEST_CASE("window store: a scan stops at the first failure of its visitor", "", OnDisk, InSimulation) {
   TestType disk;
   const auto store = disk.open();
