@@ -97,6 +97,18 @@ BLOOMRING_INLINE size_t fill_slots(const Int* begin, const Int* end, const SlotF
   return count;
 }
 
+// The candidates from `first` on, behind `count` hits.
+BLOOMRING_INLINE size_t probe_table(const UnionTable& table, std::span<const uint32_t> keys, size_t first, size_t count,
+                                    uint32_t* hits, uint32_t* hit_slots) {
+  for (size_t c = first; c < keys.size(); ++c) {
+    const uint32_t slot = table.slot_of(keys[c]);
+    hits[count] = static_cast<uint32_t>(c);
+    hit_slots[count] = slot;
+    count += static_cast<size_t>(table.may_hold(slot, keys[c]));
+  }
+  return count;
+}
+
 // The bit of the uppers at which the items of a bucket begin; past the end when the coding is damaged.
 template <typename Select>
 BLOOMRING_INLINE uint64_t bucket_begin(const EliasFanoView& set, uint64_t bucket) {

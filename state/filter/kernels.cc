@@ -33,13 +33,8 @@ size_t fill_slots(const uint32_t* begin, const uint32_t* end, const SlotFill& fi
   return coding::fill_slots(begin, end, fill, collisions);
 }
 
-size_t probe_table(const UnionTable& table, std::span<const uint32_t> keys, uint32_t* hits) {
-  size_t count = 0;
-  for (size_t c = 0; c < keys.size(); ++c) {
-    hits[count] = static_cast<uint32_t>(c);
-    count += static_cast<size_t>(table.may_hold(keys[c]));
-  }
-  return count;
+size_t probe_table(const UnionTable& table, std::span<const uint32_t> keys, uint32_t* hits, uint32_t* hit_slots) {
+  return coding::probe_table(table, keys, 0, 0, hits, hit_slots);
 }
 
 size_t probe_indexes(std::span<const IndexView* const> group, std::span<const uint32_t> keys, uint32_t* hits,

@@ -33,16 +33,20 @@ struct SlotFill {
 inline constexpr size_t kIndexGroupMax = 4;
 
 // Candidates are numbered; a probe writes the numbers of those that hit, in ascending order, and returns how many.
-// `hits` has room for all candidates and one more. A key is the top 32 bits of hash * multiplier.
+// What it writes to has room for all candidates and kHitsMore. A key is the top 32 bits of hash * multiplier.
+inline constexpr size_t kHitsMore = 8;
+inline constexpr size_t kDecodeMore = 8;
 struct Kernels {
   EliasFanoFault (*decode)(const EliasFanoView& set, uint64_t* out);
-  EliasFanoFault (*decode32)(const EliasFanoView& set, uint32_t* out);  // Of at most 32 bits.
+  // Of at most 32 bits. `out` has room for kDecodeMore more.
+  EliasFanoFault (*decode32)(const EliasFanoView& set, uint32_t* out);
   void (*encode)(const uint64_t* set, uint64_t items, const EliasFanoShape& shape, uint8_t* lows, uint8_t* uppers);
   // Adds the items of a sorted set to zeros, or to other items; `cut_bits` lead from a fingerprint to its index key.
   void (*build_index)(std::span<const uint64_t> set, uint32_t cut_bits, const IndexShape& shape, uint8_t* blocks);
   // Fills empty slots; writes the keys that met a slot that was taken, and returns how many.
   size_t (*fill_slots)(const uint32_t* begin, const uint32_t* end, const SlotFill& fill, uint32_t* collisions);
-  size_t (*probe_table)(const UnionTable& table, std::span<const uint32_t> keys, uint32_t* hits);
+  // Also writes the slot of each hit.
+  size_t (*probe_table)(const UnionTable& table, std::span<const uint32_t> keys, uint32_t* hits, uint32_t* hit_slots);
   // Of 1 to kIndexGroupMax indexes of the same key_bits; bit g of a hit's group says that index g may hold it.
   size_t (*probe_indexes)(std::span<const IndexView* const> group, std::span<const uint32_t> keys, uint32_t* hits,
                           uint8_t* hit_groups);

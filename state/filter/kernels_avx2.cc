@@ -4,6 +4,8 @@
 
 #include <immintrin.h>
 
+#include <array>
+
 #include "state/filter/coding.h"
 
 #define BLOOMRING_AVX2 __attribute__((target("avx2,bmi,bmi2,popcnt")))
@@ -23,15 +25,24 @@ BLOOMRING_AVX2 size_t fill_slots(const uint32_t* begin, const uint32_t* end, con
   return coding::fill_slots(begin, end, fill, collisions);
 }
 
-BLOOMRING_AVX2 size_t probe_table(const UnionTable& table, std::span<const uint32_t> keys, uint32_t* hits) {
+// The order that brings the lanes of `bits` to the front.
+BLOOMRING_AVX2 inline __m256i lanes_first(uint32_t bits) {
+  const uint64_t bytes = _pdep_u64(bits, 0x0101010101010101) * 0xff;
+  return _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(static_cast<int64_t>(_pext_u64(0x0706050403020100, bytes))));
+}
+
+BLOOMRING_AVX2 size_t probe_table(const UnionTable& table, std::span<const uint32_t> keys, uint32_t* hits,
+                                  uint32_t* hit_slots) {
   const auto* const slots = reinterpret_cast<const int*>(table.slots.data());
   const __m128i slot_shift = _mm_cvtsi32_si128(static_cast<int>(32 - table.slot_bits));
   const __m128i content_shift = _mm_cvtsi32_si128(static_cast<int>(table.content_shift));
   const __m256i content_mask = _mm256_set1_epi32(static_cast<int>(table.content_mask));
   const __m256i number_mask = _mm256_set1_epi32(0xff);
+  const __m256i eight = _mm256_set1_epi32(8);
+  __m256i candidate = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
   size_t count = 0;
   size_t c = 0;
-  for (; c + 8 <= keys.size(); c += 8) {
+  for (; c + 8 <= keys.size(); c += 8, candidate = _mm256_add_epi32(candidate, eight)) {
     const __m256i key = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(keys.data() + c));
     const __m256i slot = _mm256_i32gather_epi32(slots, _mm256_srl_epi32(key, slot_shift), 4);
     const __m256i content = _mm256_and_si256(_mm256_srl_epi32(key, content_shift), content_mask);
@@ -39,14 +50,14 @@ BLOOMRING_AVX2 size_t probe_table(const UnionTable& table, std::span<const uint3
     const __m256i empty = _mm256_cmpeq_epi32(slot, _mm256_setzero_si256());
     const __m256i multi = _mm256_cmpeq_epi32(_mm256_and_si256(slot, number_mask), number_mask);
     const __m256i hit = _mm256_or_si256(_mm256_andnot_si256(empty, equal), multi);
-    auto bits = static_cast<uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(hit)));
-    for (; bits != 0; bits &= bits - 1) hits[count++] = static_cast<uint32_t>(c) + _tzcnt_u32(bits);
+    const auto bits = static_cast<uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(hit)));
+    const __m256i order = lanes_first(bits);
+    // All eight are written, those that are no hits are written over by the next.
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(hits + count), _mm256_permutevar8x32_epi32(candidate, order));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(hit_slots + count), _mm256_permutevar8x32_epi32(slot, order));
+    count += static_cast<size_t>(_mm_popcnt_u32(bits));
   }
-  for (; c < keys.size(); ++c) {
-    hits[count] = static_cast<uint32_t>(c);
-    count += static_cast<size_t>(table.may_hold(keys[c]));
-  }
-  return count;
+  return coding::probe_table(table, keys, c, count, hits, hit_slots);
 }
 
 BLOOMRING_AVX2 inline __m256i mask_of(uint32_t key) {
@@ -111,6 +122,36 @@ BLOOMRING_AVX2 size_t probe_indexes(std::span<const IndexView* const> group, std
   return 0;
 }
 
+// For each byte, the places of its ones less their number: by how many buckets each is further than the byte's start.
+constexpr std::array<uint64_t, 256> kZerosBefore = [] {
+  std::array<uint64_t, 256> zeros{};
+  for (uint32_t byte = 0; byte < 256; ++byte) {
+    uint32_t ones = 0;
+    for (uint32_t place = 0; place < 8; ++place) {
+      if ((byte >> place & 1) != 0) zeros[byte] |= static_cast<uint64_t>(place - ones) << 8 * ones, ++ones;
+    }
+  }
+  return zeros;
+}();
+
+// The buckets of all items, a byte of the uppers at a time; writes up to kDecodeMore behind them.
+BLOOMRING_AVX2 inline EliasFanoFault decode_buckets(const EliasFanoView& set, uint32_t* out) {
+  const uint8_t* const uppers_end = set.uppers + set.shape.uppers_bytes;
+  uint64_t i = 0;
+  for (uint64_t base = 0; base < set.shape.uppers_bytes * 8; base += 64) {
+    const uint64_t word = load64(set.uppers + base / 8, uppers_end);
+    if (i + static_cast<uint64_t>(_mm_popcnt_u64(word)) > set.items) return EliasFanoFault::kTooMany;
+    for (uint64_t bit = 0; bit < 64; bit += 8) {
+      const uint64_t byte = word >> bit & 0xff;
+      const __m256i zeros = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(static_cast<int64_t>(kZerosBefore[byte])));
+      const __m256i first = _mm256_set1_epi32(static_cast<int>(base + bit - i));
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + i), _mm256_add_epi32(zeros, first));
+      i += static_cast<uint64_t>(_mm_popcnt_u64(byte));
+    }
+  }
+  return i == set.items ? EliasFanoFault::kNone : EliasFanoFault::kTooFew;
+}
+
 BLOOMRING_AVX2 EliasFanoFault decode(const EliasFanoView& set, uint64_t* out) { return coding::decode_any(set, out); }
 
 // Buckets first, one by one; then the low parts of eight fingerprints at once, each in its own four bytes.
@@ -120,14 +161,7 @@ BLOOMRING_AVX2 EliasFanoFault decode32(const EliasFanoView& set, uint32_t* out) 
   const uint64_t items = set.items;
   if (low_bits > kLowBitsMax || items < 8) return coding::decode_any(set, out);
 
-  const uint8_t* const uppers_end = set.uppers + set.shape.uppers_bytes;
-  uint64_t i = 0;
-  for (uint64_t base = 0; base < set.shape.uppers_bytes * 8; base += 64) {
-    uint64_t word = load64(set.uppers + base / 8, uppers_end);
-    if (i + static_cast<uint64_t>(_mm_popcnt_u64(word)) > items) return EliasFanoFault::kTooMany;
-    for (; word != 0; word = _blsr_u64(word), ++i) out[i] = static_cast<uint32_t>(base + _tzcnt_u64(word) - i);
-  }
-  if (i != items) return EliasFanoFault::kTooFew;
+  if (const EliasFanoFault fault = decode_buckets(set, out); fault != EliasFanoFault::kNone) return fault;
   if (out[items - 1] >= set.shape.buckets) return EliasFanoFault::kTooWide;
 
   // Eight low parts are low_bits bytes, so they lie in the same way in each group of eight: four of them in the 16

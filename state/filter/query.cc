@@ -31,6 +31,7 @@ struct Query::Impl {
   std::vector<DenseFilter> dense_filters;
   std::vector<uint32_t> keys;  // Of the candidates.
   std::vector<uint32_t> hits;
+  std::vector<uint32_t> hit_slots;
   std::vector<uint8_t> hit_groups;
   std::vector<uint32_t> hits_of_one;
   uint8_t filters = 0;
@@ -62,8 +63,10 @@ Status Query::add(std::string_view value, std::string_view store_key, Trust trus
 void Query::Impl::ask_table(std::span<const ItemHash> candidates, uint64_t multiplier, std::span<uint8_t> found) {
   if (!table_is_built) table.build();
   table_is_built = true;
-  const size_t hit_count = kernels.probe_table(table, keys, hits.data());
-  for (size_t h = 0; h < hit_count; ++h) found[hits[h]] = table.resolve(candidates[hits[h]].value * multiplier);
+  const size_t hit_count = kernels.probe_table(table, keys, hits.data(), hit_slots.data());
+  for (size_t h = 0; h < hit_count; ++h) {
+    found[hits[h]] = table.resolve(hit_slots[h], candidates[hits[h]].value * multiplier);
+  }
 }
 
 void Query::Impl::ask_dense(std::span<const DenseFilter> group, std::span<const ItemHash> candidates,
@@ -89,9 +92,8 @@ void Query::run(std::span<const ItemHash> candidates, std::string_view user_key_
   const uint64_t multiplier = user_multiplier(user_key_bytes);
   std::vector<uint32_t>& keys = impl_->keys;
   keys.resize(candidates.size());
-  impl_->hits.resize(candidates.size() + 1);
-  impl_->hit_groups.resize(candidates.size() + 1);
-  impl_->hits_of_one.resize(candidates.size() + 1);
+  for (auto* hits : {&impl_->hits, &impl_->hit_slots, &impl_->hits_of_one}) hits->resize(candidates.size() + kHitsMore);
+  impl_->hit_groups.resize(candidates.size() + kHitsMore);
   for (size_t c = 0; c < candidates.size(); ++c) keys[c] = static_cast<uint32_t>(candidates[c].value * multiplier >> 32);
   std::fill(found.begin(), found.end(), kUnseen);
   if (!impl_->table.empty()) impl_->ask_table(candidates, multiplier, found);

@@ -27,7 +27,7 @@ Status UnionTable::decode(uint8_t filter, const EliasFanoView& set) {
   if (set.items == 0) return {};
   Set added{filter, set.width_bits, 0, 0, 0};
   const auto take = [&](auto& keys, size_t& used, auto decoder) {
-    if (keys.size() < used + set.items) keys.resize(used + set.items);
+    if (keys.size() < used + set.items + kDecodeMore) keys.resize(used + set.items + kDecodeMore);
     added.begin = used;
     used = added.end = used + set.items;
     return decoder(set, keys.data() + added.begin);
@@ -62,6 +62,7 @@ void UnionTable::build() {
   for (const Set& set : sets_) {
     if (set.width_bits >= slot_bits + kContentBitsMin) compared_bits_ = std::min(compared_bits_, set.width_bits);
   }
+  all_exact_ = std::all_of(sets_.begin(), sets_.end(), [&](const Set& set) { return set.width_bits == compared_bits_; });
   content_shift = 32 - compared_bits_;
   content_mask = static_cast<uint32_t>(low_mask(compared_bits_ - slot_bits));
   if (slots.size() < size_t{1} << slot_bits) slots.resize(size_t{1} << slot_bits);
@@ -141,10 +142,8 @@ bool UnionTable::holds(const Set& set, uint64_t full_key) const {
   return set.is_long() ? search(long_keys_.data()) : search(keys_.data());
 }
 
-uint8_t UnionTable::resolve(uint64_t full_key) const {
-  const auto key = static_cast<uint32_t>(full_key >> 32);
-  const uint32_t content = key >> content_shift & content_mask;
-  const uint32_t slot = slots[key >> (32 - slot_bits)];
+uint8_t UnionTable::resolve_slowly(uint32_t slot, uint64_t full_key) const {
+  const uint32_t content = static_cast<uint32_t>(full_key >> 32) >> content_shift & content_mask;
   const auto matches = [&](uint32_t number) {
     return sets_[number].width_bits == compared_bits_ || holds(sets_[number], full_key);
   };

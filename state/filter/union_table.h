@@ -28,14 +28,19 @@ class UnionTable {
   void clear();
   bool empty() const { return sets_.empty(); }
 
-  // Key: the top 32 bits of hash * multiplier. False: the item is certainly in no set.
-  bool may_hold(uint32_t key) const {
-    const uint32_t slot = slots[key >> (32 - slot_bits)];
+  // Key: the top 32 bits of hash * multiplier.
+  uint32_t slot_of(uint32_t key) const { return slots[key >> (32 - slot_bits)]; }
+  // False: the item with this key and slot is certainly in no set.
+  bool may_hold(uint32_t slot, uint32_t key) const {
     return (slot >> kNumberBits == (key >> content_shift & content_mask) && slot != 0) ||
            (slot & kNumberMask) == kChain;
   }
-  // The first filter that holds the item, or kNoFilter. `full_key` is all of hash * multiplier.
-  uint8_t resolve(uint64_t full_key) const;
+  // The first filter that holds the item of a slot that may hold it, or kNoFilter. `full_key` is all of
+  // hash * multiplier.
+  uint8_t resolve(uint32_t slot, uint64_t full_key) const {
+    const bool is_exact = all_exact_ && (slot & kNumberMask) != kChain;
+    return is_exact ? sets_[(slot & kNumberMask) - 1].filter : resolve_slowly(slot, full_key);
+  }
 
   // A slot: content << 8 | number of the set + 1, or first link << 8 | kChain. 0 is empty.
   static constexpr uint32_t kNumberBits = 8;
@@ -70,6 +75,7 @@ class UnionTable {
   void insert_everywhere(const Int* keys, uint32_t number);
   void chain(uint32_t& slot, uint32_t content, uint32_t number);
   bool holds(const Set& set, uint64_t full_key) const;
+  uint8_t resolve_slowly(uint32_t slot, uint64_t full_key) const;
 
   const Kernels* kernels_;
   std::vector<Set> sets_;
@@ -83,6 +89,7 @@ class UnionTable {
   std::vector<uint32_t> collisions_;
   std::vector<Link> links_;
   uint32_t compared_bits_ = 0;  // Slot and content together.
+  bool all_exact_ = false;      // All sets have this width.
 };
 
 }  // namespace bloomring::filter
