@@ -167,7 +167,7 @@ BLOOMRING_INLINE bool bucket_holds(const EliasFanoView& set, uint64_t fingerprin
 // brings what the next one reads.
 template <typename Select>
 BLOOMRING_INLINE void confirm(const Confirmation& what, std::span<const uint32_t> hits, uint8_t* found) {
-  constexpr size_t kBatch = 32;
+  constexpr size_t kBatch = 64;
   const EliasFanoView set = what.set;
   uint64_t fingerprints[kBatch];
   uint64_t bits[kBatch];

@@ -18,8 +18,10 @@ constexpr uint64_t kPartSlots = 4096;  // 16 KiB: half of a first-level cache.
 // small that it may stand in all its slots with any content.
 constexpr uint32_t kContentBitsMin = 4;
 constexpr uint32_t kContentBitsMax = 24;
-constexpr uint32_t kAnyContent = 0xffffffff;
-constexpr uint32_t kNoLink = 0xffffff;  // The end of a chain; as the first link: ask all sets.
+constexpr uint32_t kAnyContent = 0xffffff;
+constexpr uint32_t kNoLink = 0xffffff;  // Instead of a link: ask all sets.
+
+uint32_t entry_of(uint32_t content, uint32_t number) { return content << UnionTable::kNumberBits | (number + 1); }
 
 }  // namespace
 
@@ -103,7 +105,9 @@ void UnionTable::insert(const Int* keys, uint32_t number, uint64_t slots_end) {
     } else {
       count = coding::fill_slots(begin, end, fill, collisions_.data());
     }
-    for (size_t i = 0; i < count; ++i) chain(slots[collisions_[i] >> content_bits], collisions_[i] & content_mask, number);
+    for (size_t i = 0; i < count; ++i) {
+      chain(slots[collisions_[i] >> content_bits], entry_of(collisions_[i] & content_mask, number));
+    }
     set.next += static_cast<size_t>(end - begin);
   }
 }
@@ -115,23 +119,16 @@ void UnionTable::insert_everywhere(const Int* keys, uint32_t number) {
     const uint32_t more_bits = set.width_bits < slot_bits ? slot_bits - set.width_bits : 0;
     const uint32_t cut_bits = set.width_bits > slot_bits ? set.width_bits - slot_bits : 0;
     const uint64_t first = static_cast<uint64_t>(keys[i]) >> cut_bits << more_bits;
-    for (uint64_t s = first; s < first + (uint64_t{1} << more_bits); ++s) chain(slots[s], kAnyContent, number);
+    for (uint64_t s = first; s < first + (uint64_t{1} << more_bits); ++s) chain(slots[s], entry_of(kAnyContent, number));
   }
 }
 
-void UnionTable::chain(uint32_t& slot, uint32_t content, uint32_t number) {
-  uint32_t first = slot >> kNumberBits;
-  if (slot == 0) {
-    first = kNoLink;
-  } else if ((slot & kNumberMask) != kChain) {
-    links_.push_back({slot >> kNumberBits, (slot & kNumberMask) - 1, kNoLink});
-    first = static_cast<uint32_t>(links_.size() - 1);
-  } else if (first == kNoLink) {
-    return;
-  }
-  links_.push_back({content, number, first});
+void UnionTable::chain(uint32_t& slot, uint32_t entry) {
+  constexpr uint32_t kAskAll = kNoLink << kNumberBits | kChain;
+  if (slot == kAskAll) return;
+  links_.push_back({entry, slot});
   // Too many links to be numbered in a slot: this one asks all sets.
-  slot = static_cast<uint32_t>(std::min<size_t>(links_.size() - 1, kNoLink)) << kNumberBits | kChain;
+  slot = links_.size() <= kNoLink ? static_cast<uint32_t>(links_.size() - 1) << kNumberBits | kChain : kAskAll;
 }
 
 bool UnionTable::holds(const Set& set, uint64_t full_key) const {
@@ -144,24 +141,23 @@ bool UnionTable::holds(const Set& set, uint64_t full_key) const {
 
 uint8_t UnionTable::resolve_slowly(uint32_t slot, uint64_t full_key) const {
   const uint32_t content = static_cast<uint32_t>(full_key >> 32) >> content_shift & content_mask;
-  const auto matches = [&](uint32_t number) {
-    return sets_[number].width_bits == compared_bits_ || holds(sets_[number], full_key);
-  };
-  if ((slot & kNumberMask) != kChain) {
-    const uint32_t number = (slot & kNumberMask) - 1;
-    return matches(number) ? sets_[number].filter : kNoFilter;
-  }
   uint8_t first = kNoFilter;
-  if (slot >> kNumberBits == kNoLink) {
-    for (const Set& set : sets_) {
-      if (set.filter < first && holds(set, full_key)) first = set.filter;
-    }
+  const auto ask = [&](const Set& set) {
+    if (set.filter < first && (set.width_bits == compared_bits_ || holds(set, full_key))) first = set.filter;
+  };
+  const auto ask_entry = [&](uint32_t entry) {
+    const uint32_t held = entry >> kNumberBits;
+    if (entry != 0 && (held == content || held == kAnyContent)) ask(sets_[(entry & kNumberMask) - 1]);
+  };
+  for (; (slot & kNumberMask) == kChain && slot >> kNumberBits != kNoLink; slot = links_[slot >> kNumberBits].rest) {
+    ask_entry(links_[slot >> kNumberBits].entry);
+  }
+  if ((slot & kNumberMask) != kChain) {
+    ask_entry(slot);
     return first;
   }
-  for (uint32_t at = slot >> kNumberBits; at != kNoLink; at = links_[at].next) {
-    const Link& link = links_[at];
-    const bool equal = link.content == content || link.content == kAnyContent;
-    if (equal && sets_[link.number].filter < first && matches(link.number)) first = sets_[link.number].filter;
+  for (const Set& set : sets_) {
+    if (set.filter < first && holds(set, full_key)) first = set.filter;
   }
   return first;
 }

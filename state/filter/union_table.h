@@ -42,7 +42,8 @@ class UnionTable {
     return is_exact ? sets_[(slot & kNumberMask) - 1].filter : resolve_slowly(slot, full_key);
   }
 
-  // A slot: content << 8 | number of the set + 1, or first link << 8 | kChain. 0 is empty.
+  // A slot: content << 8 | number of the set + 1, or first link << 8 | kChain. 0 is empty. (A content has at most 22
+  // bits, so all 24 ones are none.)
   static constexpr uint32_t kNumberBits = 8;
   static constexpr uint32_t kNumberMask = 0xff;
   static constexpr uint32_t kChain = 0xff;
@@ -62,10 +63,10 @@ class UnionTable {
 
     bool is_long() const { return width_bits > 32; }
   };
+  // What met a slot that was taken, and what the slot was before.
   struct Link {
-    uint32_t content = 0;
-    uint32_t number = 0;
-    uint32_t next = 0;
+    uint32_t entry = 0;
+    uint32_t rest = 0;
   };
 
   Status decode(uint8_t filter, const EliasFanoView& set);
@@ -73,7 +74,7 @@ class UnionTable {
   void insert(const Int* keys, uint32_t number, uint64_t slots_end);
   template <typename Int>
   void insert_everywhere(const Int* keys, uint32_t number);
-  void chain(uint32_t& slot, uint32_t content, uint32_t number);
+  void chain(uint32_t& slot, uint32_t entry);
   bool holds(const Set& set, uint64_t full_key) const;
   uint8_t resolve_slowly(uint32_t slot, uint64_t full_key) const;
 
