@@ -37,20 +37,16 @@ size_t probe_table(const UnionTable& table, std::span<const uint32_t> keys, uint
   return coding::probe_table(table, keys, 0, 0, hits, hit_slots);
 }
 
-size_t probe_indexes(std::span<const IndexView* const> group, std::span<const uint32_t> keys, uint32_t* hits,
-                     uint8_t* hit_groups) {
-  size_t count = 0;
-  for (size_t c = 0; c < keys.size(); ++c) {
-    uint32_t holding = 0;
-    for (size_t g = 0; g < group.size(); ++g) {
-      const uint32_t key = keys[c] >> (32 - group[g]->shape.key_bits);
-      holding |= static_cast<uint32_t>(index_may_hold(*group[g], key)) << g;
+void probe_indexes(std::span<const IndexView* const> group, std::span<const uint32_t> keys, IndexHits& hits) {
+  for (size_t g = 0; g < group.size(); ++g) {
+    uint32_t* const list = hits.of(g);
+    size_t count = 0;
+    for (size_t c = 0; c < keys.size(); ++c) {
+      list[count] = static_cast<uint32_t>(c);
+      count += static_cast<size_t>(index_may_hold(*group[g], keys[c] >> (32 - group[g]->shape.key_bits)));
     }
-    hits[count] = static_cast<uint32_t>(c);
-    hit_groups[count] = static_cast<uint8_t>(holding);
-    count += static_cast<size_t>(holding != 0);
+    hits.counts[g] = count;
   }
-  return count;
 }
 
 void confirm(const Confirmation& what, std::span<const uint32_t> hits, uint8_t* found) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "base/ids.h"
 #include "state/filter/elias_fano.h"
@@ -32,6 +33,15 @@ struct SlotFill {
 // So many indexes are probed together, with one mask a candidate.
 inline constexpr size_t kIndexGroupMax = 4;
 
+// The hits of each index of a group; a list has `room` places.
+struct IndexHits {
+  uint32_t* of(size_t g) { return lists.data() + g * room; }
+
+  std::vector<uint32_t> lists;
+  size_t room = 0;
+  size_t counts[kIndexGroupMax] = {};
+};
+
 // Candidates are numbered; a probe writes the numbers of those that hit, in ascending order, and returns how many.
 // What it writes to has room for all candidates and kHitsMore. A key is the top 32 bits of hash * multiplier.
 inline constexpr size_t kHitsMore = 8;
@@ -47,9 +57,8 @@ struct Kernels {
   size_t (*fill_slots)(const uint32_t* begin, const uint32_t* end, const SlotFill& fill, uint32_t* collisions);
   // Also writes the slot of each hit.
   size_t (*probe_table)(const UnionTable& table, std::span<const uint32_t> keys, uint32_t* hits, uint32_t* hit_slots);
-  // Of 1 to kIndexGroupMax indexes of the same key_bits; bit g of a hit's group says that index g may hold it.
-  size_t (*probe_indexes)(std::span<const IndexView* const> group, std::span<const uint32_t> keys, uint32_t* hits,
-                          uint8_t* hit_groups);
+  // Of 1 to kIndexGroupMax indexes of the same key_bits: a list of hits for each.
+  void (*probe_indexes)(std::span<const IndexView* const> group, std::span<const uint32_t> keys, IndexHits& hits);
   void (*confirm)(const Confirmation& what, std::span<const uint32_t> hits, uint8_t* found);
 };
 

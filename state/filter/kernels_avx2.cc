@@ -85,41 +85,37 @@ BLOOMRING_AVX2 void build_index(std::span<const uint64_t> set, uint32_t cut_bits
 }
 
 template <size_t kGroup>
-BLOOMRING_AVX2 size_t probe_group(std::span<const IndexView* const> group, std::span<const uint32_t> keys,
-                                  uint32_t* hits, uint8_t* hit_groups) {
+BLOOMRING_AVX2 void probe_group(std::span<const IndexView* const> group, std::span<const uint32_t> keys,
+                                IndexHits& hits) {
   const uint8_t* blocks[kGroup];
   uint64_t block_counts[kGroup];
+  uint32_t* ends[kGroup];
   for (size_t g = 0; g < kGroup; ++g) {
     blocks[g] = group[g]->blocks;
     block_counts[g] = group[g]->shape.block_count;
+    ends[g] = hits.of(g);
   }
   const uint32_t key_bits = group[0]->shape.key_bits;
-  size_t count = 0;
   for (size_t c = 0; c < keys.size(); ++c) {
     const uint32_t key = keys[c] >> (32 - key_bits);
     const __m256i mask = mask_of(key);
-    uint32_t holding = 0;
     for (size_t g = 0; g < kGroup; ++g) {
       const uint8_t* const at = blocks[g] + index_block_of(key, {block_counts[g], key_bits}) * kBlockBytes;
-      const int holds = _mm256_testc_si256(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(at)), mask);
-      holding |= static_cast<uint32_t>(holds) << g;
+      *ends[g] = static_cast<uint32_t>(c);
+      ends[g] += _mm256_testc_si256(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(at)), mask);
     }
-    hits[count] = static_cast<uint32_t>(c);
-    hit_groups[count] = static_cast<uint8_t>(holding);
-    count += static_cast<size_t>(holding != 0);
   }
-  return count;
+  for (size_t g = 0; g < kGroup; ++g) hits.counts[g] = static_cast<size_t>(ends[g] - hits.of(g));
 }
 
-BLOOMRING_AVX2 size_t probe_indexes(std::span<const IndexView* const> group, std::span<const uint32_t> keys,
-                                    uint32_t* hits, uint8_t* hit_groups) {
+BLOOMRING_AVX2 void probe_indexes(std::span<const IndexView* const> group, std::span<const uint32_t> keys,
+                                  IndexHits& hits) {
   switch (group.size()) {
-    case 1: return probe_group<1>(group, keys, hits, hit_groups);
-    case 2: return probe_group<2>(group, keys, hits, hit_groups);
-    case 3: return probe_group<3>(group, keys, hits, hit_groups);
-    case kIndexGroupMax: return probe_group<kIndexGroupMax>(group, keys, hits, hit_groups);
+    case 1: return probe_group<1>(group, keys, hits);
+    case 2: return probe_group<2>(group, keys, hits);
+    case 3: return probe_group<3>(group, keys, hits);
+    case kIndexGroupMax: return probe_group<kIndexGroupMax>(group, keys, hits);
   }
-  return 0;
 }
 
 // For each byte, the places of its ones less their number: by how many buckets each is further than the byte's start.

@@ -21,6 +21,12 @@ struct DenseFilter {
 struct Query::Impl {
   explicit Impl(Simd simd) : kernels(simd == Simd::kBest ? best_kernels() : portable_kernels()), table(kernels) {}
 
+  void make_room(size_t hits_max) {
+    hits.resize(hits_max);
+    hit_slots.resize(hits_max);
+    index_hits.room = hits_max;
+    index_hits.lists.resize(hits_max * kIndexGroupMax);
+  }
   void ask_table(std::span<const ItemHash> candidates, uint64_t multiplier, std::span<uint8_t> found);
   void ask_dense(std::span<const DenseFilter> group, std::span<const ItemHash> candidates, uint64_t multiplier,
                  std::span<uint8_t> found);
@@ -32,8 +38,7 @@ struct Query::Impl {
   std::vector<uint32_t> keys;  // Of the candidates.
   std::vector<uint32_t> hits;
   std::vector<uint32_t> hit_slots;
-  std::vector<uint8_t> hit_groups;
-  std::vector<uint32_t> hits_of_one;
+  IndexHits index_hits;
   uint8_t filters = 0;
   double expected_error = 0;
   bool saturated = false;
@@ -73,16 +78,12 @@ void Query::Impl::ask_dense(std::span<const DenseFilter> group, std::span<const 
                             uint64_t multiplier, std::span<uint8_t> found) {
   const IndexView* indexes[kIndexGroupMax];
   for (size_t g = 0; g < group.size(); ++g) indexes[g] = &group[g].view.index;
-  const size_t hit_count = kernels.probe_indexes({indexes, group.size()}, keys, hits.data(), hit_groups.data());
+  kernels.probe_indexes({indexes, group.size()}, keys, index_hits);
   for (size_t g = 0; g < group.size(); ++g) {
-    size_t count = 0;
-    for (size_t h = 0; h < hit_count; ++h) {
-      hits_of_one[count] = hits[h];
-      count += hit_groups[h] >> g & 1;
-    }
     for (const EliasFanoView* set : {&group[g].view.narrow, &group[g].view.wide}) {
       if (set->items == 0) continue;
-      kernels.confirm({*set, candidates, multiplier, group[g].filter}, {hits_of_one.data(), count}, found.data());
+      kernels.confirm({*set, candidates, multiplier, group[g].filter}, {index_hits.of(g), index_hits.counts[g]},
+                      found.data());
     }
   }
 }
@@ -92,8 +93,7 @@ void Query::run(std::span<const ItemHash> candidates, std::string_view user_key_
   const uint64_t multiplier = user_multiplier(user_key_bytes);
   std::vector<uint32_t>& keys = impl_->keys;
   keys.resize(candidates.size());
-  for (auto* hits : {&impl_->hits, &impl_->hit_slots, &impl_->hits_of_one}) hits->resize(candidates.size() + kHitsMore);
-  impl_->hit_groups.resize(candidates.size() + kHitsMore);
+  impl_->make_room(candidates.size() + kHitsMore);
   for (size_t c = 0; c < candidates.size(); ++c) keys[c] = static_cast<uint32_t>(candidates[c].value * multiplier >> 32);
   std::fill(found.begin(), found.end(), kUnseen);
   if (!impl_->table.empty()) impl_->ask_table(candidates, multiplier, found);
