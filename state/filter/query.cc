@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstring>
 
 #include "base/hash.h"
 #include "state/filter/filter.h"
@@ -16,6 +17,10 @@ struct DenseFilter {
   View view;
 };
 
+struct alignas(64) CacheLine {
+  uint8_t bytes[64];
+};
+
 }  // namespace
 
 struct Query::Impl {
@@ -31,6 +36,19 @@ struct Query::Impl {
   void ask_dense(std::span<const DenseFilter> group, std::span<const ItemHash> candidates, uint64_t multiplier,
                  std::span<uint8_t> found);
 
+  // The index as it is best probed so often: where its cache lines are asked once or more, reading them in a row into
+  // the cache, and beginning at a line, is quicker than meeting them one by one (a fifth of a request at 30,000 items a
+  // period, a third at 100,000).
+  static IndexView bring_near(IndexView index, std::vector<CacheLine>& copy, size_t candidates) {
+    const size_t bytes = index.shape.block_count * kBlockBytes;
+    const size_t lines = (bytes + sizeof(CacheLine) - 1) / sizeof(CacheLine);
+    if (lines > candidates) return index;
+    if (copy.size() < lines) copy.resize(lines);
+    std::memcpy(copy.data(), index.blocks, bytes);
+    index.blocks = copy.data()->bytes;
+    return index;
+  }
+
   const Kernels& kernels;
   UnionTable table;
   bool table_is_built = false;
@@ -39,6 +57,7 @@ struct Query::Impl {
   std::vector<uint32_t> hits;
   std::vector<uint32_t> hit_slots;
   IndexHits index_hits;
+  std::vector<CacheLine> index_copies[kIndexGroupMax];  // At most a line a candidate each.
   uint8_t filters = 0;
   double expected_error = 0;
   bool saturated = false;
@@ -76,8 +95,12 @@ void Query::Impl::ask_table(std::span<const ItemHash> candidates, uint64_t multi
 
 void Query::Impl::ask_dense(std::span<const DenseFilter> group, std::span<const ItemHash> candidates,
                             uint64_t multiplier, std::span<uint8_t> found) {
+  IndexView copies[kIndexGroupMax];
   const IndexView* indexes[kIndexGroupMax];
-  for (size_t g = 0; g < group.size(); ++g) indexes[g] = &group[g].view.index;
+  for (size_t g = 0; g < group.size(); ++g) {
+    copies[g] = bring_near(group[g].view.index, index_copies[g], candidates.size());
+    indexes[g] = &copies[g];
+  }
   kernels.probe_indexes({indexes, group.size()}, keys, index_hits);
   for (size_t g = 0; g < group.size(); ++g) {
     for (const EliasFanoView* set : {&group[g].view.narrow, &group[g].view.wide}) {
