@@ -12,11 +12,19 @@ namespace {
 constexpr size_t kRecentMarks = 1 << 16;  // 512 KiB: stays in the L2 cache.
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
-// Multiplicative mixing of three words; the constants are odd and irregular (golden ratio and XXH64's primes).
-uint64_t mark_of(uint64_t user, uint64_t item, uint64_t quarter) {
-  uint64_t mark = user * 0x9e3779b97f4a7c15ULL ^ item * 0xc2b2ae3d27d4eb4fULL ^ quarter * 0x165667b19e3779f9ULL;
+// Multiplicative mixing of three words; the constants are odd and irregular (golden ratio and XXH64's primes). Event
+// times are below 2^49, so the kind has room above them.
+uint64_t mark_of(uint64_t user, const Event& event) {
+  const uint64_t when = static_cast<uint64_t>(event.time_ms) | static_cast<uint64_t>(event.kind) << 56;
+  uint64_t mark = user * 0x9e3779b97f4a7c15ULL ^ event.item.value * 0xc2b2ae3d27d4eb4fULL ^ when * 0x165667b19e3779f9ULL;
   mark ^= mark >> 29;
   return mark | 1;  // 0 means empty.
+}
+
+// A forget that is ahead comes to lie just before plays that arrive with it: a play after a forget is never lost.
+int64_t not_ahead(EventKind kind, int64_t time_ms, int64_t now_ms) {
+  if (time_ms <= now_ms) return time_ms;
+  return kind == EventKind::kForget || kind == EventKind::kForgetAll ? now_ms - 1 : now_ms;
 }
 
 }  // namespace
@@ -26,7 +34,7 @@ Ingest::Ingest(IngestConfig config)
 
 bool Ingest::is_repeat(uint64_t user_hash, const Event& event) {
   if (recent_.empty()) return false;
-  const uint64_t mark = mark_of(user_hash, event.item.value, static_cast<uint64_t>(quarter_of(event.time_ms).value));
+  const uint64_t mark = mark_of(user_hash, event);
   uint64_t& place = recent_[(mark >> 40) % kRecentMarks];
   if (place == mark) return true;
   place = mark;
@@ -46,7 +54,8 @@ const Ingest::Taken& Ingest::take(std::string_view json, int64_t now_ms) {
   user_key_.append(play.scene);
   user_key_.append(play.user);
   const uint64_t hash = user_hash(user_key_);
-  const Event event{play.kind, item_hash(play.item), play.time_ms};
+  const ItemHash item = play.kind == EventKind::kForgetAll ? ItemHash(0) : item_hash(play.item);
+  const Event event{play.kind, item, not_ahead(play.kind, play.time_ms, now_ms)};
   if (is_repeat(hash, event)) {
     ++stats_.repeats;
     return taken_;

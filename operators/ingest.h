@@ -1,8 +1,12 @@
-// The ingest stage's work: plays as JSON in, event blocks by partition out.
+// The ingest stage's work: plays, serves and forgets as JSON in, event blocks by partition out.
 //
 // Each record is parsed, validated, hashed and packed into the open block of its user's partition; a block is closed
-// by count, bytes or time. A repeat of the same (user, item) within the same quarter of an hour as one that was packed
-// shortly before is dropped: the filters cannot tell the difference (same period, same item).
+// by count, bytes or time. A repeat is dropped: the same kind, user, item and event time as an event that was packed
+// shortly before. Everything behind the log goes by these four, so nothing can tell the difference; a play of the same
+// item at another time is no repeat, because the user may have forgotten the item in between, by a call that ingest
+// never sees.
+// An event time that is ahead of the clock counts as now: nothing in the log happened after it was logged, so what
+// comes later is not taken for older than a forget of a client whose clock is fast.
 // Steps are pure on records and times: no Kafka, no threads, no clock reads. The task keeps the books of offsets.
 // Threading: one thread.
 #pragma once
@@ -70,7 +74,7 @@ class Ingest {
   IngestConfig config_;
   PlayParser parser_;
   std::vector<OpenBlock> blocks_;   // By partition.
-  std::vector<uint64_t> recent_;    // Direct-mapped marks of (user, item, quarter); a newer one overwrites.
+  std::vector<uint64_t> recent_;    // Direct-mapped marks of events; a newer one overwrites.
   std::vector<PartitionId> due_;
   std::string user_key_;
   int64_t earliest_open_ms_;        // No open block is older.

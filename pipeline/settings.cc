@@ -106,7 +106,7 @@ void declare_events(Config& config, Settings& s) {
   field("events.time", &s.events.time,
         "Field with the event time: a number or an RFC 3339 string. Required in every play.");
   field("events.scene", &s.events.scene, "Field with the scene, a namespace whose filters never mix with another's.");
-  field("events.event", &s.events.event, "Field with the kind of event; a play where it is absent.");
+  field("events.event", &s.events.event, "Field with the kind of event, `play` or `serve`; a play where it is absent.");
   field("events.progress", &s.events.progress, "Field with how far the item was played, in milliseconds.");
   field("events.duration", &s.events.duration, "Field with how long the item is, in milliseconds.");
   config
@@ -116,7 +116,8 @@ void declare_events(Config& config, Settings& s) {
   config.integer("events.ahead_seconds", &s.events.ahead_seconds)
       .range(0, 86400)
       .unit("seconds")
-      .doc("How far ahead of the clock an event time may be before the play is refused as `time_ahead`.");
+      .doc("How far ahead of the clock an event time may be before the play is refused as `time_ahead`; below that it counts "
+           "as now.");
   config.integer("events.record_bytes_max", &s.events.record_bytes_max)
       .range(64, 16 * kMiB)
       .unit("bytes")
@@ -139,7 +140,7 @@ void declare_ingest(Config& config, Settings& s) {
       .unit("milliseconds")
       .doc("Longest time an event waits for others, so that a quiet partition is still fresh.");
   config.boolean("ingest.drop_repeats", &s.ingest.drop_repeats)
-      .doc("Whether repeats of the same user and item close together are dropped before the log.");
+      .doc("Whether an event that repeats one shortly before it, in kind, user, item and time, is dropped before the log.");
 }
 
 void declare_ring(Config& config, Settings& s) {

@@ -2,6 +2,7 @@
 
 #include <absl/time/time.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -14,6 +15,9 @@ namespace {
 constexpr std::array<std::string_view, kRefusalCount> kRefusalNames = {
     "none",          "malformed_json", "missing_field", "wrong_type", "empty_id", "id_too_long", "time_too_early",
     "time_ahead",    "unknown_event",  "too_large",     "not_utf8",   "bad_block", "bad_batch"};
+
+// In the order of EventKind, from 1.
+constexpr std::array<std::string_view, 2> kEventNames = {"play", "serve"};
 
 int64_t units_per_second(TimeUnit unit) {
   switch (unit) {
@@ -164,18 +168,26 @@ Refusal PlayParser::Impl::read_kind(const JsonField& field, EventKind& kind) {
   kind = EventKind::kPlay;
   if (field.type == JsonField::Type::kAbsent) return Refusal::kNone;
   if (field.type != JsonField::Type::kString) return refuse(Refusal::kWrongType, "field '" + name + "' is not a string");
-  if (field.text == "play") return Refusal::kNone;
-  return refuse(Refusal::kUnknownEvent, "field '" + name + "' is '" + std::string(cut(field.text, 64)) + "', known is 'play'");
+  const auto known = std::ranges::find(kEventNames, field.text);
+  if (known == kEventNames.end()) {
+    return refuse(Refusal::kUnknownEvent, "field '" + name + "' is '" + std::string(cut(field.text, 64)) +
+                                              "', known are 'play' and 'serve'");
+  }
+  kind = static_cast<EventKind>(1 + (known - kEventNames.begin()));
+  return Refusal::kNone;
 }
 
 Refusal PlayParser::Impl::parse(std::string_view json, int64_t now_ms, Play& play) {
   if (const Refusal r = read_fields(json); r != Refusal::kNone) return r;
   const std::span<const JsonField> found = fields.fields();
   if (const Refusal r = read_id(found[0], mapping.user, user_digits, play.user); r != Refusal::kNone) return r;
-  if (const Refusal r = read_id(found[1], mapping.item, item_digits, play.item); r != Refusal::kNone) return r;
+  if (const Refusal r = read_kind(found[4], play.kind); r != Refusal::kNone) return r;
+  play.item = {};
+  if (play.kind != EventKind::kForgetAll) {
+    if (const Refusal r = read_id(found[1], mapping.item, item_digits, play.item); r != Refusal::kNone) return r;
+  }
   if (const Refusal r = read_time(found[2], now_ms, play.time_ms); r != Refusal::kNone) return r;
-  if (const Refusal r = read_scene(found[3], play.scene); r != Refusal::kNone) return r;
-  return read_kind(found[4], play.kind);
+  return read_scene(found[3], play.scene);
 }
 
 }  // namespace bloomring

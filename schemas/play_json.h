@@ -1,6 +1,7 @@
-// A play as JSON, as producers write it, and what is refused.
+// A play or serve as JSON, as producers write it, and what is refused.
 //
 // Field names are mapped by configuration, so a site's own events need no converter. Required: user, item, time.
+// `event` is "play" (also when it is absent) or "serve".
 // `user` and `item` are strings or integers (an integer is its decimal string); `time` is a number in the configured
 // unit or an RFC 3339 string; unknown fields are ignored; of a repeated field the first counts.
 #pragma once
@@ -48,10 +49,10 @@ struct PlayMapping {
   size_t record_bytes_max = 65536;
 };
 
-// A parsed play. The views are valid until the parser's next call.
+// A parsed record. The views are valid until the parser's next call.
 struct Play {
   std::string_view user;
-  std::string_view item;
+  std::string_view item;  // Empty for kForgetAll.
   std::string_view scene;
   EventKind kind = EventKind::kPlay;
   int64_t time_ms = 0;

@@ -20,6 +20,7 @@ struct CommandLine {
   RunArgs run;
   DevArgs dev;
   QueryArgs query;
+  ServedArgs served;
   GenerateArgs generate;
   CheckArgs check;
   TopicsArgs topics;
@@ -123,6 +124,19 @@ void declare_query(CLI::App& app, CommandLine& line) {
     if (!line.query.batch && line.query.user.empty()) throw CLI::RequiredError("--user");
     line.chosen = [&line] { return query_command(line.query); };
   });
+}
+
+void declare_served(CLI::App& app, CommandLine& line) {
+  ServedArgs& args = line.served;
+  CLI::App& command = *app.add_subcommand("served", "Report what was just shown to a user: it counts as seen for a while");
+  command.add_option("--server", args.server, "Address of the service (default: 127.0.0.1:7700)")
+      ->type_name("HOST:PORT");
+  command.add_option("--user", args.user, "User id")->required()->type_name("ID");
+  command.add_option("--scene", args.scene, "Scene (default: none)")->type_name("NAME");
+  command.add_option("--timeout-ms", args.timeout_ms, "Longest time to wait (default: 5000)")->type_name("MS");
+  command.add_option("items", args.items,
+                     "Items in the order in which they were shown; one a line from standard input when none are named");
+  command.callback([&line] { line.chosen = [&line] { return served_command(line.served); }; });
 }
 
 void declare_generate(CLI::App& app, CommandLine& line) {
@@ -253,6 +267,7 @@ int run_command_line(int argc, const char* const* argv) {
   declare_run(app, line);
   declare_dev(app, line);
   declare_query(app, line);
+  declare_served(app, line);
   declare_generate(app, line);
   declare_check(app, line);
   declare_topics(app, line);

@@ -55,6 +55,15 @@ struct QueryArgs {
 };
 int query_command(const QueryArgs& args);
 
+struct ServedArgs {
+  std::string server = "127.0.0.1:7700";
+  std::string user;
+  std::string scene;
+  std::vector<std::string> items;  // From standard input, one a line, when empty.
+  uint32_t timeout_ms = 5000;
+};
+int served_command(const ServedArgs& args);
+
 struct GenerateArgs {
   ConfigArgs config;      // For Kafka; --bootstrap stands for the key kafka.bootstrap.
   bool to_kafka = false;  // Otherwise JSON lines on standard output.

@@ -40,10 +40,11 @@ class Chain:
 
     INSTANCES = {"merge": "merge", "window-1": "window", "window-2": "window", "serve": "serve", "ingest": "ingest"}
 
-    def __init__(self, folder, bootstrap, instances=None):
+    def __init__(self, folder, bootstrap, instances=None, settings=None):
         self.folder = folder
         self.bootstrap = bootstrap
         self._instances = instances or self.INSTANCES  # instance: its stage
+        self._settings = settings or {}  # instance: {key: value} beside the file
         self._stack = contextlib.ExitStack()
         self._processes = {}
         self._ready = {}
@@ -60,6 +61,8 @@ class Chain:
         with contextlib.ExitStack() as stack:
             for instance, stage in self._instances.items():
                 command = [plays.binary(), "run", "--config", self._write_config(instance), "--stages", stage]
+                for key, value in self._settings.get(instance, {}).items():
+                    command += ["--set", f"{key}={value}"]
                 self._processes[instance] = stack.enter_context(processes.Process(instance, command, self.folder))
             for instance in self._instances:
                 self._wait_ready(instance)
@@ -74,7 +77,10 @@ class Chain:
 
     @property
     def grpc(self):
-        return self._ready["serve"]["grpc"]
+        return self.grpc_of("serve")
+
+    def grpc_of(self, instance):
+        return self._ready[instance]["grpc"]
 
     def crash(self, instance, lose_disk=False):
         """kill -9 and a start as systemd would; with lose_disk it comes back as on another host."""

@@ -298,9 +298,18 @@ TEST_CASE("play: a field of another JSON type than its own is of the wrong type"
   }
 }
 
-TEST_CASE("play: an event that is no play is unknown") {
-  CHECK(refusal_of(with(R"("event":"play")")) == Refusal::kNone);
-  for (const std::string name : {"", "Play", "dance", "serve", "forget"}) {
+TEST_CASE("play: the kind of an event goes by its name, and another name is unknown") {
+  Reader reader;
+  const std::pair<std::string, EventKind> kinds[] = {{"play", EventKind::kPlay}, {"serve", EventKind::kServe}};
+  for (const auto& [name, kind] : kinds) {
+    INFO(name);
+    REQUIRE(reader.read(with(R"("event":)" + in_quotes(name))) == Refusal::kNone);
+    CHECK(reader.play.kind == kind);
+    CHECK(reader.play.item == "v1");
+  }
+  REQUIRE(reader.read(with(R"("event":null)")) == Refusal::kNone);
+  CHECK(reader.play.kind == EventKind::kPlay);
+  for (const std::string name : {"", "Play", "dance"}) {
     INFO(name);
     CHECK(refusal_of(with(R"("event":)" + in_quotes(name))) == Refusal::kUnknownEvent);
   }

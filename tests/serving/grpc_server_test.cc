@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "serving/query_command.h"
+#include "serving/served_command.h"
 #include "tests/serving/served_over_grpc.h"
 
 using namespace bloomring;
@@ -325,6 +326,49 @@ TEST_CASE("record served: the caller's deadline bounds the wait for the log") {
   CHECK((code == grpc::StatusCode::UNAVAILABLE || code == grpc::StatusCode::DEADLINE_EXCEEDED));
   served.server->shutdown(0);
   served.log.acknowledge();  // Late: there is nobody to answer any more.
+}
+
+TEST_CASE("record served: the 101st serve makes the first one unseen again") {
+  Served served;
+  for (int i = 1; i <= 100; ++i) {
+    served.world.clock.advance_ms(1);
+    REQUIRE(served.record_served({"v" + std::to_string(i)}).ok());
+  }
+  CHECK(served.world.seen("u1", "v1") == "served");
+  served.world.clock.advance_ms(1);
+  REQUIRE(served.record_served({"v101"}).ok());
+  CHECK(served.world.seen("u1", "v1") == "unseen");
+  CHECK(served.world.seen("u1", "v2") == "served");
+  CHECK(served.world.seen("u1", "v101") == "served");
+}
+
+TEST_CASE("served command: records what it is given, in calls of a thousand, and says how much") {
+  Served served;
+  std::istringstream none;
+  std::ostringstream out, err;
+  ServedOptions options{.server = served.server->address(), .user = "u1", .scene = "feed"};
+  for (int i = 0; i < 2'001; ++i) options.items.push_back("v" + std::to_string(i));
+  CHECK(bloomring::served(options, none, out, err) == 0);
+  CHECK(out.str() == "{\"user\":\"u1\",\"scene\":\"feed\",\"recorded\":2001}\n");
+  REQUIRE(served.log.appended.size() == 2'001);
+  CHECK(served.log.appended.back().first == UserKey("feed", "u1"));
+  CHECK(served.log.appended.back().second.item == item_hash("v2000"));
+}
+
+TEST_CASE("served command: items come from the input, and each kind of failure has its exit code") {
+  Served served;
+  std::ostringstream out, err;
+  ServedOptions options{.server = served.server->address(), .user = "u1"};
+  std::istringstream two("v1\n\nv2\n");
+  CHECK(bloomring::served(options, two, out, err) == 0);
+  CHECK(out.str() == "{\"user\":\"u1\",\"recorded\":2}\n");
+  served.log.outcome = retry("the broker does not answer");
+  std::istringstream one("v1\n");
+  CHECK(bloomring::served(options, one, out, err) == 1);
+  CHECK_THAT(err.str(), Catch::Contains("the broker does not answer"));
+  options.user.clear();
+  std::istringstream again("v1\n");
+  CHECK(bloomring::served(options, again, out, err) == 2);
 }
 
 TEST_CASE("record served: bad input is refused, and without a log the call is UNIMPLEMENTED") {

@@ -1,0 +1,20 @@
+#include "serving/served_command.h"
+
+#include <iostream>
+
+#include "pipeline/cli/commands.h"
+#include "pipeline/cli/output.h"
+
+namespace bloomring::cli {
+
+int served_command(const ServedArgs& args) {
+  ServedOptions options;
+  options.server = args.server;
+  options.user = args.user;
+  options.scene = args.scene;
+  options.items = args.items;
+  options.deadline_ms = args.timeout_ms;
+  return finish_output(served(options, std::cin, std::cout, std::cerr));
+}
+
+}  // namespace bloomring::cli

@@ -1,0 +1,45 @@
+#include "serving/served_command.h"
+
+#include <algorithm>
+#include <istream>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "serving/client.h"
+
+namespace bloomring {
+
+namespace {
+
+constexpr size_t kItemsInACall = 1'000;
+
+Status record(Client& client, const ServedOptions& options, const std::vector<std::string>& items) {
+  for (auto begin = items.begin(); begin != items.end();) {
+    const auto end = begin + std::min<ptrdiff_t>(kItemsInACall, items.end() - begin);
+    BLOOMRING_TRY(client.record_served(options.user, options.scene, {begin, end}));
+    begin = end;
+  }
+  return {};
+}
+
+}  // namespace
+
+int served(const ServedOptions& options, std::istream& in, std::ostream& out, std::ostream& err) {
+  const auto client = Client::connect({.server = options.server, .deadline_ms = options.deadline_ms, .fail_open = false});
+  std::vector<std::string> items = options.items;
+  std::string line;
+  while (options.items.empty() && std::getline(in, line)) {
+    if (!line.empty()) items.push_back(line);
+  }
+  if (const Status status = record(*client, options, items); !status.ok()) {
+    err << options.server << ": " << status.message() << '\n';
+    return status.code() == Code::kBadRecord ? 2 : 1;
+  }
+  nlohmann::ordered_json json = {{"user", options.user}};
+  if (!options.scene.empty()) json["scene"] = options.scene;
+  json["recorded"] = items.size();
+  out << json.dump() << '\n' << std::flush;
+  return 0;
+}
+
+}  // namespace bloomring
