@@ -150,6 +150,11 @@ void write_user_id(const LoadPlay& play, uint32_t id_bytes, std::string& id) {
   append_id('u', play.user, id_bytes, id);
 }
 
+void write_item_id(const LoadPlay& play, uint32_t id_bytes, std::string& id) {
+  id.clear();
+  append_id('v', play.item, id_bytes, id);
+}
+
 void write_play_json(const LoadPlay& play, uint32_t id_bytes, std::string& json) {
   // How much of which length was watched is of no interest here, but real plays carry it: some numbers.
   const uint64_t duration_ms = 5'000 + play.item * 7'919ULL % 85'000;

@@ -91,7 +91,8 @@ class LoadModel {
 // Replaces `json` by the play as producers write it, 110 to 130 bytes. Ids are a letter and the number, filled up with
 // zeros to `id_bytes`.
 void write_play_json(const LoadPlay& play, uint32_t id_bytes, std::string& json);
-// The user id alone: the record's key.
+// The user id alone: the record's key. And the item id alone.
 void write_user_id(const LoadPlay& play, uint32_t id_bytes, std::string& id);
+void write_item_id(const LoadPlay& play, uint32_t id_bytes, std::string& id);
 
 }  // namespace bloomring

@@ -24,9 +24,11 @@ void hold_stop_signals() {
   std::signal(SIGPIPE, SIG_IGN);  // A closed connection is an error code, not the end.
 }
 
-bool stop_signal_within(int timeout_ms) {
+bool stop_signal_within(int timeout_ms) { return stop_signal_within_ns(int64_t{timeout_ms} * 1'000'000); }
+
+bool stop_signal_within_ns(int64_t timeout_ns) {
   const sigset_t set = stop_signals();
-  const timespec timeout{timeout_ms / 1000, (timeout_ms % 1000) * 1'000'000L};
+  const timespec timeout{timeout_ns / 1'000'000'000, timeout_ns % 1'000'000'000};
   if (sigtimedwait(&set, nullptr, &timeout) < 0) return false;
   pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
   return true;

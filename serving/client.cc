@@ -3,6 +3,7 @@
 #include <grpcpp/grpcpp.h>
 
 #include "schemas/bloomring.grpc.pb.h"
+#include "serving/channel.h"
 
 namespace bloomring {
 
@@ -97,12 +98,9 @@ Client::Client(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Client::~Client() = default;
 
 std::unique_ptr<Client> Client::connect(const ClientOptions& options) {
-  grpc::ChannelArguments arguments;
-  arguments.SetLoadBalancingPolicyName("round_robin");
-  auto channel = grpc::CreateCustomChannel(options.server, grpc::InsecureChannelCredentials(), arguments);
   auto impl = std::make_unique<Impl>();
   impl->options = options;
-  impl->stub = v1::BloomringService::NewStub(channel);
+  impl->stub = v1::BloomringService::NewStub(open_channel({.server = options.server}));
   return std::unique_ptr<Client>(new Client(std::move(impl)));
 }
 

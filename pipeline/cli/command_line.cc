@@ -22,6 +22,7 @@ struct CommandLine {
   QueryArgs query;
   ServedArgs served;
   GenerateArgs generate;
+  LoadArgs load;
   CheckArgs check;
   TopicsArgs topics;
   InspectArgs inspect;
@@ -139,6 +140,27 @@ void declare_served(CLI::App& app, CommandLine& line) {
   command.callback([&line] { line.chosen = [&line] { return served_command(line.served); }; });
 }
 
+// What determines generated plays. The same flags give the same plays.
+void add_model_flags(CLI::App& command, ModelArgs& args) {
+  command.add_option("--plays", args.plays, "How many plays (default: 4000000)")->type_name("N");
+  command.add_option("--users", args.users, "Of how many users (default: 40000)")
+      ->check(CLI::Range(1, 100'000'000))
+      ->type_name("N");
+  command.add_option("--items", args.items, "Of how many items (default: 1000000)")
+      ->check(CLI::Range(1, 1'000'000'000))
+      ->type_name("N");
+  command.add_option("--hours", args.hours, "Span of their event times (default: 24)")
+      ->check(CLI::Range(1, 100'000))
+      ->type_name("HOURS");
+  command.add_option("--start", args.start, "Beginning of the span, RFC 3339 or Unix milliseconds; its hour shapes the plays (default: it ends now)")
+      ->type_name("TIME");
+  command.add_option("--repeats", args.repeats, "Part that repeats one of the user's last items (default: 0.05)")
+      ->check(CLI::Range(0.0, 1.0))
+      ->type_name("FRACTION");
+  command.add_option("--id-bytes", args.id_bytes, "Fill ids up to this length")->check(CLI::Range(0, 128))->type_name("BYTES");
+  command.add_option("--seed", args.seed, "The same seed gives the same plays (default: 1)")->type_name("N");
+}
+
 void declare_generate(CLI::App& app, CommandLine& line) {
   GenerateArgs& args = line.generate;
   CLI::App& command = *app.add_subcommand(
@@ -150,30 +172,57 @@ void declare_generate(CLI::App& app, CommandLine& line) {
   CLI::Option* bootstrap =
       command.add_option_function<std::string>("--bootstrap", to_bootstrap, "Send to these brokers")->type_name("HOST:PORT");
   command.add_option("--topic", args.topic, "Topic to send to (default: the first of topics.plays)")->type_name("NAME");
-  command.add_option("--plays", args.plays, "How many plays (default: 4000000)")->type_name("N");
-  command.add_option("--users", args.users, "Of how many users (default: 40000)")
-      ->check(CLI::Range(1, 100'000'000))
-      ->type_name("N");
-  command.add_option("--items", args.items, "Of how many items (default: 1000000)")
-      ->check(CLI::Range(1, 1'000'000'000))
-      ->type_name("N");
-  command.add_option("--hours", args.hours, "Span of their event times (default: 24)")
-      ->check(CLI::Range(1, 100'000))
-      ->type_name("HOURS");
-  command.add_option("--start", args.start, "Beginning of the span, RFC 3339 or Unix milliseconds (default: it ends now)")
-      ->type_name("TIME");
-  command.add_option("--repeats", args.repeats, "Part that repeats one of the user's last items (default: 0.05)")
-      ->check(CLI::Range(0.0, 1.0))
-      ->type_name("FRACTION");
+  add_model_flags(command, args.model);
   command.add_option("--rate", args.rate, "Plays a second (default: 0, as fast as it goes)")
       ->check(CLI::NonNegativeNumber)
       ->type_name("N");
-  command.add_option("--id-bytes", args.id_bytes, "Fill ids up to this length")->check(CLI::Range(0, 128))->type_name("BYTES");
-  command.add_option("--seed", args.seed, "The same seed gives the same plays (default: 1)")->type_name("N");
   command.callback([&line, bootstrap] {
     line.generate.to_kafka = bootstrap->count() > 0 || !line.generate.topic.empty() || !line.generate.config.path.empty();
     line.chosen = [&line] { return generate_command(line.generate); };
   });
+}
+
+void declare_load(CLI::App& app, CommandLine& line) {
+  LoadArgs& args = line.load;
+  CLI::App& command = *app.add_subcommand(
+      "load", "Ask a running service as a site would, at a stated rate, and print latencies, errors and CPU");
+  command.add_option("--server", args.server, "Address of the service (default: 127.0.0.1:7700)")->type_name("HOST:PORT");
+  command.add_option("--admin", args.admin, "Admin address of the service, to print its CPU per call")->type_name("HOST:PORT");
+  command.add_option("--scene", args.scene, "Scene (default: none)")->type_name("NAME");
+  command.add_option("--rate", args.rate, "Calls a second, at random moments (default: 200)")
+      ->check(CLI::Range(0.001, 1e6))
+      ->type_name("N");
+  command.add_option("--seconds", args.seconds, "How long calls count (default: 30)")->check(CLI::Range(0.001, 1e6))->type_name("SECONDS");
+  command.add_option("--warm-up-seconds", args.warm_up_seconds, "Load before, which does not count (default: 2)")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("SECONDS");
+  command.add_option("--candidates-min", args.candidates_min, "Fewest candidates in a call (default: 2000)")
+      ->check(CLI::Range(1, 20'000))
+      ->type_name("N");
+  command.add_option("--candidates-max", args.candidates_max, "Most candidates in a call (default: 10000)")
+      ->check(CLI::Range(1, 20'000))
+      ->type_name("N");
+  command.add_option("--seen-min", args.seen_min, "Least part of them that was played (default: 0.05)")
+      ->check(CLI::Range(0.0, 1.0))
+      ->type_name("FRACTION");
+  command.add_option("--seen-max", args.seen_max, "Greatest part of them that was played (default: 0.3)")
+      ->check(CLI::Range(0.0, 1.0))
+      ->type_name("FRACTION");
+  command.add_option("--served", args.served, "Items recorded as served after each answer (default: 10)")
+      ->check(CLI::Range(0, 1'000))
+      ->type_name("N");
+  command.add_option("--connections", args.connections, "Connections over which calls are spread (default: 2)")
+      ->check(CLI::Range(1, 1'000))
+      ->type_name("N");
+  command.add_option("--timeout-ms", args.timeout_ms, "Deadline of each call (default: 1000)")
+      ->check(CLI::Range(1, 600'000))
+      ->type_name("MS");
+  command.add_option("--plays-file", args.plays_file,
+                     "What the service was given: JSON lines or tab-separated plays (default: what `generate` makes by the flags below)")
+      ->type_name("FILE");
+  add_model_flags(command, args.model);
+  add_output_flag(command, args.output);
+  command.callback([&line] { line.chosen = [&line] { return load_command(line.load); }; });
 }
 
 void declare_check(CLI::App& app, CommandLine& line) {
@@ -269,6 +318,7 @@ int run_command_line(int argc, const char* const* argv) {
   declare_query(app, line);
   declare_served(app, line);
   declare_generate(app, line);
+  declare_load(app, line);
   declare_check(app, line);
   declare_topics(app, line);
   declare_inspect(app, line);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "pipeline/cli/model_args.h"
 #include "pipeline/settings.h"
 
 namespace bloomring::cli {
@@ -68,17 +69,30 @@ struct GenerateArgs {
   ConfigArgs config;      // For Kafka; --bootstrap stands for the key kafka.bootstrap.
   bool to_kafka = false;  // Otherwise JSON lines on standard output.
   std::string topic;      // The first of topics.plays when empty.
-  uint64_t seed = 1;
-  uint32_t users = 40'000;
-  uint64_t plays = 4'000'000;
-  uint32_t items = 1'000'000;
-  uint32_t hours = 24;    // Span of the event times.
-  double repeats = 0.05;
+  ModelArgs model;
   double rate = 0;        // Plays a second; 0 is as fast as it goes.
-  std::string start;      // Event time of the beginning; `hours` ago when empty.
-  uint32_t id_bytes = 0;  // Ids are filled up to this length.
 };
 int generate_command(const GenerateArgs& args);
+
+struct LoadArgs {
+  std::string server = "127.0.0.1:7700";
+  std::string scene;
+  std::string admin;       // Of the service, to know what CPU it takes.
+  std::string plays_file;  // What the service was given; the generated plays of `model` when empty.
+  ModelArgs model;
+  double rate = 200;       // Calls of Filter a second.
+  double seconds = 30;
+  double warm_up_seconds = 2;
+  uint32_t candidates_min = 2'000;
+  uint32_t candidates_max = 10'000;
+  double seen_min = 0.05;  // Parts of the candidates.
+  double seen_max = 0.30;
+  uint32_t served = 10;    // Recorded after each answer.
+  uint32_t connections = 2;
+  uint32_t timeout_ms = 1'000;
+  OutputFormat output = OutputFormat::kJson;
+};
+int load_command(const LoadArgs& args);
 
 struct CheckArgs {
   ConfigArgs config;

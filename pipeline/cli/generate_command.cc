@@ -1,8 +1,6 @@
-#include <absl/time/time.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <charconv>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -103,17 +101,6 @@ class KafkaTopic final : public Destination {
   std::vector<uint64_t> acks_;
 };
 
-// Unix milliseconds of RFC 3339 text or a number of milliseconds.
-Result<int64_t> parse_time(const std::string& text) {
-  int64_t ms = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ms);
-  if (error == std::errc() && end == text.data() + text.size()) return ms;
-  absl::Time time;
-  std::string why;
-  if (absl::ParseTime(absl::RFC3339_full, text, &time, &why)) return absl::ToUnixMillis(time);
-  return invalid("--start " + text + ": neither Unix milliseconds nor an RFC 3339 time: " + why);
-}
-
 struct Sent {
   uint64_t plays = 0;
   uint64_t bytes = 0;
@@ -141,7 +128,7 @@ Result<Sent> send_all(const GenerateArgs& args, const LoadConfig& load, Destinat
   const uint64_t turn = args.rate > 0 ? std::clamp<uint64_t>(static_cast<uint64_t>(args.rate / 50), 1, kPlaysPerTurn) : kPlaysPerTurn;
   std::string json;
   for (LoadPlay play; model.next(play);) {
-    write_play_json(play, args.id_bytes, json);
+    write_play_json(play, args.model.id_bytes, json);
     BLOOMRING_TRY(to.write(play, json));
     sent.bytes += json.size();
     if (++sent.plays % turn != 0) continue;
@@ -156,26 +143,17 @@ Result<Sent> send_all(const GenerateArgs& args, const LoadConfig& load, Destinat
   return sent;
 }
 
-LoadConfig load_of(const GenerateArgs& args) {
-  return {.seed = args.seed, .users = args.users, .plays = args.plays, .items = args.items, .hours = args.hours, .repeats = args.repeats};
-}
-
 Status generate(const GenerateArgs& args) {
   BLOOMRING_TRY_ASSIGN(const Settings settings, load_command_settings(args.config));
   const SystemClock clock;
-  LoadConfig load = load_of(args);
-  load.start_ms = clock.now_ms() - int64_t{load.hours} * 3'600'000;
-  if (!args.start.empty()) {
-    BLOOMRING_TRY_ASSIGN(load.start_ms, parse_time(args.start));
-  }
-  if (load.start_ms < kEventTimeMinMs) return invalid("--start " + args.start + ": plays before 2000 are refused");
+  BLOOMRING_TRY_ASSIGN(const LoadConfig load, load_of(args.model, clock));
   if (!args.to_kafka) {
     StandardOutput out;
     return send_all(args, load, out, clock).status();
   }
   BLOOMRING_TRY(check_runnable(settings));
   const std::string topic = args.topic.empty() ? settings.topics.plays.front() : args.topic;
-  BLOOMRING_TRY_ASSIGN(const auto out, KafkaTopic::open(client_settings(settings), topic, args.id_bytes));
+  BLOOMRING_TRY_ASSIGN(const auto out, KafkaTopic::open(client_settings(settings), topic, args.model.id_bytes));
   BLOOMRING_TRY_ASSIGN(const Sent sent, send_all(args, load, *out, clock));
   print(sent.to_json() + "\n");
   return {};

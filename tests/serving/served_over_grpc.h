@@ -30,10 +30,12 @@ class OnePartition final : public PartitionDirectory {
 class EventLogDouble final : public EventLog {
  public:
   void append(const UserKey& user_key, std::span<const Event> events, std::function<void(Status)> durable) override {
-    for (const Event& event : events) appended.emplace_back(user_key, event);
-    if (!stalled) return durable(outcome);
-    const std::lock_guard lock(mutex);
-    waiting.push_back(std::move(durable));
+    {
+      const std::lock_guard lock(mutex);
+      for (const Event& event : events) appended.emplace_back(user_key, event);
+      if (stalled) return waiting.push_back(std::move(durable));
+    }
+    durable(outcome);
   }
   // Says so of all that waits.
   void acknowledge() {

@@ -1,0 +1,52 @@
+#include "pipeline/admin_client.h"
+
+#include <civetweb.h>
+
+#include <charconv>
+
+#include "base/listen_address.h"
+
+namespace bloomring {
+
+namespace {
+
+constexpr size_t kPageBytesMax = 64 << 20;
+
+std::string read_body(mg_connection* connection) {
+  std::string body;
+  char buffer[16384];
+  for (int n; body.size() < kPageBytesMax && (n = mg_read(connection, buffer, sizeof buffer)) > 0;) {
+    body.append(buffer, static_cast<size_t>(n));
+  }
+  return body;
+}
+
+}  // namespace
+
+Result<std::string> get_admin_page(const std::string& address, const std::string& path) {
+  BLOOMRING_TRY_ASSIGN(const ListenAddress where, parse_listen_address(address));
+  char error[256] = {};
+  mg_connection* connection = mg_download(where.host.c_str(), where.port, 0, error, sizeof error, "GET %s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n",
+                                          path.c_str(), where.host.c_str());
+  if (connection == nullptr) return retry(address + ": " + error);
+  const int status = mg_get_response_info(connection)->status_code;
+  std::string body = read_body(connection);
+  mg_close_connection(connection);
+  if (status != 200) return retry(address + path + " answered " + std::to_string(status) + ": " + body);
+  return body;
+}
+
+Result<double> metric_value(std::string_view page, std::string_view name) {
+  for (size_t begin = 0; begin < page.size();) {
+    const size_t end = std::min(page.find('\n', begin), page.size());
+    const std::string_view line = page.substr(begin, end - begin);
+    begin = end + 1;
+    if (!line.starts_with(name) || line.substr(name.size(), 1) != " ") continue;
+    double value = 0;
+    const char* first = line.data() + name.size() + 1;
+    if (std::from_chars(first, line.data() + line.size(), value).ec == std::errc()) return value;
+  }
+  return retry("no metric " + std::string(name));
+}
+
+}  // namespace bloomring

@@ -1,0 +1,67 @@
+#include <spdlog/spdlog.h>
+
+#include "base/clock.h"
+#include "base/metric_names.h"
+#include "base/process_stats.h"
+#include "pipeline/admin_client.h"
+#include "pipeline/cli/commands.h"
+#include "pipeline/cli/output.h"
+#include "pipeline/load_questions.h"
+#include "pipeline/signals.h"
+#include "serving/load_driver.h"
+
+namespace bloomring::cli {
+
+namespace {
+
+std::optional<double> service_cpu_seconds(const std::string& admin) {
+  if (admin.empty()) return std::nullopt;
+  const auto page = get_admin_page(admin, "/metrics");
+  const auto seconds = page.ok() ? metric_value(*page, metric::kProcessCpu.name) : page.status();
+  if (seconds.ok()) return *seconds;
+  spdlog::warn("the CPU of the service is not known: {}", seconds.status().message());
+  return std::nullopt;
+}
+
+Status check(const LoadArgs& args) {
+  if (args.candidates_min > args.candidates_max) return invalid("--candidates-min is more than --candidates-max");
+  if (args.seen_min > args.seen_max) return invalid("--seen-min is more than --seen-max");
+  if (!args.admin.empty()) return get_admin_page(args.admin, "/metrics").status().with_context("--admin");
+  return {};
+}
+
+Result<PlayedItems> played_items(const LoadArgs& args, const Clock& clock) {
+  if (!args.plays_file.empty()) return PlayedItems::from_file(args.plays_file);
+  BLOOMRING_TRY_ASSIGN(const LoadConfig load, load_of(args.model, clock));
+  return PlayedItems::generated(load, args.model.id_bytes);
+}
+
+Result<LoadReport> load(const LoadArgs& args, const LoadOptions& options) {
+  BLOOMRING_TRY(check(args));
+  const SystemClock clock;
+  BLOOMRING_TRY_ASSIGN(const PlayedItems played, played_items(args, clock));
+  if (played.plays() == 0) return invalid("there are no plays to ask about");
+  spdlog::info("{} users with {} plays; {} calls a second for {} s", played.users(), played.plays(), options.rate, options.seconds);
+  LoadQuestions questions(played, {.seed = options.seed, .candidates_min = args.candidates_min, .candidates_max = args.candidates_max,
+                                   .seen_min = args.seen_min, .seen_max = args.seen_max});
+  const LoadSurroundings surroundings{.clock = clock, .wait_or_stop = stop_signal_within_ns,
+                                      .own_cpu_seconds = [] { return read_process_stats().cpu_seconds; },
+                                      .service_cpu_seconds = [&args] { return service_cpu_seconds(args.admin); }};
+  return run_load(options, questions, surroundings);
+}
+
+}  // namespace
+
+int load_command(const LoadArgs& args) {
+  hold_stop_signals();
+  const LoadOptions options{.server = args.server, .scene = args.scene, .rate = args.rate, .seconds = args.seconds,
+                            .warm_up_seconds = args.warm_up_seconds, .deadline_ms = args.timeout_ms, .connections = args.connections,
+                            .served = args.served, .seed = args.model.seed};
+  const Result<LoadReport> report_ = load(args, options);
+  if (!report_.ok()) return report(report_.status());
+  print(args.output == OutputFormat::kText ? to_text(options, *report_) : to_json(options, *report_));
+  if (report_->filter.ok() == 0) return report(fatal(args.server + ": no call was answered"));
+  return 0;
+}
+
+}  // namespace bloomring::cli

@@ -1,0 +1,104 @@
+#include "pipeline/played_items.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "pipeline/play_file.h"
+
+namespace bloomring {
+
+namespace {
+
+// Numbers names in the order in which they come.
+class Numbering {
+ public:
+  explicit Numbering(std::vector<std::string>& names) : names_(names) {}
+  uint32_t operator()(const std::string& name) {
+    const auto [known, fresh] = numbers_.try_emplace(name, static_cast<uint32_t>(names_.size()));
+    if (fresh) names_.push_back(name);
+    return known->second;
+  }
+
+ private:
+  std::vector<std::string>& names_;
+  std::unordered_map<std::string, uint32_t> numbers_;
+};
+
+std::string id_of(const nlohmann::json& record, const char* field) {
+  const auto id = record.find(field);
+  if (id == record.end()) return {};
+  return id->is_string() ? id->get<std::string>() : id->is_number_integer() ? id->dump() : std::string();
+}
+
+}  // namespace
+
+// Sorted by user; each user's items once, in an order that has nothing to do with their popularity.
+void PlayedItems::build(std::vector<Raw> plays, uint32_t users) {
+  plays_until_.assign(users, 0);
+  for (const Raw& play : plays) ++plays_until_[play.user];
+  for (uint32_t user = 1; user < users; ++user) plays_until_[user] += plays_until_[user - 1];
+  std::ranges::sort(plays, [](const Raw& a, const Raw& b) { return a.user != b.user ? a.user < b.user : a.item < b.item; });
+  const auto same = [](const Raw& a, const Raw& b) { return a.user == b.user && a.item == b.item; };
+  plays.erase(std::unique(plays.begin(), plays.end(), same), plays.end());
+  first_item_.assign(1, 0);
+  LoadRandom random(1);
+  for (size_t begin = 0; first_item_.size() <= users;) {
+    const auto user = static_cast<uint32_t>(first_item_.size() - 1);
+    size_t end = begin;
+    for (; end < plays.size() && plays[end].user == user; ++end) items_.push_back(plays[end].item);
+    for (size_t left = end - begin; left > 1; --left) std::swap(items_[begin + left - 1], items_[begin + random.bits() % left]);
+    first_item_.push_back(static_cast<uint32_t>(end));
+    begin = end;
+  }
+}
+
+PlayedItems PlayedItems::generated(const LoadConfig& config, uint32_t id_bytes) {
+  LoadModel model(config);
+  std::vector<Raw> plays;
+  plays.reserve(config.plays);
+  for (LoadPlay play; model.next(play);) plays.push_back({play.user, play.item});
+  PlayedItems played(id_bytes);
+  played.build(std::move(plays), config.users);
+  return played;
+}
+
+Result<PlayedItems> PlayedItems::from_file(const std::string& path) {
+  BLOOMRING_TRY_ASSIGN(const PlayFile file, read_play_file(path, 0));
+  PlayedItems played(0);
+  Numbering users(played.user_names_), items(played.item_names_);
+  std::vector<Raw> plays;
+  plays.reserve(file.json.size());
+  for (size_t i = 0; i < file.json.size(); ++i) {
+    const auto record = nlohmann::json::parse(file.json[i], nullptr, false);
+    const std::string user = record.is_object() ? id_of(record, "user") : "", item = record.is_object() ? id_of(record, "item") : "";
+    if (user.empty() || item.empty()) {
+      return invalid(path + ": record " + std::to_string(i + 1) + " is no play with user and item: " + file.json[i]);
+    }
+    plays.push_back({users(user), items(item)});
+  }
+  played.build(std::move(plays), static_cast<uint32_t>(played.user_names_.size()));
+  return played;
+}
+
+uint32_t PlayedItems::user_of_play(uint64_t play) const {
+  return static_cast<uint32_t>(std::ranges::upper_bound(plays_until_, play) - plays_until_.begin());
+}
+
+void PlayedItems::user_id(uint32_t user, std::string& id) const {
+  if (!user_names_.empty()) {
+    id = user_names_[user];
+  } else {
+    write_user_id({.user = user}, id_bytes_, id);
+  }
+}
+
+void PlayedItems::item_id(uint32_t user, uint32_t index, std::string& id) const {
+  const uint32_t item = items_[first_item_[user] + index];
+  if (!item_names_.empty()) {
+    id = item_names_[item];
+  } else {
+    write_item_id({.item = item}, id_bytes_, id);
+  }
+}
+
+}  // namespace bloomring
