@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "base/fault_point.h"
 #include "base/hash.h"
 #include "state/embedded_options.h"
 #include "state/filter_rows.h"
@@ -116,6 +117,7 @@ Result<std::unique_ptr<EmbeddedFilterStore>> EmbeddedFilterStore::open(const Emb
 }
 
 Status EmbeddedFilterStore::apply(std::span<const FilterUpdate> updates) {
+  BLOOMRING_TRY(injected_failure("store.apply"));
   rocksdb::WriteBatch batch;
   for (const FilterUpdate& update : updates) {
     BLOOMRING_TRY(impl_->add(update, batch));
@@ -129,6 +131,7 @@ Status EmbeddedFilterStore::apply(std::span<const FilterUpdate> updates) {
 Status EmbeddedFilterStore::sync() {
   const uint64_t applied = impl_->applied;
   if (impl_->durable >= applied) return {};
+  BLOOMRING_TRY(injected_failure("store.sync"));
   if (!impl_->writable()) return impl_->refusal();
   BLOOMRING_TRY(impl_->written(impl_->db->FlushWAL(/*sync=*/true)));
   uint64_t durable = impl_->durable;
@@ -140,6 +143,7 @@ Status EmbeddedFilterStore::sync() {
 Status EmbeddedFilterStore::advance(PartitionId partition, const MergedWatermark& watermark) {
   BLOOMRING_TRY(check_partition(partition, impl_->config.partition_count));
   BLOOMRING_TRY(sync());
+  BLOOMRING_TRY(injected_failure("store.advance"));
   rocksdb::WriteOptions durably;
   durably.sync = true;
   const std::string key = watermark_key(partition);

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "base/fault_point.h"
 #include "base/hash.h"
 #include "state/stored_union.h"
 
@@ -19,6 +20,7 @@ Status check_row(const rocksdb::Status& status, std::string_view store_key, std:
 
 Status FilterRows::read(std::string_view user_key, std::span<const PeriodIndex> periods,
                         std::vector<StoredFilter>& out) const {
+  BLOOMRING_TRY(injected_failure("store.read"));
   const PeriodUnit unit = life.calendar().config().unit;
   const uint64_t hash = user_hash(user_key);
   const int64_t now_ms = clock.now_ms();

@@ -105,7 +105,7 @@ Status run(const DevArgs& args, Settings settings, const Clock& clock) {
 
 int dev_command(const DevArgs& args) {
   hold_stop_signals();
-  arm_fault_points_from_environment();
+  if (const Status armed = arm_fault_points_from_environment(); !armed.ok()) return report(armed);
   const auto settings = load_command_settings(args.config);
   if (!settings.ok()) return report(settings.status());
   const SystemClock clock;

@@ -31,7 +31,7 @@ Status run_until_told(Process& process) {
 
 int run_command(const RunArgs& args) {
   hold_stop_signals();
-  arm_fault_points_from_environment();
+  if (const Status armed = arm_fault_points_from_environment(); !armed.ok()) return report(armed);
   const auto settings = load_command_settings(args.config);
   if (!settings.ok()) return report(settings.status());
   const SystemClock clock;

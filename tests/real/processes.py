@@ -96,13 +96,14 @@ class Process:
     def pid(self):
         return self._child.pid
 
-    def start(self):
+    def start(self, env=None):
+        """env: more variables, for this start only."""
         assert not self.running(), f"{self.name} runs already"
         main = threading.current_thread() is threading.main_thread()
         with open(self.out, "ab") as out, open(self.err, "ab") as err:
             self._out_start = out.tell()
             self._child = subprocess.Popen(
-                self.command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=self._env,
+                self.command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env={**self._env, **(env or {})},
                 start_new_session=True, preexec_fn=_die_with_parent if main else None)
         return self
 
@@ -154,10 +155,25 @@ class Process:
         self._signal(signal.SIGKILL)
         self._child.wait()
 
+    def stall(self):
+        """SIGSTOP: it keeps its sockets and files and does nothing, as on a machine that is swapped out."""
+        self._signal(signal.SIGSTOP)
+
+    def resume(self):
+        self._signal(signal.SIGCONT)
+
+    def ask_to_end(self):
+        """SIGTERM, without waiting."""
+        self._signal(signal.SIGTERM)
+
+    def exit_code(self):
+        """None while it runs; negative: the signal that ended it."""
+        return self._child.poll() if self._child else None
+
     def term(self, bound_s=30):
         """SIGTERM; the exit code."""
         if self.running():
-            self._signal(signal.SIGTERM)
+            self.ask_to_end()
         return self.wait(bound_s)
 
     def wait(self, bound_s=30):
