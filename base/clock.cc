@@ -1,6 +1,8 @@
 #include "base/clock.h"
 
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
 
 namespace bloomring {
 
@@ -12,6 +14,20 @@ int64_t SystemClock::now_ms() const {
 int64_t SystemClock::steady_ns() const {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
   return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+}
+
+SteppedClock::SteppedClock(const Clock& clock, int64_t step_ms, int64_t after_ms)
+    : clock_(clock), step_ms_(step_ms), from_ns_(clock.steady_ns() + after_ms * 1'000'000) {}
+
+std::unique_ptr<SteppedClock> SteppedClock::from_environment(const Clock& clock) {
+  const char* wanted = std::getenv("BLOOMRING_CLOCK_STEP");
+  long long step_ms = 0, after_ms = 0;
+  if (wanted == nullptr || std::sscanf(wanted, "%lld:%lld", &step_ms, &after_ms) != 2) return nullptr;
+  return std::make_unique<SteppedClock>(clock, step_ms, after_ms);
+}
+
+int64_t SteppedClock::now_ms() const {
+  return clock_.now_ms() + (clock_.steady_ns() >= from_ns_ ? step_ms_ : 0);
 }
 
 }  // namespace bloomring

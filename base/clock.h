@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 
 namespace bloomring {
 
@@ -23,6 +24,23 @@ class SystemClock final : public Clock {
  public:
   int64_t now_ms() const override;
   int64_t steady_ns() const override;
+};
+
+// Another clock whose wall time is set to a wrong one while the process runs, as an administrator or a lost time server
+// does: `step_ms` is added from `after_ms` after the construction on. For tests of whole processes. Thread safe.
+class SteppedClock final : public Clock {
+ public:
+  // `clock` outlives this one.
+  SteppedClock(const Clock& clock, int64_t step_ms, int64_t after_ms);
+  // The step that BLOOMRING_CLOCK_STEP=STEP_MS:AFTER_MS asks for; null when the variable is not set or cannot be read.
+  static std::unique_ptr<SteppedClock> from_environment(const Clock& clock);
+  int64_t now_ms() const override;
+  int64_t steady_ns() const override { return clock_.steady_ns(); }
+
+ private:
+  const Clock& clock_;
+  const int64_t step_ms_;
+  const int64_t from_ns_;
 };
 
 // A clock that moves only when it is told to. Thread safe.

@@ -34,8 +34,9 @@ int run_command(const RunArgs& args) {
   if (const Status armed = arm_fault_points_from_environment(); !armed.ok()) return report(armed);
   const auto settings = load_command_settings(args.config);
   if (!settings.ok()) return report(settings.status());
-  const SystemClock clock;
-  auto process = Process::start(*settings, clock);
+  const SystemClock system;
+  const std::unique_ptr<SteppedClock> stepped = SteppedClock::from_environment(system);
+  auto process = Process::start(*settings, stepped ? static_cast<const Clock&>(*stepped) : system);
   if (!process.ok()) return report(process.status());
   const Status ended = run_until_told(**process);
   (*process)->stop();

@@ -1,0 +1,32 @@
+#include <catch2/catch.hpp>
+
+#include <cstdlib>
+
+#include "base/clock.h"
+
+namespace bloomring {
+
+TEST_CASE("clock: a stepped one tells the wrong time from its moment on, and steady time as it is") {
+  ManualClock manual(1'000'000);
+  const SteppedClock clock(manual, -240'000, 5'000);
+  manual.advance_ms(4'999);
+  CHECK(clock.now_ms() == 1'004'999);
+  manual.advance_ms(1);
+  CHECK(clock.now_ms() == 1'005'000 - 240'000);
+  CHECK(clock.steady_ns() == manual.steady_ns());
+}
+
+TEST_CASE("clock: steps are asked for by the environment and by nothing else") {
+  const ManualClock manual(0);
+  ::unsetenv("BLOOMRING_CLOCK_STEP");
+  CHECK(SteppedClock::from_environment(manual) == nullptr);
+  ::setenv("BLOOMRING_CLOCK_STEP", "soon", 1);
+  CHECK(SteppedClock::from_environment(manual) == nullptr);
+  ::setenv("BLOOMRING_CLOCK_STEP", "30000:0", 1);
+  const auto stepped = SteppedClock::from_environment(manual);
+  REQUIRE(stepped);
+  CHECK(stepped->now_ms() == 30'000);
+  ::unsetenv("BLOOMRING_CLOCK_STEP");
+}
+
+}  // namespace bloomring
