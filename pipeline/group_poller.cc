@@ -1,5 +1,7 @@
 #include "pipeline/group_poller.h"
 
+#include <spdlog/spdlog.h>
+
 #include "base/metric_names.h"
 
 namespace bloomring {
@@ -11,29 +13,54 @@ Status GroupPoller::start(const kafka::ClientSettings& settings, std::vector<std
   Status status;
   health_.set_not_ready(stage_, "waiting for its first assignment");
   worker_.call([&] {
-    auto created = kafka::GroupConsumer::create(settings, std::move(topics), listener, clock);
-    status = created.status();
-    if (!status.ok()) return;
-    consumer_ = std::move(*created);
-    worker_.add(*this);
+    membership_.emplace(Membership{settings, std::move(topics), listener, clock});
+    status = join();
+    if (status.ok()) worker_.add(*this);
   });
   return status;
 }
 
+Status GroupPoller::join() {
+  BLOOMRING_TRY_ASSIGN(consumer_, kafka::GroupConsumer::create(membership_->settings, membership_->topics, membership_->listener, membership_->clock));
+  return {};
+}
+
 void GroupPoller::stop() {
   worker_.call([this] {
-    if (!consumer_) return;
     worker_.remove(*this);
-    consumer_->close();
-    count();
-    consumer_.reset();
+    close();
   });
 }
 
-Result<bool> GroupPoller::step(int64_t) {
-  BLOOMRING_TRY(consumer_->poll(kPollMs));
+void GroupPoller::close() {
+  if (!consumer_) return;
+  consumer_->close();
   count();
+  consumer_.reset();
+  counted_ = {};
+}
+
+Result<bool> GroupPoller::step(int64_t) {
+  if (!consumer_) {
+    const Status joined = join();
+    if (joined.code() == Code::kRetry) return true;  // No broker answers: asked again.
+    BLOOMRING_TRY(Status(joined));
+  }
+  Status polled = consumer_->poll(kPollMs);
+  if (polled.code() == Code::kFenced) polled = join_again(polled);
+  BLOOMRING_TRY(std::move(polled));
+  if (consumer_) count();
   return true;
+}
+
+Status GroupPoller::join_again(const Status& fenced) {
+  const int64_t now_ns = membership_->clock.steady_ns();
+  if (fenced_at_ns_ && now_ns - *fenced_at_ns_ < kFencedAgainMs * 1'000'000) return fenced;
+  fenced_at_ns_ = now_ns;
+  spdlog::warn("{}: {}; joins once more with the same id", stage_, fenced.to_string());
+  health_.set_not_ready(stage_, "was fenced and joins its group again");
+  close();
+  return {};
 }
 
 void GroupPoller::count() {

@@ -1,7 +1,15 @@
 // Serves a consumer group on a worker's thread, as a task that does nothing else.
+//
+// Fenced: a member that is told that another one has its instance id joins once more, as a new member with the same id.
+// A coordinator that stood still and went on gives out member ids that its successor has never heard of, and then every
+// static member looks like a second one of itself. If it is fenced again within kFencedAgainMs there are really two,
+// and the later one to come stays: the poller fails with kFenced.
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "base/metrics.h"
 #include "pipeline/health.h"
@@ -26,15 +34,28 @@ class GroupPoller final : public Task {
   Result<bool> step(int64_t now_ms) override;
 
  private:
+  // What a member is made from; kept to make another one.
+  struct Membership {
+    kafka::ClientSettings settings;
+    std::vector<std::string> topics;
+    kafka::GroupListener& listener;
+    const Clock& clock;
+  };
+  Status join();
+  Status join_again(const Status& fenced);
+  void close();
   void count();
   static constexpr int kPollMs = 100;
+  static constexpr int64_t kFencedAgainMs = 60'000;
 
   Worker& worker_;
   Metrics& metrics_;
   Health& health_;
   const std::string stage_;
-  std::unique_ptr<kafka::GroupConsumer> consumer_;
-  kafka::GroupStats counted_;
+  std::optional<Membership> membership_;
+  std::unique_ptr<kafka::GroupConsumer> consumer_;  // None while it could not join again yet.
+  std::optional<int64_t> fenced_at_ns_;
+  kafka::GroupStats counted_;  // Of consumer_.
 };
 
 }  // namespace bloomring
