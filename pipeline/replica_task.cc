@@ -16,10 +16,18 @@ Result<bool> ReplicaTask::step(int64_t now_ms) {
     apply(*record, now_ms);
     worked = true;
   }
-  if (source_->at_end()) held_->set_fresh_at_ms(now_ms);
+  note_fresh();
   if (!held_->ready() && (next_ >= ready_at_ || source_->at_end())) held_->set_ready();
   BLOOMRING_TRY(take_watermark(now_ms));
   return worked;
+}
+
+void ReplicaTask::hear_log_end(Offset end, int64_t asked_at_ms) { end_ = LogEnd{end, asked_at_ms}; }
+
+void ReplicaTask::note_fresh() {
+  if (!end_ || next_ < end_->offset) return;
+  held_->set_fresh_at_ms(end_->asked_at_ms);
+  end_.reset();
 }
 
 void ReplicaTask::apply(const LogRecord& record, int64_t now_ms) {

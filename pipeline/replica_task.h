@@ -2,6 +2,11 @@
 //
 // Reads by assignment, in no group: rebalances and deploys of the pipeline never touch it. A record that is no event
 // block is skipped and counted here; the window stage writes its dead letter.
+//
+// How fresh the partition is, is what the brokers say, not what the source believes: a connection that hangs looks like
+// a quiet partition from inside. So somebody asks the brokers for the end of the log about once a second and tells the
+// task (`hear_log_end`). Once everything below that end is applied, the partition is fresh as of the moment of asking;
+// when nobody answers it grows old, and answers say so.
 // Failure: see Task; also kFatal when the filter store went back to a backup: memory and cached filters then miss what was
 // merged since, and the next start reads it again.
 // Threading: see Task; `held` is read by the query service at the same time (held_partition.h).
@@ -9,6 +14,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "pipeline/io.h"
@@ -39,6 +45,8 @@ class ReplicaTask final : public Task {
               Offset start, Offset log_end_at_start);
 
   Result<bool> step(int64_t now_ms) override;
+  // The log ended at `end` at some moment after `asked_at_ms`.
+  void hear_log_end(Offset end, int64_t asked_at_ms);
 
   const HeldPartition& held() const { return *held_; }
   const ReplicaStats& stats() const { return stats_; }
@@ -49,6 +57,7 @@ class ReplicaTask final : public Task {
 
  private:
   void apply(const LogRecord& record, int64_t now_ms);
+  void note_fresh();
   void note_delay(const EventBlockReader& block, int64_t now_ms);
   Status take_watermark(int64_t now_ms);
   bool went_back(const MergedWatermark& watermark) const;
@@ -61,6 +70,11 @@ class ReplicaTask final : public Task {
   std::unique_ptr<Source> source_;
   Offset next_;
   Offset ready_at_;
+  struct LogEnd {
+    Offset offset;
+    int64_t asked_at_ms;
+  };
+  std::optional<LogEnd> end_;  // As heard last, until everything below is applied.
   int64_t watermark_due_ms_ = 0;
   MergedWatermark watermark_;  // As last read.
   ReplicaStats stats_;

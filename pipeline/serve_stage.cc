@@ -14,6 +14,8 @@ namespace {
 constexpr int64_t kReportIntervalMs = 250;
 constexpr int64_t kCallGraceMs = 2'000;
 constexpr int64_t kLookupBoundMs = 30'000;
+constexpr int64_t kLogEndIntervalMs = 1'000;
+constexpr int kLogEndTimeoutMs = 2'000;
 }  // namespace
 
 ServeStage::ServeStage(const StageContext& context)
@@ -30,6 +32,8 @@ Status ServeStage::start() {
   worker_->post([this] {
     for (auto& task : tasks_) worker_->add(*task);
   });
+  enquirer_ = std::make_unique<Worker>("serve-ends", context_.clock, [](const Status&) {});
+  enquirer_->set_ticker(kLogEndIntervalMs, [this] { ask_log_ends(); });
   return {};
 }
 
@@ -48,19 +52,20 @@ Result<Offset> ServeStage::merged_of(PartitionId partition, Offset log_start) {
 
 Result<std::vector<ServeStage::Beginning>> ServeStage::decide_beginnings(const std::vector<PartitionId>& ids) {
   const Settings& settings = context_.settings;
-  std::vector<kafka::TopicPartition> partitions;
-  for (const PartitionId id : ids) partitions.push_back({settings.topics.user_events, id});
+  for (const PartitionId id : ids) partitions_.push_back({settings.topics.user_events, id});
   // The event time of what was served may be ahead of the time in the log.
   const int64_t oldest_ms = context_.clock.now_ms() - settings.served.max_age_ms() - context_.calendar.config().ahead_ms;
   // Brokers that have just started, or topics that were just made, need a moment.
+  int64_t asked_at_ms = 0;
   std::vector<kafka::PartitionFacts> facts;
   std::vector<std::optional<Offset>> young;
   const std::string what = "the brokers to tell the ends of " + settings.topics.user_events;
   BLOOMRING_TRY(wait_until(context_.clock, kLookupBoundMs, what, [&]() -> Result<bool> {
-    auto asked = consumer_->facts(partitions);
+    asked_at_ms = context_.clock.now_ms();
+    auto asked = consumer_->facts(partitions_);
     if (asked.code() == Code::kRetry) return false;
     BLOOMRING_TRY_ASSIGN(facts, std::move(asked));
-    auto by_time = consumer_->offsets_at(partitions, oldest_ms);
+    auto by_time = consumer_->offsets_at(partitions_, oldest_ms);
     if (by_time.code() == Code::kRetry) return false;
     BLOOMRING_TRY_ASSIGN(young, std::move(by_time));
     return true;
@@ -69,9 +74,19 @@ Result<std::vector<ServeStage::Beginning>> ServeStage::decide_beginnings(const s
   for (size_t i = 0; i < ids.size(); ++i) {
     BLOOMRING_TRY_ASSIGN(const Offset merged, merged_of(ids[i], facts[i].log_start));
     const Offset read_from = std::max(facts[i].log_start, std::min(merged, young[i].value_or(facts[i].log_end)));
-    beginnings.push_back({partitions[i], merged, read_from, facts[i].log_end});
+    beginnings.push_back({partitions_[i], merged, read_from, facts[i].log_end, asked_at_ms});
   }
   return beginnings;
+}
+
+// Without an answer the partitions grow old by themselves: see ReplicaTask.
+void ServeStage::ask_log_ends() {
+  const int64_t asked_at_ms = context_.clock.now_ms();
+  auto ends = consumer_->log_ends(partitions_, kLogEndTimeoutMs);
+  if (!ends.ok()) return spdlog::debug("serve: the end of the log is not known: {}", ends.status().to_string());
+  worker_->post([this, asked_at_ms, ends = std::move(*ends)] {
+    for (size_t i = 0; i < tasks_.size(); ++i) tasks_[i]->hear_log_end(ends[i], asked_at_ms);
+  });
 }
 
 Status ServeStage::assign_partitions() {
@@ -93,6 +108,7 @@ Status ServeStage::assign_partitions() {
     auto held = std::make_shared<HeldPartition>(ids[i], recents, context_.calendar, begin.merged, served);
     held_[ids[i]] = held;
     tasks_.push_back(std::make_unique<ReplicaTask>(config, held, *context_.filters, std::move(sources[i]), begin.read_from, begin.log_end));
+    tasks_.back()->hear_log_end(begin.log_end, begin.asked_at_ms);
   }
   counted_.resize(tasks_.size());
   return {};
@@ -122,6 +138,7 @@ Status ServeStage::serve_calls() {
 }
 
 void ServeStage::stop() {
+  enquirer_.reset();
   if (!worker_) return;
   if (server_) {
     server_->set_serving(false);

@@ -43,13 +43,15 @@ class ServeStage final : private PartitionDirectory {
     kafka::TopicPartition partition;
     Offset merged;     // Recent plays begin here...
     Offset read_from;  // ...and what was served, and is young enough, here.
-    Offset log_end;
+    Offset log_end;    // As of asking:
+    int64_t asked_at_ms;
   };
   Result<std::vector<Beginning>> decide_beginnings(const std::vector<PartitionId>& ids);
   Result<Offset> merged_of(PartitionId partition, Offset log_start);
   Status assign_partitions();
   Status open_log();
   Status serve_calls();
+  void ask_log_ends();
   void report();
   void count_queries();
   void observe(const grpc::Status& status, double seconds);
@@ -58,6 +60,7 @@ class ServeStage final : private PartitionDirectory {
   const StageContext context_;
   PartitionLevels levels_;
   std::unique_ptr<kafka::AssignedConsumer> consumer_;
+  std::vector<kafka::TopicPartition> partitions_;               // That this replica holds; constant once started.
   std::map<PartitionId, std::shared_ptr<HeldPartition>> held_;  // Constant once started; shared with requests.
   std::vector<std::unique_ptr<ReplicaTask>> tasks_;             // Of the worker.
   std::vector<ReplicaStats> counted_;
@@ -67,7 +70,8 @@ class ServeStage final : private PartitionDirectory {
   std::unique_ptr<GrpcServer> server_;
   std::atomic<bool> serving_{false};
   Metrics::Registration registration_;
-  std::unique_ptr<Worker> worker_;  // Last: its thread uses the rest.
+  std::unique_ptr<Worker> worker_;   // Its thread uses what is above,
+  std::unique_ptr<Worker> enquirer_;  // and this one's uses that worker: it waits for brokers, so that nobody else has to.
 };
 
 }  // namespace bloomring

@@ -49,8 +49,8 @@ class HeldPartition {
   // Notes what this replica has just recorded, before it comes back through the log. Thread safe.
   void note_served(uint64_t user_hash, ItemHash item, int64_t time_ms) { served_.add(user_hash, item, time_ms); }
 
-  // Everything that had reached the log at this wall time has been applied: the present when the end of the partition
-  // is reached, else the log time of what was applied last. Lag is the clock minus this.
+  // Everything that had reached the log at this wall time has been applied: the moment at which the brokers were asked
+  // for the end that is reached, else the log time of what was applied last. Lag is the clock minus this.
   void set_fresh_at_ms(int64_t wall_time_ms) { fresh_at_ms_.store(wall_time_ms, std::memory_order_release); }
   void set_ready() { ready_.store(true, std::memory_order_release); }
 

@@ -18,6 +18,9 @@ class AssignedConsumer::Core {
   Result<std::vector<std::optional<Offset>>> offsets_at(std::span<const TopicPartition> partitions, int64_t time_ms) {
     return query_offsets_at(client_.get(), host_.bootstrap, partitions, time_ms, kLookupTimeoutMs);
   }
+  Result<std::vector<Offset>> log_ends(std::span<const TopicPartition> partitions, int timeout_ms) {
+    return query_log_ends(client_.get(), host_.bootstrap, partitions, timeout_ms);
+  }
   Result<std::vector<std::unique_ptr<Source>>> assign(std::span<const Start> starts);
   Status poll(int timeout_ms);
 
@@ -80,6 +83,9 @@ Result<std::vector<PartitionFacts>> AssignedConsumer::facts(std::span<const Topi
 Result<std::vector<std::optional<Offset>>> AssignedConsumer::offsets_at(std::span<const TopicPartition> partitions,
                                                                         int64_t time_ms) {
   return core_->offsets_at(partitions, time_ms);
+}
+Result<std::vector<Offset>> AssignedConsumer::log_ends(std::span<const TopicPartition> partitions, int timeout_ms) {
+  return core_->log_ends(partitions, timeout_ms);
 }
 Result<std::vector<std::unique_ptr<Source>>> AssignedConsumer::assign(std::span<const Start> starts) {
   return core_->assign(starts);

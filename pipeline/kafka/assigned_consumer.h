@@ -34,6 +34,10 @@ class AssignedConsumer {
   // when every record is older. Fails as `facts` does.
   Result<std::vector<std::optional<Offset>>> offsets_at(std::span<const TopicPartition> partitions, int64_t time_ms);
 
+  // Where the logs end now, in the order of `partitions`, asked of the brokers: kRetry when one does not answer within
+  // `timeout_ms`. Waits on the caller's thread, which may be any.
+  Result<std::vector<Offset>> log_ends(std::span<const TopicPartition> partitions, int timeout_ms);
+
   struct Start {
     TopicPartition partition;
     Offset offset;  // Or kLogStart.

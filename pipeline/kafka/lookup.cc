@@ -130,4 +130,12 @@ Result<std::vector<std::optional<Offset>>> query_offsets_at(rd_kafka_t* client, 
   return offsets;
 }
 
+Result<std::vector<Offset>> query_log_ends(rd_kafka_t* client, const std::string& bootstrap,
+                                           std::span<const TopicPartition> partitions, int timeout_ms) {
+  BLOOMRING_TRY_ASSIGN(const auto list, query_time(client, bootstrap, partitions, Offset(RD_KAFKA_OFFSET_END), timeout_ms));
+  std::vector<Offset> ends;
+  for (size_t i = 0; i < partitions.size(); ++i) ends.emplace_back(list->elems[i].offset);
+  return ends;
+}
+
 }  // namespace bloomring::kafka

@@ -36,6 +36,10 @@ Result<std::vector<std::optional<Offset>>> query_offsets_at(rd_kafka_t* client, 
                                                             std::span<const TopicPartition> partitions,
                                                             int64_t time_ms, int timeout_ms);
 
+// In the order of `partitions`: one request for each broker that leads some of them.
+Result<std::vector<Offset>> query_log_ends(rd_kafka_t* client, const std::string& bootstrap,
+                                           std::span<const TopicPartition> partitions, int timeout_ms);
+
 // The code for an error of a broker or the client: kRetry when waiting may help, kInvalid otherwise.
 Status lookup_failure(rd_kafka_resp_err_t error, const std::string& bootstrap, int timeout_ms);
 

@@ -189,6 +189,10 @@ void World::step_window(int32_t p) {
 void World::step_replica(int32_t p) {
   if (!replicas_[p]) start_replica(p);
   if (!replicas_[p]) return;
+  if (!one_in(random_, 4)) {  // The brokers do not always answer.
+    const Offset end(static_cast<int64_t>(log_.partition(kEvents, PartitionId(p)).size()));
+    replicas_[p]->hear_log_end(end, clock_.now_ms());
+  }
   if (!survives_a_restore([&] { return replicas_[p]->step(clock_.now_ms()); }, replica_outdated_[p])) crash_replica(p);
 }
 

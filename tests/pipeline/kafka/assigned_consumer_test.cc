@@ -34,6 +34,16 @@ TEST_CASE("assigned consumer: facts are the log's start and end, for several par
   CHECK_FALSE(facts[0].committed.has_value());
 }
 
+TEST_CASE("assigned consumer: the ends of logs are the brokers' word; without brokers there is none, in bounded time") {
+  const auto broker = broker_with({{"in", 2}});
+  const auto producer = must(Producer::create(broker->settings()));
+  write_numbers(*producer, "in", 1, 0, 7);
+  const auto consumer = must(AssignedConsumer::create(broker->settings(), 2));
+  CHECK(must(consumer->log_ends(std::vector{kIn1, kIn0}, 5000)) == std::vector{Offset(7), Offset(0)});
+  broker->set_down(true);
+  CHECK(consumer->log_ends(std::vector{kIn1, kIn0}, 500).code() == Code::kRetry);
+}
+
 TEST_CASE("assigned consumer: reads each partition in order from where it was told") {
   const auto broker = broker_with({{"in", 2}});
   const auto producer = must(Producer::create(broker->settings()));
