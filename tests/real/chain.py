@@ -18,9 +18,9 @@ READY_BOUND_S = 60
 COMMITTED = "bloomring_committed_offset"
 
 
-def config(folder, bootstrap, instance):
-    """The file of one process. JSON is YAML, so the standard library writes it."""
-    return {
+def config(folder, bootstrap, instance, changes=None):
+    """The file of one process, with changes by key ({"ring.slots": 3}). JSON is YAML, so the standard library writes it."""
+    settings = {
         "kafka": {"bootstrap": bootstrap,
                   "properties": {"session.timeout.ms": SESSION_TIMEOUT_MS, "heartbeat.interval.ms": 500}},
         "topics": {"plays": "plays", "partitions": PARTITIONS, "replication": 1},
@@ -32,6 +32,17 @@ def config(folder, bootstrap, instance):
         "admin": {"listen": "127.0.0.1:0"},
         "serve": {"listen": "127.0.0.1:0"},
     }
+    for key, value in (changes or {}).items():
+        section, name = key.split(".") if "." in key else (None, key)
+        (settings.setdefault(section, {}) if section else settings)[name] = value
+    return settings
+
+
+def write_config(folder, bootstrap, instance, changes=None):
+    """The path of the file that config() describes."""
+    path = folder / f"{instance}.yaml"
+    path.write_text(json.dumps(config(folder, bootstrap, instance, changes), indent=1))
+    return path
 
 
 class Chain:
@@ -49,18 +60,13 @@ class Chain:
         self._processes = {}
         self._ready = {}
 
-    def _write_config(self, instance):
-        path = self.folder / f"{instance}.yaml"
-        path.write_text(json.dumps(config(self.folder, self.bootstrap, instance), indent=1))
-        return path
-
     def make_topics(self):
-        processes.run([plays.binary(), "topics", "--config", self._write_config("topics"), "--execute"])
+        processes.run([plays.binary(), "topics", "--config", write_config(self.folder, self.bootstrap, "topics"), "--execute"])
 
     def __enter__(self):
         with contextlib.ExitStack() as stack:
             for instance, stage in self._instances.items():
-                command = [plays.binary(), "run", "--config", self._write_config(instance), "--stages", stage]
+                command = [plays.binary(), "run", "--config", write_config(self.folder, self.bootstrap, instance), "--stages", stage]
                 for key, value in self._settings.get(instance, {}).items():
                     command += ["--set", f"{key}={value}"]
                 self._processes[instance] = stack.enter_context(processes.Process(instance, command, self.folder))

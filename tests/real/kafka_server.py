@@ -151,6 +151,10 @@ class KafkaServer:
             return running <= self.answers()
         processes.wait_for(check, bound_s, lambda: self._processes[0].describe("answers"))
 
+    def process(self, broker=1):
+        """The broker's process, for those who do more to it than this class."""
+        return self._processes[broker - 1]
+
     def kill9(self, broker=1):
         self._processes[broker - 1].kill9()
 

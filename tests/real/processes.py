@@ -133,17 +133,18 @@ class Process:
             return value
         return wait_for(check, bound_s, lambda: self.describe(what))
 
+    def ready(self):
+        """The JSON line {"ready":true,...} that bloomring prints when it serves, or None."""
+        for line in self.output().splitlines(keepends=True):
+            if line.startswith("{") and line.endswith("\n"):
+                with contextlib.suppress(json.JSONDecodeError):
+                    fields = json.loads(line)
+                    if fields.get("ready"):
+                        return fields
+        return None
+
     def ready_line(self, bound_s=30):
-        """The JSON line {"ready":true,...} that bloomring prints when it serves."""
-        def find():
-            for line in self.output().splitlines(keepends=True):
-                if line.startswith("{") and line.endswith("\n"):
-                    with contextlib.suppress(json.JSONDecodeError):
-                        fields = json.loads(line)
-                        if fields.get("ready"):
-                            return fields
-            return None
-        return self.wait_until(find, bound_s, "its ready line")
+        return self.wait_until(self.ready, bound_s, "its ready line")
 
     def _signal(self, number):
         with contextlib.suppress(ProcessLookupError):
@@ -234,8 +235,8 @@ def parse_metrics(text):
     return found
 
 
-def metrics(address):
-    status, text = http_get(address, "/metrics")
+def metrics(address, bound_s=10):
+    status, text = http_get(address, "/metrics", bound_s)
     if status != 200:
         raise Failed(f"/metrics of {address} answered {status}")
     return parse_metrics(text)
