@@ -1,0 +1,37 @@
+// Any bytes as a play: accepted or refused, the same by the quick readers and by the strict one, also when the quick
+// ones have seen the record's shape before.
+#include "base/result.h"
+#include "schemas/json_fields.h"
+#include "schemas/play_json.h"
+
+using namespace bloomring;
+
+namespace {
+
+constexpr int64_t kNowMs = 1'649'314'900'000;
+
+void check_same(const JsonField& quick, const JsonField& strict) {
+  BLOOMRING_CHECK(quick.type == strict.type, "of the same type");
+  const bool same = (quick.type != JsonField::Type::kString || quick.text == strict.text) &&
+                    (quick.type != JsonField::Type::kInt64 || quick.int64 == strict.int64) &&
+                    (quick.type != JsonField::Type::kUint64 || quick.uint64 == strict.uint64);
+  BLOOMRING_CHECK(same, "with the same value");
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view input(reinterpret_cast<const char*>(data), size);
+  static JsonFields quick({"user", "item", "time"}), strict({"user", "item", "time"});
+  const JsonVerdict verdict = strict.read_strictly(input);
+  for (int pass = 0; pass < 2; ++pass) {
+    BLOOMRING_CHECK(quick.read(input) == verdict, "the quick readers judge as the strict one");
+    if (verdict != JsonVerdict::kObject) continue;
+    for (size_t i = 0; i < 3; ++i) check_same(quick.fields()[i], strict.fields()[i]);
+  }
+  static PlayParser parser{PlayMapping{}};
+  Play play;
+  const Refusal refusal = parser.parse(input, kNowMs, play);
+  BLOOMRING_CHECK(refusal == Refusal::kNone || !parser.detail().empty(), "refused with a reason");
+  return 0;
+}
