@@ -2,6 +2,17 @@
 
 namespace bloomring {
 
+namespace {
+
+// Without half a character at the end: headers are read as UTF-8.
+std::string_view cut(std::string_view text, size_t bytes_max) {
+  if (text.size() <= bytes_max) return text;
+  while (bytes_max > 0 && (static_cast<unsigned char>(text[bytes_max]) & 0xc0) == 0x80) --bytes_max;
+  return text.substr(0, bytes_max);
+}
+
+}  // namespace
+
 OutRecord dead_letter(const std::string& dead_topic, const RecordOrigin& origin, const LogRecord& record, Refusal refusal,
                       std::string_view message, int64_t now_ms) {
   OutRecord letter;
@@ -10,7 +21,7 @@ OutRecord dead_letter(const std::string& dead_topic, const RecordOrigin& origin,
   letter.key = record.key;
   letter.value = record.value;
   letter.headers = {{"bloomring.error.reason", std::string(refusal_name(refusal))},
-                    {"bloomring.error.message", std::string(message.substr(0, kDeadLetterMessageBytesMax))},
+                    {"bloomring.error.message", std::string(cut(message, kDeadLetterMessageBytesMax))},
                     {"bloomring.error.stage", std::string(origin.stage)},
                     {"bloomring.error.topic", std::string(origin.topic)},
                     {"bloomring.error.partition", std::to_string(origin.partition.value)},

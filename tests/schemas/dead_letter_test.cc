@@ -33,3 +33,9 @@ TEST_CASE("dead letter: its message has at most 512 bytes") {
   const OutRecord letter = dead_letter("plays-dead", {"merge", "user-batches", PartitionId(0)}, {}, Refusal::kBadBatch, std::string(2000, 'x'), 0);
   CHECK(headers_of(letter).at("bloomring.error.message") == std::string(kDeadLetterMessageBytesMax, 'x'));
 }
+
+TEST_CASE("dead letter: a message that is cut ends with a whole character") {
+  const std::string before(kDeadLetterMessageBytesMax - 1, 'x');
+  const OutRecord letter = dead_letter("d", {"ingest", "p", PartitionId(0)}, {}, Refusal::kBadBatch, before + "\xc3\xa9", 0);
+  CHECK(headers_of(letter).at("bloomring.error.message") == before);
+}
