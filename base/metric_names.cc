@@ -5,7 +5,7 @@ namespace {
 
 constexpr const MetricDecl* kAll[] = {
     &kIngestRecords,      &kIngestRefused,  &kBlocks,       &kBlockBytes,     &kDeadLetters,     &kProcessingLag,  &kCustodyLag,   &kAppliedOffset,  &kCommittedOffset,
-    &kAssignedPartitions, &kRebalances,      &kCommits,        &kStageUp,      &kStageReady,     &kWindowRecords,      &kWindowEvents,    &kMergedOffset,   &kSlotState,    &kOldestUnmerged, &kDrains, &kDrainsAbandoned,
+    &kAssignedPartitions, &kRebalances,      &kCommits,        &kStageUp,      &kStageReady,     &kWindowRecords,      &kWindowEvents,    &kMergedOffset,   &kSlots,         &kSlotState,    &kOldestUnmerged, &kDrains, &kDrainsAbandoned,
     &kBatches,         &kBatchPlays,   &kMergeRecords,
     &kMergedPlays,        &kExpiredPlays,    &kStoreUpdates, &kStoreBytes,     &kStorePhysicalBytes,
     &kStoreDiskBytes,     &kStoreErrors,     &kServeRecords,   &kServeEvents,  &kEventToSeen,    &kQuerySeconds,

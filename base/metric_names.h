@@ -95,10 +95,14 @@ inline constexpr MetricDecl kMergedOffset{
     "bloomring_merged_offset", MetricType::kGauge,
     "Merged watermark: every event of the log below this offset is in the filter store, by partition.",
     {{{"partition", ""}}}};
-inline constexpr MetricDecl kSlotState{
+inline constexpr MetricDecl kSlots{
     "bloomring_slots", MetricType::kGauge,
     "Slots of all partitions that this process holds, by state.",
     {{{"state", "filling|sealed|draining|merged|free"}}}};
+inline constexpr MetricDecl kSlotState{
+    "bloomring_slot_state", MetricType::kGauge,
+    "The ring of each partition: 1 for the state that each of its slots is in.",
+    {{{"partition", ""}, {"slot", ""}, {"state", "filling|sealed|draining|merged|free"}}}};
 inline constexpr MetricDecl kOldestUnmerged{
     "bloomring_oldest_unmerged_slot_timestamp_seconds", MetricType::kGauge,
     "Log time at which the oldest sealed and not yet merged slot of a partition began.",

@@ -81,7 +81,7 @@ void WindowStage::report(PartitionId partition, PartitionTask& any) {
   const Ring& ring = task.window().ring();
   Reported now{task.window().stats(), task.dead_letters(), {}, task.merged(), -1};
   for (const Ring::SlotView& slot : ring.slots()) {
-    ++now.slots[static_cast<size_t>(slot.state)];
+    now.slots.push_back(slot.state);
     const bool unmerged = slot.state == SlotState::kSealed || slot.state == SlotState::kDraining;
     if (!unmerged) continue;
     const int64_t began_ms = slot.hours.front().hour.value * ring_config_.slot_ms;
@@ -117,15 +117,19 @@ void WindowStage::write(Scrape& scrape) {
   const std::lock_guard lock(mutex_);
   std::array<double, kSlotStateCount> slots{};
   for (const auto& [partition, reported] : reported_) {
-    for (size_t i = 0; i < slots.size(); ++i) slots[i] += reported.slots[i];
     const std::string label = std::to_string(partition.value);
+    for (size_t slot = 0; slot < reported.slots.size(); ++slot) {
+      const SlotState state = reported.slots[slot];
+      ++slots[static_cast<size_t>(state)];
+      scrape.write(metric::kSlotState, {label, std::to_string(slot), slot_state_name(state)}, 1);
+    }
     if (reported.merged.value >= 0) scrape.write(metric::kMergedOffset, {label}, static_cast<double>(reported.merged.value));
     if (reported.oldest_unmerged_ms >= 0) {
       scrape.write(metric::kOldestUnmerged, {label}, static_cast<double>(reported.oldest_unmerged_ms) / 1000.0);
     }
   }
   for (size_t i = 0; i < slots.size(); ++i) {
-    scrape.write(metric::kSlotState, {slot_state_name(static_cast<SlotState>(i))}, slots[i]);
+    scrape.write(metric::kSlots, {slot_state_name(static_cast<SlotState>(i))}, slots[i]);
   }
 }
 

@@ -21,7 +21,7 @@ class WindowStage final : public PartitionStage {
   struct Reported {
     WindowStats stats;
     uint64_t dead_letters = 0;
-    std::array<uint32_t, kSlotStateCount> slots{};
+    std::vector<SlotState> slots;
     Offset merged{-1};
     int64_t oldest_unmerged_ms = -1;
   };
