@@ -83,6 +83,7 @@ struct RocksWindowStore::Impl {
       : config(config_), options(window_options(memory)), what("window store at " + config.path) {}
 
   Status open_db();
+  Status open_db_for_reading();
   // Adds the state to the batch, behind everything stored before, writes it, and remembers which hours are staged.
   Status write(rocksdb::WriteBatch& batch, const WindowState& state);
   Result<std::optional<WindowState>> load();
@@ -106,6 +107,14 @@ Status RocksWindowStore::Impl::open_db() {
   if (error) return invalid(what + ": the folder cannot be made: " + error.message());
   rocksdb::DB* opened = nullptr;
   const rocksdb::Status status = rocksdb::DB::Open(options, config.path, &opened);
+  db.reset(opened);
+  return status_of(status, what);
+}
+
+Status RocksWindowStore::Impl::open_db_for_reading() {
+  if (!std::filesystem::exists(config.path)) return invalid(what + " does not exist");
+  rocksdb::DB* opened = nullptr;
+  const rocksdb::Status status = rocksdb::DB::OpenForReadOnly(options, config.path, &opened);
   db.reset(opened);
   return status_of(status, what);
 }
@@ -155,6 +164,14 @@ Result<std::unique_ptr<RocksWindowStore>> RocksWindowStore::open(const RocksWind
                                                                  const StateMemory& memory) {
   auto impl = std::make_unique<Impl>(config, memory);
   BLOOMRING_TRY(impl->open_db());
+  BLOOMRING_TRY(impl->load().status());
+  return std::unique_ptr<RocksWindowStore>(new RocksWindowStore(std::move(impl)));
+}
+
+Result<std::unique_ptr<RocksWindowStore>> RocksWindowStore::open_for_reading(const RocksWindowStoreConfig& config,
+                                                                             const StateMemory& memory) {
+  auto impl = std::make_unique<Impl>(config, memory);
+  BLOOMRING_TRY(impl->open_db_for_reading());
   BLOOMRING_TRY(impl->load().status());
   return std::unique_ptr<RocksWindowStore>(new RocksWindowStore(std::move(impl)));
 }

@@ -36,6 +36,10 @@ class RocksWindowStore final : public WindowStore {
   // kCorrupt when it cannot be read: the caller calls `wipe` and opens again.
   static Result<std::unique_ptr<RocksWindowStore>> open(const RocksWindowStoreConfig& config,
                                                         const StateMemory& memory);
+  // For a look at what is on the disk, also while another process has the folder open: its last flush. Only load, scan
+  // and find may be called. kInvalid when there is no store.
+  static Result<std::unique_ptr<RocksWindowStore>> open_for_reading(const RocksWindowStoreConfig& config,
+                                                                    const StateMemory& memory);
   // Removes the folder of a store that is not open.
   static Status wipe(const std::string& path);
   // Flushes.

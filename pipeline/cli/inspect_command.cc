@@ -99,12 +99,8 @@ Result<Json> Inspector::ring_of(PartitionId partition) {
   json["merged_offset"] = watermark ? Json(watermark->offset.value) : Json(nullptr);
   const std::string path = settings_.state.path + "/window-" + std::to_string(partition.value);
   if (!std::filesystem::exists(path)) return json;
-  auto opened = RocksWindowStore::open({path, settings_.topics.partitions}, memory_);
-  if (!opened.ok()) {
-    json["state"] = opened.status().message();
-    return json;
-  }
-  BLOOMRING_TRY_ASSIGN(const std::optional<WindowState> state, (*opened)->load());
+  BLOOMRING_TRY_ASSIGN(const auto store, RocksWindowStore::open_for_reading({path, settings_.topics.partitions}, memory_));
+  BLOOMRING_TRY_ASSIGN(const std::optional<WindowState> state, store->load());
   if (!state) return json;
   const Ring ring(RingConfig{settings_.ring.slots, settings_.ring.slot_ms()}, Offset(0));
   json["applied_offset"] = state->applied.value;

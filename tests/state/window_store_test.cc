@@ -201,6 +201,21 @@ TEST_CASE("window store: the folder of another partition count is refused with w
   CHECK_THAT(status.message(), Catch::Contains("partitions") && Catch::Contains("folder"));
 }
 
+TEST_CASE("window store: opened for reading beside its owner, it shows the owner's last flush") {
+  OnDisk disk;
+  const RocksWindowStoreConfig config{disk.folder / "w", kBlocksPartitionCount};
+  CHECK(RocksWindowStore::open_for_reading(config, disk.memory).code() == Code::kInvalid);
+  const auto owner = disk.open();
+  const WindowState flushed = state_of({hour(5, 10, 11)});
+  stage(*owner, 5, 10, "ten", flushed);
+  REQUIRE(owner->flush().ok());
+  stage(*owner, 5, 11, "eleven", state_of({hour(5, 10, 12)}));
+  const auto reader = RocksWindowStore::open_for_reading(config, disk.memory);
+  REQUIRE(reader.status().to_string() == "ok");
+  CHECK((*reader)->load().value() == flushed);
+  CHECK(blocks_of(**reader, 5) == std::map<int64_t, std::string>{{10, "ten"}});
+}
+
 TEST_CASE("window store: a damaged folder is corrupt, and new after a wipe") {
   OnDisk disk;
   { REQUIRE(disk.open()->save(state_of({hour(1, 0, 1)})).ok()); }
