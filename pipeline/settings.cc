@@ -83,7 +83,7 @@ void declare_topics(Config& config, Settings& s) {
           "place.");
   config.integer("topics.plays_partitions", &s.topics.plays_partitions)
       .range(1, 10000)
-      .doc("Partitions of the topics of plays and of dead letters where `bloomring topics` creates them.");
+      .doc("Partitions of the topics of plays where `bloomring topics` creates them.");
   config.integer("topics.replication", &s.topics.replication)
       .range(1, 15)
       .doc("Copies of each partition where `bloomring topics` creates a topic.");
@@ -107,8 +107,6 @@ void declare_events(Config& config, Settings& s) {
         "Field with the event time: a number or an RFC 3339 string. Required in every play.");
   field("events.scene", &s.events.scene, "Field with the scene, a namespace whose filters never mix with another's.");
   field("events.event", &s.events.event, "Field with the kind of event, `play` or `serve`; a play where it is absent.");
-  field("events.progress", &s.events.progress, "Field with how far the item was played, in milliseconds.");
-  field("events.duration", &s.events.duration, "Field with how long the item is, in milliseconds.");
   config
       .choice<TimeUnit>("events.time_unit", &s.events.time_unit,
                         {{"ms", TimeUnit::kMilliseconds}, {"s", TimeUnit::kSeconds}, {"us", TimeUnit::kMicroseconds}})

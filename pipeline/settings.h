@@ -37,7 +37,7 @@ struct TopicSettings {
   std::string user_batches = "user-batches";
   std::string dead = "plays-dead";
   uint32_t partitions = 50;        // Of user-events and user-batches; divides 5000.
-  uint32_t plays_partitions = 10;  // Of the topics of plays and of the dead-letter topic, when we create them.
+  uint32_t plays_partitions = 10;  // Of the topics of plays, when we create them.
   uint16_t replication = 3;
   uint32_t retention_hours = 48;  // Of user-events; longer than the ring.
 };
@@ -49,8 +49,6 @@ struct EventSettings {
   std::string time = "time";
   std::string scene = "scene";
   std::string event = "event";
-  std::string progress = "progress_ms";
-  std::string duration = "duration_ms";
   TimeUnit time_unit = TimeUnit::kMilliseconds;  // Of numbers in `time`.
   uint32_t ahead_seconds = 600;                  // How far ahead of the clock an event's time may be.
   uint32_t record_bytes_max = 65536;

@@ -74,8 +74,6 @@ void check_fields(const EventSettings& events, Misfits& misfits) {
   names.add("events.time", events.time);
   names.add("events.scene", events.scene);
   names.add("events.event", events.event);
-  names.add("events.progress", events.progress);
-  names.add("events.duration", events.duration);
 }
 
 void check_properties(const KafkaSettings& kafka, Misfits& misfits) {
