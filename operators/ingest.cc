@@ -9,7 +9,8 @@ namespace bloomring {
 
 namespace {
 
-constexpr size_t kRecentMarks = 1 << 16;  // 512 KiB: stays in the L2 cache.
+// A producer's retries come soon, so few marks catch them; 2^16 of them cost 40 ns a play more in cache misses.
+constexpr size_t kRecentMarks = 1 << 14;
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
 // Multiplicative mixing of three words; the constants are odd and irregular (golden ratio and XXH64's primes). Event

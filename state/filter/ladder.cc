@@ -17,7 +17,7 @@ constexpr uint64_t kRestingParts = 8;   // A closed period rests when at most an
 // The smallest b in [0, most] with scale * 2^-b <= limit.
 uint32_t bits_for(double scale, double limit, uint32_t most) {
   uint32_t bits = 0;
-  while (bits < most && std::ldexp(scale, -static_cast<int>(bits)) > limit) ++bits;
+  for (; bits < most && scale > limit; ++bits) scale /= 2;
   return bits;
 }
 
