@@ -27,9 +27,9 @@ class EmbeddedBroker::Core {
   ClusterHandle cluster_;
 };
 
-Result<std::unique_ptr<EmbeddedBroker>> EmbeddedBroker::create() {
+Result<std::unique_ptr<EmbeddedBroker>> EmbeddedBroker::create(int brokers) {
   BLOOMRING_TRY_ASSIGN(ClientHandle client, make_client(bare_conf(), RD_KAFKA_PRODUCER));
-  ClusterHandle cluster(rd_kafka_mock_cluster_new(client.get(), 1));
+  ClusterHandle cluster(rd_kafka_mock_cluster_new(client.get(), brokers));
   if (!cluster) return fatal("the embedded broker does not start");
   auto core = std::make_unique<Core>(std::move(client), std::move(cluster));
   return std::unique_ptr<EmbeddedBroker>(new EmbeddedBroker(std::move(core)));
@@ -64,6 +64,10 @@ void EmbeddedBroker::set_down(bool down) {
   } else {
     rd_kafka_mock_broker_set_up(core_->cluster(), kBrokerId);
   }
+}
+
+void EmbeddedBroker::move_leader(const std::string& topic, int32_t partition, int32_t broker) {
+  rd_kafka_mock_partition_set_leader(core_->cluster(), topic.c_str(), partition, broker);
 }
 
 void EmbeddedBroker::refuse_log_lookups(int requests) {

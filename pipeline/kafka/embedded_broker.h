@@ -23,8 +23,8 @@ namespace bloomring::kafka {
 
 class EmbeddedBroker {
  public:
-  // Listens on free ports of 127.0.0.1.
-  static Result<std::unique_ptr<EmbeddedBroker>> create();
+  // Listens on free ports of 127.0.0.1. With `brokers` beyond 1 the first is what `set_down` is about.
+  static Result<std::unique_ptr<EmbeddedBroker>> create(int brokers = 1);
   ~EmbeddedBroker();
 
   Status create_topic(const std::string& topic, int32_t partitions);
@@ -38,6 +38,8 @@ class EmbeddedBroker {
   void break_topic(const std::string& topic);
   // FAULT: the broker refuses connections until it is up again. Its data stays.
   void set_down(bool down);
+  // Makes a broker (from 1) the leader of a partition.
+  void move_leader(const std::string& topic, int32_t partition, int32_t broker);
   // FAULT: the next `requests` questions for a log's start or end are refused.
   void refuse_log_lookups(int requests);
 

@@ -48,14 +48,24 @@ Status first_failure(const rd_kafka_topic_partition_list_t& list, const std::str
   return {};
 }
 
+// librdkafka 2.0.2 goes on to ask the leader it once heard of, for as long as that one is away: the next lookup needs
+// to hear of its successor. Brokers that do not tell are asked again by then.
+void learn_leaders(rd_kafka_t* client, int timeout_ms) {
+  const rd_kafka_metadata_t* answer = nullptr;
+  if (rd_kafka_metadata(client, /*all_topics=*/1, nullptr, &answer, timeout_ms) != RD_KAFKA_RESP_ERR_NO_ERROR) return;
+  const MetadataHandle all(answer);
+}
+
 // A query by time understands the two ends of the log as times, and asks for all partitions of a broker at once.
 Result<PartitionListHandle> query_time(rd_kafka_t* client, const std::string& bootstrap,
                                        std::span<const TopicPartition> partitions, Offset time, int timeout_ms) {
   PartitionListHandle list = make_list(partitions, time);
   const auto error = rd_kafka_offsets_for_times(client, list.get(), timeout_ms);
-  if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return lookup_failure(error, bootstrap, timeout_ms);
-  BLOOMRING_TRY(first_failure(*list, bootstrap, timeout_ms));
-  return list;
+  const Status failed = error == RD_KAFKA_RESP_ERR_NO_ERROR ? first_failure(*list, bootstrap, timeout_ms)
+                                                            : lookup_failure(error, bootstrap, timeout_ms);
+  if (failed.ok()) return list;
+  if (failed.code() == Code::kRetry) learn_leaders(client, timeout_ms);
+  return failed;
 }
 
 Status query_commits(rd_kafka_t* client, const std::string& bootstrap, std::span<const TopicPartition> partitions,

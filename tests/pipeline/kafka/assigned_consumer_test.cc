@@ -44,6 +44,17 @@ TEST_CASE("assigned consumer: the ends of logs are the brokers' word; without br
   CHECK(consumer->log_ends(std::vector{kIn1, kIn0}, 500).code() == Code::kRetry);
 }
 
+TEST_CASE("assigned consumer: the log's ends are told again when their leader is gone and another one is there") {
+  const auto broker = must(EmbeddedBroker::create(2));
+  must(broker->create_topic("in", 1));
+  broker->move_leader("in", 0, 1);
+  const auto consumer = must(AssignedConsumer::create(broker->settings(), 1));
+  REQUIRE(must(consumer->log_ends(std::vector{kIn0}, 5000)) == std::vector{Offset(0)});
+  broker->set_down(true);
+  broker->move_leader("in", 0, 2);
+  CHECK(eventually([&] { return consumer->log_ends(std::vector{kIn0}, 500).ok(); }, 20));
+}
+
 TEST_CASE("assigned consumer: reads each partition in order from where it was told") {
   const auto broker = broker_with({{"in", 2}});
   const auto producer = must(Producer::create(broker->settings()));
