@@ -1,0 +1,202 @@
+"""Breaks a whole installation on real Kafka brokers for some minutes, and holds it to the law.
+
+    tests/chaos/run --minutes 60 --seed 7
+
+Brokers in KRaft (three, replication 3, min.insync.replicas 2), every stage as processes, plays with repeats and
+disorder all the time, questions all the time. The law is in questions.py and watch.py; at the end, with everything
+healed, every acknowledged play is in the filters and every bad one in the dead-letter topic. Ends with 0 when it held,
+else with 1, the seed, the command that repeats the plan, and the folder with every log.
+"""
+
+import argparse
+import collections
+import random
+import time
+
+import plan
+import faults
+import world as worlds
+from world import processes
+import load as loads
+import questions as asking
+import watch as watching
+
+WARM_UP_BOUND_S = 60
+CALM_S = 2
+PROBES_AT_THE_END = 150  # Of each user and replica.
+MERGED_BOUND_S = 120
+END_S = 55               # What the end takes: everything merged, a lap later, and the last questions.
+
+
+class Chaos:
+    def __init__(self, options, folder):
+        self.options = options
+        self.world = worlds.World(folder, options.brokers)
+        self.load = loads.Load(None, options.seed)
+        self.watch = watching.Watch(self.world)
+        self.questions = asking.Questions(self.world, self.load.oracle, self.watch, options.seed)
+        self.injected = collections.Counter()
+        self.skipped = {}
+        self.recovery_s = collections.defaultdict(list)   # Kind: of the steps that it was in.
+        self._began = time.monotonic()
+
+    def say(self, what):
+        print(f"{time.monotonic() - self._began:6.1f} s  {what}", flush=True)
+
+    def observe(self):
+        broken = self.questions.violations + self.watch.violations
+        if broken:
+            raise processes.Failed("the law is broken:\n" + "\n".join(broken))
+
+    def run(self):
+        with self.world:
+            self.say(f"{self.world.server.brokers} brokers and {len(worlds.STAGES)} processes are up")
+            self.load.bootstrap = self.world.server.bootstrap
+            with self.load, self.watch, self.questions:
+                self.wait_for(self.load.oracle.plays, WARM_UP_BOUND_S, "the first plays are acknowledged")
+                self.recover(WARM_UP_BOUND_S)
+                end = self._began + self.options.minutes * 60 - END_S
+                for step in plan.steps(self.options.seed, self.options.brokers, self.options.only, self.options.minutes > 5):
+                    if time.monotonic() > end:
+                        break
+                    self.step(step)
+                self.load.stop()
+                self.finish()
+
+    def step(self, step):
+        for fault in step:
+            self.say(str(fault))
+        for fault, reason in faults.run_step(self.world, step, self.observe):
+            self.skipped[fault.kind] = reason
+        done = [fault.kind for fault in step if fault.kind not in self.skipped]
+        self.injected.update(done)
+        self.world.wait_up()
+        took_s = self.recover(asking.RECOVERY_BOUND_S)
+        for kind in done:
+            self.recovery_s[kind].append(took_s)
+
+    def recover(self, bound_s):
+        """Everything is up: until everything acknowledged before is seen by every replica; then a moment of calm."""
+        begin = time.monotonic()
+        sample = self.questions.sample()
+        missing = "all that was acknowledged is seen by complete answers of every replica"
+        self.wait_for(lambda: self.questions.fresh(sample), bound_s, missing)
+        took_s = time.monotonic() - begin
+        self.questions.calm.set()
+        until = time.monotonic() + CALM_S
+        self.wait_for(lambda: time.monotonic() > until, CALM_S + 1, "")
+        self.watch.check_floor()
+        self.questions.calm.clear()
+        self.observe()
+        self.say(f"everything acknowledged is seen, {took_s:.1f} s after everything was up")
+        return took_s
+
+    def wait_for(self, condition, bound_s, what):
+        def check():
+            self.observe()
+            return condition()
+        return self.world.wait_for(check, bound_s, what)
+
+    def finish(self):
+        """No more plays, no more faults: what the log has is merged, and a lap later only filters answer for it."""
+        bootstrap = self.world.server.bootstrap
+        ends = {p: end for p, end in processes.end_offsets(bootstrap, "user-events", worlds.PARTITIONS).items() if end}
+        merged = {}
+
+        def all_merged():
+            merged.update(self.watch.merged())
+            return all(merged.get(p, 0) >= end for p, end in ends.items())
+        self.wait_for(all_merged, MERGED_BOUND_S, lambda: f"everything is merged: ends {ends}, merged {merged}")
+        self.say("everything is merged")
+        lap_over = time.monotonic() + 1.5 * worlds.SLOTS * worlds.SLOT_SECONDS
+        self.wait_for(lambda: time.monotonic() > lap_over, 60, "a lap passes")
+        self.questions.stop()
+        self.observe()
+        for instance, address in self.questions.replicas().items():
+            self.say(f"{instance}: {self.check_all(address)}")
+        self.check_refused(bootstrap)
+        codes = self.world.stop()
+        if set(codes.values()) != {0}:
+            raise processes.Failed(f"exit codes after SIGTERM: {codes}")
+        over = {name: peak for name, peak in self.world.resident_max.items() if peak > worlds.MEMORY_MAX_BYTES}
+        if over:
+            raise processes.Failed(f"more than {worlds.MEMORY_MAX_BYTES} bytes resident: {over}")
+
+    def check_all(self, address):
+        """Everything ever acknowledged, and items never played, of a replica."""
+        rng = random.Random(f"end {self.options.seed}")
+        reasons, probes, positives = collections.Counter(), 0, 0
+        everything = sorted(self.load.oracle.everything().items())
+        questions = [(user, sorted(items) + [f"end-{rng.getrandbits(60)}" for _ in range(PROBES_AT_THE_END)]) for user, items in everything]
+        for (user, items), (_, asked), answer in zip(everything, questions, asking.ask(address, questions), strict=True):
+            if answer is None or not answer["complete"]:
+                raise processes.Failed(f"no complete answer for {user} at the end: {answer and answer.get('gaps')}")
+            for at, verdict in enumerate(answer["items"]):
+                if at >= len(items):
+                    probes += 1
+                    positives += verdict["seen"]
+                elif not verdict["seen"]:
+                    raise processes.Failed(f"{user} has played {verdict['item']}, and it is unseen at the end")
+                else:
+                    reasons[verdict["reason"]] += 1
+        if positives > probes * asking.FALSE_POSITIVE_RATE_MAX:
+            raise processes.Failed(f"{positives} of {probes} never played items are seen")
+        if reasons["filter"] < 0.99 * sum(reasons.values()):
+            raise processes.Failed(f"the ring has turned, and not only filters answer: {dict(reasons)}")
+        return f"{sum(reasons.values())} played items of {len(everything)} users seen by {dict(reasons)}; false positives {positives} of {probes}"
+
+    def check_refused(self, bootstrap):
+        dead = collections.Counter(record["payload"] for record in processes.kcat_consume(bootstrap, "plays-dead"))
+        missing = [record for record, times in self.load.oracle.refused().items() if dead[record] < times]
+        if missing:
+            raise processes.Failed(f"{len(missing)} refused records are not in plays-dead, as {missing[0]}")
+        self.say(f"{len(self.load.oracle.refused())} refused records are in plays-dead")
+
+    def table(self):
+        rows = [f"{'fault':32} {'times':>5}  {'seconds until all was seen again, worst':>40}"]
+        for kind in sorted(set(card[0] for card in plan.LONG_DECK)):
+            if self.injected[kind] or kind in self.skipped:
+                worst = f"{max(self.recovery_s[kind]):.1f}" if self.recovery_s[kind] else f"skipped: {self.skipped.get(kind)}"
+                rows.append(f"{kind:32} {self.injected[kind]:5}  {worst:>40}")
+        questions, stale = self.questions, sorted(self.questions.staleness_s) or [0]
+        rows += [
+            f"faults survived: {sum(self.injected.values())}; partitions that changed their leader {self.world.leader_moves}, of groups' offsets {self.world.coordinator_moves}",
+            f"ended by themselves, as allowed: {len(self.world.ended_alone)}",
+            *(f"  {instance} with {code}: {last}" for instance, code, last in self.world.ended_alone),
+            f"records acknowledged {self.load.records}, distinct plays {self.load.oracle.plays()}, batches in doubt {self.load.batches_failed}",
+            f"questions {questions.asked}: complete {questions.complete}, incomplete {questions.incomplete}, not answered {questions.unanswered}",
+            f"false positives {questions.false_positives} of {questions.probes}",
+            f"in calm, oldest acknowledged play not seen yet: {stale[-1]:.2f} s, of {len(questions.staleness_s)} not seen yet",
+            "most memory: " + ", ".join(f"{name} {peak >> 20} MiB" for name, peak in sorted(self.world.resident_max.items())),
+        ]
+        return "\n".join(rows)
+
+
+def hold(options):
+    """One run, reported as it goes; whether the law held."""
+    repeat = "".join(f" --only '{kind}'" for kind in options.only or [])
+    repeat = f"tests/chaos/run --minutes {options.minutes:g} --seed {options.seed} --brokers {options.brokers}{repeat}"
+    print(f"seed {options.seed}; repeat with: {repeat}", flush=True)
+    chaos = None
+    try:
+        with processes.temp_folder("chaos") as folder:
+            chaos = Chaos(options, folder)
+            chaos.run()
+    except processes.Failed as failure:
+        print(f"{failure}\n\n{chaos.table() if chaos else ''}\n\nFAILED; repeat with: {repeat}", flush=True)
+        return False
+    print(f"\n{chaos.table()}\n\nheld; repeat with: {repeat}", flush=True)
+    return True
+
+
+def parse(arguments=None):
+    parser = argparse.ArgumentParser(prog="tests/chaos/run", description="break everything for a while; ends with 0 when nothing was lost")
+    parser.add_argument("--minutes", type=float, default=3)
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 31), help="default: any")
+    parser.add_argument("--brokers", type=int, choices=(1, 3), default=3)
+    parser.add_argument("--only", action="append", metavar="KIND", help="only faults of this kind; may be repeated")
+    return parser.parse_args(arguments)
+
+
+def main():
+    return 0 if hold(parse()) else 1

@@ -1,0 +1,110 @@
+"""What is done to the world, and when: a pure function of the seed.
+
+A deck holds every kind of fault, each with the stage or part it strikes. It is shuffled and dealt in steps of a few
+faults that strike different things at about the same time; when it is used up, it is shuffled anew. So a run of one
+deck has seen every kind, and a longer one the kinds in ever new company.
+"""
+
+import dataclasses
+import random
+
+BROKERS = 3
+SESSION_TIMEOUT_S = 6
+FAULTS_PER_STEP = 5
+
+INSTANCES = {"merge": ("merge",), "window": ("window-1", "window-2"), "serve": ("serve-0", "serve-1"), "ingest": ("ingest-1",)}
+
+FAULT_POINTS = {
+    "ingest": ("ingest.block_sent", "ingest.acknowledged", "ingest.committed"),
+    "window": ("window.staged", "window.batch_sent", "window.slot_end_sent", "window.slot_end_durable", "window.released",
+               "window.committed"),
+    "merge": ("merge.applied", "merge.advanced", "merge.synced", "merge.committed"),
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Fault:
+    kind: str
+    target: str      # An instance, or broker-N.
+    at_s: float      # After the start of its step.
+    for_s: float     # How long it lasts.
+    detail: str = ""
+
+    def __str__(self):
+        detail = f" ({self.detail})" if self.detail else ""
+        return f"{self.at_s:4.1f} s: {self.kind}{detail} of {self.target} for {self.for_s:.1f} s"
+
+
+# (kind, what it strikes). "broker" stands for any broker; a stage for any of its instances.
+DECK = (
+    *(("kill -9", stage) for stage in INSTANCES),
+    ("kill -9 and lost state", "window"),
+    *(("SIGTERM", stage) for stage in INSTANCES),
+    *(("stall beyond the session", stage) for stage in INSTANCES),
+    *(("crash at a fault point", stage) for stage in FAULT_POINTS),
+    ("store refuses writes", "merge"),
+    ("store stands still", "merge"),
+    ("store refuses reads", "serve"),
+    ("full disk", "merge"),
+    ("full disk", "window-2"),
+    ("clock ahead", "window"),
+    ("clock behind", "ingest"),
+    ("clock behind", "serve"),
+    ("member joins and leaves", "window-3"),
+    ("member joins and leaves", "ingest-2"),
+    ("second process of an instance", "window"),
+    ("broker kill -9", "broker"),
+    ("broker SIGTERM", "broker"),
+    ("broker stall", "broker"),
+)
+# Dealt only in runs that last: no broker answers meanwhile.
+LONG_DECK = (*DECK, ("two brokers kill -9", "broker"))
+
+
+def _target(rng, struck, brokers):
+    if struck == "broker":
+        return f"broker-{rng.randint(1, brokers)}"
+    return rng.choice(INSTANCES[struck]) if struck in INSTANCES else struck
+
+
+def _fault(rng, kind, struck, brokers):
+    target, at_s, detail = _target(rng, struck, brokers), round(rng.uniform(0, 2), 1), ""
+    for_s = rng.choice((0.3, 2, SESSION_TIMEOUT_S + 2))
+    if kind in ("stall beyond the session", "second process of an instance", "member joins and leaves"):
+        for_s = SESSION_TIMEOUT_S + rng.uniform(1, 4)
+    elif kind == "crash at a fault point":
+        detail = f"{rng.choice(FAULT_POINTS[struck])}:{rng.choice((1, 1, 2, 5))}"
+    elif kind in ("store refuses writes", "store refuses reads"):
+        detail = str(rng.choice((20, 200)))
+    elif kind == "store stands still":
+        detail = str(rng.randint(3000, 8000))
+    elif kind == "full disk":
+        for_s = rng.uniform(5, 9)
+    elif kind.startswith("clock"):
+        for_s, detail = rng.uniform(3, 6), str(rng.choice((2, 30, 240)) * (1000 if kind == "clock ahead" else -1000))
+    elif kind.startswith("broker") or kind.startswith("two"):
+        for_s = rng.uniform(4, 9)
+    return Fault(kind, target, at_s, round(for_s, 1), detail)
+
+
+def _fits(fault, step):
+    """Faults of a step strike different things; one of them at most strikes brokers."""
+    if len(step) >= FAULTS_PER_STEP or any(other.target == fault.target for other in step):
+        return False
+    return not (fault.target.startswith("broker") and any(other.target.startswith("broker") for other in step))
+
+
+def steps(seed, brokers=BROKERS, only=None, long=False):
+    """An endless sequence of steps, each a list of faults. only: of these kinds."""
+    rng = random.Random(f"chaos {seed}")
+    cards = [card for card in (LONG_DECK if long else DECK) if not only or card[0] in only]
+    while True:
+        deck = rng.sample(cards, len(cards))
+        dealt = []
+        for card in deck:
+            fault = _fault(rng, *card, brokers)
+            home = next((step for step in dealt if _fits(fault, step)), None)
+            if home is None:
+                dealt.append(home := [])
+            home.append(fault)
+        yield from dealt

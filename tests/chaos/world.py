@@ -1,0 +1,285 @@
+"""The installation under chaos: brokers, the processes of every stage, their disks, and who is wanted up.
+
+tick() is what systemd or Kubernetes would do: a process that is wanted and has ended is started again after a moment.
+It also holds the first law: no process ends by itself but for a reason that the faults under way allow.
+Threading: faults, tick() and starts belong to the main thread; readers of `ready` and `lives` may be others.
+"""
+
+import collections
+import contextlib
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "real"))
+
+import chain  # noqa: E402
+import kafka_server  # noqa: E402
+import plays  # noqa: E402
+import processes  # noqa: E402
+
+import plan  # noqa: E402
+
+PARTITIONS = 10
+PLAYS_PARTITIONS = 6
+SLOTS = 6
+SLOT_SECONDS = 2
+RESTART_DELAY_S = 0.5
+UP_BOUND_S = 90
+END_BOUND_S = 30
+STORE_DISK_BYTES = 192 << 20
+STATE_DISK_BYTES = 64 << 20
+MEMORY_MAX_BYTES = 400 << 20  # Of a process; the settings below sum to less than half of it.
+
+STAGES = {instance: stage for stage, instances in plan.INSTANCES.items() for instance in instances}
+GUESTS = {"window-3": "window", "ingest-2": "ingest"}
+
+SETTINGS = {
+    "topics.partitions": PARTITIONS, "topics.plays_partitions": PLAYS_PARTITIONS,
+    "ring.slots": SLOTS, "ring.slot_seconds": SLOT_SECONDS,
+    "store.memory_bytes": 64 << 20, "state.memory_bytes": 32 << 20, "serve.recent_bytes_max": 64 << 20,
+    "state.flush_seconds": 5,
+}
+
+
+class SmallDisk:
+    """A file system of its own, so that it can be filled without harm to the machine. Needs the right to mount."""
+
+    def __init__(self, path, size):
+        self.path = path
+        path.mkdir(parents=True)
+        done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "bloomring-small", str(path)],
+                              check=False, capture_output=True)
+        self.mounted = done.returncode == 0
+
+    def fill(self):
+        with contextlib.suppress(OSError), open(self.path / "filler", "wb", buffering=0) as file:
+            while True:
+                file.write(bytes(1 << 16))
+
+    def make_room(self):
+        (self.path / "filler").unlink(missing_ok=True)
+
+    def close(self):
+        if self.mounted:
+            subprocess.run(["umount", "-l", str(self.path)], check=False)
+
+
+class World:
+    """A context manager; entering it brings everything up."""
+
+    def __init__(self, folder, brokers=plan.BROKERS):
+        self.folder = pathlib.Path(folder)
+        self.server = kafka_server.KafkaServer(
+            kafka_server.VERSIONS[0], self.folder / "kafka", brokers, heap="256m" if brokers > 1 else "384m",
+            # Leaders go back to the broker that was first in the list by themselves, soon after it is back.
+            properties={"leader.imbalance.check.interval.seconds": 4, "leader.imbalance.per.broker.percentage": 0})
+        self.ready = {}                       # Instance: its addresses, while it is up as far as we know.
+        self.lives = collections.Counter()    # Instance: how often it was started.
+        self.resident_max = {}                # Instance: most bytes resident, over all its lives.
+        self.ended_alone = []                 # (instance, exit code, its last line), where faults allowed it.
+        self.leader_moves = self.coordinator_moves = 0
+        self._leaders = {}                    # (topic, partition): broker.
+        self.stalled = set()
+        self.disks = {}
+        self._wanted = {}
+        self._env = {}
+        self._changes = {}                    # Instance: settings of its next start.
+        self._restart_at = {}
+        self._may_end = collections.Counter()  # Instance or "*": faults under way that let it end.
+        self._processes = {}
+        self._stack = contextlib.ExitStack()
+
+    def __enter__(self):
+        with contextlib.ExitStack() as stack:
+            for name, size in (("store", STORE_DISK_BYTES), ("window-2", STATE_DISK_BYTES)):
+                self.disks[name] = SmallDisk(self.folder / "disks" / name, size)
+                stack.callback(self.disks[name].close)
+            stack.enter_context(self.server)
+            replication = {"topics.replication": min(3, self.server.brokers)}
+            path = chain.write_config(self.folder, self.server.bootstrap, "topics", {**SETTINGS, **replication})
+            processes.run([plays.binary(), "topics", "--config", path, "--execute"])
+            for instance, stage in {**STAGES, **GUESTS}.items():
+                command = [plays.binary(), "run", "--config", self.folder / f"{instance}.yaml", "--stages", stage]
+                self._processes[instance] = processes.Process(instance, command, self.folder)
+                stack.callback(self._processes[instance].end)
+            for instance in STAGES:
+                self.up(instance)
+            self.wait_up()
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *_):
+        self._stack.close()
+
+    # --- what faults do ---
+
+    def settings(self, instance):
+        """What differs from tests/real/chain.py for an instance."""
+        changes = {**SETTINGS, "store.path": str(self.disks["store"].path / "store")}
+        if instance in self.disks:
+            changes["state.path"] = str(self.disks[instance].path / "state")
+        if instance.startswith("serve-"):
+            changes |= {"serve.replica_index": int(instance[-1]), "serve.replica_count": 2, "serve.replication_factor": 2}
+        return changes
+
+    def up(self, instance, env=None, changes=None):
+        """Wants it up: it is started by the next tick(), with these variables and settings as long as it is wanted."""
+        self._wanted[instance] = True
+        self._env[instance] = env or {}
+        self._changes[instance] = changes or {}
+        self._restart_at[instance] = 0
+
+    def kill9(self, instance):
+        self._wanted[instance] = False
+        self.ready.pop(instance, None)
+        if self._processes[instance].running():
+            self._note_memory(instance)
+            self._processes[instance].kill9()
+
+    def ask_to_end(self, instance):
+        """SIGTERM: it has END_BOUND_S to end with exit code 0; see ended()."""
+        self._wanted[instance] = False
+        self.ready.pop(instance, None)
+        self._note_memory(instance)
+        self._processes[instance].ask_to_end()
+
+    def ended(self, instance):
+        return not self._processes[instance].running()
+
+    def exit_code(self, instance):
+        return self._processes[instance].exit_code()
+
+    def stall(self, instance):
+        self.stalled.add(instance)
+        self._processes[instance].stall()
+
+    def resume(self, instance):
+        self._processes[instance].resume()
+        self.stalled.discard(instance)
+
+    def lose_state(self, instance):
+        for entry in pathlib.Path(self._state_path(instance)).glob("*"):
+            shutil.rmtree(entry)
+
+    def make_twin(self, instance):
+        """Another process of the same instance with a disk of its own, not started and not supervised."""
+        changes = {**self.settings(instance), "state.path": str(self.folder / f"{instance}-twin" / "state"), "instance": instance}
+        path = chain.write_config(self.folder, self.server.bootstrap, f"{instance}-twin", changes)
+        command = [plays.binary(), "run", "--config", path, "--stages", STAGES[instance]]
+        return processes.Process(f"{instance}-twin", command, self.folder)
+
+    def _state_path(self, instance):
+        return self.settings(instance).get("state.path", self.folder / instance)
+
+    @contextlib.contextmanager
+    def may_end(self, instance):
+        """While this holds, it is no violation that the instance ("*": any) ends by itself with exit code 1 or 137."""
+        self._may_end[instance] += 1
+        try:
+            yield
+        finally:
+            self._may_end[instance] -= 1
+
+    # --- supervision ---
+
+    def tick(self):
+        now = time.monotonic()
+        for instance, wanted in self._wanted.items():
+            if not wanted:
+                continue
+            process = self._processes[instance]
+            if process.running():
+                if instance not in self.ready and (ready := process.ready()):
+                    self.ready[instance] = ready
+                continue
+            if self.lives[instance] and instance not in self._restart_at:
+                self._note_end(instance)
+                self._restart_at[instance] = now + RESTART_DELAY_S
+            if now >= self._restart_at.get(instance, 0):
+                self._start(instance)
+
+    def _start(self, instance):
+        self._restart_at.pop(instance, None)
+        self.ready.pop(instance, None)
+        chain.write_config(self.folder, self.server.bootstrap, instance, {**self.settings(instance), **self._changes[instance]})
+        self.lives[instance] += 1
+        self._processes[instance].start(self._env[instance])
+
+    def _note_end(self, instance):
+        self.ready.pop(instance, None)
+        process = self._processes[instance]
+        code, last = process.exit_code(), process.tail(1)
+        allowed = self._may_end[instance] or self._may_end["*"]
+        if code not in (1, 137) or not allowed:
+            raise processes.Failed(process.describe(f"ended by itself with {code}"))
+        self.ended_alone.append((instance, code, last))
+
+    def _note_memory(self, instance):
+        with contextlib.suppress(OSError, StopIteration):
+            status = pathlib.Path(f"/proc/{self._processes[instance].pid}/status").read_text(encoding="ascii")
+            kbytes = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM"))
+            self.resident_max[instance] = max(self.resident_max.get(instance, 0), kbytes << 10)
+
+    def note_memory(self):
+        for instance in STAGES | GUESTS:
+            if self._processes[instance].running():
+                self._note_memory(instance)
+
+    def wait_for(self, condition, bound_s, what):
+        """processes.wait_for() with supervision."""
+        def check():
+            self.tick()
+            return condition()
+        return processes.wait_for(check, bound_s, what)
+
+    def all_up(self):
+        return all(instance in self.ready for instance, wanted in self._wanted.items() if wanted)
+
+    def wait_up(self):
+        """Until every wanted process says that it is ready and every broker has all its replicas in sync."""
+        self.wait_for(lambda: self.all_up() and self.in_sync(), UP_BOUND_S, self._who_is_down)
+
+    def _who_is_down(self):
+        down = [instance for instance, wanted in self._wanted.items() if wanted and instance not in self.ready]
+        return "everything is up" + "".join("\n" + self._processes[instance].describe("is not ready") for instance in down)
+
+    # --- brokers ---
+
+    def metadata(self):
+        """What the cluster says about itself, or None while it does not answer."""
+        code, out, _ = processes.run(["kcat", "-L", "-J", "-m", "3", "-b", self.server.bootstrap], bound_s=20, check=False)
+        metadata = json.loads(out) if code == 0 else None
+        if metadata:
+            self._count_moves(metadata)
+        return metadata
+
+    def in_sync(self):
+        metadata = self.metadata()
+        if not metadata or len(metadata["brokers"]) < self.server.brokers:
+            return False
+        return all(len(partition["isrs"]) == len(partition["replicas"]) and partition["leader"] >= 0
+                   for topic in metadata["topics"] for partition in topic["partitions"])
+
+    def _count_moves(self, metadata):
+        for topic in metadata["topics"]:
+            for partition in topic["partitions"]:
+                place, leader = (topic["topic"], partition["partition"]), partition["leader"]
+                if leader < 0:
+                    continue
+                moved = self._leaders.get(place, leader) != leader
+                self.coordinator_moves += moved and place[0] == "__consumer_offsets"
+                self.leader_moves += moved and place[0] != "__consumer_offsets"
+                self._leaders[place] = leader
+
+    # --- the end ---
+
+    def stop(self):
+        """SIGTERM to each: {instance: exit code}."""
+        running = [instance for instance, process in self._processes.items() if process.running()]
+        for instance in running:
+            self.ask_to_end(instance)
+        return {instance: self._processes[instance].wait(END_BOUND_S) for instance in running}
