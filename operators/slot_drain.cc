@@ -101,6 +101,12 @@ void SlotDrain::close_record(std::vector<std::string>& records) {
   ++totals_.records;
 }
 
+void SlotDrain::forget(const std::vector<HourIndex>& released) {
+  std::erase_if(totals_.hours, [&](const DrainedHour& drained) {
+    return std::find(released.begin(), released.end(), drained.hour) != released.end();
+  });
+}
+
 SlotEnd SlotDrain::slot_end() const { return totals_; }
 
 }  // namespace bloomring

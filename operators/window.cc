@@ -99,6 +99,8 @@ Status Window::merged(const MergedWatermark& watermark) {
   const std::vector<HourIndex> released = ring_.merged(watermark);
   if (released.empty()) return {};
   stats_.hours_released += released.size();
+  if (drain_) drain_->forget(released);
+  abandon_if_lapped();
   BLOOMRING_TRY(store_.release(released, ring_.state(config_.partition_count)));
   fault_point("window.released");
   return {};

@@ -74,6 +74,19 @@ TEST_CASE("slot drain: every play of the slot is in exactly one batch of its use
   CHECK(staged.drain({}) == staged.plays);
 }
 
+TEST_CASE("slot drain: its end does not speak of an hour that was released meanwhile") {
+  Staged staged;
+  staged.block({{"u1", "a", kTimeMs}});
+  const HourIndex later(kHour.value + 6);  // Joined the slot a lap later.
+  const StagedHour joined{later, {staged.hour.range.to, Offset(staged.hour.range.to.value + 1)}, 0, 0};
+  SlotDrain drain({1, SlotIndex(5), DrainAttempt::kLap, {staged.hour, joined}}, PartitionId(0), kPartitions, {});
+  drain.forget({kHour});
+  std::vector<std::string> records;
+  while (!drain.done()) REQUIRE(drain.next_pass(staged.store, records).ok());
+  CHECK(drain.slot_end().hours == std::vector<DrainedHour>{{later, joined.range}});
+  CHECK(drain.slot_end().header.range == OffsetRange{staged.hour.range.from, joined.range.to});
+}
+
 TEST_CASE("slot drain: a large slot is drained in passes of bounded memory with the same result") {
   Staged staged;
   for (int block = 0; block < 40; ++block) {

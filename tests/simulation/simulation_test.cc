@@ -16,7 +16,7 @@ uint64_t number_from_environment(const char* name, uint64_t otherwise) {
 
 TEST_CASE("simulation: no play that the log accepted is ever unseen, whatever crashes when") {
   using bloomring::simulation::World;
-  const uint64_t first = number_from_environment("BLOOMRING_SIM_SEED", 1);
+  const uint64_t first = number_from_environment("BLOOMRING_SIM_SEED", number_from_environment("BLOOMRING_SIM_FIRST", 1));
   const bool single = std::getenv("BLOOMRING_SIM_SEED") != nullptr;
   const uint64_t seeds = single ? 1 : number_from_environment("BLOOMRING_SIM_SEEDS", 200);
   World::Tally sum;
