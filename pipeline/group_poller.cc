@@ -6,7 +6,7 @@
 
 namespace bloomring {
 
-GroupPoller::~GroupPoller() { stop(); }
+GroupPoller::~GroupPoller() { stop(Going::kComesBack); }
 
 Status GroupPoller::start(const kafka::ClientSettings& settings, std::vector<std::string> topics, kafka::GroupListener& listener,
                           const Clock& clock) {
@@ -25,16 +25,20 @@ Status GroupPoller::join() {
   return {};
 }
 
-void GroupPoller::stop() {
-  worker_.call([this] {
+void GroupPoller::stop(Going going) {
+  worker_.call([&] {
     worker_.remove(*this);
-    close();
+    close(going);
   });
 }
 
-void GroupPoller::close() {
+void GroupPoller::close(Going going) {
   if (!consumer_) return;
-  consumer_->close();
+  if (going == Going::kLeaves) {
+    consumer_->leave();
+  } else {
+    consumer_->close();
+  }
   count();
   consumer_.reset();
   counted_ = {};
@@ -59,7 +63,7 @@ Status GroupPoller::join_again(const Status& fenced) {
   fenced_at_ns_ = now_ns;
   spdlog::warn("{}: {}; joins once more with the same id", stage_, fenced.to_string());
   health_.set_not_ready(stage_, "was fenced and joins its group again");
-  close();
+  close(Going::kComesBack);
   return {};
 }
 

@@ -19,6 +19,9 @@
 
 namespace bloomring {
 
+// Whether a member that goes keeps its place in the group for the session's time, or gives it up at once.
+enum class Going { kComesBack, kLeaves };
+
 class GroupPoller final : public Task {
  public:
   GroupPoller(Worker& worker, Metrics& metrics, Health& health, std::string stage)
@@ -27,8 +30,8 @@ class GroupPoller final : public Task {
 
   // Joins the group; the stage is ready with its first assignment. The listener is called on the worker's thread from now on.
   Status start(const kafka::ClientSettings& settings, std::vector<std::string> topics, kafka::GroupListener& listener, const Clock& clock);
-  // Revokes everything and closes the member; its place in the group is kept for the session's time.
-  void stop();
+  // Revokes everything and closes the member.
+  void stop(Going going);
 
   // The one task that waits: inside librdkafka, for at most kPollMs, so that the worker has nothing else to do.
   Result<bool> step(int64_t now_ms) override;
@@ -43,7 +46,7 @@ class GroupPoller final : public Task {
   };
   Status join();
   Status join_again(const Status& fenced);
-  void close();
+  void close(Going going);
   void count();
   static constexpr int kPollMs = 100;
   static constexpr int64_t kFencedAgainMs = 60'000;

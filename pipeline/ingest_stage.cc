@@ -46,8 +46,8 @@ Status IngestStage::start() {
   return poller_.start(group_settings(context_, "ingest"), context_.settings.topics.plays, *this, context_.clock).with_context("ingest");
 }
 
-void IngestStage::stop() {
-  poller_.stop();
+void IngestStage::stop(Going going) {
+  poller_.stop(going);
   worker_.call([this] { worker_.remove(*task_); });
 }
 

@@ -15,11 +15,11 @@ namespace bloomring {
 class IngestStage final : public kafka::GroupListener {
  public:
   explicit IngestStage(const StageContext& context);
-  ~IngestStage() override { stop(); }
+  ~IngestStage() override { stop(Going::kComesBack); }
 
   Status start();
-  // Sends and acknowledges what was read, commits, and leaves its place in the group to its next incarnation.
-  void stop();
+  // Sends and acknowledges what was read, commits, and goes.
+  void stop(Going going);
 
  private:
   Result<Offset> on_assign(const kafka::TopicPartition& partition, const kafka::PartitionFacts& facts,

@@ -13,7 +13,7 @@ namespace bloomring {
 class MergeStage final : public PartitionStage {
  public:
   explicit MergeStage(const StageContext& context);
-  ~MergeStage() override { stop(); }
+  ~MergeStage() override { stop(Going::kComesBack); }
 
  private:
   struct Reported {

@@ -27,7 +27,7 @@ Status PartitionStage::start() {
   return poller_.start(group_settings(context_, stage_), {topic_}, *this, context_.clock).with_context(stage_);
 }
 
-void PartitionStage::stop() { poller_.stop(); }
+void PartitionStage::stop(Going going) { poller_.stop(going); }
 
 Result<Offset> PartitionStage::on_assign(const kafka::TopicPartition& at, const kafka::PartitionFacts& facts,
                                          std::unique_ptr<Source> source) {

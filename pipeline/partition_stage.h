@@ -27,8 +27,8 @@ class PartitionStage : public kafka::GroupListener {
   ~PartitionStage() override = default;  // The derived class has called `stop`.
 
   Status start();
-  // Closes every task, then leaves its place in the group to its next incarnation.
-  void stop();
+  // Closes every task, then goes.
+  void stop(Going going);
 
  protected:
   struct Made {

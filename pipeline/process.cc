@@ -127,10 +127,10 @@ std::string Process::ready_line() const {
 
 uint64_t Process::recent_plays() const { return serve_ ? serve_->recent_plays() : 0; }
 
-void Process::stop() {
-  if (ingest_) ingest_->stop();
-  if (window_) window_->stop();
-  if (merge_) merge_->stop();
+void Process::stop(Going going) {
+  if (ingest_) ingest_->stop(going);
+  if (window_) window_->stop(going);
+  if (merge_) merge_->stop(going);
   if (serve_) serve_->stop();
   if (producer_) {
     const Status flushed = producer_->flush(kFlushTimeoutMs);

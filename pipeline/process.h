@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/metrics.h"
 #include "pipeline/admin_server.h"
+#include "pipeline/group_poller.h"
 #include "pipeline/health.h"
 #include "pipeline/settings.h"
 #include "pipeline/stage_context.h"
@@ -45,7 +46,8 @@ class Process {
   // Why the process cannot go on, once it cannot.
   std::optional<Status> failure() const;
   // Ends every stage with everything durable that can be.
-  void stop();
+  void stop() { stop(Going::kComesBack); }
+  void stop(Going going);
 
   Metrics& metrics() { return metrics_; }
   FilterStore& filters() { return *filters_; }

@@ -1,5 +1,6 @@
 #include "pipeline/signals.h"
 
+#include <atomic>
 #include <csignal>
 #include <ctime>
 #include <pthread.h>
@@ -8,11 +9,14 @@ namespace bloomring {
 
 namespace {
 
+std::atomic<int> came{0};
+
 sigset_t stop_signals() {
   sigset_t set;
   sigemptyset(&set);
   sigaddset(&set, SIGTERM);
   sigaddset(&set, SIGINT);
+  sigaddset(&set, SIGUSR1);
   return set;
 }
 
@@ -29,9 +33,13 @@ bool stop_signal_within(int timeout_ms) { return stop_signal_within_ns(int64_t{t
 bool stop_signal_within_ns(int64_t timeout_ns) {
   const sigset_t set = stop_signals();
   const timespec timeout{timeout_ns / 1'000'000'000, timeout_ns % 1'000'000'000};
-  if (sigtimedwait(&set, nullptr, &timeout) < 0) return false;
+  const int signal = sigtimedwait(&set, nullptr, &timeout);
+  if (signal < 0) return false;
+  came = signal;
   pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
   return true;
 }
+
+bool leave_signal_came() { return came == SIGUSR1; }
 
 }  // namespace bloomring

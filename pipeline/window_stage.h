@@ -14,7 +14,7 @@ namespace bloomring {
 class WindowStage final : public PartitionStage {
  public:
   explicit WindowStage(const StageContext& context);
-  ~WindowStage() override { stop(); }
+  ~WindowStage() override { stop(Going::kComesBack); }
 
  private:
   // What a partition last reported, for counters (which take changes) and for the gauges of a scrape.

@@ -39,7 +39,7 @@ int run_command(const RunArgs& args) {
   auto process = Process::start(*settings, stepped ? static_cast<const Clock&>(*stepped) : system);
   if (!process.ok()) return report(process.status());
   const Status ended = run_until_told(**process);
-  (*process)->stop();
+  (*process)->stop(leave_signal_came() ? Going::kLeaves : Going::kComesBack);
   return report(ended);
 }
 

@@ -29,6 +29,7 @@ SLOTS = 6
 SLOT_SECONDS = 2
 RESTART_DELAY_S = 0.5
 UP_BOUND_S = 90
+START_BOUND_S = 65           # How long a process that starts waits for brokers and store before it gives up.
 END_BOUND_S = 30
 STORE_DISK_BYTES = 192 << 20
 STATE_DISK_BYTES = 64 << 20
@@ -89,6 +90,7 @@ class World:
         self._env = {}
         self._changes = {}                    # Instance: settings of its next start.
         self._restart_at = {}
+        self._grace_until = 0                 # Who began while brokers were away may still give up until then.
         self._may_end = collections.Counter()  # Instance or "*": faults under way that let it end.
         self._processes = {}
         self._stack = contextlib.ExitStack()
@@ -183,6 +185,8 @@ class World:
             yield
         finally:
             self._may_end[instance] -= 1
+            if instance == "*":
+                self._grace_until = time.monotonic() + START_BOUND_S
 
     # --- supervision ---
 
@@ -210,10 +214,10 @@ class World:
         self._processes[instance].start(self._env[instance])
 
     def _note_end(self, instance):
-        self.ready.pop(instance, None)
+        was_ready = self.ready.pop(instance, None)
         process = self._processes[instance]
         code, last = process.exit_code(), process.tail(1)
-        allowed = self._may_end[instance] or self._may_end["*"]
+        allowed = self._may_end[instance] or self._may_end["*"] or (not was_ready and time.monotonic() < self._grace_until)
         if code not in (1, 137) or not allowed:
             raise processes.Failed(process.describe(f"ended by itself with {code}"))
         self.ended_alone.append((instance, code, last))

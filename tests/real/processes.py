@@ -167,6 +167,10 @@ class Process:
         """SIGTERM, without waiting."""
         self._signal(signal.SIGTERM)
 
+    def ask_to_leave(self):
+        """SIGUSR1: it ends and does not come back."""
+        self._signal(signal.SIGUSR1)
+
     def exit_code(self):
         """None while it runs; negative: the signal that ended it."""
         return self._child.poll() if self._child else None
