@@ -62,12 +62,13 @@ class ConfigKey {
 
  private:
   friend class Config;
-  enum class Kind { kInteger, kReal, kBoolean, kString, kChoice, kList, kMap };
+  enum class Kind { kInteger, kBytes, kReal, kBoolean, kString, kChoice, kList, kMap };
 
   std::string set(const ConfigText& text);  // Empty, or "must be ...".
   std::string set_scalar(const ConfigText& text);
   std::string complaint_about(const std::string& word) const;
   std::string set_integer(const std::string& text);
+  std::string set_bytes(const std::string& text);
   std::string set_real(const std::string& text);
   std::string set_list(const ConfigText& text);
   std::string set_map(const ConfigText& text);
@@ -123,6 +124,8 @@ class Config {
     key.default_ = key.get_();
     return key;
   }
+  // A number of bytes, plain or with a suffix: 512MiB, 2GiB, 1.5GiB, 500MB (of 1000 kB). Printed with a suffix of 1024s.
+  ConfigKey& bytes(std::string name, uint64_t* target);
   ConfigKey& real(std::string name, double* target);
   ConfigKey& boolean(std::string name, bool* target);
   ConfigKey& string(std::string name, std::string* target);

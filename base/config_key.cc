@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <charconv>
+#include <limits>
 
 #include "base/config.h"
 
@@ -20,6 +21,31 @@ std::string short_number(double value) {
   return error == std::errc() ? std::string(buffer, end) : std::string("?");
 }
 
+constexpr std::pair<std::string_view, double> kByteSuffixes[] = {
+    {"KiB", 1024.0},       {"MiB", 1048576.0},  {"GiB", 1073741824.0}, {"TiB", 1099511627776.0}, {"kB", 1e3}, {"MB", 1e6},
+    {"GB", 1e9},           {"TB", 1e12},        {"K", 1024.0},         {"M", 1048576.0},         {"G", 1073741824.0},
+    {"T", 1099511627776.0}, {"B", 1.0},         {"", 1.0}};
+
+std::optional<int64_t> parse_bytes(std::string text) {
+  text.erase(std::remove(text.begin(), text.end(), ' '), text.end());
+  for (const auto& [suffix, factor] : kByteSuffixes) {
+    if (!text.ends_with(suffix)) continue;
+    const std::optional<double> number = parse_number<double>(text.substr(0, text.size() - suffix.size()));
+    if (!number || !(*number >= 0) || *number * factor > 9e18) return std::nullopt;
+    return static_cast<int64_t>(*number * factor);
+  }
+  return std::nullopt;
+}
+
+// Exact: with the largest suffix that divides it.
+std::string bytes_as_text(int64_t bytes) {
+  constexpr std::pair<const char*, int64_t> kUnits[] = {{"GiB", int64_t{1} << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}};
+  for (const auto& [suffix, unit] : kUnits) {
+    if (bytes != 0 && bytes % unit == 0) return std::to_string(bytes / unit) + suffix;
+  }
+  return std::to_string(bytes);
+}
+
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
@@ -27,6 +53,15 @@ std::string joined(const std::vector<std::string>& words) {
 }
 
 }  // namespace
+
+ConfigKey& Config::bytes(std::string name, uint64_t* target) {
+  ConfigKey& key = add(std::move(name), ConfigKey::Kind::kBytes);
+  key.set_integer_ = [target](int64_t value) { *target = static_cast<uint64_t>(value); };
+  key.get_ = [target] { return ConfigText::of(bytes_as_text(static_cast<int64_t>(*target))); };
+  key.high_ = std::numeric_limits<int64_t>::max();
+  key.default_ = key.get_();
+  return key;
+}
 
 ConfigKey& ConfigKey::range(int64_t low, int64_t high) {
   low_ = low;
@@ -74,6 +109,8 @@ std::string ConfigKey::environment_variable() const {
 std::string ConfigKey::type_text() const {
   switch (kind_) {
     case Kind::kInteger: return "an integer in [" + std::to_string(low_) + ", " + std::to_string(high_) + "]";
+    case Kind::kBytes:
+      return "a number of bytes in [" + bytes_as_text(low_) + ", " + bytes_as_text(high_) + "], as 512MiB or 2GiB";
     case Kind::kReal: return "a number in [" + short_number(real_low_) + ", " + short_number(real_high_) + "]";
     case Kind::kBoolean: return "true or false";
     case Kind::kString: return "a string";
@@ -93,9 +130,10 @@ std::string ConfigKey::set(const ConfigText& text) {
 }
 
 std::string ConfigKey::set_scalar(const ConfigText& text) {
-  const bool takes_quotes = kind_ == Kind::kString || kind_ == Kind::kChoice;
+  const bool takes_quotes = kind_ == Kind::kString || kind_ == Kind::kChoice || kind_ == Kind::kBytes;
   if (text.quoted && !takes_quotes) return "must be " + type_text() + ", without quotation marks";
   if (kind_ == Kind::kInteger) return set_integer(text.scalar);
+  if (kind_ == Kind::kBytes) return set_bytes(text.scalar);
   if (kind_ == Kind::kReal) return set_real(text.scalar);
   std::string complaint = complaint_about(text.scalar);
   if (complaint.empty()) set_text_(text.scalar);
@@ -110,6 +148,13 @@ std::string ConfigKey::complaint_about(const std::string& word) const {
 
 std::string ConfigKey::set_integer(const std::string& text) {
   const std::optional<int64_t> value = parse_number<int64_t>(text);
+  if (!value || *value < low_ || *value > high_) return "must be " + type_text();
+  set_integer_(*value);
+  return "";
+}
+
+std::string ConfigKey::set_bytes(const std::string& text) {
+  const std::optional<int64_t> value = parse_bytes(text);
   if (!value || *value < low_ || *value > high_) return "must be " + type_text();
   set_integer_(*value);
   return "";

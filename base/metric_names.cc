@@ -5,10 +5,10 @@ namespace {
 
 constexpr const MetricDecl* kAll[] = {
     &kIngestRecords,      &kIngestRefused,  &kBlocks,       &kBlockBytes,     &kDeadLetters,     &kProcessingLag,  &kCustodyLag,   &kAppliedOffset,  &kCommittedOffset,
-    &kAssignedPartitions, &kRebalances,      &kCommits,        &kStageUp,      &kStageReady,     &kWindowRecords,      &kWindowEvents,    &kMergedOffset,   &kSlots,         &kSlotState,    &kOldestUnmerged, &kDrains, &kDrainsAbandoned,
-    &kBatches,         &kBatchPlays,   &kMergeRecords,
+    &kAssignedPartitions, &kRebalances,      &kCommits,        &kStageUp,      &kStageReady,     &kRebuildEventsLeft, &kRebuildRate, &kRebuildSecondsLeft, &kStalledTasks, &kWindowRecords,      &kWindowEvents,    &kMergedOffset,   &kSlots,         &kSlotState,    &kOldestUnmerged, &kDrains, &kDrainsAbandoned,
+    &kBatches,         &kBatchPlays,   &kCustodyGap, &kMergeRecords,
     &kMergedPlays,        &kExpiredPlays,    &kStoreUpdates, &kStoreBytes,     &kStorePhysicalBytes,
-    &kStoreDiskBytes,     &kStoreErrors,     &kServeRecords,   &kServeEvents,  &kEventToSeen,    &kQuerySeconds,
+    &kStoreDiskBytes,     &kStoreBackups, &kStoreBackupTime, &kStoreErrors,     &kServeRecords,   &kServeEvents,  &kEventToSeen,    &kQuerySeconds,
     &kCandidates,      &kAnswersSaturated, &kRecentEntries,  &kRecentBytes,  &kServedEntries, &kServedBytes, &kBuildInfo,      &kLogMessages,
     &kProcessCpu,         &kProcessResident, &kProcessVirtual, &kProcessFds,   &kProcessFdsMax,  &kProcessStart,
 };

@@ -83,6 +83,21 @@ inline constexpr MetricDecl kStageReady{
     "bloomring_stage_ready", MetricType::kGauge,
     "1 while a stage does its work on all it was assigned, 0 while it starts or rebuilds.",
     {{{"stage", kStages}}}};
+inline constexpr MetricDecl kRebuildEventsLeft{
+    "bloomring_rebuild_events_left", MetricType::kGauge,
+    "Events that a stage has still to read back of what the log held when its partitions started; 0 when it is there.",
+    {{{"stage", "window|serve"}}}};
+inline constexpr MetricDecl kRebuildRate{
+    "bloomring_rebuild_events_per_second", MetricType::kGauge,
+    "How fast a stage reads back, since it began; 0 when it is there.",
+    {{{"stage", "window|serve"}}}};
+inline constexpr MetricDecl kRebuildSecondsLeft{
+    "bloomring_rebuild_seconds_left", MetricType::kGauge,
+    "How long reading back will go on at that rate; 0 when it is there.",
+    {{{"stage", "window|serve"}}}};
+inline constexpr MetricDecl kStalledTasks{
+    "bloomring_stalled_tasks", MetricType::kGauge,
+    "Tasks and other work of the process's threads that have made no step for process.stall_seconds."};
 
 // --- window ---
 inline constexpr MetricDecl kWindowRecords{
@@ -121,6 +136,12 @@ inline constexpr MetricDecl kBatchPlays{
     "bloomring_batch_plays_total", MetricType::kCounter,
     "Plays in the user batches acknowledged by the log."};
 
+inline constexpr MetricDecl kCustodyGap{
+    "bloomring_custody_gap_records", MetricType::kGauge,
+    "Records that are not merged and that the log has already removed, by partition: they exist only in the local state "
+    "of the process that holds it. 0 when all is well.",
+    {{{"partition", ""}}}};
+
 // --- merge ---
 inline constexpr MetricDecl kMergeRecords{
     "bloomring_merge_records_total", MetricType::kCounter,
@@ -144,6 +165,13 @@ inline constexpr MetricDecl kStorePhysicalBytes{
 inline constexpr MetricDecl kStoreDiskBytes{
     "bloomring_store_disk_bytes", MetricType::kGauge,
     "Bytes on disk of the embedded filter store."};
+inline constexpr MetricDecl kStoreBackups{
+    "bloomring_store_backups_total", MetricType::kCounter,
+    "Backups of the embedded filter store by this process.",
+    {{{"result", "ok|failed"}}}};
+inline constexpr MetricDecl kStoreBackupTime{
+    "bloomring_store_backup_timestamp_seconds", MetricType::kGauge,
+    "When the newest backup of the embedded filter store was taken."};
 inline constexpr MetricDecl kStoreErrors{
     "bloomring_store_errors_total", MetricType::kCounter,
     "Failed operations on the filter store.",

@@ -15,9 +15,14 @@ constexpr size_t kPassBytesPerPlay = 16 + 16 + 16;
 // Below so many events a further pass would cost more than it saves.
 constexpr size_t kEventsPerPassMin = 4096;
 
-size_t pass_count(const Drain& drain, const SlotDrainConfig& config, uint32_t shards) {
+uint64_t events_of(const Drain& drain) {
   uint64_t events = 0;
   for (const StagedHour& staged : drain.hours) events += staged.events;
+  return events;
+}
+
+size_t pass_count(const Drain& drain, const SlotDrainConfig& config, uint32_t shards) {
+  const uint64_t events = events_of(drain);
   const uint64_t for_memory = (events * kPassBytesPerPlay + config.pass_bytes_max - 1) / config.pass_bytes_max;
   const uint64_t for_spread = std::min<uint64_t>(config.passes, events / kEventsPerPassMin);
   return std::clamp<uint64_t>(std::max(for_memory, for_spread), 1, shards);
@@ -30,7 +35,8 @@ SlotDrain::SlotDrain(Drain drain, PartitionId partition, uint32_t partition_coun
       partition_(partition),
       partition_count_(partition_count),
       config_(config),
-      passes_(pass_count(drain_, config, kShardCount / partition_count)) {
+      passes_(pass_count(drain_, config, kShardCount / partition_count)),
+      expected_plays_(events_of(drain_) / passes_ * 9 / 8) {
   totals_.header = header();
   for (const StagedHour& staged : drain_.hours) totals_.hours.push_back({staged.hour, staged.range});
 }
@@ -44,8 +50,7 @@ Status SlotDrain::next_pass(WindowStore& store, std::vector<std::string>& record
   const uint32_t first_shard = static_cast<uint32_t>(partition_.value) * shards;
   const auto shard_from = static_cast<uint32_t>(first_shard + shards * pass_ / passes_);
   const auto shard_to = static_cast<uint32_t>(first_shard + shards * (pass_ + 1) / passes_);
-  plays_.clear();
-  users_.clear();
+  plays_.reserve(expected_plays_);
   for (const StagedHour& staged : drain_.hours) {
     BLOOMRING_TRY(store.scan(staged.hour, [&](Offset offset, std::string_view block) {
       // Blocks applied after the slot was sealed by the clock belong to another hour; a scan never meets them.
@@ -54,6 +59,10 @@ Status SlotDrain::next_pass(WindowStore& store, std::vector<std::string>& record
     }));
   }
   emit(records);
+  // Other partitions drain meanwhile: what a pass took must not stay with each of them.
+  plays_ = {};
+  sorted_ = {};
+  users_ = UserTable();
   ++pass_;
   return {};
 }

@@ -59,6 +59,7 @@ class SlotDrain {
   uint32_t partition_count_;
   SlotDrainConfig config_;
   size_t passes_;
+  size_t expected_plays_;  // Of one pass, with an eighth to spare.
   size_t pass_ = 0;
   SlotEnd totals_;
 

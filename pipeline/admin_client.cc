@@ -3,6 +3,7 @@
 #include <civetweb.h>
 
 #include <charconv>
+#include <memory>
 
 #include "base/listen_address.h"
 
@@ -11,6 +12,11 @@ namespace bloomring {
 namespace {
 
 constexpr size_t kPageBytesMax = 64 << 20;
+constexpr int kActionTimeoutMs = 24 * 3'600'000;  // A large store takes hours to copy.
+
+struct Close {
+  void operator()(mg_connection* connection) const { mg_close_connection(connection); }
+};
 
 std::string read_body(mg_connection* connection) {
   std::string body;
@@ -34,6 +40,22 @@ Result<std::string> get_admin_page(const std::string& address, const std::string
   mg_close_connection(connection);
   if (status != 200) return retry(address + path + " answered " + std::to_string(status) + ": " + body);
   return body;
+}
+
+Result<AdminPage> post_admin_action(const std::string& address, const std::string& path) {
+  BLOOMRING_TRY_ASSIGN(ListenAddress where, parse_listen_address(address));
+  if (where.host == "0.0.0.0") where.host = "127.0.0.1";
+  if (where.port == 0) return invalid("admin address " + address + " has no port: name the one that the process has told");
+  char error[256] = {};
+  const std::unique_ptr<mg_connection, Close> connection(mg_connect_client(where.host.c_str(), where.port, 0, error, sizeof error));
+  if (!connection) return retry(where.to_string() + ": " + error);
+  mg_printf(connection.get(), "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", path.c_str(),
+            where.host.c_str());
+  if (mg_get_response(connection.get(), error, sizeof error, kActionTimeoutMs) < 0) return retry(where.to_string() + ": " + error);
+  AdminPage page;
+  page.status = mg_get_response_info(connection.get())->status_code;
+  page.body = read_body(connection.get());
+  return page;
 }
 
 Result<double> metric_value(std::string_view page, std::string_view name) {

@@ -1,11 +1,12 @@
-// Asks the admin port of a running process, for commands that show what it says of itself.
-// Threading: pure functions. Failure: kRetry when nothing answers there, kInvalid for an address that is none.
+// Asks the admin port of a running process: for commands that show what it says of itself, or have it do something.
+// Threading: functions that keep nothing. Failure: kRetry when nothing answers there, kInvalid for an address that is none.
 #pragma once
 
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
+#include "pipeline/admin_server.h"
 
 namespace bloomring {
 
@@ -13,5 +14,9 @@ namespace bloomring {
 Result<std::string> get_admin_page(const std::string& address, const std::string& path);
 // The value of a metric without labels in the text format of /metrics; kRetry when it is not there.
 Result<double> metric_value(std::string_view page, std::string_view name);
+
+// Asks for an action and waits for its answer as long as it takes, whatever its status is. 0.0.0.0 stands for this
+// machine, so that admin.listen can be given as it is.
+Result<AdminPage> post_admin_action(const std::string& address, const std::string& path);
 
 }  // namespace bloomring

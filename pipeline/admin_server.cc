@@ -21,6 +21,7 @@ struct LastMessage {
 
 struct AdminServer::Impl {
   AdminPages pages;
+  AdminActions actions;
   ListenAddress address;
   LastMessage last_message;
   mg_context* context = nullptr;
@@ -38,6 +39,7 @@ const char* reason_phrase(int status) {
     case 200: return "OK";
     case 404: return "Not Found";
     case 405: return "Method Not Allowed";
+    case 409: return "Conflict";
     case 500: return "Internal Server Error";
     case 503: return "Service Unavailable";
   }
@@ -49,29 +51,37 @@ void send_page(mg_connection* connection, const AdminPage& page) {
                            "\r\nContent-Type: " + page.content_type +
                            "\r\nContent-Length: " + std::to_string(page.body.size()) +
                            "\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nConnection: close" +
-                           (page.status == 405 ? "\r\nAllow: GET" : "") + "\r\n\r\n";
+                           (page.allow.empty() ? "" : "\r\nAllow: " + page.allow) + "\r\n\r\n";
   mg_write(connection, head.data(), head.size());
   mg_write(connection, page.body.data(), page.body.size());
 }
 
-AdminPage answer(const AdminPages& pages, const mg_request_info& request) {
-  const auto page = pages.find(request.local_uri == nullptr ? "" : request.local_uri);
-  if (page == pages.end()) {
-    std::string list;
-    for (const auto& [path, unused] : pages) list += path + "\n";
-    return {404, "text/plain; charset=utf-8", "no such page; there are:\n" + list};
-  }
-  if (std::strcmp(request.request_method, "GET") != 0) return {405, "text/plain; charset=utf-8", "GET only\n"};
+AdminPage call(const std::string& path, const std::function<AdminPage()>& page) {
   try {
-    return page->second();
+    return page();
   } catch (const std::exception& error) {
-    log_error("an admin page failed", {{"page", page->first}, {"reason", error.what()}});
+    log_error("an admin page failed", {{"page", path}, {"reason", error.what()}});
     return {500, "text/plain; charset=utf-8", "the page failed; the log says why\n"};
   }
 }
 
-int handle_request(mg_connection* connection, void* pages) {
-  const AdminPage page = answer(*static_cast<const AdminPages*>(pages), *mg_get_request_info(connection));
+AdminPage answer(const AdminServer::Impl& server, const mg_request_info& request) {
+  const std::string path = request.local_uri == nullptr ? "" : request.local_uri;
+  const auto page = server.pages.find(path), action = server.actions.find(path);
+  const bool is_page = page != server.pages.end(), is_action = action != server.actions.end();
+  const bool get = std::strcmp(request.request_method, "GET") == 0, post = std::strcmp(request.request_method, "POST") == 0;
+  if (is_page && get) return call(path, page->second);
+  if (is_action && post) return call(path, action->second);
+  if (is_page) return {405, "text/plain; charset=utf-8", "GET only\n", "GET"};
+  if (is_action) return {405, "text/plain; charset=utf-8", "POST only\n", "POST"};
+  std::string list;
+  for (const auto& [known, unused] : server.pages) list += known + "\n";
+  for (const auto& [known, unused] : server.actions) list += known + " (POST)\n";
+  return {404, "text/plain; charset=utf-8", "no such page; there are:\n" + list};
+}
+
+int handle_request(mg_connection* connection, void* server) {
+  const AdminPage page = answer(*static_cast<const AdminServer::Impl*>(server), *mg_get_request_info(connection));
   send_page(connection, page);
   return page.status;
 }
@@ -99,11 +109,13 @@ AdminPages admin_pages(const Metrics& metrics, const Health& health) {
   return pages;
 }
 
-Result<std::unique_ptr<AdminServer>> AdminServer::start(const std::string& listen, AdminPages pages) {
+Result<std::unique_ptr<AdminServer>> AdminServer::start(const std::string& listen, AdminPages pages,
+                                                       AdminActions actions) {
   BLOOMRING_TRY_ASSIGN(const ListenAddress address, parse_listen_address(listen));
   mg_init_library(0);
   auto impl = std::make_unique<Impl>();
   impl->pages = std::move(pages);
+  impl->actions = std::move(actions);
   impl->address = address;
   const std::string port = address.to_string(), threads = std::to_string(kAdminThreads);
   const std::string timeout = std::to_string(kAdminTimeoutMs);
@@ -122,7 +134,7 @@ Result<std::unique_ptr<AdminServer>> AdminServer::start(const std::string& liste
   mg_server_port bound{};
   if (mg_get_server_ports(impl->context, 1, &bound) != 1) return cannot_listen(listen, "no port was bound");
   impl->address.port = static_cast<uint16_t>(bound.port);
-  mg_set_request_handler(impl->context, "/", handle_request, &impl->pages);
+  mg_set_request_handler(impl->context, "/", handle_request, impl.get());
   return std::unique_ptr<AdminServer>(new AdminServer(std::move(impl)));
 }
 

@@ -15,7 +15,7 @@ Status GroupPoller::start(const kafka::ClientSettings& settings, std::vector<std
   worker_.call([&] {
     membership_.emplace(Membership{settings, std::move(topics), listener, clock});
     status = join();
-    if (status.ok()) worker_.add(*this);
+    if (status.ok()) worker_.add(*this, "the consumer group of " + stage_);
   });
   return status;
 }

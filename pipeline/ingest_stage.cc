@@ -10,6 +10,7 @@ namespace bloomring {
 namespace {
 
 constexpr int64_t kReportIntervalMs = 250;
+constexpr size_t kPlayQueueOverhead = 4;  // A play of 110 bytes takes 410 in librdkafka's queue.
 // How long a revoked partition may wait for the acknowledgement of what was read. What is not acknowledged by then is
 // read again by its next owner.
 constexpr int64_t kReleasePatienceMs = 10'000;
@@ -35,15 +36,19 @@ IngestStage::IngestStage(const StageContext& context)
     : context_(context),
       levels_(context.metrics, "ingest"),
       task_(std::make_unique<IngestTask>(task_config(context.settings), context.producer.make_sink())),
-      worker_("ingest", context_.clock, [this](const Status& status) { context_.on_failure("ingest", status); }),
-      poll_worker_("ingest-poll", context_.clock, [this](const Status& status) { context_.on_failure("ingest", status); }),
+      worker_(
+          "ingest", context_.clock, [this](const Status& status) { context_.on_failure("ingest", status); }, &context_.watchdog),
+      poll_worker_(
+          "ingest-poll", context_.clock, [this](const Status& status) { context_.on_failure("ingest", status); }, &context_.watchdog),
       poller_(poll_worker_, context_.metrics, context_.health, "ingest") {
   worker_.set_ticker(kReportIntervalMs, [this] { report(); });
-  worker_.call([this] { worker_.add(*task_); });
+  worker_.call([this] { worker_.add(*task_, "ingest"); });
 }
 
 Status IngestStage::start() {
-  return poller_.start(group_settings(context_, "ingest"), context_.settings.topics.plays, *this, context_.clock).with_context("ingest");
+  kafka::ClientSettings group = group_settings(context_, "ingest", MemoryUse::kIngestQueue);
+  group.queue_overhead = kPlayQueueOverhead;
+  return poller_.start(group, context_.settings.topics.plays, *this, context_.clock).with_context("ingest");
 }
 
 void IngestStage::stop(Going going) {

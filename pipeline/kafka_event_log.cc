@@ -14,7 +14,7 @@ constexpr int kLingerMs = 0;
 
 Result<std::unique_ptr<KafkaEventLog>> KafkaEventLog::create(const KafkaEventLogConfig& config,
                                                               kafka::ClientSettings settings) {
-  settings.send_queue_bytes_max = config.queue_bytes_max;
+  settings.send_memory_bytes = config.memory_bytes;
   settings.linger_ms = kLingerMs;
   BLOOMRING_TRY_ASSIGN(auto producer, kafka::Producer::create(settings));
   BLOOMRING_TRY(producer->verify_topic(config.topic, static_cast<int32_t>(config.partition_count)));

@@ -7,7 +7,7 @@
 // back a call.
 // Guarantees: those of EventLog. A block is written at least once, also when its call has long been answered that it
 // cannot be said; what a block says holds however often and in whichever order blocks come (event.h).
-// Bounds: at most `in_flight_max` appends and `queue_bytes_max` bytes are under way; what comes beyond is kRetry at
+// Bounds: at most `in_flight_max` appends and `memory_bytes` of memory are under way; what comes beyond is kRetry at
 // once. Brokers that are away therefore cost this much memory and nothing more.
 // Threading: as EventLog. `durable` runs on the producer's thread, on the caller's when nothing was taken, and on the
 // destroying one for what is then still under way.
@@ -29,7 +29,7 @@ struct KafkaEventLogConfig {
   std::string topic;
   uint32_t partition_count = 1;
   int64_t in_flight_max = 4'096;  // Appends.
-  size_t queue_bytes_max = 32 << 20;
+  size_t memory_bytes = 64 << 20;
 };
 
 class KafkaEventLog final : public EventLog {

@@ -5,7 +5,7 @@
 namespace bloomring {
 
 MergeStage::MergeStage(const StageContext& stage_context)
-    : PartitionStage(stage_context, "merge", stage_context.settings.topics.user_batches, stage_context.settings.threads.merge),
+    : PartitionStage(stage_context, "merge", stage_context.settings.topics.user_batches, stage_context.settings.threads.merge, MemoryUse::kMergeQueue),
       levels_(stage_context.metrics, "merge"),
       registration_(stage_context.metrics.on_scrape([this](Scrape& scrape) { write(scrape); })) {}
 

@@ -10,21 +10,24 @@ namespace {
 constexpr int64_t kReportIntervalMs = 250;
 }
 
-PartitionStage::PartitionStage(StageContext context, std::string stage, std::string topic, size_t threads)
+PartitionStage::PartitionStage(StageContext context, std::string stage, std::string topic, size_t threads, MemoryUse queue)
     : context_(std::move(context)),
       stage_(std::move(stage)),
       topic_(std::move(topic)),
-      poll_worker_(stage_ + "-poll", context_.clock, [this](const Status& status) { context_.on_failure(stage_, status); }),
+      queue_(queue),
+      poll_worker_(
+          stage_ + "-poll", context_.clock, [this](const Status& status) { context_.on_failure(stage_, status); }, &context_.watchdog),
       poller_(poll_worker_, context_.metrics, context_.health, stage_) {
   for (size_t i = 0; i < threads; ++i) {
-    workers_.push_back(std::make_unique<Worker>(stage_ + "-" + std::to_string(i), context_.clock,
-                                                [this](const Status& status) { context_.on_failure(stage_, status); }));
+    workers_.push_back(std::make_unique<Worker>(
+        stage_ + "-" + std::to_string(i), context_.clock,
+        [this](const Status& status) { context_.on_failure(stage_, status); }, &context_.watchdog));
     workers_.back()->set_ticker(kReportIntervalMs, [this, i] { report_all(i); });
   }
 }
 
 Status PartitionStage::start() {
-  return poller_.start(group_settings(context_, stage_), {topic_}, *this, context_.clock).with_context(stage_);
+  return poller_.start(group_settings(context_, stage_, queue_), {topic_}, *this, context_.clock).with_context(stage_);
 }
 
 void PartitionStage::stop(Going going) { poller_.stop(going); }
@@ -39,7 +42,8 @@ Result<Offset> PartitionStage::on_assign(const kafka::TopicPartition& at, const 
     const std::lock_guard lock(members_mutex_);
     members_[at.partition] = Member{std::move(made->task), worker};
   }
-  workers_[worker]->post([this, task, worker] { workers_[worker]->add(*task); });
+  workers_[worker]->post(
+      [this, task, worker, name = stage_ + " " + kafka::to_string(at)] { workers_[worker]->add(*task, name); });
   return made->start;
 }
 

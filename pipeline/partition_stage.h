@@ -22,8 +22,8 @@ namespace bloomring {
 
 class PartitionStage : public kafka::GroupListener {
  public:
-  // `stage` names the group, the threads and the metrics.
-  PartitionStage(StageContext context, std::string stage, std::string topic, size_t threads);
+  // `stage` names the group, the threads and the metrics; `queue` is the part of the memory that its consumer has.
+  PartitionStage(StageContext context, std::string stage, std::string topic, size_t threads, MemoryUse queue);
   ~PartitionStage() override = default;  // The derived class has called `stop`.
 
   Status start();
@@ -59,6 +59,7 @@ class PartitionStage : public kafka::GroupListener {
   const StageContext context_;
   const std::string stage_;
   const std::string topic_;
+  const MemoryUse queue_;
   std::mutex members_mutex_;  // Guards the map; a task itself belongs to its worker.
   std::map<PartitionId, Member> members_;
   std::vector<std::unique_ptr<Worker>> workers_;

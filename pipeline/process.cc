@@ -2,9 +2,11 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/metric_names.h"
+#include "pipeline/backup_json.h"
 #include "pipeline/ingest_stage.h"
 #include "pipeline/merge_stage.h"
 #include "pipeline/serve_stage.h"
@@ -13,6 +15,7 @@
 #include "pipeline/window_stage.h"
 #include "state/embedded_filter_follower.h"
 #include "state/embedded_filter_store.h"
+#include "state/store_backup.h"
 
 namespace bloomring {
 
@@ -21,10 +24,17 @@ namespace {
 constexpr int64_t kRefreshIntervalMs = 250;
 constexpr int64_t kStoreWaitMs = 60'000;
 constexpr int kFlushTimeoutMs = 10'000;
+// Of the filter store's own, a quarter of what all write buffers may take: the larger, the fewer bytes are written.
+constexpr uint64_t kWriteBufferLeast = 4ull << 20;
+constexpr uint64_t kWriteBufferMost = 64ull << 20;
 
 }  // namespace
 
-Process::Process(const Settings& settings, const Clock& clock) : settings_(settings), clock_(clock), kafka_(client_settings(settings)) {}
+Process::Process(const Settings& settings, const Clock& clock)
+    : settings_(settings),
+      clock_(clock),
+      watchdog_(clock, int64_t{settings.process.stall_seconds} * 1000, health_, metrics_),
+      kafka_(client_settings(settings)) {}
 
 Result<std::unique_ptr<Process>> Process::start(const Settings& settings, const Clock& clock) {
   std::unique_ptr<Process> process(new Process(settings, clock));
@@ -35,11 +45,13 @@ Result<std::unique_ptr<Process>> Process::start(const Settings& settings, const 
 Status Process::open() {
   BLOOMRING_TRY(check_runnable(settings_));
   BLOOMRING_TRY_ASSIGN(calendar_, Calendar::create(settings_.retention()));
+  BLOOMRING_TRY_ASSIGN(plan_, plan_memory(settings_));
+  kafka_.send_memory_bytes = plan_->of(MemoryUse::kSendQueue);
   BLOOMRING_TRY(kafka::check(kafka_));
   BLOOMRING_TRY_ASSIGN(producer_, kafka::Producer::create(kafka_));
   BLOOMRING_TRY(verify_topics());
   BLOOMRING_TRY(open_store());
-  BLOOMRING_TRY_ASSIGN(admin_, AdminServer::start(settings_.admin.listen, admin_pages(metrics_, health_)));
+  BLOOMRING_TRY_ASSIGN(admin_, AdminServer::start(settings_.admin.listen, admin_pages(metrics_, health_), actions_));
   return start_stages();
 }
 
@@ -52,7 +64,7 @@ Status Process::verify_topics() {
 
 Status Process::open_store() {
   StateMemoryConfig memory;
-  memory.cache_bytes = settings_.state.memory_bytes + settings_.store.memory_bytes;
+  memory.cache_bytes = plan_->of(MemoryUse::kStores);
   memory.write_buffer_bytes = memory.cache_bytes / 2;
   memory_ = std::make_unique<StateMemory>(memory);
   if (!settings_.runs(Stage::kWindow) && !settings_.runs(Stage::kMerge) && !settings_.runs(Stage::kServe)) return {};
@@ -61,8 +73,11 @@ Status Process::open_store() {
   config.path = settings_.store.path;
   config.policy = {settings_.filter.false_positive_rate, settings_.filter.periods_read, settings_.filter.dense_from_items};
   config.partition_count = settings_.topics.partitions;
+  config.write_buffer_bytes = std::clamp<uint64_t>(memory.write_buffer_bytes / 4, kWriteBufferLeast, kWriteBufferMost);
   if (settings_.runs(Stage::kMerge)) {
-    BLOOMRING_TRY_ASSIGN(filters_, EmbeddedFilterStore::open(config, *calendar_, clock_, *memory_));
+    BLOOMRING_TRY_ASSIGN(auto store, EmbeddedFilterStore::open(config, *calendar_, clock_, *memory_));
+    actions_["/store/backup"] = [this, writer = store.get()] { return back_up_store(*writer); };
+    filters_ = std::move(store);
     return {};
   }
   BLOOMRING_TRY_ASSIGN(filters_, EmbeddedFilterFollower::follow(config, *calendar_, clock_, *memory_));
@@ -71,7 +86,7 @@ Status Process::open_store() {
     if (refreshed.ok() || refreshed.code() == Code::kRetry) return refreshed.ok();
     return refreshed;
   }));
-  refresher_ = std::make_unique<Worker>("store-follow", clock_, [](const Status&) {});
+  refresher_ = std::make_unique<Worker>("store-follow", clock_, [](const Status&) {}, &watchdog_);
   refresher_->set_ticker(kRefreshIntervalMs, [this] {
     const Status refreshed = filters_->refresh();
     if (!refreshed.ok()) metrics_.counter(metric::kStoreErrors, {"refresh"}).add();
@@ -79,9 +94,27 @@ Status Process::open_store() {
   return {};
 }
 
+AdminPage Process::back_up_store(EmbeddedFilterStore& store) {
+  const std::unique_lock lock(backup_mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return {409, "text/plain; charset=utf-8", "a backup is under way\n"};
+  if (settings_.store.backup_path.empty()) {
+    return {409, "text/plain; charset=utf-8", "store.backup_path is not set in the configuration of this process\n"};
+  }
+  const StoreSettings& config = settings_.store;
+  const auto taken = store.back_up({config.backup_path, config.backups_kept, config.backup_bytes_per_second});
+  metrics_.counter(metric::kStoreBackups, {taken.ok() ? "ok" : "failed"}).add();
+  if (!taken.ok()) {
+    spdlog::error("no backup of the filter store: {}", taken.status().to_string());
+    return {500, "text/plain; charset=utf-8", taken.status().message() + "\n"};
+  }
+  metrics_.gauge(metric::kStoreBackupTime).set(static_cast<double>(taken->time_ms) / 1000.0);
+  spdlog::info("backup {} of the filter store: {} bytes, {} of them new", taken->id, taken->bytes, taken->bytes_new);
+  return {200, "application/json", backup_json(*taken) + "\n"};
+}
+
 Status Process::start_stages() {
   context_ = std::make_unique<StageContext>(StageContext{
-      settings_, kafka_, *calendar_, clock_, metrics_, health_, *producer_, filters_.get(), memory_.get(),
+      settings_, *plan_, kafka_, *calendar_, clock_, metrics_, health_, watchdog_, *producer_, filters_.get(), memory_.get(),
       [this](std::string_view stage, const Status& status) { fail(stage, status); }});
   if (settings_.runs(Stage::kServe)) {
     serve_ = std::make_unique<ServeStage>(*context_);

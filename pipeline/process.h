@@ -22,9 +22,11 @@
 #include "pipeline/health.h"
 #include "pipeline/settings.h"
 #include "pipeline/stage_context.h"
+#include "pipeline/watchdog.h"
 
 namespace bloomring {
 
+class EmbeddedFilterStore;
 class IngestStage;
 class WindowStage;
 class MergeStage;
@@ -45,9 +47,11 @@ class Process {
   uint64_t recent_plays() const;
   // Why the process cannot go on, once it cannot.
   std::optional<Status> failure() const;
-  // Ends every stage with everything durable that can be.
+  // Ends every stage with everything durable that can be. May hang with what it waits for: see pipeline/stop_bound.h.
   void stop() { stop(Going::kComesBack); }
   void stop(Going going);
+  // What its threads are busy with for a second or more, for the log.
+  std::string busy_with() const { return watchdog_.busy_with(); }
 
   Metrics& metrics() { return metrics_; }
   FilterStore& filters() { return *filters_; }
@@ -57,6 +61,8 @@ class Process {
   Process(const Settings& settings, const Clock& clock);
   Status open();
   Status open_store();
+  // The answer to POST /store/backup, in a process that writes the embedded store.
+  AdminPage back_up_store(EmbeddedFilterStore& store);
   Status verify_topics();
   Status start_stages();
   void fail(std::string_view stage, const Status& status);
@@ -66,13 +72,17 @@ class Process {
   std::optional<Calendar> calendar_;
   Metrics metrics_;
   Health health_;
+  Watchdog watchdog_;
   mutable std::mutex failure_mutex_;
   std::optional<Status> failure_;
 
+  std::optional<MemoryPlan> plan_;
   kafka::ClientSettings kafka_;
   std::unique_ptr<kafka::Producer> producer_;
   std::unique_ptr<StateMemory> memory_;
   std::unique_ptr<FilterStore> filters_;
+  std::mutex backup_mutex_;  // One backup at a time.
+  AdminActions actions_;
   std::unique_ptr<Worker> refresher_;  // Follows the store where another process writes it.
   std::unique_ptr<StageContext> context_;
   std::unique_ptr<ServeStage> serve_;

@@ -19,18 +19,20 @@ constexpr int kLogEndTimeoutMs = 2'000;
 }  // namespace
 
 ServeStage::ServeStage(const StageContext& context)
-    : context_(context), levels_(context.metrics, "serve"), verdicts_counted_(kReasonCount) {}
+    : context_(context), levels_(context.metrics, "serve"), catch_up_("serve", context.clock, context.metrics), verdicts_counted_(kReasonCount) {}
 
 Status ServeStage::start() {
   context_.health.set_not_ready("serve", "catching up with the log");
   BLOOMRING_TRY(assign_partitions().with_context("serve"));
   registration_ = context_.metrics.on_scrape([this](Scrape& scrape) { write(scrape); });
-  worker_ = std::make_unique<Worker>("serve", context_.clock, [this](const Status& status) { context_.on_failure("serve", status); });
+  worker_ = std::make_unique<Worker>(
+      "serve", context_.clock, [this](const Status& status) { context_.on_failure("serve", status); }, &context_.watchdog);
   BLOOMRING_TRY(open_log().with_context("serve"));
   BLOOMRING_TRY(serve_calls().with_context("serve"));
   worker_->set_ticker(kReportIntervalMs, [this] { report(); });
   worker_->post([this] {
-    for (auto& task : tasks_) worker_->add(*task);
+    const std::string& topic = context_.settings.topics.user_events;
+    for (auto& task : tasks_) worker_->add(*task, "serve " + kafka::to_string({topic, task->held().id()}));
   });
   enquirer_ = std::make_unique<Worker>("serve-ends", context_.clock, [](const Status&) {});
   enquirer_->set_ticker(kLogEndIntervalMs, [this] { ask_log_ends(); });
@@ -93,20 +95,23 @@ Status ServeStage::assign_partitions() {
   const Settings& settings = context_.settings;
   const ReplicaPlacement placement{settings.serve.replica_index, settings.serve.replica_count, settings.serve.replication_factor};
   const std::vector<PartitionId> ids = placement.held(settings.topics.partitions);
-  BLOOMRING_TRY_ASSIGN(consumer_, kafka::AssignedConsumer::create(context_.kafka, ids.size()));
+  kafka::ClientSettings kafka = context_.kafka;
+  kafka.queue_memory_bytes = context_.plan.of(MemoryUse::kServeQueue);
+  BLOOMRING_TRY_ASSIGN(consumer_, kafka::AssignedConsumer::create(kafka, ids.size()));
   BLOOMRING_TRY_ASSIGN(const std::vector<Beginning> beginnings, decide_beginnings(ids));
   std::vector<kafka::AssignedConsumer::Start> starts;
   for (const Beginning& begin : beginnings) starts.push_back({begin.partition, begin.read_from});
   BLOOMRING_TRY_ASSIGN(std::vector<std::unique_ptr<Source>> sources, consumer_->assign(starts));
 
   const size_t held_count = std::max<size_t>(1, ids.size());
-  const RecentPlaysConfig recents{settings.ring.slot_ms(), settings.serve.recent_bytes_max / held_count};
-  const ServedItemsConfig served{settings.served.per_user_max, settings.served.max_age_ms(), settings.served.bytes_max / held_count};
+  const RecentPlaysConfig recents{settings.ring.slot_ms(), context_.plan.of(MemoryUse::kRecentPlays) / held_count};
+  const ServedItemsConfig served{settings.served.per_user_max, settings.served.max_age_ms(), context_.plan.of(MemoryUse::kServedItems) / held_count};
   const ReplicaTaskConfig config{settings.topics.partitions, settings.ring.lap_ms()};
   for (size_t i = 0; i < ids.size(); ++i) {
     const Beginning& begin = beginnings[i];
     auto held = std::make_shared<HeldPartition>(ids[i], recents, context_.calendar, begin.merged, served);
     held_[ids[i]] = held;
+    catch_up_.begin(ids[i], begin.read_from, begin.log_end);
     tasks_.push_back(std::make_unique<ReplicaTask>(config, held, *context_.filters, std::move(sources[i]), begin.read_from, begin.log_end));
     tasks_.back()->hear_log_end(begin.log_end, begin.asked_at_ms);
   }
@@ -119,6 +124,7 @@ Status ServeStage::open_log() {
   KafkaEventLogConfig config;
   config.topic = topics.user_events;
   config.partition_count = topics.partitions;
+  config.memory_bytes = context_.plan.of(MemoryUse::kServedQueue);
   return wait_until(context_.clock, kLookupBoundMs, "the brokers to describe " + config.topic, [&]() -> Result<bool> {
     auto opened = KafkaEventLog::create(config, context_.kafka);
     if (opened.code() == Code::kRetry) return false;
@@ -128,7 +134,9 @@ Status ServeStage::open_log() {
 }
 
 Status ServeStage::serve_calls() {
-  core_ = std::make_unique<CandidateFilter>(*context_.filters, context_.calendar, context_.clock, CandidateFilterConfig{});
+  CandidateFilterConfig candidates;
+  candidates.cache_bytes_max = context_.plan.of(MemoryUse::kFilterCache);
+  core_ = std::make_unique<CandidateFilter>(*context_.filters, context_.calendar, context_.clock, candidates);
   GrpcServerConfig config;
   config.listen = context_.settings.serve.listen;
   config.service.limits.candidates_max = context_.settings.serve.candidates_max;
@@ -172,14 +180,17 @@ void ServeStage::report() {
     metrics.counter(metric::kServeEvents).add(now.events - counted_[i].events);
     metrics.counter(metric::kStoreErrors, {"read"}).add(now.store_retries - counted_[i].store_retries);
     counted_[i] = now;
+    catch_up_.note(task.held().id(), task.next(), now.events);
     levels_.set(context_.settings.topics.user_events, task.held().id(), {task.next(), Offset(-1), task.log_end()});
     for (const double delay : task.take_delays()) metrics.histogram(metric::kEventToSeen).observe(delay);
     behind += task.held().ready() ? 0 : 1;
   }
+  const std::string to_go = catch_up_.tell();
   count_queries();
   metrics.gauge(metric::kStageReady, {"serve"}).set(behind == 0 ? 1 : 0);
   if (behind > 0) {
-    context_.health.set_not_ready("serve", "catching up with the log: " + std::to_string(behind) + " of " + std::to_string(tasks_.size()) + " partitions to go");
+    context_.health.set_not_ready("serve", "catching up with the log: " + std::to_string(behind) + " of " + std::to_string(tasks_.size()) + " partitions to go" +
+                                               (to_go.empty() ? "" : "; " + to_go));
   } else if (!serving_.exchange(true)) {
     context_.health.set_ready("serve");
     server_->set_serving(true);

@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "pipeline/catch_up.h"
 #include "pipeline/kafka/assigned_consumer.h"
 #include "pipeline/kafka_event_log.h"
 #include "pipeline/partition_levels.h"
@@ -59,6 +60,7 @@ class ServeStage final : private PartitionDirectory {
 
   const StageContext context_;
   PartitionLevels levels_;
+  CatchUpReport catch_up_;
   std::unique_ptr<kafka::AssignedConsumer> consumer_;
   std::vector<kafka::TopicPartition> partitions_;               // That this replica holds; constant once started.
   std::map<PartitionId, std::shared_ptr<HeldPartition>> held_;  // Constant once started; shared with requests.

@@ -155,10 +155,6 @@ void declare_ring(Config& config, Settings& s) {
       .doc(
           "Fraction of a slot over which a drain is spread, so that the filter store sees an even load; 0 drains at "
           "once.");
-  config.integer("ring.drain_bytes_max", &s.ring.drain_bytes_max)
-      .range(kMiB, 16 * kGiB)
-      .unit("bytes")
-      .doc("Memory of one pass of a drain. A slot that needs more is drained in several passes.");
 }
 
 void declare_filter(Config& config, Settings& s) {
@@ -193,19 +189,19 @@ void declare_stores(Config& config, Settings& s) {
                          {{"embedded", StoreKind::kEmbedded}, {"redis", StoreKind::kRedis}})
       .doc("`embedded` keeps filters in RocksDB under `store.path`; `redis` is not available yet.");
   config.string("store.path", &s.store.path).check(must_not_be_empty).doc("Folder of the embedded filter store.");
-  config.integer("store.memory_bytes", &s.store.memory_bytes)
-      .range(8 * kMiB, kBytesMax)
-      .unit("bytes")
-      .doc("Memory of the embedded filter store: block cache and write buffers together.");
+  config.string("store.backup_path", &s.store.backup_path)
+      .doc("Folder for backups of the embedded filter store, on another disk; `bloomring store backup` takes them.");
+  config.integer("store.backups_kept", &s.store.backups_kept)
+      .range(1, 100000)
+      .doc("How many backups are kept; the oldest are removed.");
+  config.bytes("store.backup_bytes_per_second", &s.store.backup_bytes_per_second)
+      .range(0, kBytesMax)
+      .doc("How fast a backup is copied at most, so that queries and merges keep the disk; 0 is as fast as it goes.");
   config.section("state",
                  "The local state of the window stage. It can be thrown away; it is then read back from the log.");
   config.string("state.path", &s.state.path)
       .check(must_not_be_empty)
       .doc("Folder with one RocksDB for each partition.");
-  config.integer("state.memory_bytes", &s.state.memory_bytes)
-      .range(8 * kMiB, kBytesMax)
-      .unit("bytes")
-      .doc("Memory of all partition stores of the process together: block cache and write buffers.");
   config.integer("state.flush_seconds", &s.state.flush_seconds)
       .range(1, 3600)
       .unit("seconds")
@@ -227,6 +223,26 @@ void declare_process(Config& config, Settings& s) {
           "stages", &s.stages,
           {{"ingest", Stage::kIngest}, {"window", Stage::kWindow}, {"merge", Stage::kMerge}, {"serve", Stage::kServe}})
       .doc("Stages that this process runs.");
+  config.section("memory", "One number for all memory of the process. `bloomring check` prints what becomes of it.");
+  config.bytes("memory.limit", &s.memory.limit)
+      .range(64 * kMiB, kBytesMax)
+      .doc("Resident memory of the process. Caches, write buffers, queues of the Kafka clients, passes of drains, recent "
+           "plays and cached filters are bounded so that they fit into it together; one that is too small for the stages "
+           "and partitions is refused with the least that works.");
+  config.integer("memory.partitions", &s.memory.partitions)
+      .range(0, kShardCount)
+      .doc("The most partitions of a topic that this process is planned to be given by its consumer groups; 0 plans for all, "
+           "as after the loss of all other processes.");
+  config.section("process", "When the process counts as stuck, and how long it may take to end.");
+  config.integer("process.stall_seconds", &s.process.stall_seconds)
+      .range(1, 3600)
+      .unit("seconds")
+      .doc("A task that makes no step for so long is named in the log and makes /healthz fail until it goes on.");
+  config.integer("process.stop_seconds", &s.process.stop_seconds)
+      .range(1, 3600)
+      .unit("seconds")
+      .doc("How long the orderly end may take after SIGTERM; what still hangs then is left, and the exit code is 1. Keep it "
+           "below the time after which your supervisor kills (30 seconds in Kubernetes).");
   config.section("threads", "Threads of the stages that hold partitions; each partition belongs to one.");
   config.integer("threads.window", &s.threads.window).range(1, 256).doc("Threads of the window stage.");
   config.integer("threads.merge", &s.threads.merge).range(1, 256).doc("Threads of the merge stage.");
@@ -237,10 +253,6 @@ void declare_faces(Config& config, Settings& s) {
   config.string("serve.listen", &s.serve.listen)
       .check(must_be_address)
       .doc("Address of the gRPC service; port 0 takes a free one.");
-  config.integer("serve.recent_bytes_max", &s.serve.recent_bytes_max)
-      .range(kMiB, kBytesMax)
-      .unit("bytes")
-      .doc("Memory for recent plays of all partitions that the replica holds.");
   config.integer("serve.replica_index", &s.serve.replica_index)
       .range(0, 9999)
       .doc("Which of the replicas this is, from 0: the ordinal of a StatefulSet's pod.");
@@ -260,10 +272,6 @@ void declare_faces(Config& config, Settings& s) {
       .range(1, 7 * 86400)
       .unit("seconds")
       .doc("For how long a served item counts as seen. A serve process reads so much of the log back when it starts.");
-  config.integer("served.bytes_max", &s.served.bytes_max)
-      .range(kMiB, kBytesMax)
-      .unit("bytes")
-      .doc("Memory for the served items of all partitions that the replica holds; above it the oldest go early.");
   config.section("admin", "The port for metrics and health. It has no authentication: keep it inside.");
   config.string("admin.listen", &s.admin.listen)
       .check(must_be_address)

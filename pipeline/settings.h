@@ -64,8 +64,7 @@ struct IngestSettings {
 struct RingSettings {
   uint32_t slots = 6;
   uint32_t slot_seconds = 3600;
-  double drain_spread = 0.5;                // Fraction of a slot over which a drain is spread.
-  uint64_t drain_bytes_max = 64 * 1048576;  // Memory of one pass of a drain.
+  double drain_spread = 0.5;  // Fraction of a slot over which a drain is spread.
   int64_t slot_ms() const { return static_cast<int64_t>(slot_seconds) * 1000; }
   int64_t lap_ms() const { return slot_ms() * slots; }
 };
@@ -82,12 +81,13 @@ struct FilterSettings {
 struct StoreSettings {
   StoreKind kind = StoreKind::kEmbedded;
   std::string path = "/var/lib/bloomring/store";
-  uint64_t memory_bytes = 256 * 1048576;
+  std::string backup_path;                        // No backups when empty.
+  uint32_t backups_kept = 24;
+  uint64_t backup_bytes_per_second = 64 << 20;    // 0 is as fast as it goes.
 };
 
 struct StateSettings {
   std::string path = "/var/lib/bloomring/state";
-  uint64_t memory_bytes = 256 * 1048576;
   uint32_t flush_seconds = 30;
   bool accept_lost_events = false;  // Go on when unmerged events are no longer in the log.
 };
@@ -99,7 +99,6 @@ struct ThreadSettings {
 
 struct ServeSettings {
   std::string listen = "0.0.0.0:7700";
-  uint64_t recent_bytes_max = 512 * 1048576;
   uint32_t replica_index = 0;
   uint32_t replica_count = 1;
   uint32_t replication_factor = 1;
@@ -110,8 +109,17 @@ struct ServeSettings {
 struct ServedSettings {
   uint32_t per_user_max = 100;
   uint32_t max_age_seconds = 6 * 3600;
-  uint64_t bytes_max = 256 * 1048576;
   int64_t max_age_ms() const { return int64_t{max_age_seconds} * 1000; }
+};
+
+struct MemorySettings {
+  uint64_t limit = 2048ull * 1048576;  // Of resident memory of the process; the parts are derived (memory_plan.h).
+  uint32_t partitions = 0;             // Most partitions of a topic that the process is planned for; 0 is all.
+};
+
+struct ProcessSettings {
+  uint32_t stall_seconds = 60;  // A task without a step for so long makes the process unhealthy.
+  uint32_t stop_seconds = 25;   // How long the end may take after SIGTERM.
 };
 
 struct AdminSettings {
@@ -135,6 +143,8 @@ struct Settings {
   ThreadSettings threads;
   ServeSettings serve;
   ServedSettings served;
+  MemorySettings memory;
+  ProcessSettings process;
   AdminSettings admin;
   LogSettings log;
   std::string instance;  // Never empty after load_settings: the host's name where nothing else is said.

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/hash.h"
+#include "pipeline/memory_plan.h"
 
 namespace bloomring {
 namespace {
@@ -114,6 +115,21 @@ void check_served(const Settings& settings, const Misfits& misfits, std::vector<
                      "is longer than topics.retention_hours: after a restart, items that were served before that are unseen");
 }
 
+void check_memory(const Settings& settings, Misfits& misfits) {
+  const auto plan = plan_memory(settings);
+  if (!plan.ok()) misfits.require(false, "memory.limit", plan.status().message());
+}
+
+// Properties of librdkafka that make a queue larger or smaller than planned.
+void warn_of_queues(const KafkaSettings& kafka, const Misfits& misfits, std::vector<std::string>& warnings) {
+  for (const char* name : {"queued.max.messages.kbytes", "fetch.message.max.bytes", "max.partition.fetch.bytes",
+                           "queue.buffering.max.kbytes", "queue.buffering.max.messages"}) {
+    if (!kafka.properties.contains(name)) continue;
+    warnings.push_back(misfits.at("kafka.properties") + "sets " + name + ", which is otherwise derived from memory.limit: the "
+                       "process may take more than that");
+  }
+}
+
 void check_filter(const FilterSettings& filter, Misfits& misfits) {
   misfits.require(filter.retention_periods + 1 >= filter.periods_read, "filter.retention_periods",
                   "is " + std::to_string(filter.retention_periods) +
@@ -132,6 +148,8 @@ Status check_settings_fit(const Settings& settings, const Config& config, std::v
   check_serving(settings.serve, misfits);
   check_served(settings, misfits, warnings);
   check_filter(settings.filter, misfits);
+  check_memory(settings, misfits);
+  warn_of_queues(settings.kafka, misfits, warnings);
   misfits.require(settings.store.kind == StoreKind::kEmbedded, "store.kind",
                   "is redis, which is not available yet; use embedded, with store.path");
   return misfits.status();

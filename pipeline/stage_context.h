@@ -9,7 +9,9 @@
 #include "pipeline/health.h"
 #include "pipeline/kafka/producer.h"
 #include "pipeline/kafka/settings.h"
+#include "pipeline/memory_plan.h"
 #include "pipeline/settings.h"
+#include "pipeline/watchdog.h"
 #include "state/filter_store.h"
 #include "state/period.h"
 #include "state/state_memory.h"
@@ -18,11 +20,13 @@ namespace bloomring {
 
 struct StageContext {
   const Settings& settings;
+  const MemoryPlan& plan;
   const kafka::ClientSettings& kafka;  // Without group.
   const Calendar& calendar;
   const Clock& clock;
   Metrics& metrics;
   Health& health;
+  Watchdog& watchdog;
   kafka::Producer& producer;
   // The store as this process sees it; null in a process that runs ingest alone.
   FilterStore* filters = nullptr;
@@ -31,11 +35,13 @@ struct StageContext {
   std::function<void(std::string_view stage, const Status&)> on_failure;
 };
 
-// The settings of a stage's member of its consumer group.
-inline kafka::ClientSettings group_settings(const StageContext& context, std::string_view stage) {
+// The settings of a stage's member of its consumer group, whose queues take this part of the memory.
+inline kafka::ClientSettings group_settings(const StageContext& context, std::string_view stage, MemoryUse queue) {
   kafka::ClientSettings settings = context.kafka;
   settings.group = context.settings.kafka.group_prefix + "-" + std::string(stage);
   settings.instance_id = context.settings.instance + "-" + std::string(stage);
+  settings.queue_memory_bytes = context.plan.of(queue);
+  settings.queue_partitions_max = context.settings.memory.partitions;
   return settings;
 }
 

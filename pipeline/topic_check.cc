@@ -1,30 +1,35 @@
 #include "pipeline/topic_check.h"
 
+#include "pipeline/retention_need.h"
+
 namespace bloomring {
 
 namespace {
 
-void check_settings(kafka::Admin& admin, TopicFinding& finding) {
+void check_settings(kafka::Admin& admin, TopicFinding& finding, const Settings& settings) {
   if (finding.wanted.settings.empty()) return;
   const auto config = admin.config(finding.wanted.name);
   if (!config.ok()) {
     finding.warnings.push_back("its settings cannot be read: " + config.status().message());
     return;
   }
+  std::vector<std::string> retention;
+  if (finding.wanted.name == settings.topics.user_events) retention = check_retention(*config, settings.ring);
+  for (std::string& warning : retention) finding.warnings.push_back(std::move(warning));
   for (const auto& [key, wanted] : finding.wanted.settings) {
     const auto found = config->find(key);
     if (found == config->end() || found->second == wanted) continue;
     const std::string text = key + " is " + found->second + ", wanted is " + wanted;
     if (key == "retention.ms") {
       const bool shorter = found->second != "-1" && std::stoll(found->second) < std::stoll(wanted);
-      if (shorter) finding.warnings.push_back(text + ": a longer outage than that loses events");
+      if (shorter && retention.empty()) finding.warnings.push_back(text + ": a longer outage than that loses events");
     } else {
       finding.errors.push_back(text + ": change it with kafka-configs");
     }
   }
 }
 
-void check_one(kafka::Admin& admin, TopicFinding& finding) {
+void check_one(kafka::Admin& admin, TopicFinding& finding, const Settings& settings) {
   const TopicSpec& wanted = finding.wanted;
   if (!finding.found.exists) {
     finding.errors.push_back("does not exist: `bloomring topics --execute` creates it");
@@ -39,7 +44,7 @@ void check_one(kafka::Admin& admin, TopicFinding& finding) {
     finding.warnings.push_back("has " + std::to_string(finding.found.replication) + " replicas, topics.replication says " +
                                std::to_string(wanted.replication));
   }
-  check_settings(admin, finding);
+  check_settings(admin, finding, settings);
 }
 
 }  // namespace
@@ -62,16 +67,28 @@ std::vector<TopicSpec> topics_of(const Settings& settings) {
   return topic_registry(plan);
 }
 
-Result<std::vector<TopicFinding>> check_topics(kafka::Admin& admin, const std::vector<TopicSpec>& topics) {
+Result<std::vector<TopicFinding>> check_topics(kafka::Admin& admin, const std::vector<TopicSpec>& topics, const Settings& settings) {
   std::vector<std::string> names;
   for (const TopicSpec& topic : topics) names.push_back(topic.name);
   BLOOMRING_TRY_ASSIGN(const std::vector<kafka::TopicDescription> found, admin.describe(names));
   std::vector<TopicFinding> findings;
   for (size_t i = 0; i < topics.size(); ++i) {
     findings.push_back({topics[i], found[i], {}, {}});
-    check_one(admin, findings.back());
+    check_one(admin, findings.back(), settings);
   }
   return findings;
+}
+
+std::vector<std::string> retention_warnings(const Settings& settings) {
+  const std::string& topic = settings.topics.user_events;
+  const std::string cannot = "how long " + topic + " is kept cannot be told: ";
+  const auto admin = kafka::Admin::create(client_settings(settings));
+  if (!admin.ok()) return {cannot + admin.status().message()};
+  const auto config = (*admin)->config(topic);
+  if (!config.ok()) return {cannot + config.status().message()};
+  std::vector<std::string> found = check_retention(*config, settings.ring);
+  for (std::string& warning : found) warning = "topic " + topic + ": " + warning;
+  return found;
 }
 
 Status create_missing(kafka::Admin& admin, const std::vector<TopicFinding>& findings) {

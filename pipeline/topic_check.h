@@ -22,8 +22,11 @@ struct TopicFinding {
   std::vector<std::string> warnings;  // It would work, but probably is not meant.
 };
 
-// Asks the brokers. kRetry when none answers.
-Result<std::vector<TopicFinding>> check_topics(kafka::Admin& admin, const std::vector<TopicSpec>& topics);
+// Asks the brokers. kRetry when none answers. `settings` are those that the topics are of.
+Result<std::vector<TopicFinding>> check_topics(kafka::Admin& admin, const std::vector<TopicSpec>& topics, const Settings& settings);
+
+// What is wrong with how long user-events is kept, for the log at a start; a sentence where it cannot be told.
+std::vector<std::string> retention_warnings(const Settings& settings);
 
 // Creates the topics that are missing.
 Status create_missing(kafka::Admin& admin, const std::vector<TopicFinding>& findings);

@@ -2,6 +2,8 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+
 #include "operators/window_start.h"
 #include "pipeline/settings.h"
 
@@ -13,12 +15,12 @@ std::string store_path(const Settings& settings, PartitionId partition) {
   return settings.state.path + "/window-" + std::to_string(partition.value);
 }
 
-WindowTaskConfig task_config(const Settings& settings, PartitionId partition) {
+WindowTaskConfig task_config(const Settings& settings, const MemoryPlan& plan, PartitionId partition) {
   WindowTaskConfig config;
   config.window.partition = partition;
   config.window.partition_count = settings.topics.partitions;
   config.window.ring = {settings.ring.slots, settings.ring.slot_ms()};
-  config.window.drain.pass_bytes_max = settings.ring.drain_bytes_max;
+  config.window.drain.pass_bytes_max = plan.drain_pass_bytes(settings);
   config.window.drain_spread = settings.ring.drain_spread;
   config.events_topic = settings.topics.user_events;
   config.batches_topic = settings.topics.user_batches;
@@ -27,12 +29,21 @@ WindowTaskConfig task_config(const Settings& settings, PartitionId partition) {
   return config;
 }
 
+// Records that are not merged and that the log does not have any more.
+int64_t custody_gap(const WindowTask& task) {
+  const Offset log_start = task.source().log_start();
+  const Offset unmerged_from = task.window().ring().unmerged_from();
+  return std::max<int64_t>(0, std::min(log_start, task.window().ring().applied()).value - unmerged_from.value);
+}
+
 }  // namespace
 
 WindowStage::WindowStage(const StageContext& stage_context)
-    : PartitionStage(stage_context, "window", stage_context.settings.topics.user_events, stage_context.settings.threads.window),
+    : PartitionStage(stage_context, "window", stage_context.settings.topics.user_events, stage_context.settings.threads.window,
+                     MemoryUse::kWindowQueue),
       ring_config_{stage_context.settings.ring.slots, stage_context.settings.ring.slot_ms()},
       levels_(stage_context.metrics, "window"),
+      catch_up_("window", stage_context.clock, stage_context.metrics),
       registration_(stage_context.metrics.on_scrape([this](Scrape& scrape) { write(scrape); })) {}
 
 Result<PartitionStage::Made> WindowStage::make(PartitionId partition, const kafka::PartitionFacts& facts, std::unique_ptr<Source> source) {
@@ -43,8 +54,9 @@ Result<PartitionStage::Made> WindowStage::make(PartitionId partition, const kafk
   BLOOMRING_TRY_ASSIGN(std::unique_ptr<WindowStore> store, open_store(store_config));
   Offset read_from;
   BLOOMRING_TRY_ASSIGN(Ring ring, start_ring(*store, partition, facts, read_from));
-  auto task = std::make_unique<WindowTask>(task_config(settings, partition), std::move(store), std::move(ring), *context().filters,
+  auto task = std::make_unique<WindowTask>(task_config(settings, context().plan, partition), std::move(store), std::move(ring), *context().filters,
                                            std::move(source), context().producer.make_sink());
+  catch_up_.begin(partition, read_from, facts.log_end);
   return Made{std::move(task), read_from};
 }
 
@@ -79,7 +91,7 @@ Result<Ring> WindowStage::start_ring(WindowStore& store, PartitionId partition, 
 void WindowStage::report(PartitionId partition, PartitionTask& any) {
   const auto& task = static_cast<const WindowTask&>(any);
   const Ring& ring = task.window().ring();
-  Reported now{task.window().stats(), task.dead_letters(), {}, task.merged(), -1};
+  Reported now{task.window().stats(), task.dead_letters(), {}, task.merged(), -1, 0};
   for (const Ring::SlotView& slot : ring.slots()) {
     now.slots.push_back(slot.state);
     const bool unmerged = slot.state == SlotState::kSealed || slot.state == SlotState::kDraining;
@@ -87,10 +99,21 @@ void WindowStage::report(PartitionId partition, PartitionTask& any) {
     const int64_t began_ms = slot.hours.front().hour.value * ring_config_.slot_ms;
     if (now.oldest_unmerged_ms < 0 || began_ms < now.oldest_unmerged_ms) now.oldest_unmerged_ms = began_ms;
   }
+  catch_up_.note(partition, ring.applied(), now.stats.events);
+  catch_up_.tell();
+  now.custody_gap = custody_gap(task);
   levels_.set(topic(), partition, {ring.applied(), task.committed(), task.source().log_end()});
   const std::lock_guard lock(mutex_);
+  warn_of_gap(partition, reported_[partition].custody_gap, now.custody_gap);
   count(reported_[partition], now);
   reported_[partition] = now;
+}
+
+void WindowStage::warn_of_gap(PartitionId partition, int64_t before, int64_t now) {
+  if (now <= before || before > 0) return;
+  spdlog::error("window {}[{}]: {} records that are not merged were removed from the log by its retention; they exist only in "
+                "{} until they are merged. Lengthen the topic's retention", topic(), partition.value, now,
+                store_path(context().settings, partition));
 }
 
 void WindowStage::count(const Reported& before, const Reported& now) {
@@ -109,6 +132,7 @@ void WindowStage::count(const Reported& before, const Reported& now) {
 
 void WindowStage::forget(PartitionId partition) {
   levels_.forget(topic(), partition);
+  catch_up_.forget(partition);
   const std::lock_guard lock(mutex_);
   reported_.erase(partition);
 }
@@ -118,6 +142,7 @@ void WindowStage::write(Scrape& scrape) {
   std::array<double, kSlotStateCount> slots{};
   for (const auto& [partition, reported] : reported_) {
     const std::string label = std::to_string(partition.value);
+    scrape.write(metric::kCustodyGap, {label}, static_cast<double>(reported.custody_gap));
     for (size_t slot = 0; slot < reported.slots.size(); ++slot) {
       const SlotState state = reported.slots[slot];
       ++slots[static_cast<size_t>(state)];

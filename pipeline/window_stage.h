@@ -4,6 +4,7 @@
 #include <map>
 #include <mutex>
 
+#include "pipeline/catch_up.h"
 #include "pipeline/partition_levels.h"
 #include "pipeline/partition_stage.h"
 #include "pipeline/window_task.h"
@@ -24,6 +25,7 @@ class WindowStage final : public PartitionStage {
     std::vector<SlotState> slots;
     Offset merged{-1};
     int64_t oldest_unmerged_ms = -1;
+    int64_t custody_gap = 0;  // Records, of those that only the local state still has.
   };
 
   Result<Made> make(PartitionId partition, const kafka::PartitionFacts& facts, std::unique_ptr<Source> source) override;
@@ -31,11 +33,13 @@ class WindowStage final : public PartitionStage {
   Result<Ring> start_ring(WindowStore& store, PartitionId partition, const kafka::PartitionFacts& facts, Offset& read_from);
   void report(PartitionId partition, PartitionTask& task) override;
   void count(const Reported& before, const Reported& now);
+  void warn_of_gap(PartitionId partition, int64_t before, int64_t now);
   void forget(PartitionId partition) override;
   void write(Scrape& scrape);
 
   RingConfig ring_config_;
   PartitionLevels levels_;
+  CatchUpReport catch_up_;
   std::mutex mutex_;
   std::map<PartitionId, Reported> reported_;
   Metrics::Registration registration_;

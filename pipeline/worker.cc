@@ -5,6 +5,8 @@
 #include <chrono>
 #include <future>
 
+#include "pipeline/watchdog.h"
+
 namespace bloomring {
 
 namespace {
@@ -12,8 +14,16 @@ namespace {
 constexpr std::chrono::milliseconds kIdleWait{5};
 }  // namespace
 
-Worker::Worker(std::string name, const Clock& clock, OnFailure on_failure)
-    : name_(std::move(name)), clock_(clock), on_failure_(std::move(on_failure)), thread_([this] { run(); }) {}
+Worker::Worker(std::string name, const Clock& clock, OnFailure on_failure, Watchdog* watchdog)
+    : name_(std::move(name)),
+      clock_(clock),
+      on_failure_(std::move(on_failure)),
+      watchdog_(watchdog),
+      message_name_("a message to thread " + name_),
+      tick_name_("the report of thread " + name_),
+      thread_([this] { run(); }) {
+  if (watchdog_ != nullptr) watchdog_->watch(*this);
+}
 
 Worker::~Worker() {
   {
@@ -22,6 +32,33 @@ Worker::~Worker() {
   }
   wake_.notify_one();
   thread_.join();
+  if (watchdog_ != nullptr) watchdog_->forget(*this);
+}
+
+std::optional<Worker::Activity> Worker::activity() const {
+  const std::lock_guard lock(activity_mutex_);
+  if (doing_.empty()) return std::nullopt;
+  return Activity{doing_, doing_since_ns_};
+}
+
+template <typename F>
+auto Worker::doing(const std::string& what, F work) {
+  if (watchdog_ == nullptr) return work();
+  struct Doing {
+    Worker& worker;
+    Doing(Worker& at, const std::string& what) : worker(at) {
+      const int64_t now_ns = worker.clock_.steady_ns();
+      const std::lock_guard lock(worker.activity_mutex_);
+      worker.doing_ = what;
+      worker.doing_since_ns_ = now_ns;
+    }
+    ~Doing() {
+      const std::lock_guard lock(worker.activity_mutex_);
+      worker.doing_.clear();
+    }
+  };
+  const Doing doing(*this, what);
+  return work();
 }
 
 void Worker::post(std::function<void()> message) {
@@ -67,15 +104,15 @@ bool Worker::run_messages() {
       message = std::move(messages_.front());
       messages_.pop_front();
     }
-    message();
+    doing(message_name_, message);
   }
 }
 
 bool Worker::step_tasks() {
   bool worked = false;
-  for (size_t i = 0; i < tasks_.size(); ++i) {
-    Task* task = tasks_[i];
-    const Result<bool> stepped = task->step(clock_.now_ms());
+  for (size_t i = 0; i < members_.size(); ++i) {
+    Task* task = members_[i].task;
+    const Result<bool> stepped = doing(members_[i].name, [&] { return task->step(clock_.now_ms()); });
     if (stepped.ok()) {
       worked |= *stepped;
       continue;
@@ -90,7 +127,7 @@ bool Worker::step_tasks() {
 void Worker::tick_if_due() {
   if (!tick_ || clock_.steady_ns() < tick_due_ns_) return;
   tick_due_ns_ = clock_.steady_ns() + tick_interval_ns_;
-  tick_();
+  doing(tick_name_, tick_);
 }
 
 void Worker::wait() {

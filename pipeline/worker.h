@@ -2,6 +2,7 @@
 // nothing to do. The only place in the tree that makes threads.
 //
 // Rebalances, timers and shutdown reach a task as posted messages, so a task is never touched by two threads.
+// A watchdog, where one is given, sees what the thread is busy with and since when (pipeline/watchdog.h).
 // Failure: a task whose step fails is not stepped again; `on_failure` hears of it, on the worker's thread.
 #pragma once
 
@@ -10,6 +11,7 @@
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -19,12 +21,14 @@
 
 namespace bloomring {
 
+class Watchdog;
+
 class Worker {
  public:
   using OnFailure = std::function<void(const Status&)>;
 
-  // `name` has at most 15 characters: it is the thread's.
-  Worker(std::string name, const Clock& clock, OnFailure on_failure);
+  // `name` has at most 15 characters: it is the thread's. `watchdog` outlives the worker.
+  Worker(std::string name, const Clock& clock, OnFailure on_failure, Watchdog* watchdog = nullptr);
   // Ends after the step that is running; messages not yet run are dropped.
   ~Worker();
 
@@ -32,15 +36,33 @@ class Worker {
   void post(std::function<void()> message);
   void call(std::function<void()> message);
 
-  // To be called on the worker's thread (in a message): the task outlives its membership.
-  void add(Task& task) { tasks_.push_back(&task); }
-  void remove(Task& task) { std::erase(tasks_, &task); }
+  // To be called on the worker's thread (in a message): the task outlives its membership. `name` is for people:
+  // "window user-events[3]".
+  void add(Task& task, std::string name) { members_.push_back({&task, std::move(name)}); }
+  void remove(Task& task) {
+    std::erase_if(members_, [&](const Member& member) { return member.task == &task; });
+  }
+
+  // The step, message or tick that the thread is in, or nothing while it waits or goes from one to the next.
+  struct Activity {
+    std::string what;
+    int64_t since_ns;  // Of the steady clock.
+  };
+  std::optional<Activity> activity() const;
 
   // Calls `tick` on the thread about every `interval_ms`, between steps. One; to be set before any task is added.
   void set_ticker(int64_t interval_ms, std::function<void()> tick);
 
  private:
+  struct Member {
+    Task* task;
+    std::string name;
+  };
+
   void run();
+  // Runs it with `what` as the activity.
+  template <typename F>
+  auto doing(const std::string& what, F work);
   bool run_messages();
   bool step_tasks();
   void tick_if_due();
@@ -49,7 +71,14 @@ class Worker {
   const std::string name_;
   const Clock& clock_;
   const OnFailure on_failure_;
-  std::vector<Task*> tasks_;  // Of the thread.
+  Watchdog* const watchdog_;
+  const std::string message_name_;  // What a message and a tick are called as an activity.
+  const std::string tick_name_;
+  std::vector<Member> members_;  // Of the thread.
+
+  mutable std::mutex activity_mutex_;
+  std::string doing_;  // Empty: nothing.
+  int64_t doing_since_ns_ = 0;
 
   std::mutex mutex_;
   std::condition_variable wake_;

@@ -10,6 +10,7 @@
 
 #include "state/embedded_options.h"
 #include "state/filter_rows.h"
+#include "state/store_check.h"
 #include "state/store_meta.h"
 
 namespace bloomring {
@@ -196,6 +197,10 @@ Status EmbeddedFilterFollower::read(std::string_view user_key, std::span<const P
 
 Status EmbeddedFilterFollower::scan(const std::function<bool(const StoredFilter&, std::string_view user_key)>& visit) {
   return impl_->reading([&](const FilterRows& rows) { return rows.scan(visit); });
+}
+
+Result<StoreCheck> EmbeddedFilterFollower::check(const StoreCheckProgress& progress) {
+  return impl_->reading([&](const FilterRows& rows) { return check_rows(rows, impl_->config.partition_count, progress); });
 }
 
 Status EmbeddedFilterFollower::apply(std::span<const FilterUpdate>) { return not_writable(); }

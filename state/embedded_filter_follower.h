@@ -17,6 +17,7 @@
 #include <memory>
 
 #include "state/embedded_filter_store.h"
+#include "state/store_backup.h"
 
 namespace bloomring {
 
@@ -38,6 +39,8 @@ class EmbeddedFilterFollower final : public FilterStore {
   Status refresh() override;
   Status scan(const std::function<bool(const StoredFilter&, std::string_view user_key)>& visit) override;
   FilterStoreStats stats() const override;
+  // Reads every row (state/store_backup.h).
+  Result<StoreCheck> check(const StoreCheckProgress& progress);
 
  private:
   struct Impl;

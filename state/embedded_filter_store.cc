@@ -7,6 +7,7 @@
 
 #include "base/fault_point.h"
 #include "base/hash.h"
+#include "state/backup_engine.h"
 #include "state/embedded_options.h"
 #include "state/filter_rows.h"
 #include "state/filter_update.h"
@@ -182,6 +183,22 @@ FilterStoreStats EmbeddedFilterStore::stats() const {
   stats.physical_bytes_written = written(rocksdb::WAL_FILE_BYTES) + written(rocksdb::FLUSH_WRITE_BYTES) +
                                  written(rocksdb::COMPACT_WRITE_BYTES);
   return stats;
+}
+
+Result<StoreBackup> EmbeddedFilterStore::back_up(const StoreBackupConfig& config) {
+  if (!impl_->writable()) return impl_->refusal();
+  return take_backup(*impl_->db, config);
+}
+
+Status EmbeddedFilterStore::forget_watermarks() {
+  if (!impl_->writable()) return impl_->refusal();
+  rocksdb::WriteBatch batch;
+  for (uint32_t p = 0; p < impl_->config.partition_count; ++p) {
+    BLOOMRING_TRY(status_of(batch.Delete(watermark_key(PartitionId(static_cast<int32_t>(p)))), "filter store"));
+  }
+  rocksdb::WriteOptions durably;
+  durably.sync = true;
+  return impl_->written(impl_->db->Write(durably, &batch));
 }
 
 Status EmbeddedFilterStore::compact() {

@@ -22,6 +22,9 @@
 
 namespace bloomring {
 
+struct StoreBackup;        // state/store_backup.h.
+struct StoreBackupConfig;
+
 struct EmbeddedFilterStoreConfig {
   std::string path;  // Made when it does not exist.
   filter::Policy policy;
@@ -47,6 +50,11 @@ class EmbeddedFilterStore final : public FilterStore {
   Status refresh() override { return {}; }
   Status scan(const std::function<bool(const StoredFilter&, std::string_view user_key)>& visit) override;
   FilterStoreStats stats() const override;
+
+  // Takes a backup while others write. Blocks for as long as copying takes; one at a time for each folder.
+  Result<StoreBackup> back_up(const StoreBackupConfig& config);
+  // Removes the watermarks of all partitions, durably, and keeps the filters: for a log that was made anew.
+  Status forget_watermarks();
 
   // Writes everything to table files and compacts them, which unites every operand and drops what has expired. Takes
   // as long as reading and writing the whole store; for tests, inspection and quiet hours.

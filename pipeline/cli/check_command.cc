@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "pipeline/cli/commands.h"
 #include "pipeline/cli/output.h"
+#include "pipeline/memory_plan.h"
 #include "pipeline/topic_check.h"
 #include "state/embedded_filter_follower.h"
 
@@ -15,21 +16,36 @@ using Json = nlohmann::ordered_json;
 struct Verdict {
   std::vector<std::string> checked;
   std::vector<std::string> warnings;
+  MemoryPlan memory;
 };
+
+Json memory_json(const MemoryPlan& plan) {
+  Json parts = Json::object();
+  for (const MemoryPart& part : plan.parts()) parts[std::string(part.name)] = part.bytes;
+  return {{"limit", plan.total()}, {"parts", parts}};
+}
+
+std::string memory_text(const MemoryPlan& plan) {
+  std::string text = "memory: " + bytes_text(plan.total());
+  for (const MemoryPart& part : plan.parts()) text += "\n  " + std::string(part.name) + ": " + bytes_text(part.bytes);
+  return text + "\n";
+}
 
 void print_verdict(const CheckArgs& args, const Verdict& verdict) {
   if (args.output == OutputFormat::kJson) {
-    const Json json = {{"ok", true}, {"file", args.config.path}, {"checked", verdict.checked}, {"warnings", verdict.warnings}};
+    Json json = {{"ok", true}, {"file", args.config.path}, {"checked", verdict.checked}, {"warnings", verdict.warnings}};
+    json["memory"] = memory_json(verdict.memory);
     return print(json.dump() + "\n");
   }
   for (const std::string& warning : verdict.warnings) print("warning: " + warning + "\n");
   for (const std::string& part : verdict.checked) print(part + ": ok\n");
+  print(memory_text(verdict.memory));
 }
 
 Status check_brokers(const Settings& settings, Verdict& verdict) {
   BLOOMRING_TRY(check_runnable(settings));
   BLOOMRING_TRY_ASSIGN(const std::unique_ptr<kafka::Admin> admin, kafka::Admin::create(client_settings(settings)));
-  BLOOMRING_TRY_ASSIGN(const std::vector<TopicFinding> findings, check_topics(*admin, topics_of(settings)));
+  BLOOMRING_TRY_ASSIGN(const std::vector<TopicFinding> findings, check_topics(*admin, topics_of(settings), settings));
   std::string errors;
   for (const TopicFinding& finding : findings) {
     for (const std::string& error : finding.errors) errors += (errors.empty() ? "topic " : "\ntopic ") + finding.wanted.name + " " + error;
@@ -66,7 +82,9 @@ int check_command(const CheckArgs& args) {
     print(loaded->effective_yaml);
     return 0;
   }
-  Verdict verdict{{"configuration"}, loaded->warnings};
+  const auto memory = plan_memory(loaded->settings);
+  if (!memory.ok()) return report(memory.status());
+  Verdict verdict{{"configuration"}, loaded->warnings, *memory};
   if (!args.offline) {
     if (const Status brokers = check_brokers(loaded->settings, verdict); !brokers.ok()) return report(brokers);
     if (const Status store = check_store(loaded->settings, verdict); !store.ok()) return report(store);

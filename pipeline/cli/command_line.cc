@@ -26,6 +26,7 @@ struct CommandLine {
   CheckArgs check;
   TopicsArgs topics;
   InspectArgs inspect;
+  StoreArgs store;
   ReferenceArgs reference;
   std::string stages;
   std::function<int()> chosen;
@@ -262,6 +263,31 @@ void declare_inspect(CLI::App& app, CommandLine& line) {
   command.callback([&line] { line.chosen = [&line] { return inspect_command(line.inspect); }; });
 }
 
+void declare_store(CLI::App& app, CommandLine& line) {
+  StoreArgs& args = line.store;
+  CLI::App& command = *app.add_subcommand("store", "Back up, restore and check the embedded filter store");
+  const std::map<std::string, StoreWhat> words = {{"backup", StoreWhat::kBackup},
+                                                  {"list", StoreWhat::kList},
+                                                  {"restore", StoreWhat::kRestore},
+                                                  {"check", StoreWhat::kCheck},
+                                                  {"new-log", StoreWhat::kNewLog}};
+  add_word(command, "what", args.what, words,
+           "backup: take one, beside the running process; list: those there are; restore: into an empty store.path; check: "
+           "every value; new-log: keep the filters and forget the log they came from")
+      ->required();
+  add_config_flags(command, args.config);
+  CLI::Option* backup = command.add_option("--backup", args.backup, "Number of a backup, for restore and check; 0 is the newest")
+                            ->type_name("N");
+  command.add_option("--admin", args.admin, "Admin port of the process that writes the store (default: admin.listen)")
+      ->type_name("HOST:PORT");
+  command.add_flag("--execute", args.execute, "For new-log: do it; without it, only show what would be done");
+  add_output_flag(command, args.output);
+  command.callback([&line, backup] {
+    line.store.of_backup = backup->count() > 0;
+    line.chosen = [&line] { return store_command(line.store); };
+  });
+}
+
 void declare_reference(CLI::App& app, CommandLine& line) {
   CLI::App& command = *app.add_subcommand("reference", "Print a reference page, made from the declarations");
   const std::map<std::string, ReferenceWhat> words = {{"config", ReferenceWhat::kConfig},
@@ -322,6 +348,7 @@ int run_command_line(int argc, const char* const* argv) {
   declare_check(app, line);
   declare_topics(app, line);
   declare_inspect(app, line);
+  declare_store(app, line);
   declare_reference(app, line);
   const std::vector<std::string> names = command_names(app);
   if (argc < 2) return refuse("a command is missing", "");

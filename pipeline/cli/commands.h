@@ -121,6 +121,18 @@ struct InspectArgs {
 };
 int inspect_command(const InspectArgs& args);
 
+enum class StoreWhat : uint8_t { kBackup, kList, kRestore, kCheck, kNewLog };
+struct StoreArgs {
+  StoreWhat what = StoreWhat::kCheck;
+  ConfigArgs config;
+  uint32_t backup = 0;      // For restore and check: its number, 0 for the newest.
+  bool of_backup = false;   // For check: a backup instead of the store.
+  std::string admin;        // For backup: where the process that writes the store answers; admin.listen when empty.
+  bool execute = false;     // For new-log.
+  OutputFormat output = OutputFormat::kJson;
+};
+int store_command(const StoreArgs& args);
+
 enum class ReferenceWhat : uint8_t { kConfig, kMetrics, kTopics };
 struct ReferenceArgs {
   ReferenceWhat what = ReferenceWhat::kConfig;

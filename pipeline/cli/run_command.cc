@@ -1,11 +1,15 @@
 #include <spdlog/spdlog.h>
 
+#include <atomic>
+
 #include "base/clock.h"
 #include "base/fault_point.h"
 #include "pipeline/cli/commands.h"
 #include "pipeline/cli/output.h"
 #include "pipeline/process.h"
 #include "pipeline/signals.h"
+#include "pipeline/stop_bound.h"
+#include "pipeline/topic_check.h"
 
 namespace bloomring::cli {
 
@@ -38,8 +42,17 @@ int run_command(const RunArgs& args) {
   const std::unique_ptr<SteppedClock> stepped = SteppedClock::from_environment(system);
   auto process = Process::start(*settings, stepped ? static_cast<const Clock&>(*stepped) : system);
   if (!process.ok()) return report(process.status());
+  if (settings->runs(Stage::kWindow)) {
+    for (const std::string& warning : retention_warnings(*settings)) spdlog::warn(warning);
+  }
   const Status ended = run_until_told(**process);
+  std::atomic<bool> stopped{false};
+  const StopBound bound(system, int64_t{settings->process.stop_seconds} * 1000, [&stopped, running = process->get()] {
+    return stopped ? "the stores and clients to close" : running->busy_with();
+  });
   (*process)->stop(leave_signal_came() ? Going::kLeaves : Going::kComesBack);
+  stopped = true;
+  process->reset();
   return report(ended);
 }
 

@@ -36,7 +36,7 @@ std::string to_text(const Json& topic) {
 Status show_and_create(const TopicsArgs& args, const Settings& settings) {
   BLOOMRING_TRY(check_runnable(settings));
   BLOOMRING_TRY_ASSIGN(const std::unique_ptr<kafka::Admin> admin, kafka::Admin::create(client_settings(settings)));
-  BLOOMRING_TRY_ASSIGN(const std::vector<TopicFinding> findings, check_topics(*admin, topics_of(settings)));
+  BLOOMRING_TRY_ASSIGN(const std::vector<TopicFinding> findings, check_topics(*admin, topics_of(settings), settings));
   if (args.execute) BLOOMRING_TRY(create_missing(*admin, findings));
   Json topics = Json::array();
   std::string text;

@@ -73,8 +73,7 @@ const Properties kConsumer = {{"enable.auto.commit", "false"},
 // it can go fatal in 2.0.2 after a time-out, and a repeated record is harmless here.
 const Properties kProducer = {{"acks", "all"},
                               {"message.timeout.ms", "0"},
-                              {"compression.codec", "lz4"},
-                              {"queue.buffering.max.messages", "1000000"}};
+                              {"compression.codec", "lz4"}};
 
 Properties operator+(Properties left, const Properties& right) {
   left.insert(left.end(), right.begin(), right.end());
@@ -89,24 +88,32 @@ ConfHandle bare_conf() {
   return conf;
 }
 
-size_t queue_kbytes(size_t queue_bytes_max, size_t partitions_max) {
-  const size_t share = queue_bytes_max / std::max<size_t>(partitions_max, 1) / 1024;
-  return std::clamp<size_t>(share, 1024, 64 * 1024);
+// A quarter of the share is for what is fetched at once, so that both together stay within it.
+QueueBounds queue_bounds(const ClientSettings& settings, size_t partitions_max) {
+  size_t partitions = std::max<size_t>(partitions_max, 1);
+  if (settings.queue_partitions_max > 0) partitions = std::min(partitions, settings.queue_partitions_max);
+  const size_t payload = settings.queue_memory_bytes / partitions / std::max<size_t>(settings.queue_overhead, 1);
+  return {std::clamp<size_t>(payload * 3 / 4 / 1024, 64, 64 * 1024), std::clamp<size_t>(payload / 4, 64 << 10, 1 << 20)};
 }
 
 Result<ConfHandle> consumer_conf(const ClientSettings& settings, size_t partitions_max) {
-  const auto kbytes = std::to_string(queue_kbytes(settings.queue_bytes_max, partitions_max));
-  BLOOMRING_TRY_ASSIGN(ConfHandle conf,
-                       make_conf(settings, kCommon + kConsumer + Properties{{"queued.max.messages.kbytes", kbytes}}));
+  const QueueBounds bounds = queue_bounds(settings, partitions_max);
+  const Properties queue = {{"queued.max.messages.kbytes", std::to_string(bounds.payload_kbytes)},
+                            {"fetch.message.max.bytes", std::to_string(bounds.fetch_bytes)}};
+  BLOOMRING_TRY_ASSIGN(ConfHandle conf, make_conf(settings, kCommon + kConsumer + queue));
   if (!settings.group.empty()) BLOOMRING_TRY(set(conf.get(), "group.id", settings.group));
   if (!settings.instance_id.empty()) BLOOMRING_TRY(set(conf.get(), "group.instance.id", settings.instance_id));
   return conf;
 }
 
+// Half of the memory is for the payload, the rest for librdkafka's own and for packed batches; a record costs it about
+// half a kilobyte beside its payload.
 Result<ConfHandle> producer_conf(const ClientSettings& settings) {
-  const auto kbytes = std::to_string(std::max<size_t>(settings.send_queue_bytes_max / 1024, 1));
+  const size_t kbytes = std::max<size_t>(settings.send_memory_bytes / 2 / 1024, 1);
+  const size_t records = std::clamp<size_t>(settings.send_memory_bytes / 1024, 1000, 1'000'000);
   return make_conf(settings, kCommon + kProducer +
-                                 Properties{{"queue.buffering.max.kbytes", kbytes},
+                                 Properties{{"queue.buffering.max.kbytes", std::to_string(kbytes)},
+                                            {"queue.buffering.max.messages", std::to_string(records)},
                                             {"linger.ms", std::to_string(settings.linger_ms)}});
 }
 

@@ -16,8 +16,12 @@ Result<ConfHandle> producer_conf(const ClientSettings& settings);
 // Of a client that connects to nothing; it logs as the others do.
 ConfHandle bare_conf();
 
-// One partition's share of the prefetch budget in KiB: [1 MiB, 64 MiB].
-size_t queue_kbytes(size_t queue_bytes_max, size_t partitions_max);
+// Bounds of one partition's queue that keep it within its share of the memory.
+struct QueueBounds {
+  size_t payload_kbytes;  // queued.max.messages.kbytes: when it is reached, nothing more is asked for.
+  size_t fetch_bytes;     // fetch.message.max.bytes: what may come on top, because it was asked for before.
+};
+QueueBounds queue_bounds(const ClientSettings& settings, size_t partitions_max);
 
 // kInvalid when properties contradict each other. Connects when first needed.
 Result<ClientHandle> make_client(ConfHandle conf, rd_kafka_type_t type);

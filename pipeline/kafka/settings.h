@@ -28,15 +28,18 @@ struct ClientSettings {
   // moves nothing. Empty: a dynamic member, which leaves when it closes. Two live members must not share one.
   std::string instance_id{};
 
-  // Prefetch budget of one consumer: bytes of fetched, not yet read records over all partitions of its topics
-  // together. Each partition gets an equal share of at least 1 MiB and at most 64 MiB. Counts keys and values; add
-  // about 300 bytes a record for librdkafka's own.
-  size_t queue_bytes_max = size_t{256} << 20;
+  // Memory that one consumer may take for fetched, not yet read records over all partitions of its topics together.
+  // Each partition gets an equal share. `queue_overhead` is how many times its payload a record takes: librdkafka adds
+  // some 300 bytes to each, so 4 for plays of 100 bytes, 2 for small blocks.
+  size_t queue_memory_bytes = size_t{512} << 20;
+  size_t queue_overhead = 2;
+  // The most partitions that the group is expected to give this member; 0 is all. More get the same share each.
+  size_t queue_partitions_max = 0;
   // The least time between two commits of a group consumer, in milliseconds.
   int commit_interval_ms = 1000;
 
-  // Bound of what a producer holds, sent and unsent: bytes of records that are not yet acknowledged.
-  size_t send_queue_bytes_max = size_t{256} << 20;
+  // Memory that a producer may take for records that are not yet acknowledged, sent or not.
+  size_t send_memory_bytes = size_t{256} << 20;
   // How long a record may wait for company, in milliseconds.
   int linger_ms = 5;
 };

@@ -183,6 +183,31 @@ TEST_CASE("config: a value of the wrong type or out of range is refused with its
   CHECK(message_of("ring: 3\n") == "F:1: ring is a section; it must be a map of keys");
 }
 
+TEST_CASE("config: sizes are bytes or have a suffix, are printed with one, and a size that is none is refused") {
+  const auto load = [](const std::string& text, uint64_t& limit) {
+    Config config;
+    config.section("memory", "Memory.");
+    config.bytes("memory.limit", &limit).range(1024, int64_t{1} << 40).doc("Limit.");
+    const Status status = config.load({.flags = {{"memory.limit", text, "--set"}}});
+    return status.ok() ? config.effective_yaml() : status.message();
+  };
+  uint64_t limit = 0;
+  const auto sizes = std::map<std::string, uint64_t>{{"4096", 4096},      {"2GiB", 2ull << 30},   {"1.5 GiB", 3ull << 29},
+                                                     {"512MiB", 512 << 20}, {"512M", 512 << 20},  {"64KiB", 64 << 10},
+                                                     {"500MB", 500'000'000}, {"2kB", 2000}};
+  for (const auto& [text, bytes] : sizes) {
+    INFO(text);
+    load(text, limit);
+    CHECK(limit == bytes);
+  }
+  CHECK_THAT(load("1536MiB", limit), Catch::Contains("limit: 1536MiB  # --set"));
+  CHECK_THAT(load("2048", limit), Catch::Contains("limit: 2KiB"));
+  for (const char* wrong : {"lots", "-1", "5 XB", "1", "GiB", "nan", "1e300", ""}) {
+    INFO(wrong);
+    CHECK_THAT(load(wrong, limit), Catch::Contains("must be a number of bytes in [1KiB, 1024GiB], as 512MiB or 2GiB"));
+  }
+}
+
 TEST_CASE("config: a key that is set twice is refused with both lines") {
   CHECK(message_of("ring:\n  slots: 7\n  slots: 8\n") == "F:3: ring.slots is already set in line 2");
   CHECK(message_of("ring:\n  slots: 7\nring.slots: 8\n") == "F:3: ring.slots is already set in line 2");

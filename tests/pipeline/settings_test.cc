@@ -83,7 +83,7 @@ TEST_CASE("settings: every key is documented, has its environment variable and a
 TEST_CASE("settings: the number of partitions divides the number of shards") {
   for (uint32_t count = 1; count <= kShardCount; ++count) {
     if (count > 60 && count % 50 != 0) continue;  // All small counts and the round ones.
-    const std::string text = complaint({{"topics.partitions", std::to_string(count)}});
+    const std::string text = complaint({{"topics.partitions", std::to_string(count)}, {"memory.limit", "64GiB"}});
     INFO(count);
     CHECK((text.empty()) == (kShardCount % count == 0));
   }
@@ -157,6 +157,18 @@ TEST_CASE("settings: replicas, filters, stores, zones and addresses are checked"
   CHECK(complaint({{"stages", "ingest,wndow"}}) ==
         "--stages: stages is [ingest, wndow]; it must be one or a list of ingest, window, merge, serve");
   CHECK(complaint({{"instance", "a/b"}}) == "--instance: instance is a/b; it must be 1 to 200 of a-z A-Z 0-9 . _ -");
+}
+
+TEST_CASE("settings: one number bounds all memory, and one that is too small is refused with the least that works") {
+  CHECK(load({})->settings.memory.limit == 2048ull << 20);
+  CHECK(load({{"memory.limit", "1536MiB"}})->settings.memory.limit == 1536ull << 20);
+  CHECK_THAT(complaint({{"memory.limit", "128MiB"}}),
+             Catch::StartsWith("--memory.limit: memory.limit is 128 MiB; it must be at least ") && Catch::Contains("50 partitions"));
+  CHECK_THAT(complaint({{"memory.limit", "lots"}}), Catch::Contains("a number of bytes in [64MiB, 1024GiB], as 512MiB or 2GiB"));
+  const auto tuned = load({{"kafka.properties", "{queued.max.messages.kbytes: 65536}"}});
+  REQUIRE(tuned.ok());
+  REQUIRE(tuned->warnings.size() == 1);
+  CHECK_THAT(tuned->warnings[0], Catch::Contains("queued.max.messages.kbytes") && Catch::Contains("memory.limit"));
 }
 
 TEST_CASE("settings: everything that does not fit is said at once") {

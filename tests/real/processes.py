@@ -150,6 +150,10 @@ class Process:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._child.pid, number)
 
+    def signal(self, name):
+        """A signal by its name, "SIGSTOP", to the whole group."""
+        self._signal(signal.Signals[name])
+
     def kill9(self):
         """kill -9 of the whole group, as a machine that loses power would."""
         assert self.running(), self.describe("should have been running when it was to be killed")

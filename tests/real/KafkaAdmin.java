@@ -1,0 +1,39 @@
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.HashMap;
+import java.util.Optional;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.admin.RecordsToDelete;
+import org.apache.kafka.common.TopicPartition;
+
+/** What tests do to topics that kcat cannot: see kafka_admin.py, which runs this file with the broker's own jars. */
+public class KafkaAdmin {
+  public static void main(String[] words) throws Exception {
+    Properties properties = new Properties();
+    properties.put("bootstrap.servers", words[0]);
+    try (Admin admin = Admin.create(properties)) {
+      switch (words[1]) {
+        case "delete-records" -> {  // TOPIC PARTITION OFFSET ...
+          Map<TopicPartition, RecordsToDelete> below = new HashMap<>();
+          for (int i = 3; i + 1 < words.length; i += 2) {
+            below.put(new TopicPartition(words[2], Integer.parseInt(words[i])),
+                RecordsToDelete.beforeOffset(Long.parseLong(words[i + 1])));
+          }
+          admin.deleteRecords(below).all().get();
+        }
+        case "delete-topic" -> admin.deleteTopics(List.of(words[2])).all().get();
+        case "create-topic" -> {  // TOPIC PARTITIONS KEY=VALUE ...
+          Map<String, String> configs = new HashMap<>();
+          for (int i = 4; i < words.length; ++i) {
+            configs.put(words[i].split("=", 2)[0], words[i].split("=", 2)[1]);
+          }
+          admin.createTopics(List.of(new NewTopic(words[2], Optional.of(Integer.parseInt(words[3])), Optional.empty())
+              .configs(configs))).all().get();
+        }
+        default -> throw new IllegalArgumentException(words[1]);
+      }
+    }
+  }
+}

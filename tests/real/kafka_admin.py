@@ -1,0 +1,29 @@
+"""What tests do to topics that kcat cannot: cut a log at its start, remove a topic, make one. Runs KafkaAdmin.java with
+the jars of a broker's version."""
+
+import pathlib
+
+import kafka_server
+import processes
+
+_PROGRAM = pathlib.Path(__file__).with_name("KafkaAdmin.java")
+
+
+def _run(bootstrap, *words):
+    jars = kafka_server.jars(kafka_server.VERSIONS[0])
+    processes.run(["java", "-XX:TieredStopAtLevel=1", "-cp", f"{jars}/*", "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
+                   _PROGRAM, bootstrap, *words], bound_s=90)
+
+
+def delete_records(bootstrap, topic, below):
+    """below: {partition: offset}; everything before the offset is gone, as retention would have it."""
+    _run(bootstrap, "delete-records", topic, *[word for pair in sorted(below.items()) for word in pair])
+
+
+def delete_topic(bootstrap, topic):
+    _run(bootstrap, "delete-topic", topic)
+
+
+def create_topic(bootstrap, topic, partitions, **configs):
+    """configs by their names with _ for the dots."""
+    _run(bootstrap, "create-topic", topic, partitions, *[f"{key.replace('_', '.')}={value}" for key, value in configs.items()])
