@@ -1,0 +1,65 @@
+"""An installation of its own on a broker that several tests share: topics, groups and folders carry its name."""
+
+import json
+import time
+
+import chain
+import plays
+import processes
+
+
+class Installation:
+    """stages run as processes that share the store; each keeps its state below the installation's folder."""
+
+    def __init__(self, folder, bootstrap, name, slot_seconds=chain.SLOT_SECONDS, **sections):
+        self.name = name
+        self.bootstrap = bootstrap
+        self.folder = folder / name
+        self.folder.mkdir()
+        settings = chain.config(self.folder, bootstrap, name)
+        settings["topics"].update(plays=f"plays-{name}", user_events=self.events, user_batches=f"batches-{name}",
+                                  dead=f"dead-{name}")
+        settings["kafka"]["group_prefix"] = name
+        settings["ring"]["slot_seconds"] = slot_seconds
+        settings["state"]["path"] = str(self.folder / "state")
+        for section, keys in sections.items():
+            settings.setdefault(section, {}).update(keys)
+        self.path = self.folder / "bloomring.yaml"
+        self.path.write_text(json.dumps(settings))
+        self.command("topics", "--execute")
+
+    @property
+    def events(self):
+        return f"events-{self.name}"
+
+    def command(self, *words, check=True):
+        """(exit code, standard output, standard error) of a bloomring command with this configuration."""
+        return processes.run([plays.binary(), *words, "--config", self.path], check=check, bound_s=90)
+
+    def process(self, stages, env=None):
+        """A process with these stages, not started."""
+        instance = stages.replace(",", "-")
+        command = [plays.binary(), "run", "--config", self.path, "--stages", stages, "--set", f"instance={instance}"]
+        return processes.Process(instance, command, self.folder, env)
+
+    def play(self, items, users=30):
+        now_ms = int(time.time() * 1000)
+        lines = [json.dumps({"user": f"u{u}", "item": item, "time": now_ms}) for u in range(users) for item in items]
+        processes.kcat_produce(self.bootstrap, f"plays-{self.name}", lines)
+
+    def ends(self):
+        return processes.end_offsets(self.bootstrap, self.events, chain.PARTITIONS)
+
+    def wait_until_ingested(self, process, ready, plays_sent):
+        """Until the process has read so many plays since its start, and committed them behind acknowledged blocks."""
+        def total(name, **labels):
+            return sum(processes.values(processes.metrics(ready["admin"]), name, **labels))
+        process.wait_until(lambda: total("bloomring_ingest_records_total") >= plays_sent, 60, "the plays to be ingested")
+        process.wait_until(lambda: total("bloomring_custody_lag_records", stage="ingest") == 0, 60, "the plays to be committed")
+
+    def wait_until_answered(self, process, grpc, items, reasons, user="u7", bound_s=120):
+        """Until every item is seen in a complete answer, for one of the reasons."""
+        def answered():
+            answer = plays.query(grpc, user, items)
+            return answer["complete"] and all(verdict.get("reason") in reasons for verdict in answer["items"])
+        process.wait_until(answered, bound_s, f"{items} to be answered by {reasons}")

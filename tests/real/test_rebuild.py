@@ -1,0 +1,55 @@
+"""What a process reads again after it has lost its disk, and that it tells how far it is."""
+
+import contextlib
+import shutil
+
+import chain
+import installation
+import kafka_server
+import law
+import processes
+
+
+class Rebuild(law.LawCase):
+    def test_without_disk(self):
+        """rebuild: without its disk the window stage reads again exactly what is not merged, and nothing before it"""
+        with processes.temp_folder("rebuild") as folder, \
+                kafka_server.KafkaServer(kafka_server.VERSIONS[0], folder / "kafka") as server, contextlib.ExitStack() as stack:
+            site = installation.Installation(folder, server.bootstrap, "rebuild")
+            ingest, merge, window = (stack.enter_context(site.process(stage)) for stage in ("ingest", "merge", "window"))
+            ready = ingest.ready_line(60)
+            merge.ready_line(60)
+            admin = window.ready_line(60)["admin"]
+            site.play(["a", "b", "c"], users=100)
+            site.wait_until_ingested(ingest, ready, 300)
+
+            def merged():
+                """{partition: merged offset}"""
+                return {int(dict(labels)["partition"]): int(offset) for (name, labels), offset in processes.metrics(admin).items()
+                        if name == "bloomring_merged_offset"}
+
+            def everything_merged():
+                ends = site.ends()
+                return all(merged().get(p, 0) >= end for p, end in ends.items())
+            window.wait_until(everything_merged, 90, "everything to be merged")
+            self.assertEqual(merge.term(), 0)
+            site.play(["d", "e"], users=100)
+            site.wait_until_ingested(ingest, ready, 500)
+            ends = site.ends()
+
+            def applied():
+                return sum(processes.values(processes.metrics(admin), "bloomring_window_events_total"))
+            window.wait_until(lambda: applied() == 500, 30, "everything to be applied")
+            below = merged()
+            window.kill9()
+            shutil.rmtree(site.folder / "state")
+
+            admin = window.start().ready_line(60)["admin"]
+            window.wait_until(lambda: applied() == 200, 60, "what is not merged to be read again")
+            blocks = sum(processes.values(processes.metrics(admin), "bloomring_window_records_total"))
+            self.assertEqual(blocks, sum(end - below.get(p, 0) for p, end in ends.items()))
+            self.assertEqual(window.err.read_text().count("no local state: reads from offset"), 2 * chain.PARTITIONS)
+            merge.start().ready_line(60)
+            window.wait_until(everything_merged, 90, "what was read again to be merged")
+            found = processes.metrics(admin)
+            self.assertEqual(processes.values(found, "bloomring_rebuild_events_left", stage="window"), [0])

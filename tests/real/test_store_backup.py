@@ -1,0 +1,78 @@
+"""The embedded filter store is backed up beside the running processes, and after a restore the log brings back what was
+merged since, by itself."""
+
+import contextlib
+import json
+
+import installation
+import kafka_admin
+import kafka_server
+import law
+import processes
+
+SEEN = ["recent", "filter"]
+
+
+class StoreBackup(law.LawCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.stack = contextlib.ExitStack()
+        cls.folder = cls.stack.enter_context(processes.temp_folder("backup"))
+        cls.server = cls.stack.enter_context(kafka_server.KafkaServer(kafka_server.VERSIONS[0], cls.folder / "kafka"))
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.stack.close()
+
+    def test_restore(self):
+        """store: after a restore every stage notices the older watermark and reads the log from there; nothing stays
+        unseen. When the log has lost it, the numbers and the way out are said"""
+        site = installation.Installation(self.folder, self.server.bootstrap, "restore",
+                                         store={"backup_path": str(self.folder / "backups")})
+        with contextlib.ExitStack() as stack:
+            merge, window, serve, ingest = (stack.enter_context(site.process(stage))
+                                            for stage in ("merge", "window", "serve", "ingest"))
+            admin = merge.ready_line(60)["admin"]
+            window.ready_line(60), ingest.ready_line(60)
+            grpc = serve.ready_line(60)["grpc"]
+            site.play(["a", "b"])
+            site.wait_until_answered(serve, grpc, ["a", "b"], ["filter"])
+
+            taken = json.loads(site.command("store", "backup", "--admin", admin)[1])
+            self.assertGreater(taken["bytes_new"], 0)
+            self.assertEqual([one["backup"] for one in json.loads(site.command("store", "list")[1])["backups"]], [taken["backup"]])
+            self.assertEqual(sum(processes.values(processes.metrics(admin), "bloomring_store_backups_total", result="ok")), 1)
+
+            site.play(["c", "d"])
+            site.wait_until_answered(serve, grpc, ["c", "d"], ["filter"])
+            checked = json.loads(site.command("store", "check")[1])
+            self.assertEqual((checked["sound"], checked["items"]), (True, 30 * 4))
+
+            self.assertEqual(merge.term(), 0)
+            code, _, err = site.command("store", "restore", check=False)
+            self.assertEqual(code, 2)
+            self.assertIn("is not empty", err)
+            (site.folder / "store").rename(site.folder / "store-lost")
+            restored = json.loads(site.command("store", "restore")[1])
+            self.assertEqual((restored["backup"], restored["items"]), (taken["backup"], 30 * 2))
+            merge.start().ready_line(60)
+
+            for process in (window, serve):
+                self.assertEqual(process.wait(60), 1)
+                self.assertIn("the filter store went back", process.tail(30))
+            window.start().ready_line(60)
+            grpc = serve.start().ready_line(60)["grpc"]
+            site.wait_until_answered(serve, grpc, ["a", "b", "c", "d"], SEEN, bound_s=10)
+            site.wait_until_answered(serve, grpc, ["a", "b", "c", "d"], ["filter"])
+            self.assertEqual(json.loads(site.command("store", "check")[1])["items"], 30 * 4)
+
+            # The same restore again, but the log has been cut since: what was merged after the backup is lost.
+            ends = site.ends()
+            self.assertEqual([process.term() for process in (ingest, window, serve, merge)], [0, 0, 0, 0])
+            kafka_admin.delete_records(self.server.bootstrap, site.events, ends)
+            (site.folder / "store").rename(site.folder / "store-lost-again")
+            site.command("store", "restore", "--backup", str(taken["backup"]))
+            merge.start().ready_line(60)
+            self.assertEqual(window.start().wait(60), 1)
+            self.assertRegex(window.tail(20), r"\d+ records of user-events from offset \d+ are not merged and no longer in the log, "
+                                              r"which starts at \d+.*Restore a newer filter store, or set state\.accept_lost_events")
