@@ -74,10 +74,11 @@ void BM_Lookup(benchmark::State& state) {
   fill(plays, blocks, false);
   std::mt19937_64 random(2);
   std::vector<RecentPlay> found;
+  std::vector<RecentForget> forgets;
   uint64_t total = 0;
   for (auto _ : state) {
     found.clear();
-    plays.lookup(user_hash(user_key(random() % kUsers)), PeriodIndex(0), found);
+    plays.lookup(user_hash(user_key(random() % kUsers)), PeriodIndex(0), found, forgets);
     total += found.size();
   }
   state.counters["plays_found"] = benchmark::Counter(static_cast<double>(total), benchmark::Counter::kAvgIterations);

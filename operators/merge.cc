@@ -1,5 +1,7 @@
 #include "operators/merge.h"
 
+#include <algorithm>
+
 #include "base/fault_point.h"
 #include "base/hash.h"
 
@@ -34,7 +36,11 @@ Status Merge::unite(UserBatchReader& reader, std::string_view record, int64_t no
   }
   pending_.clear();
   items_.clear();
+  times_ms_.clear();
+  users_.clear();
+  user_keys_.clear();
   while (reader.next_user()) add_user(reader, now_ms);
+  BLOOMRING_TRY(apply_forgets(now_ms));
   BLOOMRING_TRY(flush_updates());
   drain_seen_.insert(hash_bytes(record, 0));
   fault_point("merge.applied");
@@ -44,7 +50,7 @@ Status Merge::unite(UserBatchReader& reader, std::string_view record, int64_t no
 void Merge::add_user(UserBatchReader& reader, int64_t now_ms) {
   const uint64_t hash = user_hash(reader.user_key());
   const size_t first = pending_.size();
-  for (QuarterIndex quarter; reader.next_quarter(quarter, quarter_items_);) {
+  for (QuarterIndex quarter; reader.next_quarter(quarter, quarter_items_, quarter_times_ms_);) {
     const PeriodIndex period = calendar_.period_of(quarter);
     if (!calendar_.kept(hash, period, now_ms)) {
       stats_.plays_expired += quarter_items_.size();
@@ -53,19 +59,83 @@ void Merge::add_user(UserBatchReader& reader, int64_t now_ms) {
     const bool same_period = pending_.size() > first && pending_.back().period == period;
     if (!same_period) pending_.push_back({reader.user_key(), period, items_.size(), items_.size()});
     items_.insert(items_.end(), quarter_items_.begin(), quarter_items_.end());
+    times_ms_.insert(times_ms_.end(), quarter_times_ms_.begin(), quarter_times_ms_.end());
     pending_.back().items_end = items_.size();
-    stats_.plays += quarter_items_.size();
   }
+  user_keys_.push_back(reader.user_key());
+  users_.push_back({first, pending_.size(), reader.forgets()});
   ++stats_.batches;
+}
+
+// Leaves the plays that count in pending_, and what is to be written of what was forgotten in forgotten_updates_.
+Status Merge::apply_forgets(int64_t now_ms) {
+  forgotten_.clear();
+  forgotten_updates_.clear();
+  BLOOMRING_TRY(store_.read_forgotten(user_keys_, forgotten_));
+  for (size_t i = 0; i < users_.size(); ++i) {
+    if (users_[i].forgets.empty() && forgotten_[i].empty()) continue;
+    ForgottenUpdate update{user_keys_[i], std::move(forgotten_[i]), PeriodIndex(0), PeriodIndex(0)};
+    const bool forgets_changed = take_forgets(users_[i], update, now_ms);
+    const bool plays_changed = take_plays(users_[i], update.forgotten);
+    if (forgets_changed || plays_changed) forgotten_updates_.push_back(std::move(update));
+  }
+  return {};
+}
+
+// Up to when plays are forgotten; see the header.
+int64_t Merge::reach_ms(const DrainedForget& forget) const {
+  const MergedWatermark merged = watermark_.value_or(MergedWatermark{});
+  const Offset merged_end = merged.ahead.empty() ? merged.offset : merged.ahead.back().to;
+  const bool passed = merged_end > forget.offset;
+  return forget.late || passed ? calendar_.start_ms(calendar_.period_of_ms(forget.time_ms)) - 1 : forget.time_ms;
+}
+
+// True when the store did not know of it.
+bool Merge::take_forgets(const User& user, ForgottenUpdate& update, int64_t now_ms) {
+  const uint64_t hash = user_hash(update.user_key);
+  update.forgotten.expire([&](int64_t time_ms) { return !calendar_.kept(hash, calendar_.period_of_ms(time_ms), now_ms); });
+  uint64_t news = 0;
+  for (const DrainedForget& forget : user.forgets) {
+    const int64_t until_ms = reach_ms(forget);
+    const PeriodIndex period = calendar_.period_of_ms(until_ms);
+    if (!calendar_.kept(hash, period, now_ms)) continue;
+    if (!forget.everything) {
+      news += update.forgotten.forget_item(forget.item, until_ms);
+    } else if (update.forgotten.forget_everything(until_ms)) {
+      // A filter is kept for retention_periods after its own period and expires in the next one.
+      const int32_t now = calendar_.period_of_ms(now_ms).value;
+      update.removed_from = PeriodIndex(std::max(0, now - static_cast<int32_t>(calendar_.config().retention_periods) - 1));
+      update.removed_to = std::max(update.removed_to, PeriodIndex(period.value + 1));
+      ++news;
+    }
+  }
+  stats_.forgets += news;
+  return news > 0;
+}
+
+// Takes the user's plays that do not count out of pending_. True when one of a forgotten item was news.
+bool Merge::take_plays(const User& user, Forgotten& forgotten) {
+  bool changed = false;
+  for (size_t p = user.pending_begin; p < user.pending_end; ++p) {
+    size_t kept = pending_[p].items_begin;
+    for (size_t i = kept; i < pending_[p].items_end; ++i) {
+      if (forgotten.take_play(items_[i], times_ms_[i], changed)) items_[kept++] = items_[i];
+    }
+    stats_.plays_forgotten += pending_[p].items_end - kept;
+    pending_[p].items_end = kept;
+  }
+  return changed;
 }
 
 Status Merge::flush_updates() {
   updates_.clear();
   for (const Pending& p : pending_) {
+    if (p.items_begin == p.items_end) continue;
     updates_.push_back({p.user_key, p.period, std::span(items_).subspan(p.items_begin, p.items_end - p.items_begin)});
+    stats_.plays += p.items_end - p.items_begin;
   }
-  if (updates_.empty()) return {};
-  return store_.apply(updates_);
+  if (updates_.empty() && forgotten_updates_.empty()) return {};
+  return store_.apply(forgotten_updates_, updates_);
 }
 
 Status Merge::end_slot(const SlotEnd& end) {

@@ -1,5 +1,12 @@
-// The merge stage's work on one partition: unites user batches with the filters and moves the merged watermark.
+// The merge stage's work on one partition: unites user batches with the filters, keeps what users have forgotten
+// (state/forgotten.h), and moves the merged watermark.
 //
+// A play that was forgotten is not united, by the exact event times of both. A forget goes with every batch of plays
+// that were logged after it, so whatever was merged before a forget became known here was logged before its hour, and
+// happened before it: the filters up to the period of the forget may be removed, or masked for the item, as a whole. Two
+// cases are different, and there the forget reaches only to the beginning of its period, since no play after a forget
+// may be unseen: a forget that is late (its hour began after it happened), and one that comes when something that was
+// logged behind it is merged already (after the store went back to a backup).
 // Guarantee: the watermark is moved over an hour only after every batch of that hour's drain was applied to the store by
 // this object, and the store makes both durable in this order. Batches of a range that is merged already are skipped.
 // A slot end whose batches were not all seen here moves nothing: they may have been applied to a store that has gone
@@ -34,6 +41,8 @@ struct MergeStats {
   uint64_t batches = 0;          // Users' batches united.
   uint64_t plays = 0;            // Plays united.
   uint64_t plays_expired = 0;    // Plays of a period beyond retention: counted and skipped.
+  uint64_t plays_forgotten = 0;  // Plays that the user has forgotten: counted and skipped.
+  uint64_t forgets = 0;          // That were news to the store.
   uint64_t records_covered = 0;  // Records of a range that was merged already.
   uint64_t slot_ends = 0;
   uint64_t slot_ends_incomplete = 0;  // Not all of their batches were seen.
@@ -57,6 +66,8 @@ class Merge {
  private:
   Status unite(UserBatchReader& reader, std::string_view record, int64_t now_ms);
   void add_user(UserBatchReader& reader, int64_t now_ms);
+  Status apply_forgets(int64_t now_ms);
+  int64_t reach_ms(const DrainedForget& forget) const;
   Status flush_updates();
   Status end_slot(const SlotEnd& end);
 
@@ -67,6 +78,14 @@ class Merge {
     size_t items_begin;
     size_t items_end;
   };
+  // One user's part of the record.
+  struct User {
+    size_t pending_begin;
+    size_t pending_end;
+    std::vector<DrainedForget> forgets;
+  };
+  bool take_forgets(const User& user, ForgottenUpdate& update, int64_t now_ms);
+  bool take_plays(const User& user, Forgotten& forgotten);
 
   MergeConfig config_;
   const Calendar& calendar_;
@@ -77,7 +96,13 @@ class Merge {
   std::unordered_set<uint64_t> drain_seen_;   // ...and the hashes of its records: one may be in the log twice.
   std::vector<Pending> pending_;
   std::vector<ItemHash> items_;
+  std::vector<int64_t> times_ms_;  // Of the items.
   std::vector<ItemHash> quarter_items_;
+  std::vector<int64_t> quarter_times_ms_;
+  std::vector<User> users_;
+  std::vector<std::string_view> user_keys_;  // Of the users.
+  std::vector<Forgotten> forgotten_;         // As it is stored, of the users.
+  std::vector<ForgottenUpdate> forgotten_updates_;
   std::vector<FilterUpdate> updates_;
 };
 

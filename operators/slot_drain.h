@@ -2,12 +2,17 @@
 //
 // The work is cut into passes over disjoint ranges of shards, so that memory stays under a bound however large the
 // slot is, and so that the window stage can spread the passes over the hour. Each pass reads the slot once and emits
-// the batches of its shards: per user the plays sorted by quarter and item, without repeats. The same slot always
-// gives the same batches.
+// the batches of its shards: per user the plays sorted by quarter and item, without repeats, and the forgets. The same
+// slot always gives the same batches, as long as the same earlier hours are unmerged (DrainHeader::earlier).
+// Guarantee: with a play goes every forget of its user that was logged before the end of the play's hour, unless that
+// forget is merged. So when the merge stage unites a play, it knows all that was forgotten until then.
+// A forget is late when it happened before the beginning of its own hour: then plays after it may stand in hours that
+// were drained before anybody knew of it.
 // Threading: used by the partition's task. Failure: that of the window store.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,6 +29,7 @@ struct SlotDrainConfig {
   size_t pass_bytes_max = 64 << 20;  // Memory of one pass: at least 1 MiB.
   size_t passes = 16;                // Into how many passes a large slot is cut at least.
   size_t record_bytes = 64 << 10;    // A user batches record is closed when it is so large.
+  int64_t slot_ms = 3'600'000;       // Length of an hour.
 };
 
 class SlotDrain {
@@ -45,12 +51,27 @@ class SlotDrain {
 
  private:
   struct Play {
+    DrainedPlay play;
     uint32_t user;
-    uint32_t quarter;
-    uint64_t item;
   };
+  struct Forget {
+    uint32_t user;
+    DrainedForget forget;
+    auto operator<=>(const Forget&) const = default;
+  };
+  struct Shards {
+    uint32_t from;
+    uint32_t to;
+  };
+  enum class Take { kAll, kForgets };
   DrainHeader header() const;
-  void collect(std::string_view block, uint32_t shard_from, uint32_t shard_to);
+  Shards shards_of_pass() const;
+  Status scan(WindowStore& store, const StagedHour& staged, Shards shards, Take take);
+  void collect(Offset offset, std::string_view block, int64_t hour_start_ms, Shards shards, Take take);
+  void sort_plays();
+  void sort_forgets();
+  std::span<const DrainedPlay> plays_of(uint32_t user);
+  std::span<const DrainedForget> forgets_of(uint32_t user, size_t& at);
   void emit(std::vector<std::string>& records);
   void close_record(std::vector<std::string>& records);
 
@@ -68,6 +89,8 @@ class SlotDrain {
   UserTable users_;
   std::vector<uint32_t> begins_;   // Where each user's plays begin in sorted_.
   std::vector<DrainedPlay> sorted_;
+  std::vector<Forget> forgets_;
+  std::vector<DrainedForget> user_forgets_;
   UserBatchBuilder builder_;
 };
 

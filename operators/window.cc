@@ -18,7 +18,9 @@ double phase_of(PartitionId partition) {
 
 }  // namespace
 
-Window::Window(WindowConfig config, WindowStore& store, Ring ring) : config_(config), store_(store), ring_(std::move(ring)) {}
+Window::Window(WindowConfig config, WindowStore& store, Ring ring) : config_(config), store_(store), ring_(std::move(ring)) {
+  config_.drain.slot_ms = config_.ring.slot_ms;
+}
 
 Result<Refusal> Window::apply(Offset offset, int64_t log_time_ms, std::string_view block, std::string& detail) {
   auto opened = EventBlockReader::open(block, config_.partition, config_.partition_count);
@@ -26,7 +28,7 @@ Result<Refusal> Window::apply(Offset offset, int64_t log_time_ms, std::string_vi
     detail = opened.status().message();
     return Refusal::kBadBlock;
   }
-  const HourIndex hour = ring_.admit(offset, log_time_ms, opened->events(), block.size());
+  const HourIndex hour = ring_.admit(offset, log_time_ms, opened->events(), block.size(), opened->forgets());
   BLOOMRING_TRY(store_.stage(hour, offset, block, ring_.state(config_.partition_count)));
   fault_point("window.staged");
   ++stats_.blocks;

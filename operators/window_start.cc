@@ -13,13 +13,17 @@ bool usable(const WindowState& local, const MergedWatermark& watermark) {
   return accounts_for_all(local, watermark) && local.applied >= watermark.offset;
 }
 
+HourIndex first_hour(const WindowStartFacts& facts) {
+  return facts.watermark ? HourIndex(facts.watermark->hour.value + 1) : HourIndex(0);
+}
+
 // One record is read again, so that the task sees whether this is the log that it was read from.
 Result<WindowStart> resume(const WindowState& local, const WindowStartFacts& facts) {
   const bool lost = local.applied < facts.log_start;
   if (lost && !facts.accept_lost_events) return fatal(describe_lost_events(local.applied, facts.log_start));
   const Offset read_from = std::max(Offset(local.applied.value - 1), facts.log_start);
   const std::string gap = lost ? ", without the records up to " + text(facts.log_start) + " that the log has lost" : "";
-  return WindowStart{true, read_from, Offset(0), "continues at its applied offset " + text(local.applied) + gap};
+  return WindowStart{true, read_from, Offset(0), first_hour(facts), "continues at its applied offset " + text(local.applied) + gap};
 }
 
 // The log ends before an offset that was there once.
@@ -68,7 +72,7 @@ Result<WindowStart> decide_window_start(const WindowStartFacts& facts) {
   const Offset read_from = std::max(merged, facts.log_start);
   const std::string why = facts.local ? "local state does not continue the filter store: wiped, reads from offset "
                                       : "no local state: reads from offset ";
-  return WindowStart{false, read_from, merged, why + text(read_from)};
+  return WindowStart{false, read_from, merged, first_hour(facts), why + text(read_from)};
 }
 
 }  // namespace bloomring

@@ -37,6 +37,7 @@ struct WindowStart {
   bool resume = false;     // Use the local state; otherwise wipe it.
   Offset read_from;        // The first offset to read: where it resumes, the last applied one, to be compared.
   Offset base;             // Where the ring's first hour starts when the state is wiped.
+  HourIndex first_hour;    // A ring without hours begins with no hour before it: those are merged.
   std::string reason;      // One sentence for the log.
 };
 

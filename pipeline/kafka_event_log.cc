@@ -21,9 +21,8 @@ Result<std::unique_ptr<KafkaEventLog>> KafkaEventLog::create(const KafkaEventLog
   return std::unique_ptr<KafkaEventLog>(new KafkaEventLog(config, std::move(producer)));
 }
 
-void KafkaEventLog::append(const UserKey& user_key, std::span<const Event> events,
-                           std::function<void(Status)> durable) {
-  if (events.empty()) return durable({});
+void KafkaEventLog::append(const UserKey& user_key, std::span<const Event> events, Durable durable) {
+  BLOOMRING_CHECK(!events.empty(), "an append of nothing");
   const uint64_t hash = user_hash(user_key.bytes());
   const PartitionId partition = partition_of(shard_of_hash(hash), config_.partition_count);
   EventBlockBuilder builder;
@@ -33,9 +32,9 @@ void KafkaEventLog::append(const UserKey& user_key, std::span<const Event> event
     return durable(retry(std::to_string(config_.in_flight_max) + " writes wait for the brokers already"));
   }
   const OutRecord record{config_.topic, partition, {}, builder.finish(partition, config_.partition_count), {}};
-  producer_->write(record, [this, durable = std::move(durable)](Status status) {
+  producer_->write(record, [this, durable = std::move(durable)](Result<int64_t> log_time_ms) {
     in_flight_.fetch_sub(1);
-    durable(std::move(status));
+    durable(std::move(log_time_ms));
   });
 }
 

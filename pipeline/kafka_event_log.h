@@ -38,7 +38,7 @@ class KafkaEventLog final : public EventLog {
   static Result<std::unique_ptr<KafkaEventLog>> create(const KafkaEventLogConfig& config,
                                                        kafka::ClientSettings settings);
 
-  void append(const UserKey& user_key, std::span<const Event> events, std::function<void(Status)> durable) override;
+  void append(const UserKey& user_key, std::span<const Event> events, Durable durable) override;
 
   // Waits until nothing is under way. kRetry when that took longer than `timeout_ms`.
   Status flush(int timeout_ms) { return producer_->flush(timeout_ms); }

@@ -85,7 +85,7 @@ Result<Ring> WindowStage::start_ring(WindowStore& store, PartitionId partition, 
   read_from = start.read_from;
   if (start.resume && !start_facts.local->hours.empty()) return Ring::restore(ring_config_, *start_facts.local);
   BLOOMRING_TRY(store.clear());
-  return Ring(ring_config_, start.resume ? start_facts.local->applied : start.base);
+  return Ring(ring_config_, start.resume ? start_facts.local->applied : start.base, start.first_hour);
 }
 
 void WindowStage::report(PartitionId partition, PartitionTask& any) {

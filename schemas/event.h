@@ -1,4 +1,8 @@
 // One thing that happened to a (user, item).
+//
+// What a forget says is a law of event times alone: a play, or a serve, counts unless there is a forget of its item, or of
+// everything, whose event time is not before its own. So events may stand in the log twice, late and in any order, and
+// old plays may be replayed: the answer is the same. docs/decisions/0010-forgetting-by-event-time.md says how it is kept.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +20,7 @@ enum class EventKind : uint8_t {
   kForgetAll = 4,   // The user clears the history; the item hash is 0.
 };
 inline constexpr uint8_t kEventKindMax = 4;
+constexpr bool is_forget(EventKind kind) { return kind == EventKind::kForget || kind == EventKind::kForgetAll; }
 
 // Event times that are accepted anywhere: [2000-01-01, 2100-01-01) UTC, in Unix milliseconds.
 inline constexpr int64_t kEventTimeMinMs = 946'684'800'000;

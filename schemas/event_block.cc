@@ -77,7 +77,9 @@ Result<EventBlockReader> EventBlockReader::open(std::string_view bytes, Partitio
   EventBlockReader reader;
   reader.body_ = body;
   BLOOMRING_TRY(reader.verify(partition, partition_count));
-  return reopen(bytes);
+  EventBlockReader verified = reopen(bytes);
+  verified.forgets_ = reader.forgets_;
+  return verified;
 }
 
 Status EventBlockReader::verify(PartitionId partition, uint32_t partition_count) {
@@ -112,6 +114,7 @@ Status EventBlockReader::verify(PartitionId partition, uint32_t partition_count)
       if (delta >= static_cast<uint64_t>(kEventTimeEndMs) - base) {
         return bad_record("event block: event time out of range");
       }
+      forgets_ += is_forget(static_cast<EventKind>(kind)) ? 1 : 0;
     }
     seen += count;
   }

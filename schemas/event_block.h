@@ -58,6 +58,8 @@ class EventBlockReader {
   static EventBlockReader reopen(std::string_view bytes);
 
   uint64_t events() const { return events_; }
+  // How many of them are forgets. Not known of a reopened block: 0.
+  uint64_t forgets() const { return forgets_; }
 
   // Moves to the next user; what is left of the previous user's events is skipped.
   bool next_user();
@@ -73,6 +75,7 @@ class EventBlockReader {
   std::string_view body_;  // Without the checksum.
   size_t at_ = 0;
   uint64_t events_ = 0;
+  uint64_t forgets_ = 0;
   uint64_t users_left_ = 0;
   uint64_t user_events_left_ = 0;
   int64_t time_base_ms_ = 0;

@@ -35,6 +35,11 @@ std::string readable(std::string_view bytes) {
   return text;
 }
 
+std::string describe_user(std::string_view user_key) {
+  const UserKey user = UserKey::from_bytes(user_key);
+  return readable(user.user()) + (user.scene().empty() ? "" : " in scene " + readable(user.scene()));
+}
+
 std::string_view unit_name(PeriodUnit unit) {
   if (unit == PeriodUnit::kMonth) return "month";
   return unit == PeriodUnit::kWeek ? "week" : "day";
@@ -72,13 +77,28 @@ Result<FilterKey> parse_filter_key(std::string_view key) {
   return parsed;
 }
 
-std::string describe_filter_key(std::string_view key) {
+std::string forgotten_key(std::string_view user_key) {
+  std::string key(1, kForgottenKeyTag);
+  append_u16_be(key, shard_of(user_key).value);
+  key.append(user_key);
+  return key;
+}
+
+Result<std::string_view> parse_forgotten_key(std::string_view key) {
+  if (key.size() <= kFilterKeyHeadBytes || key[0] != kForgottenKeyTag) return corrupt("not a forgotten key");
+  const std::string_view user_key = key.substr(kFilterKeyHeadBytes);
+  if (!UserKey::valid(user_key)) return corrupt("forgotten key without a valid user key");
+  if (u16_be(key.substr(1)) != shard_of(user_key).value) return corrupt("forgotten key under the wrong shard");
+  return user_key;
+}
+
+std::string describe_store_key(std::string_view key) {
+  if (const auto user_key = parse_forgotten_key(key); user_key.ok()) {
+    return "what user " + describe_user(*user_key) + " has forgotten";
+  }
   const auto parsed = parse_filter_key(key);
   if (!parsed.ok()) return "key " + readable(key);
-  const UserKey user = UserKey::from_bytes(parsed->user_key);
-  std::string text = "filter of user " + readable(user.user());
-  if (!user.scene().empty()) text += " in scene " + readable(user.scene());
-  return text + ", " + std::string(unit_name(parsed->unit)) + " " + std::to_string(parsed->period.value);
+  return "filter of user " + describe_user(parsed->user_key) + ", " + std::string(unit_name(parsed->unit)) + " " + std::to_string(parsed->period.value);
 }
 
 std::string watermark_key(PartitionId partition) {

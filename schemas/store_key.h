@@ -2,6 +2,7 @@
 // period, in which unit of periods.
 //
 //   filter key     'f' shard:u16be user_key:bytes unit:('m' | 'w' | 'd') period:u16be
+//   forgotten key  'g' shard:u16be user_key:bytes
 //   watermark key  'w' partition:u16be
 //   meta key       'm'
 //
@@ -41,13 +42,20 @@ struct FilterKey {
 };
 
 inline constexpr char kFilterKeyTag = 'f';
+inline constexpr char kForgottenKeyTag = 'g';
 inline constexpr char kWatermarkKeyTag = 'w';
 
 // `user_key` is valid UserKey bytes and the period has a key: the caller has checked both.
 std::string filter_key(std::string_view user_key, PeriodUnit unit, PeriodIndex period);
 Result<FilterKey> parse_filter_key(std::string_view key);
-// "filter of user u1 in scene feed, month 683"; for a key that does not parse, its bytes, unprintable ones as %XX.
-std::string describe_filter_key(std::string_view key);
+// Where lies what the user has forgotten (state/forgotten.h). `user_key` is valid UserKey bytes.
+std::string forgotten_key(std::string_view user_key);
+// The UserKey bytes; they point into the key.
+Result<std::string_view> parse_forgotten_key(std::string_view key);
+
+// "filter of user u1 in scene feed, month 683", "what user u1 has forgotten"; for a key that is neither, its bytes,
+// unprintable ones as %XX.
+std::string describe_store_key(std::string_view key);
 
 // Filter keys of all shards lie in [begin, end).
 inline constexpr std::string_view kFilterKeysBegin = "f";

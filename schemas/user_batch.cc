@@ -15,6 +15,7 @@ void write_header(ByteWriter& writer, uint8_t kind, const DrainHeader& header) {
   writer.varint(static_cast<uint64_t>(header.partition.value));
   writer.varint(static_cast<uint64_t>(header.range.from.value));
   writer.varint(static_cast<uint64_t>(header.range.to.value));
+  writer.u32(header.earlier);
 }
 
 // Reads the head behind the kind byte.
@@ -32,6 +33,7 @@ Status read_header(ByteReader& in, PartitionId partition, uint32_t partition_cou
   header.partition_count = partition_count;
   header.range.from = Offset(static_cast<int64_t>(in.varint()));
   header.range.to = Offset(static_cast<int64_t>(in.varint()));
+  header.earlier = in.u32();
   if (!in.ok() || header.range.from.value < 0 || header.range.to <= header.range.from) {
     return bad_record("batch record: header is cut short or its range is empty");
   }
@@ -39,11 +41,58 @@ Status read_header(ByteReader& in, PartitionId partition, uint32_t partition_cou
 }
 
 constexpr auto kQuarterFirst = static_cast<uint64_t>(kEventTimeMinMs / kQuarterMs);
+constexpr size_t kItemBytesMin = sizeof(uint64_t) + 1;
 constexpr auto kQuarterEnd = static_cast<uint64_t>(kEventTimeEndMs / kQuarterMs);
 
-Status verify_quarters(ByteReader& in) {
+// What a forget is, in one byte: they ascend in the order of DrainedForget.
+uint8_t rank_of(const DrainedForget& forget) { return static_cast<uint8_t>(1 + 2 * forget.everything + forget.late); }
+constexpr uint8_t kRankMax = 4;
+
+void write_forget(ByteWriter& writer, const DrainedForget& forget) {
+  writer.u8(rank_of(forget));
+  if (!forget.everything) writer.u64(forget.item.value);
+  writer.varint(static_cast<uint64_t>(forget.time_ms));
+  writer.varint(static_cast<uint64_t>(forget.offset.value));
+}
+
+DrainedForget read_forget(ByteReader& in) {
+  DrainedForget forget;
+  const uint8_t rank = in.u8();
+  forget.everything = rank > 2;
+  forget.late = rank % 2 == 0;
+  if (!forget.everything) forget.item = ItemHash(in.u64());
+  forget.time_ms = static_cast<int64_t>(in.varint());
+  forget.offset = Offset(static_cast<int64_t>(in.varint()));
+  return forget;
+}
+
+// Reads the number of forgets that is at hand, and verifies them.
+Status verify_forgets(ByteReader& in, Offset end, uint64_t& forgets) {
+  forgets = in.varint();
+  if (forgets > in.left()) return bad_record("user batches: number of forgets is not possible");
+  uint8_t last_rank = 0;
+  uint64_t last_item = 0;
+  for (uint64_t i = 0; i < forgets; ++i) {
+    ByteReader ahead = in;
+    const uint8_t rank = ahead.u8();
+    const DrainedForget forget = read_forget(in);
+    if (!in.ok() || rank == 0 || rank > kRankMax) return bad_record("user batches: forgets are cut short or of an unknown kind");
+    const bool ascends = rank > last_rank || (rank == last_rank && !forget.everything && forget.item.value > last_item);
+    if (!ascends) return bad_record("user batches: forgets are not ascending");
+    if (forget.time_ms < kEventTimeMinMs || forget.time_ms >= kEventTimeEndMs || forget.offset.value < 0 || forget.offset >= end) {
+      return bad_record("user batches: time or offset of a forget out of range");
+    }
+    last_rank = rank;
+    last_item = forget.item.value;
+  }
+  return {};
+}
+
+Status verify_quarters(ByteReader& in, bool may_be_none) {
   const uint64_t quarters = in.varint();
-  if (quarters == 0 || quarters > in.left()) return bad_record("user batches: number of quarters is not possible");
+  if ((quarters == 0 && !may_be_none) || quarters > in.left()) {
+    return bad_record("user batches: number of quarters is not possible");
+  }
   uint64_t quarter = 0;
   for (uint64_t q = 0; q < quarters; ++q) {
     const uint64_t delta = in.varint();
@@ -53,25 +102,31 @@ Status verify_quarters(ByteReader& in) {
     }
     quarter += delta;
     if (quarter < kQuarterFirst || quarter >= kQuarterEnd) return bad_record("user batches: quarter out of range");
-    if (items == 0 || items > in.left() / sizeof(uint64_t)) return bad_record("user batches: number of items is not possible");
+    if (items == 0 || items > in.left() / kItemBytesMin) return bad_record("user batches: number of items is not possible");
     uint64_t last = 0;
     for (uint64_t i = 0; i < items; ++i) {
       const uint64_t item = in.u64();
+      const uint64_t ms = in.varint();
       if (i > 0 && item <= last) return bad_record("user batches: items are not ascending");
+      if (ms >= static_cast<uint64_t>(kQuarterMs)) return bad_record("user batches: the time of a play lies outside its quarter");
       last = item;
     }
   }
   return {};
 }
 
-Status verify_users(ByteReader& in, PartitionId partition, uint32_t partition_count) {
+Status verify_users(ByteReader& in, const DrainHeader& header) {
   const uint64_t users = in.varint();
   if (!in.ok() || users == 0) return bad_record("user batches: no users");
   for (uint64_t user = 0; user < users; ++user) {
     const std::string_view key = in.bytes();
     if (!in.ok() || !UserKey::valid(key)) return bad_record("user batches: user key is not valid");
-    if (partition_of(shard_of(key), partition_count) != partition) return bad_record("user batches: user of another partition");
-    BLOOMRING_TRY(verify_quarters(in));
+    if (partition_of(shard_of(key), header.partition_count) != header.partition) {
+      return bad_record("user batches: user of another partition");
+    }
+    uint64_t forgets = 0;
+    BLOOMRING_TRY(verify_forgets(in, header.range.to, forgets));
+    BLOOMRING_TRY(verify_quarters(in, forgets > 0));
   }
   if (!in.ok() || !in.at_end()) return bad_record("user batches: length differs from its header");
   return {};
@@ -79,20 +134,26 @@ Status verify_users(ByteReader& in, PartitionId partition, uint32_t partition_co
 
 }  // namespace
 
-void UserBatchBuilder::add(std::string_view user_key, std::span<const DrainedPlay> plays) {
+void UserBatchBuilder::add(std::string_view user_key, std::span<const DrainedForget> forgets,
+                           std::span<const DrainedPlay> plays) {
   ByteWriter writer(body_);
   writer.bytes(user_key);
+  writer.varint(forgets.size());
+  for (const DrainedForget& forget : forgets) write_forget(writer, forget);
   uint64_t quarters = 0;
   for (size_t i = 0; i < plays.size(); ++i) quarters += i == 0 || plays[i].quarter != plays[i - 1].quarter;
   writer.varint(quarters);
-  int64_t previous = 0;
+  uint32_t previous = 0;
   for (size_t begin = 0; begin < plays.size();) {
     size_t end = begin + 1;
     while (end < plays.size() && plays[end].quarter == plays[begin].quarter) ++end;
-    writer.varint(static_cast<uint64_t>(plays[begin].quarter.value - previous));
-    previous = plays[begin].quarter.value;
+    writer.varint(plays[begin].quarter - previous);
+    previous = plays[begin].quarter;
     writer.varint(end - begin);
-    for (; begin < end; ++begin) writer.u64(plays[begin].item.value);
+    for (; begin < end; ++begin) {
+      writer.u64(plays[begin].item.value);
+      writer.varint(plays[begin].ms);
+    }
   }
   ++users_;
 }
@@ -118,7 +179,7 @@ Result<UserBatchReader> UserBatchReader::open(std::string_view bytes, PartitionI
   UserBatchReader reader;
   BLOOMRING_TRY(read_header(in, partition, partition_count, reader.header_));
   const std::string_view users = body.substr(body.size() - in.left());
-  BLOOMRING_TRY(verify_users(in, partition, partition_count));
+  BLOOMRING_TRY(verify_users(in, reader.header_));
   ByteReader again(users);
   reader.users_left_ = again.varint();
   reader.rest_ = users.substr(users.size() - again.left());
@@ -127,25 +188,33 @@ Result<UserBatchReader> UserBatchReader::open(std::string_view bytes, PartitionI
 
 bool UserBatchReader::next_user() {
   static thread_local std::vector<ItemHash> skipped;
-  for (QuarterIndex quarter; quarters_left_ > 0;) next_quarter(quarter, skipped);
+  static thread_local std::vector<int64_t> skipped_times;
+  for (QuarterIndex quarter; quarters_left_ > 0;) next_quarter(quarter, skipped, skipped_times);
   if (users_left_ == 0) return false;
   --users_left_;
   ByteReader in(rest_);
   user_key_ = in.bytes();
+  forgets_.clear();
+  for (uint64_t n = in.varint(); n > 0; --n) forgets_.push_back(read_forget(in));
   quarters_left_ = in.varint();
   rest_ = rest_.substr(rest_.size() - in.left());
   quarter_ = 0;
   return true;
 }
 
-bool UserBatchReader::next_quarter(QuarterIndex& quarter, std::vector<ItemHash>& items) {
+bool UserBatchReader::next_quarter(QuarterIndex& quarter, std::vector<ItemHash>& items, std::vector<int64_t>& times_ms) {
   if (quarters_left_ == 0) return false;
   --quarters_left_;
   ByteReader in(rest_);
   quarter_ += in.varint();
   quarter = QuarterIndex(static_cast<int64_t>(quarter_));
+  const int64_t start_ms = quarter.value * kQuarterMs;
   items.resize(in.varint());
-  for (ItemHash& item : items) item = ItemHash(in.u64());
+  times_ms.resize(items.size());
+  for (size_t i = 0; i < items.size(); ++i) {
+    items[i] = ItemHash(in.u64());
+    times_ms[i] = start_ms + static_cast<int64_t>(in.varint());
+  }
   rest_ = rest_.substr(rest_.size() - in.left());
   return true;
 }

@@ -1,8 +1,9 @@
 // What the window stage hands to the merge stage through user-batches (docs/formats.md, "User batches", "Slot end").
 //
-// A *user batches* record carries the batches of several users of one drain: per user the item hashes of its plays in
-// the drained slot, grouped by the quarter of an hour of their event time (the merge stage turns quarters into
-// periods), sorted and without repeats. A *slot end* record says that every batch of the drained range stands before
+// A *user batches* record carries the batches of several users of one drain: per user the items of its plays in the
+// drained slot with the time of the latest play of each, grouped by the quarter of an hour of their event time (the merge
+// stage turns quarters into periods), sorted and without repeats; and what the user has forgotten, in this slot and in
+// every earlier one that was not merged when this one was drained. A *slot end* record says that every batch of the drained range stands before
 // it in the partition; it is sent only after all of those were acknowledged. Both name the range of user-events
 // offsets they were made from, so that the merge stage can tell what is merged already.
 #pragma once
@@ -11,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <variant>
 #include <vector>
 
@@ -28,21 +30,45 @@ struct DrainHeader {
   uint32_t partition_count = 0;
   OffsetRange range;  // Of user-events, from the first drained hour's start to the last one's end; not empty.
   DrainAttempt attempt = DrainAttempt::kFirst;
+  // Which earlier hours the forgets of the drain are taken from, beside its own: a hash, 0 for none. The batches of two
+  // drains with the same header are the same.
+  uint32_t earlier = 0;
   bool operator==(const DrainHeader&) const = default;
 };
 
-// A play of a user as it is drained.
+// A play of a user as it is drained: 16 bytes, since a pass holds millions. They compare as they are written.
 struct DrainedPlay {
-  QuarterIndex quarter;
+  uint32_t quarter = 0;  // QuarterIndex: below 2^23 up to the year 2100.
+  uint32_t ms = 0;       // Into the quarter: [0, kQuarterMs).
   ItemHash item;
-  auto operator<=>(const DrainedPlay&) const = default;
+
+  static DrainedPlay at(int64_t time_ms, ItemHash item) {
+    return {static_cast<uint32_t>(time_ms / kQuarterMs), static_cast<uint32_t>(time_ms % kQuarterMs), item};
+  }
+  int64_t time_ms() const { return quarter * kQuarterMs + ms; }
+  auto operator<=>(const DrainedPlay& other) const {
+    return std::tie(quarter, item.value, ms) <=> std::tie(other.quarter, other.item.value, other.ms);
+  }
+  bool operator==(const DrainedPlay&) const = default;
+};
+
+// A forget of a user as it is drained.
+struct DrainedForget {
+  bool everything = false;  // Otherwise one item.
+  // It happened before the hour in which it was logged, so plays after it may have been drained without it.
+  bool late = false;
+  ItemHash item;            // 0 for everything.
+  int64_t time_ms = 0;
+  Offset offset;            // Of its block in user-events.
+  auto operator<=>(const DrainedForget&) const = default;
 };
 
 // Writes a user batches record. Reusable; not thread safe.
 class UserBatchBuilder {
  public:
-  // Adds one user's plays, sorted and without repeats; at least one.
-  void add(std::string_view user_key, std::span<const DrainedPlay> plays);
+  // Adds one user's forgets and plays, at least one of either: both sorted, no two of the same kind, lateness and item,
+  // or quarter and item.
+  void add(std::string_view user_key, std::span<const DrainedForget> forgets, std::span<const DrainedPlay> plays);
   size_t users() const { return users_; }
   size_t bytes() const { return body_.size(); }
   // The record's bytes; the builder is empty afterwards. At least one user was added.
@@ -61,8 +87,11 @@ class UserBatchReader {
   const DrainHeader& header() const { return header_; }
   bool next_user();
   std::string_view user_key() const { return user_key_; }
-  // Moves to the user's next quarter and replaces `items` by its item hashes, ascending.
-  bool next_quarter(QuarterIndex& quarter, std::vector<ItemHash>& items);
+  // The user's forgets, in order.
+  const std::vector<DrainedForget>& forgets() const { return forgets_; }
+  // Moves to the user's next quarter and replaces `items` by its item hashes, ascending, and `times_ms` by the time of
+  // the latest play of each.
+  bool next_quarter(QuarterIndex& quarter, std::vector<ItemHash>& items, std::vector<int64_t>& times_ms);
 
  private:
   DrainHeader header_;
@@ -71,6 +100,7 @@ class UserBatchReader {
   uint64_t quarters_left_ = 0;
   uint64_t quarter_ = 0;
   std::string_view user_key_;
+  std::vector<DrainedForget> forgets_;
 };
 
 // One hour that a drain covered, with its range of user-events offsets.
@@ -99,6 +129,6 @@ Result<BatchRecord> decode_batch_record(std::string_view bytes, PartitionId part
 
 inline constexpr uint8_t kUserBatchKind = 0xB1;
 inline constexpr uint8_t kSlotEndKind = 0xB2;
-inline constexpr uint8_t kBatchVersion = 1;
+inline constexpr uint8_t kBatchVersion = 2;  // Of both. Version 1 had neither times nor forgets.
 
 }  // namespace bloomring

@@ -30,7 +30,19 @@ void bring_back(const std::vector<Finding>& before, FilterAnswer& answer) {
   }
 }
 
+bool any_filter_counts(const UserFilters* filters, const ForgetView& view) {
+  if (filters == nullptr) return false;
+  return std::ranges::any_of(filters->filters, [&](const StoredFilter& stored) { return view.filter_counts(stored.period); });
+}
+
 }  // namespace
+
+Looked counted(const Looked& looked, const ForgetView& view) {
+  Looked left = looked;
+  std::erase_if(left.recents, [&](const RecentPlay& play) { return !view.counts(play.item, play.time_ms); });
+  std::erase_if(left.served, [&](const ServedItem& served) { return !view.counts(served.item, served.time_ms); });
+  return left;
+}
 
 // The buffers of one judging.
 class CandidateFilter::Scratch {
@@ -41,8 +53,8 @@ class CandidateFilter::Scratch {
   std::vector<uint8_t> found;    // For each id an index into `filter_period`, or kUnseen.
   std::vector<uint8_t> filter_period;  // For each filter of the query its index in the window.
 
-  void add_filters(const UserFilters& filters, const Calendar& calendar, FilterAnswer& answer);
-  void search_filters(const FilterQuestion& question);
+  void add_filters(const UserFilters& filters, const ForgetView& view, const Calendar& calendar, FilterAnswer& answer);
+  void search_filters(const FilterQuestion& question, const ForgetView& view, const Looked& looked);
   void search_exact(const FilterQuestion& question, const Looked& looked, const Leave& leave);
   void decide(const FilterQuestion& question, const Leave& leave, FilterAnswer& answer) const;
 
@@ -53,12 +65,13 @@ class CandidateFilter::Scratch {
   Verdict verdict_of(size_t begin, size_t end, const Leave& leave, size_t periods) const;
 };
 
-void CandidateFilter::Scratch::add_filters(const UserFilters& filters, const Calendar& calendar, FilterAnswer& answer) {
+void CandidateFilter::Scratch::add_filters(const UserFilters& filters, const ForgetView& view, const Calendar& calendar,
+                                           FilterAnswer& answer) {
   query.clear();
   filter_period.clear();
   for (const StoredFilter& stored : filters.filters) {
     const auto at = std::find(answer.periods.begin(), answer.periods.end(), stored.period);
-    if (at == answer.periods.end()) continue;
+    if (at == answer.periods.end() || !view.filter_counts(stored.period)) continue;
     if (Status status = query.add(stored.value, stored.store_key); !status.ok()) {
       answer.gaps.push_back({AnswerSource::kFilters, "filter of " + calendar.name(stored.period) + ": " + status.to_string()});
       continue;
@@ -67,12 +80,18 @@ void CandidateFilter::Scratch::add_filters(const UserFilters& filters, const Cal
   }
 }
 
-void CandidateFilter::Scratch::search_filters(const FilterQuestion& question) {
+void CandidateFilter::Scratch::search_filters(const FilterQuestion& question, const ForgetView& view, const Looked& looked) {
   found.resize(question.ids.size());
   if (filter_period.empty()) {
     std::fill(found.begin(), found.end(), filter::Query::kUnseen);
   } else {
     query.run(question.ids, question.user_key, found);
+  }
+  if (view.masks().empty()) return;
+  // The newest filter that holds an item is the one that was found: where it is masked, so are the older ones.
+  for (size_t i = 0; i < found.size(); ++i) {
+    if (found[i] == filter::Query::kUnseen) continue;
+    if (view.masked(question.ids[i], looked.periods[filter_period[found[i]]])) found[i] = filter::Query::kUnseen;
   }
 }
 
@@ -81,7 +100,7 @@ void CandidateFilter::Scratch::search_exact(const FilterQuestion& question, cons
   exact.reset(question.client_seen.size() + looked.served.size() + looked.recents.size());
   for (const ItemHash item : question.client_seen) exact.insert(item, tag(Reason::kClient));
   if (!leave.served) {
-    for (const ItemHash item : looked.served) exact.insert(item, tag(Reason::kServed));
+    for (const ServedItem& served : looked.served) exact.insert(served.item, tag(Reason::kServed));
   }
   const PeriodIndex oldest = looked.periods.back();
   for (const RecentPlay& play : looked.recents) {
@@ -175,7 +194,7 @@ Looked CandidateFilter::look_up(const HeldPartition& partition, std::string_view
   Looked looked;
   const int64_t now_ms = clock_.now_ms();
   looked.periods = calendar_.window(now_ms);
-  looked.held_from = partition.recents().lookup(user_hash(user_key), looked.periods.back(), looked.recents);
+  looked.held_from = partition.recents().lookup(user_hash(user_key), looked.periods.back(), looked.recents, looked.forgets);
   looked.merged = partition.merged();
   partition.served().lookup(user_hash(user_key), now_ms, looked.served);
   const int64_t lag_ms = now_ms - partition.fresh_at_ms();
@@ -188,27 +207,39 @@ std::shared_ptr<const UserFilters> CandidateFilter::cached(std::string_view user
 }
 
 Result<std::shared_ptr<const UserFilters>> CandidateFilter::read(std::string_view user_key, const Looked& looked) {
-  auto filters = std::make_shared<UserFilters>(UserFilters{looked.periods, {}, looked.merged});
-  if (Status status = store_.read(user_key, looked.periods, filters->filters); !status.ok()) {
+  auto filters = std::make_shared<UserFilters>(UserFilters{looked.periods, {}, looked.merged, {}});
+  if (Status status = store_.read(user_key, looked.periods, filters->filters, filters->forgotten); !status.ok()) {
     return std::move(status).with_context("filter store");
   }
   cache_.put(user_key, filters);
   return std::shared_ptr<const UserFilters>(std::move(filters));
 }
 
+ForgetView CandidateFilter::forget_view(const Looked& looked, const UserFilters* filters) const {
+  if (looked.forgets.empty() && (filters == nullptr || filters->forgotten.empty())) return {};
+  return ForgetView(looked.forgets, filters == nullptr ? Forgotten() : filters->forgotten, calendar_);
+}
+
 FilterAnswer CandidateFilter::judge(const FilterQuestion& question, const Looked& looked, const UserFilters* filters,
                                     std::string_view missing) {
+  const ForgetView view = forget_view(looked, filters);
+  if (view.none()) return judge_counted(question, looked, filters, view, missing);
+  return judge_counted(question, counted(looked, view), filters, view, missing);
+}
+
+FilterAnswer CandidateFilter::judge_counted(const FilterQuestion& question, const Looked& looked, const UserFilters* filters,
+                                            const ForgetView& view, std::string_view missing) {
   FilterAnswer answer;
   answer.candidates = question.ids_per_candidate.empty() ? question.ids.size() : question.ids_per_candidate.size();
   answer.periods = looked.periods;
   answer.gaps = looked.gaps;
   std::unique_ptr<Scratch> scratch = take_scratch();
   if (filters == nullptr) answer.gaps.push_back({AnswerSource::kFilters, std::string(missing)});
-  scratch->add_filters(filters == nullptr ? UserFilters{} : *filters, calendar_, answer);
-  scratch->search_filters(question);
+  scratch->add_filters(filters == nullptr ? UserFilters{} : *filters, view, calendar_, answer);
+  scratch->search_filters(question, view, looked);
   answer.expected_error = scratch->query.expected_error();
   answer.saturated = scratch->query.saturated();
-  answer.user_known = !looked.recents.empty() || !looked.served.empty() || (filters != nullptr && !filters->filters.empty());
+  answer.user_known = !looked.recents.empty() || !looked.served.empty() || any_filter_counts(filters, view);
   scratch->search_exact(question, looked, {});
   scratch->decide(question, {}, answer);
   if (answer.candidates - answer.seen_count < question.min_keep) relax(*scratch, question, looked, answer);

@@ -11,6 +11,9 @@
 // second would miss a play that is merged and released between the two. Cached filters were read earlier; the cache
 // gives them only while they reach as far as memory does (serving/filter_cache.h).
 //
+// What a user has forgotten does not count (serving/forget_view.h); memory and filters both know of it, and the same order
+// and the same cache rule hold for it.
+//
 // Failure: a source that cannot be read is a gap in the answer, never an error (DESIGN.md, decision 12). Candidates
 // found in what could be read are still seen.
 // Threading: thread safe; a question and an answer belong to one thread.
@@ -29,6 +32,7 @@
 #include "base/ids.h"
 #include "base/result.h"
 #include "serving/filter_cache.h"
+#include "serving/forget_view.h"
 #include "serving/held_partition.h"
 #include "serving/user_filters.h"
 #include "serving/verdict.h"
@@ -48,15 +52,18 @@ struct FilterQuestion {
   size_t min_keep = 0;
 };
 
-// What memory knows of a user, and what must be asked of the store.
+// What memory knows of a user, forgotten or not, and what must be asked of the store.
 struct Looked {
   std::vector<PeriodIndex> periods;  // The window, newest first.
   std::vector<RecentPlay> recents;
-  std::vector<ItemHash> served;
+  std::vector<RecentForget> forgets;
+  std::vector<ServedItem> served;
   Offset held_from;  // Memory has everything of the user from here on.
   Offset merged;     // Filters that are read from now on have everything below.
   std::vector<Gap> gaps;
 };
+// Without the recent plays and the served items that do not count.
+Looked counted(const Looked& looked, const ForgetView& view);
 
 struct CandidateFilterConfig {
   int64_t lag_max_ms = 5'000;            // A partition that is further behind the log makes answers incomplete.
@@ -80,12 +87,17 @@ class CandidateFilter {
   FilterAnswer judge(const FilterQuestion& question, const Looked& looked, const UserFilters* filters,
                      std::string_view missing);
 
+  // What was forgotten, as far as memory and filters (null: none) know.
+  ForgetView forget_view(const Looked& looked, const UserFilters* filters) const;
+
   const Calendar& calendar() const { return calendar_; }
   int64_t now_ms() const { return clock_.now_ms(); }
   FilterCacheStats cache_stats() const { return cache_.stats(); }
 
  private:
   class Scratch;
+  FilterAnswer judge_counted(const FilterQuestion& question, const Looked& looked, const UserFilters* filters,
+                             const ForgetView& view, std::string_view missing);
   void relax(Scratch& scratch, const FilterQuestion& question, const Looked& looked, FilterAnswer& answer);
   std::unique_ptr<Scratch> take_scratch();
   void give_back(std::unique_ptr<Scratch> scratch);

@@ -92,6 +92,7 @@ struct Client::Impl {
     const gpr_timespec wait = gpr_time_from_millis(options.deadline_ms, GPR_TIMESPAN);
     context.set_deadline(gpr_time_add(gpr_now(GPR_CLOCK_REALTIME), wait));
   }
+  Status forget(v1::ForgetRequest& request, const std::string& user, const std::string& scene) const;
 };
 
 Client::Client(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -138,6 +139,28 @@ Status Client::record_served(const std::string& user, const std::string& scene, 
   v1::RecordServedResponse response;
   const grpc::Status status = impl_->stub->RecordServed(&context, request, &response);
   return status.ok() ? Status() : from_grpc(status);
+}
+
+Status Client::Impl::forget(v1::ForgetRequest& request, const std::string& user, const std::string& scene) const {
+  grpc::ClientContext context;
+  set_deadline(context);
+  request.set_user(user);
+  request.set_scene(scene);
+  v1::ForgetResponse response;
+  const grpc::Status status = stub->Forget(&context, request, &response);
+  return status.ok() ? Status() : from_grpc(status);
+}
+
+Status Client::forget(const std::string& user, const std::string& scene, const std::string& item) {
+  v1::ForgetRequest request;
+  request.set_item(item);
+  return impl_->forget(request, user, scene);
+}
+
+Status Client::forget_everything(const std::string& user, const std::string& scene) {
+  v1::ForgetRequest request;
+  request.set_everything(true);
+  return impl_->forget(request, user, scene);
 }
 
 }  // namespace bloomring

@@ -65,6 +65,10 @@ class Client {
   // Returns when the items, in the order in which they were shown, are durable in the log. Never fails open; a kRetry
   // may have been recorded, and recording again is harmless.
   Status record_served(const std::string& user, const std::string& scene, const std::vector<std::string>& items);
+  // Makes the user unsee one item, or everything in the scene. Returns when it is durable in the log; plays after this call
+  // are seen again. Never fails open; a kRetry may have been written, and forgetting again is harmless.
+  Status forget(const std::string& user, const std::string& scene, const std::string& item);
+  Status forget_everything(const std::string& user, const std::string& scene);
 
  private:
   struct Impl;

@@ -3,6 +3,7 @@
 // Threading: thread safe. `durable` is called exactly once for each `append`, on any thread, also from within it.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <span>
 
@@ -15,9 +16,11 @@ namespace bloomring {
 class EventLog {
  public:
   virtual ~EventLog() = default;
-  // Appends the user's events, in order, to the user's partition. `durable` gets ok when the log has them for good,
-  // kRetry when it cannot be said that it has (they may be there; appending them again is harmless).
-  virtual void append(const UserKey& user_key, std::span<const Event> events, std::function<void(Status)> durable) = 0;
+  // Appends the user's events, at least one, in order, to the user's partition. `durable` gets their log time, in Unix milliseconds,
+  // when the log has them for good; kRetry when it cannot be said that it has (they may be there; appending them again is
+  // harmless).
+  using Durable = std::function<void(Result<int64_t> log_time_ms)>;
+  virtual void append(const UserKey& user_key, std::span<const Event> events, Durable durable) = 0;
 };
 
 }  // namespace bloomring

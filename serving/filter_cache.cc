@@ -16,6 +16,7 @@ size_t bytes_of(std::string_view user_key, const UserFilters& filters) {
   for (const StoredFilter& filter : filters.filters) {
     bytes += sizeof filter + filter.store_key.capacity() + filter.value.capacity();
   }
+  bytes += filters.forgotten.items().capacity() * sizeof(Forgotten::Item);
   return bytes;
 }
 

@@ -1,6 +1,7 @@
 #include "serving/filter_service.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include "base/hash.h"
@@ -236,11 +237,11 @@ void FilterService::record_served(const grpc::CallbackServerContext& context, co
   if (is_over(context)) {
     return done({grpc::StatusCode::DEADLINE_EXCEEDED, "the deadline had passed before anything was recorded"});
   }
-  auto durable = [partition = *partition, events, hash = user_hash(user_key->bytes())] {
+  auto durable = [partition = *partition, events, hash = user_hash(user_key->bytes())](int64_t) {
     for (const Event& event : events) partition->note_served(hash, event.item, event.time_ms);
   };
-  auto ended = [done = std::move(done)](Status status) {
-    done(to_grpc(std::move(status).with_context("the served items could not be recorded")));
+  auto ended = [done = std::move(done)](const Result<int64_t>& log_time_ms) {
+    done(to_grpc(log_time_ms.status().with_context("the served items could not be recorded")));
   };
   const auto waiting = std::make_shared<WaitingAppend>(std::move(durable), std::move(ended));
   waiting->begin(*log_, *user_key, events, patience_end(context.raw_deadline(), config_.log_wait_ms));
@@ -254,6 +255,76 @@ grpc::ServerUnaryReactor* FilterService::RecordServed(grpc::CallbackServerContex
     reactor->Finish({grpc::StatusCode::UNIMPLEMENTED, "this server has no log to record to"});
   } else if (auto done = admit(reactor)) {
     record_served(*context, *request, std::move(done));
+  }
+  return reactor;
+}
+
+// What one call forgets. Shared by the appends that it takes.
+struct FilterService::ForgetCall {
+  UserKey user_key;
+  std::optional<ItemHash> item;  // Nothing: everything.
+  std::shared_ptr<HeldPartition> partition;
+  gpr_timespec patience_end;
+  Done done;
+  int tries_left = 3;
+};
+
+// It covers all that this replica knew of when the call came, also what another clock has stamped.
+Event FilterService::make_forget(const ForgetCall& call) const {
+  std::vector<RecentPlay> plays;
+  std::vector<RecentForget> forgets;
+  std::vector<ServedItem> served;
+  const uint64_t hash = user_hash(call.user_key.bytes());
+  int64_t time_ms = core_.now_ms();
+  call.partition->recents().lookup(hash, PeriodIndex(0), plays, forgets);
+  call.partition->served().lookup(hash, time_ms, served);
+  const auto cover = [&](const auto& event) {
+    if (!call.item || event.item == *call.item) time_ms = std::max(time_ms, event.time_ms);
+  };
+  std::ranges::for_each(plays, cover);
+  std::ranges::for_each(served, cover);
+  return {call.item ? EventKind::kForget : EventKind::kForgetAll, call.item.value_or(ItemHash(0)), time_ms};
+}
+
+void FilterService::append_forget(const std::shared_ptr<ForgetCall>& call) {
+  const Event event = make_forget(*call);
+  auto durable = [call, event](int64_t) { call->partition->note_forget(user_hash(call->user_key.bytes()), event); };
+  auto ended = [this, call, event](Result<int64_t> log_time_ms) {
+    const bool late = log_time_ms.ok() && *log_time_ms / config_.slot_ms > event.time_ms / config_.slot_ms;
+    if (late && --call->tries_left > 0) return append_forget(call);
+    if (late) log_time_ms = retry("the log was slower than its hours");
+    call->done(to_grpc(log_time_ms.status().with_context("it could not be made forgotten")));
+  };
+  const auto waiting = std::make_shared<WaitingAppend>(std::move(durable), std::move(ended));
+  waiting->begin(*log_, call->user_key, std::span(&event, 1), call->patience_end);
+}
+
+void FilterService::forget(const grpc::CallbackServerContext& context, const v1::ForgetRequest& request, Done done) {
+  const auto call = std::make_shared<ForgetCall>();
+  Result<UserKey> user_key = decode_user(request.user(), request.scene());
+  if (!user_key.ok()) return done(to_grpc(user_key.status()));
+  const auto item = decode_forgotten_item(request);
+  if (!item.ok()) return done(to_grpc(item.status()));
+  auto partition = find_ready(partitions_, *user_key);
+  if (!partition.ok()) return done(to_grpc(partition.status()));
+  if (is_over(context)) {
+    return done({grpc::StatusCode::DEADLINE_EXCEEDED, "the deadline had passed before anything was forgotten"});
+  }
+  call->user_key = std::move(user_key).value();
+  call->item = *item;
+  call->partition = std::move(partition).value();
+  call->patience_end = patience_end(context.raw_deadline(), config_.log_wait_ms);
+  call->done = std::move(done);
+  append_forget(call);
+}
+
+grpc::ServerUnaryReactor* FilterService::Forget(grpc::CallbackServerContext* context, const v1::ForgetRequest* request,
+                                                v1::ForgetResponse*) {
+  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+  if (log_ == nullptr) {
+    reactor->Finish({grpc::StatusCode::UNIMPLEMENTED, "this server has no log to write to"});
+  } else if (auto done = admit(reactor)) {
+    forget(*context, *request, std::move(done));
   }
   return reactor;
 }

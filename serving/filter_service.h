@@ -29,6 +29,7 @@ struct FilterServiceConfig {
   int64_t in_flight_max = 1'024;  // Calls.
   int64_t store_wait_ms = 500;
   int64_t log_wait_ms = 5'000;
+  int64_t slot_ms = 3'600'000;    // Of the ring.
   size_t read_threads = 8;        // That wait for the filter store.
   size_t reads_queued_max = 256;
   // Called at the end of every call with its status and how long it took; from gRPC's threads, so thread safe.
@@ -47,6 +48,9 @@ class FilterService final : public v1::BloomringService::CallbackService {
   grpc::ServerUnaryReactor* RecordServed(grpc::CallbackServerContext* context, const v1::RecordServedRequest* request,
                                          v1::RecordServedResponse* response) override;
 
+  grpc::ServerUnaryReactor* Forget(grpc::CallbackServerContext* context, const v1::ForgetRequest* request,
+                                   v1::ForgetResponse* response) override;
+
   grpc::ServerUnaryReactor* GetSnapshot(grpc::CallbackServerContext* context, const v1::GetSnapshotRequest* request,
                                         v1::GetSnapshotResponse* response) override;
 
@@ -62,6 +66,11 @@ class FilterService final : public v1::BloomringService::CallbackService {
               v1::FilterResponse& response);
   grpc::Status conclude(const v1::FilterRequest& request, const FilterAnswer& answer, v1::FilterResponse& response);
   void record_served(const grpc::CallbackServerContext& context, const v1::RecordServedRequest& request, Done done);
+  struct ForgetCall;
+  void forget(const grpc::CallbackServerContext& context, const v1::ForgetRequest& request, Done done);
+  // Appends the forget, and again while the hour turns under it: one that is logged in its own hour reaches furthest.
+  void append_forget(const std::shared_ptr<ForgetCall>& call);
+  Event make_forget(const ForgetCall& call) const;
   // What ends the call and counts it; null when too many are in flight: then it has been refused.
   Done admit(grpc::ServerUnaryReactor* reactor);
   static gpr_timespec patience_end(gpr_timespec deadline, int64_t wait_ms_max);

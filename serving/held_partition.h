@@ -27,8 +27,8 @@ namespace bloomring {
 class HeldPartition {
  public:
   HeldPartition(PartitionId id, const RecentPlaysConfig& config, const Calendar& calendar, Offset start,
-                const ServedItemsConfig& served = {})
-      : id_(id), recents_(config, calendar, start), served_(served) {}
+                const ServedItemsConfig& served = {}, int64_t log_floor_ms = 0)
+      : id_(id), recents_(config, calendar, start, log_floor_ms), served_(served) {}
 
   // Takes one record of user-events; see RecentPlays::apply. Records below `start`, which are merged, are taken for
   // what was served.
@@ -48,6 +48,9 @@ class HeldPartition {
 
   // Notes what this replica has just recorded, before it comes back through the log. Thread safe.
   void note_served(uint64_t user_hash, ItemHash item, int64_t time_ms) { served_.add(user_hash, item, time_ms); }
+  void note_forget(uint64_t user_hash, const Event& forget) {
+    recents_.note_forget(user_hash, forget.kind == EventKind::kForgetAll, forget.item, forget.time_ms);
+  }
 
   // Everything that had reached the log at this wall time has been applied: the moment at which the brokers were asked
   // for the end that is reached, else the log time of what was applied last. Lag is the clock minus this.

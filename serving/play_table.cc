@@ -39,40 +39,51 @@ uint32_t PlayTable::allocate(uint32_t words) {
   return at;
 }
 
-void PlayTable::insert(uint64_t user_hash, ItemHash item, PeriodIndex period) {
+// Writes the last play that the header counts.
+void PlayTable::put(uint32_t chunk, const Header& header, ItemHash item, int64_t time_ms) {
+  const uint32_t at = header.plays - 1u;
+  word(chunk) = std::bit_cast<uint64_t>(header);
+  word(chunk + 1 + at) = item.value;
+  uint64_t& times = word(chunk + 1 + header.room + at / 2);
+  const uint64_t low = static_cast<uint32_t>(time_ms);
+  times = at % 2 == 0 ? low : times | low << 32;
+}
+
+void PlayTable::insert(uint64_t user_hash, ItemHash item, int64_t time_ms) {
   Entry& entry = find_or_add(user_hash);
-  const auto period16 = static_cast<uint16_t>(period.value);
-  uint32_t words = 4;
+  const auto era = static_cast<uint16_t>(time_ms >> 32);
+  uint32_t room = kChunkPlaysMin;
   if (entry.head != 0) {
     auto header = std::bit_cast<Header>(word(entry.head));
-    if (header.period == period16) {
-      if (header.items + 1u < header.words) {
-        ++header.items;
-        word(entry.head) = std::bit_cast<uint64_t>(header);
-        word(entry.head + header.items) = item.value;
-        return;
+    if (header.era == era) {
+      if (header.plays < header.room) {
+        ++header.plays;
+        return put(entry.head, header, item, time_ms);
       }
-      words = std::min<uint32_t>(header.words * 2u, kChunkWordsMax);
+      room = std::min<uint32_t>(header.room * 2u, kChunkPlaysMax);
     }
   } else {
     entry.user_hash = user_hash;
     ++users_;
   }
-  const uint32_t at = allocate(words);
-  word(at) = std::bit_cast<uint64_t>(Header{entry.head, period16, static_cast<uint8_t>(words), 1});
-  word(at + 1) = item.value;
-  entry.head = at;
+  const uint32_t chunk = allocate(words_of(room));
+  put(chunk, Header{entry.head, era, static_cast<uint8_t>(room), 1}, item, time_ms);
+  entry.head = chunk;
 }
 
-void PlayTable::collect(uint64_t user_hash, PeriodIndex oldest, std::vector<RecentPlay>& out) const {
+void PlayTable::collect(uint64_t user_hash, std::vector<RecentPlay>& out) const {
   if (entries_.empty()) return;
   const size_t mask = entries_.size() - 1;
   size_t at = home(user_hash);
   while (entries_[at].head != 0 && entries_[at].user_hash != user_hash) at = (at + 1) & mask;
   for (uint32_t chunk = entries_[at].head; chunk != 0;) {
     const auto header = std::bit_cast<Header>(word(chunk));
-    const PeriodIndex period(header.period);
-    for (uint32_t i = header.items; period >= oldest && i > 0; --i) out.push_back({ItemHash(word(chunk + i)), period});
+    const int64_t era_ms = static_cast<int64_t>(header.era) << 32;
+    for (uint32_t i = header.plays; i-- > 0;) {
+      const uint64_t times = word(chunk + 1 + header.room + i / 2);
+      const auto low = static_cast<uint32_t>(i % 2 == 0 ? times : times >> 32);
+      out.push_back({ItemHash(word(chunk + 1 + i)), era_ms + low, {}});
+    }
     chunk = header.next;
   }
 }

@@ -1,9 +1,10 @@
-// A flat hash map from a user's hash to the items that the user played, in an arena that is freed as a whole: one
-// stripe of one generation of recent plays (serving/recent_plays.h).
+// A flat hash map from a user's hash to the plays of the user, each an item and its event time, in an arena that is freed
+// as a whole: one stripe of one generation of recent plays (serving/recent_plays.h).
 //
-// A user's items lie in chunks of 4, 8, 16, 32 or 64 words (one word of header, the rest items), the newest chunk
-// first; a chunk holds items of one period. So a user with k plays costs about 8 bytes a play and at most one chunk
-// more, and reading them touches log2(k) places.
+// A user's plays lie in chunks for 2, 4, 8, 16 or 32 of them (one word of header, then the items, then the times, half a
+// word each), the newest chunk first. A chunk holds plays of one era, which is 2^32 ms, 49.7 days: so half a word tells
+// the millisecond. A user with k plays costs 12 bytes a play and at most one chunk more, and reading them touches log2(k)
+// places.
 // Threading: none; the owner locks.
 #pragma once
 
@@ -18,15 +19,16 @@ namespace bloomring {
 
 struct RecentPlay {
   ItemHash item;
-  PeriodIndex period;
+  int64_t time_ms = 0;
+  PeriodIndex period = {};  // Of the time; for who knows the calendar to fill in.
 };
 
 class PlayTable {
  public:
-  // `period` in [0, 65536): days reach into the year 2149.
-  void insert(uint64_t user_hash, ItemHash item, PeriodIndex period);
-  // Appends the user's plays of periods from `oldest` on.
-  void collect(uint64_t user_hash, PeriodIndex oldest, std::vector<RecentPlay>& out) const;
+  // The time lies before the year 10889, where eras end to fit.
+  void insert(uint64_t user_hash, ItemHash item, int64_t time_ms);
+  // Appends the user's plays, newest chunk first.
+  void collect(uint64_t user_hash, std::vector<RecentPlay>& out) const;
   // Asks the processor to load what `insert` or `collect` of this user will read first.
   void prefetch(uint64_t user_hash) const {
     if (!entries_.empty()) __builtin_prefetch(&entries_[home(user_hash)]);
@@ -36,7 +38,8 @@ class PlayTable {
 
  private:
   static constexpr size_t kPageWords = 1024;
-  static constexpr uint32_t kChunkWordsMax = 64;
+  static constexpr uint32_t kChunkPlaysMin = 2;
+  static constexpr uint32_t kChunkPlaysMax = 32;
   static constexpr size_t kEntriesMin = 16;
   static constexpr unsigned kSkippedBits = 8;  // The highest bits choose the stripe and say nothing here.
 
@@ -47,16 +50,18 @@ class PlayTable {
   // The first word of a chunk.
   struct Header {
     uint32_t next;
-    uint16_t period;
-    uint8_t words;  // Of the chunk, this one included.
-    uint8_t items;
+    uint16_t era;    // Event time divided by 2^32 ms.
+    uint8_t room;    // For so many plays.
+    uint8_t plays;
   };
+  static uint32_t words_of(uint32_t room) { return 1 + room + room / 2; }
   static_assert(sizeof(Header) == sizeof(uint64_t));
 
   size_t home(uint64_t user_hash) const { return (user_hash << kSkippedBits) >> shift_; }
   uint64_t& word(uint32_t index) { return pages_[index / kPageWords][index % kPageWords]; }
   const uint64_t& word(uint32_t index) const { return pages_[index / kPageWords][index % kPageWords]; }
   Entry& find_or_add(uint64_t user_hash);
+  void put(uint32_t chunk, const Header& header, ItemHash item, int64_t time_ms);
   uint32_t allocate(uint32_t words);
   void grow();
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/hash.h"
+#include "state/forgotten.h"
 
 namespace bloomring {
 
@@ -11,18 +12,10 @@ namespace {
 constexpr size_t kPrefetchAhead = 8;
 }  // namespace
 
-RecentPlays::RecentPlays(const RecentPlaysConfig& config, Calendar calendar, Offset start)
-    : config_(config), calendar_(std::move(calendar)), held_from_(start.value), applied_(start.value) {
+RecentPlays::RecentPlays(const RecentPlaysConfig& config, Calendar calendar, Offset start, int64_t log_floor_ms)
+    : config_(config), calendar_(std::move(calendar)), held_from_(start.value), applied_(start.value),
+      newest_log_time_ms_(log_floor_ms) {
   BLOOMRING_CHECK(config.slot_ms > 0, "a slot has a length");
-}
-
-PeriodIndex RecentPlays::period_of(int64_t time_ms) {
-  if (time_ms < period_begin_ms_ || time_ms >= period_end_ms_) {
-    period_ = calendar_.period_of_ms(time_ms);
-    period_begin_ms_ = calendar_.start_ms(period_);
-    period_end_ms_ = calendar_.start_ms(PeriodIndex(period_.value + 1));
-  }
-  return period_;
 }
 
 void RecentPlays::begin_generation_if_due(Offset offset, int64_t log_time_ms) {
@@ -37,7 +30,8 @@ void RecentPlays::begin_generation_if_due(Offset offset, int64_t log_time_ms) {
   generations_.push_back({.slot = slot, .offsets = {offset, offset}});
 }
 
-size_t RecentPlays::collect(EventBlockReader& block) {
+size_t RecentPlays::collect(Offset offset, EventBlockReader& block) {
+  const int64_t slot_start_ms = generations_.back().slot * config_.slot_ms;
   size_t others = 0;
   while (block.next_user()) {
     const uint64_t hash = user_hash(block.user_key());
@@ -45,7 +39,10 @@ size_t RecentPlays::collect(EventBlockReader& block) {
     while (block.next_event()) {
       const Event& event = block.event();
       if (event.kind == EventKind::kPlay) {
-        pending.push_back({hash, {event.item, period_of(event.time_ms)}});
+        pending.push_back({hash, event.item, event.time_ms});
+      } else if (is_forget(event.kind)) {
+        const bool late = event.time_ms < slot_start_ms;
+        pending_forgets_.push_back({hash, {{event.kind == EventKind::kForgetAll, late, event.item, event.time_ms}, offset}});
       } else {
         ++others;
       }
@@ -65,22 +62,51 @@ void RecentPlays::insert_pending() {
     const size_t bytes_before = table.bytes();
     for (size_t i = 0; i < pending.size(); ++i) {
       if (i + kPrefetchAhead < pending.size()) table.prefetch(pending[i + kPrefetchAhead].user_hash);
-      table.insert(pending[i].user_hash, pending[i].play.item, pending[i].play.period);
+      table.insert(pending[i].user_hash, pending[i].item, pending[i].time_ms);
     }
     bytes_added += table.bytes() - bytes_before;
     plays += pending.size();
     pending.clear();
   }
+  for (const PendingForget& pending : pending_forgets_) {
+    Stripe& stripe = stripes_[stripe_of(pending.user_hash)];
+    std::lock_guard lock(stripe.mutex);
+    add(stripe, pending.user_hash, pending.held);
+  }
+  pending_forgets_.clear();
   std::lock_guard lock(generations_mutex_);
   generations_.back().plays += plays;
   generations_.back().bytes += bytes_added;
   bytes_ += bytes_added;
 }
 
+void RecentPlays::add(Stripe& stripe, uint64_t user_hash, const HeldForget& held) {
+  std::vector<HeldForget>& forgets = stripe.forgets[user_hash];
+  const auto same = std::ranges::find_if(forgets, [&](const HeldForget& other) {
+    return other.forget.everything == held.forget.everything && other.forget.late == held.forget.late &&
+           other.forget.item == held.forget.item;
+  });
+  if (same != forgets.end()) {
+    same->forget.time_ms = std::max(same->forget.time_ms, held.forget.time_ms);
+    same->offset = std::max(same->offset, held.offset);
+    return;
+  }
+  forgets.push_back(held);
+  if (forgets.size() <= Forgotten::kItemsMax) return;
+  forgets.erase(std::ranges::min_element(forgets, {}, [](const HeldForget& other) { return other.forget.time_ms; }));
+}
+
+void RecentPlays::note_forget(uint64_t user_hash, bool everything, ItemHash item, int64_t time_ms) {
+  Stripe& stripe = stripes_[stripe_of(user_hash)];
+  std::lock_guard lock(stripe.mutex);
+  // It stands at or behind what is applied, so it is held at least as long as what is applied now.
+  add(stripe, user_hash, {{everything, false, item, time_ms}, applied()});
+}
+
 size_t RecentPlays::apply(Offset offset, int64_t log_time_ms, EventBlockReader& block) {
   if (offset < applied()) return 0;
   begin_generation_if_due(offset, log_time_ms);
-  const size_t others = collect(block);
+  const size_t others = collect(offset, block);
   insert_pending();
   {
     std::lock_guard lock(generations_mutex_);
@@ -106,10 +132,19 @@ void RecentPlays::drop_oldest() {
     std::lock_guard lock(stripe.mutex);
     dropped.swap(stripe.tables.front());
     stripe.tables.pop_front();
+    drop_forgets(stripe);
   }
   std::lock_guard lock(generations_mutex_);
   bytes_ -= generations_.front().bytes;
   generations_.pop_front();
+}
+
+void RecentPlays::drop_forgets(Stripe& stripe) const {
+  const Offset held_from(held_from_.load());
+  for (auto user = stripe.forgets.begin(); user != stripe.forgets.end();) {
+    std::erase_if(user->second, [&](const HeldForget& held) { return held.offset < held_from; });
+    user = user->second.empty() ? stripe.forgets.erase(user) : std::next(user);
+  }
 }
 
 size_t RecentPlays::release(const MergedWatermark& watermark, int64_t lap_floor_log_time_ms) {
@@ -126,16 +161,23 @@ size_t RecentPlays::release(const MergedWatermark& watermark, int64_t lap_floor_
   return dropped;
 }
 
-Offset RecentPlays::lookup(uint64_t user_hash, PeriodIndex oldest, std::vector<RecentPlay>& out) const {
+Offset RecentPlays::lookup(uint64_t user_hash, PeriodIndex oldest, std::vector<RecentPlay>& plays,
+                           std::vector<RecentForget>& forgets) const {
   const Stripe& stripe = stripes_[stripe_of(user_hash)];
+  const auto first = static_cast<ptrdiff_t>(plays.size());
   {
     std::lock_guard lock(stripe.mutex);
     for (const auto& table : stripe.tables) table->prefetch(user_hash);
-    for (auto table = stripe.tables.rbegin(); table != stripe.tables.rend(); ++table) {
-      (*table)->collect(user_hash, oldest, out);
+    for (auto table = stripe.tables.rbegin(); table != stripe.tables.rend(); ++table) (*table)->collect(user_hash, plays);
+    if (const auto user = stripe.forgets.find(user_hash); user != stripe.forgets.end()) {
+      for (const HeldForget& held : user->second) forgets.push_back(held.forget);
     }
   }
-  return Offset(held_from_.load(std::memory_order_seq_cst));
+  const Offset held_from(held_from_.load(std::memory_order_seq_cst));
+  for (auto play = plays.begin() + first; play != plays.end(); ++play) play->period = calendar_.period_of_ms(play->time_ms);
+  plays.erase(std::remove_if(plays.begin() + first, plays.end(), [&](const RecentPlay& play) { return play.period < oldest; }),
+              plays.end());
+  return held_from;
 }
 
 RecentPlaysStats RecentPlays::stats() const {
@@ -143,6 +185,10 @@ RecentPlaysStats RecentPlays::stats() const {
   RecentPlaysStats stats{.bytes = bytes_, .generations = generations_.size(), .held_from = Offset(held_from_.load()),
                          .applied = applied(), .early_releases = early_releases_, .over_bound = over_bound_};
   for (const Generation& generation : generations_) stats.plays += generation.plays;
+  for (const Stripe& stripe : stripes_) {
+    std::lock_guard stripe_lock(stripe.mutex);
+    for (const auto& [user, forgets] : stripe.forgets) stats.forgets += forgets.size();
+  }
   return stats;
 }
 

@@ -1,4 +1,5 @@
-// The recent plays of one partition: every play in the log from the merged watermark on, and at least a lap of them.
+// The recent plays of one partition: every play and every forget in the log from the merged watermark on, and at least a
+// lap of them.
 //
 // Stands beside the filters on the read side (DESIGN.md, decisions 6 and 7): what is not yet in the filter store is
 // here, so a play is seen from the moment this replica has read it. Held in memory and rebuilt from the log at start
@@ -11,14 +12,15 @@
 //
 // Guarantees:
 // - A generation is dropped only when the merged watermark covers all its offsets, oldest first.
-// - `lookup` returns an offset H and every play of the user at offsets [H, applied) of the log. It may return more.
+// - `lookup` returns an offset H and every play and forget of the user at offsets [H, applied) of the log. It may return
+//   more. (Of a user's forgets of one item the latest is enough, and of more than Forgotten::kItemsMax the latest are kept.)
 //   H is read after the plays were copied and raised before a generation is dropped; therefore a play that `lookup`
 //   does not return lies below H, was durable in the filter store before the watermark that released it was read, and
 //   is in every filter that is read after the lookup. Readers look up first and read filters second: no gap.
 //
-// Threading: one writer (`apply`, `release`), many readers (`lookup`, `stats`). Each stripe has a mutex that is held
+// Threading: one writer (`apply`, `release`), many readers (`lookup`, `note_forget`, `stats`). Each stripe has a mutex that is held
 // for the few events of a block that fall into it, or for the copy of one user's plays: microseconds.
-// Memory: about 12 bytes a play and 32 a user and generation; `bytes_max` is the bound above which covered generations
+// Memory: about 16 bytes a play and 32 a user and generation; `bytes_max` is the bound above which covered generations
 // are dropped before their lap is over. Uncovered ones stay, and `over_bound` says so: then the merge stage is behind.
 #pragma once
 
@@ -29,6 +31,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <unordered_map>
 #include <vector>
 
 #include "base/ids.h"
@@ -44,8 +47,18 @@ struct RecentPlaysConfig {
   size_t bytes_max = 1'024'000'000;  // Of this partition.
 };
 
+// A forget that may not be in the filter store yet.
+struct RecentForget {
+  bool everything = false;  // Otherwise one item.
+  // It happened before the slot in which it was logged: what it does to filters is limited (operators/merge.h).
+  bool late = false;
+  ItemHash item;
+  int64_t time_ms = 0;
+};
+
 struct RecentPlaysStats {
   uint64_t plays = 0;
+  uint64_t forgets = 0;
   size_t bytes = 0;
   size_t generations = 0;
   Offset held_from{0};
@@ -56,20 +69,27 @@ struct RecentPlaysStats {
 
 class RecentPlays {
  public:
-  // `start` is the offset from which the log will be applied: at or below the merged watermark.
-  RecentPlays(const RecentPlaysConfig& config, Calendar calendar, Offset start);
+  // `start` is the offset from which the log will be applied: at or below the merged watermark. Log time below
+  // `log_floor_ms` counts as this: where the hours end that were merged before.
+  RecentPlays(const RecentPlaysConfig& config, Calendar calendar, Offset start, int64_t log_floor_ms = 0);
 
-  // Takes the plays of one record of user-events, in the order of offsets. A record below applied() is a repeat and
+  // Takes the plays and forgets of one record of user-events, in the order of offsets. A record below applied() is a repeat and
   // changes nothing. Log time that goes back counts as the newest seen. Returns how many
-  // events were no plays, which it leaves to others.
+  // events were neither, which it leaves to others.
   size_t apply(Offset offset, int64_t log_time_ms, EventBlockReader& block);
 
   // Drops generations, oldest first, that the watermark covers and whose newest log time is below the floor (or that
   // exceed bytes_max). `watermark` was read from the filter store that queries read. Returns how many were dropped.
   size_t release(const MergedWatermark& watermark, int64_t lap_floor_log_time_ms);
 
-  // Appends the user's plays of periods from `oldest` on, newest generation first; see the guarantees for the result.
-  Offset lookup(uint64_t user_hash, PeriodIndex oldest, std::vector<RecentPlay>& out) const;
+  // Notes a forget that has just become durable in the log, before it comes back through it: everything, or one item.
+  // It happened in the slot in which it was logged. Thread safe.
+  void note_forget(uint64_t user_hash, bool everything, ItemHash item, int64_t time_ms);
+
+  // Appends the user's plays of periods from `oldest` on, newest generation first, forgotten ones too, and the user's
+  // forgets; see the guarantees for the result.
+  Offset lookup(uint64_t user_hash, PeriodIndex oldest, std::vector<RecentPlay>& plays,
+                std::vector<RecentForget>& forgets) const;
 
   // The next offset to apply.
   Offset applied() const { return Offset(applied_.load(std::memory_order_acquire)); }
@@ -86,21 +106,33 @@ class RecentPlays {
     uint64_t plays = 0;
     size_t bytes = 0;
   };
+  // A forget and the offset at or above which it stands in the log.
+  struct HeldForget {
+    RecentForget forget;
+    Offset offset;
+  };
   struct Stripe {
     mutable std::mutex mutex;
     std::deque<std::unique_ptr<PlayTable>> tables;  // Parallel to generations_.
+    std::unordered_map<uint64_t, std::vector<HeldForget>> forgets;  // By user hash; of few users.
   };
   struct PendingPlay {
     uint64_t user_hash;
-    RecentPlay play;
+    ItemHash item;
+    int64_t time_ms;
+  };
+  struct PendingForget {
+    uint64_t user_hash;
+    HeldForget held;
   };
 
   void begin_generation_if_due(Offset offset, int64_t log_time_ms);
-  size_t collect(EventBlockReader& block);
+  size_t collect(Offset offset, EventBlockReader& block);
   void insert_pending();
+  static void add(Stripe& stripe, uint64_t user_hash, const HeldForget& held);
+  void drop_forgets(Stripe& stripe) const;
   void drop_oldest();
   bool may_drop(const Generation& oldest, const MergedWatermark& watermark, int64_t lap_floor_log_time_ms, bool* early) const;
-  PeriodIndex period_of(int64_t time_ms);
   static size_t stripe_of(uint64_t user_hash) { return user_hash >> (64 - kStripeBits); }
 
   const RecentPlaysConfig config_;
@@ -118,9 +150,7 @@ class RecentPlays {
   // The writer's own.
   int64_t newest_log_time_ms_ = 0;
   std::array<std::vector<PendingPlay>, kStripes> pending_;
-  PeriodIndex period_{0};  // Cached: holds event times [period_begin_ms_, period_end_ms_).
-  int64_t period_begin_ms_ = 0;
-  int64_t period_end_ms_ = 0;
+  std::vector<PendingForget> pending_forgets_;
 };
 
 }  // namespace bloomring

@@ -123,6 +123,19 @@ Result<UserKey> decode_user(std::string_view user, std::string_view scene) {
   return UserKey(scene, user);
 }
 
+Result<std::optional<ItemHash>> decode_forgotten_item(const v1::ForgetRequest& request) {
+  switch (request.what_case()) {
+    case v1::ForgetRequest::kItem:
+      if (!has_id_size(request.item())) return wrong_size(request.item(), "item");
+      if (!is_text(request.item())) return bad_record("item: an id is not UTF-8 or contains NUL");
+      return std::optional(item_hash(request.item()));
+    case v1::ForgetRequest::kEverything:
+      if (!request.everything()) return bad_record("everything: is false; name an item, or set it to true");
+      return std::optional<ItemHash>();
+    default: return bad_record("what: neither an item nor everything is named");
+  }
+}
+
 Result<DecodedFilter> decode(const v1::FilterRequest& request, const RequestLimits& limits) {
   DecodedFilter decoded;
   BLOOMRING_TRY_ASSIGN(decoded.user_key, decode_user(request.user(), request.scene()));

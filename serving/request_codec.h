@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/ids.h"
@@ -41,6 +42,8 @@ size_t id_count(const v1::Ids& ids);
 // `field` names the list in messages: "candidates".
 Result<std::vector<ItemHash>> hash_ids(const v1::Ids& ids, std::string_view field, size_t ids_max);
 Result<UserKey> decode_user(std::string_view user, std::string_view scene);
+// The item that is to be forgotten, or nothing for everything.
+Result<std::optional<ItemHash>> decode_forgotten_item(const v1::ForgetRequest& request);
 Result<DecodedFilter> decode(const v1::FilterRequest& request, const RequestLimits& limits);
 
 void encode(const FilterAnswer& answer, const Calendar& calendar, v1::Explain explain, v1::FilterResponse& response);

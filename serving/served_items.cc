@@ -14,29 +14,29 @@ void ServedItems::add(uint64_t user_hash, ItemHash item, int64_t time_ms) {
   std::lock_guard lock(stripe.mutex);
   User& user = stripe.users[user_hash];
   stripe.items -= user.size();
-  const auto known = std::ranges::find(user, item, &Served::item);
+  const auto known = std::ranges::find(user, item, &ServedItem::item);
   if (known == user.end() || known->time_ms < time_ms) {
     if (known != user.end()) user.erase(known);
-    const auto place = std::ranges::find_if(user, [&](const Served& served) { return served.time_ms <= time_ms; });
+    const auto place = std::ranges::find_if(user, [&](const ServedItem& served) { return served.time_ms <= time_ms; });
     user.insert(place, {item, time_ms});
     if (user.size() > config_.per_user_max) user.pop_back();
   }
   stripe.items += user.size();
 }
 
-void ServedItems::lookup(uint64_t user_hash, int64_t now_ms, std::vector<ItemHash>& out) const {
+void ServedItems::lookup(uint64_t user_hash, int64_t now_ms, std::vector<ServedItem>& out) const {
   const Stripe& stripe = stripes_[stripe_of(user_hash)];
   std::lock_guard lock(stripe.mutex);
   const auto user = stripe.users.find(user_hash);
   if (user == stripe.users.end()) return;
-  for (const Served& served : user->second) {
+  for (const ServedItem& served : user->second) {
     if (served.time_ms < now_ms - config_.age_max_ms) break;
-    out.push_back(served.item);
+    out.push_back(served);
   }
 }
 
 size_t ServedItems::bytes_of(const Stripe& stripe) {
-  return stripe.users.size() * kUserBytes + stripe.items * sizeof(Served);
+  return stripe.users.size() * kUserBytes + stripe.items * sizeof(ServedItem);
 }
 
 void ServedItems::sweep(Stripe& stripe, int64_t oldest_ms) {

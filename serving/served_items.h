@@ -27,6 +27,11 @@ struct ServedItemsConfig {
   size_t bytes_max = 256'000'000;  // Of this partition.
 };
 
+struct ServedItem {
+  ItemHash item;
+  int64_t time_ms = 0;
+};
+
 struct ServedItemsStats {
   size_t users = 0;
   size_t items = 0;
@@ -40,7 +45,7 @@ class ServedItems {
 
   void add(uint64_t user_hash, ItemHash item, int64_t time_ms);
   // Appends the user's served items that are young enough, newest first.
-  void lookup(uint64_t user_hash, int64_t now_ms, std::vector<ItemHash>& out) const;
+  void lookup(uint64_t user_hash, int64_t now_ms, std::vector<ServedItem>& out) const;
   // Frees what is too old. Cheap enough for every few seconds: it sweeps one stripe a call.
   void expire(int64_t now_ms);
   ServedItemsStats stats() const;
@@ -49,11 +54,7 @@ class ServedItems {
   static constexpr size_t kStripeBits = 5;
   static constexpr size_t kStripes = size_t{1} << kStripeBits;
 
-  struct Served {
-    ItemHash item;
-    int64_t time_ms;
-  };
-  using User = std::vector<Served>;  // Newest first.
+  using User = std::vector<ServedItem>;  // Newest first.
   struct Stripe {
     mutable std::mutex mutex;
     std::unordered_map<uint64_t, User> users;

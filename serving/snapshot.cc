@@ -31,6 +31,19 @@ void read_items(ByteReader& in, Snapshot& snapshot) {
     snapshot.recents.push_back({item, in.varint()});
   }
   for (uint64_t n = count(in, 8); n > 0; --n) snapshot.served.emplace_back(in.u64());
+  for (uint64_t n = count(in, 9); n > 0; --n) {
+    const ItemHash item(in.u64());
+    snapshot.forgotten.push_back({item, in.varint()});
+  }
+}
+
+bool forgotten_fit(const Snapshot& snapshot) {
+  const std::vector<Snapshot::Forgotten>& forgotten = snapshot.forgotten;
+  for (size_t i = 0; i < forgotten.size(); ++i) {
+    if (forgotten[i].period >= snapshot.periods.size()) return false;
+    if (i > 0 && forgotten[i].item <= forgotten[i - 1].item) return false;
+  }
+  return true;
 }
 
 bool periods_fit(const Snapshot& snapshot) {
@@ -70,6 +83,11 @@ std::string encode_snapshot(const Snapshot& snapshot) {
   }
   writer.varint(snapshot.served.size());
   for (const ItemHash item : snapshot.served) writer.u64(item.value);
+  writer.varint(snapshot.forgotten.size());
+  for (const Snapshot::Forgotten& forgotten : snapshot.forgotten) {
+    writer.u64(forgotten.item.value);
+    writer.varint(forgotten.period);
+  }
   seal(out, kSnapshotKind);
   return out;
 }
@@ -93,6 +111,7 @@ Result<Snapshot> decode_snapshot(std::string_view bytes) {
   if (!in.ok() || !in.at_end()) return corrupt("snapshot: length differs from its contents");
   if (complete > 1 || !UserKey::valid(snapshot.user_key)) return corrupt("snapshot: header is not valid");
   if (snapshot.periods.size() > kPeriodsMax || !periods_fit(snapshot)) return corrupt("snapshot: periods do not fit");
+  if (!forgotten_fit(snapshot)) return corrupt("snapshot: forgotten items do not fit");
   return snapshot;
 }
 

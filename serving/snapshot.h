@@ -1,11 +1,7 @@
 // Everything that a Filter call would test against, as one blob, for testing candidates in the caller.
 //
-//   snapshot = kind:u8 version:u8 complete:u8 user_key:bytes made_at_ms:varint
-//              varint { period:bytes }                               names of the window, newest first
-//              varint { period:varint store_key:bytes value:bytes }  filters; index of the period, ascending
-//              varint { item:u64 period:varint }                     recent plays
-//              varint { item:u64 }                                   the last served
-//              sum:u32
+// What the user has forgotten is left out, but for single items in filters: what a filter says of a forgotten item does
+// not count from a period on backwards. docs/formats.md has the grammar ("Snapshot").
 //
 // Decoding is strict: kCorrupt with the reason for anything that the encoder would not have written.
 // Thread safety: values and pure functions.
@@ -32,6 +28,11 @@ struct Snapshot {
     uint64_t period = 0;
   };
 
+  struct Forgotten {
+    ItemHash item;
+    uint64_t period = 0;  // Filters of this period and of older ones do not count for the item.
+  };
+
   bool complete = false;
   std::string_view user_key;
   int64_t made_at_ms = 0;
@@ -39,10 +40,11 @@ struct Snapshot {
   std::vector<Filter> filters;
   std::vector<Recent> recents;
   std::vector<ItemHash> served;
+  std::vector<Forgotten> forgotten;       // Ascending by item.
 };
 
 inline constexpr uint8_t kSnapshotKind = 0xE5;
-inline constexpr uint8_t kSnapshotVersion = 1;
+inline constexpr uint8_t kSnapshotVersion = 2;  // Version 1 did not know of forgets.
 
 std::string encode_snapshot(const Snapshot& snapshot);
 // The views point into `bytes`.

@@ -14,9 +14,11 @@ uint64_t index_of(const std::vector<PeriodIndex>& window, PeriodIndex period) {
   return static_cast<uint64_t>(std::ranges::find(window, period) - window.begin());
 }
 
-// Filters that are not damaged; the others become gaps.
-void add_filters(const CandidateFilter& core, const WaitingRead::Outcome& outcome, Snapshot& snapshot, std::vector<Gap>& gaps) {
+// Filters that count and are not damaged; the damaged ones become gaps.
+void add_filters(const CandidateFilter& core, const WaitingRead::Outcome& outcome, const ForgetView& view, Snapshot& snapshot,
+                 std::vector<Gap>& gaps) {
   for (const StoredFilter& stored : outcome.filters->filters) {
+    if (!view.filter_counts(stored.period)) continue;
     const Result<filter::Summary> summary = filter::summarize(stored.value, stored.store_key);
     if (summary.ok()) {
       snapshot.filters.push_back({index_of(outcome.looked.periods, stored.period), stored.store_key, stored.value});
@@ -27,11 +29,20 @@ void add_filters(const CandidateFilter& core, const WaitingRead::Outcome& outcom
   }
 }
 
+// Forgotten items that matter to a filter of the window.
+void add_forgotten(const std::vector<PeriodIndex>& window, const ForgetView& view, Snapshot& snapshot) {
+  for (const ForgetView::Mask& mask : view.masks()) {
+    const PeriodIndex through = std::min(mask.through, window.front());
+    if (through >= window.back()) snapshot.forgotten.push_back({mask.item, index_of(window, through)});
+  }
+}
+
 }  // namespace
 
 std::vector<Gap> encode_snapshot(const CandidateFilter& core, const UserKey& user_key, const WaitingRead::Outcome& outcome,
                                  v1::GetSnapshotResponse& response) {
-  const Looked& looked = outcome.looked;
+  const ForgetView view = core.forget_view(outcome.looked, outcome.filters);
+  const Looked looked = counted(outcome.looked, view);
   std::vector<Gap> gaps = looked.gaps;
   std::vector<std::string> names;
   for (const PeriodIndex period : looked.periods) names.push_back(core.calendar().name(period));
@@ -39,7 +50,7 @@ std::vector<Gap> encode_snapshot(const CandidateFilter& core, const UserKey& use
   snapshot.user_key = user_key.bytes();
   snapshot.made_at_ms = core.now_ms();
   snapshot.periods.assign(names.begin(), names.end());
-  snapshot.served = looked.served;
+  for (const ServedItem& served : looked.served) snapshot.served.push_back(served.item);
   for (const RecentPlay& play : looked.recents) {
     // An event may be ahead of the clock by more than the window is: it belongs to the newest period then.
     const uint64_t period = index_of(looked.periods, std::min(play.period, looked.periods.front()));
@@ -48,8 +59,9 @@ std::vector<Gap> encode_snapshot(const CandidateFilter& core, const UserKey& use
   if (outcome.filters == nullptr) {
     gaps.push_back({AnswerSource::kFilters, outcome.missing});
   } else {
-    add_filters(core, outcome, snapshot, gaps);
+    add_filters(core, outcome, view, snapshot, gaps);
   }
+  add_forgotten(looked.periods, view, snapshot);
   snapshot.complete = gaps.empty();
   response.set_snapshot(encode_snapshot(snapshot));
   response.set_complete(gaps.empty());

@@ -1,5 +1,7 @@
 #include "serving/snapshot_filter.h"
 
+#include <algorithm>
+
 #include "base/hash.h"
 #include "serving/exact_set.h"
 #include "serving/snapshot.h"
@@ -15,7 +17,8 @@ struct SnapshotFilter::Impl {
 
   void fill_exact();
   Status fill_query();
-  ItemVerdict verdict(uint8_t tag, uint8_t found) const;
+  ItemVerdict verdict(ItemHash item, uint8_t tag, uint8_t found) const;
+  bool masked(ItemHash item, uint64_t period) const;
 };
 
 // Inserted in the order of reasons: the first stays.
@@ -30,9 +33,14 @@ Status SnapshotFilter::Impl::fill_query() {
   return {};
 }
 
-ItemVerdict SnapshotFilter::Impl::verdict(uint8_t tag, uint8_t found) const {
+bool SnapshotFilter::Impl::masked(ItemHash item, uint64_t period) const {
+  const auto place = std::ranges::lower_bound(snapshot.forgotten, item, {}, &Snapshot::Forgotten::item);
+  return place != snapshot.forgotten.end() && place->item == item && period >= place->period;
+}
+
+ItemVerdict SnapshotFilter::Impl::verdict(ItemHash item, uint8_t tag, uint8_t found) const {
   if (tag != ExactSet::kAbsent) return {true, static_cast<Reason>(tag), {}};
-  if (found == filter::Query::kUnseen) return {};
+  if (found == filter::Query::kUnseen || masked(item, snapshot.filters[found].period)) return {};
   return {true, Reason::kFilter, std::string(snapshot.periods[snapshot.filters[found].period])};
 }
 
@@ -59,7 +67,7 @@ std::vector<ItemVerdict> SnapshotFilter::filter(std::span<const std::string> ite
   impl_->exact.find(ids, tags);
   if (!impl_->snapshot.filters.empty()) impl_->query.run(ids, impl_->snapshot.user_key, found);
   std::vector<ItemVerdict> verdicts;
-  for (size_t i = 0; i < ids.size(); ++i) verdicts.push_back(impl_->verdict(tags[i], found[i]));
+  for (size_t i = 0; i < ids.size(); ++i) verdicts.push_back(impl_->verdict(ids[i], tags[i], found[i]));
   return verdicts;
 }
 

@@ -13,6 +13,7 @@ struct UserFilters {
   std::vector<PeriodIndex> periods;   // That were asked for, newest first.
   std::vector<StoredFilter> filters;  // Those that exist, in that order.
   Offset merged;                      // They hold everything of the user below this offset.
+  Forgotten forgotten = {};           // What of them does not count.
 };
 
 }  // namespace bloomring

@@ -2,11 +2,11 @@
 
 namespace bloomring {
 
-WaitingAppend::WaitingAppend(std::function<void()> durable, std::function<void(Status)> ended)
+WaitingAppend::WaitingAppend(Durable durable, Ended ended)
     : durable_(std::move(durable)), ended_(std::move(ended)) {}
 
-void WaitingAppend::end(Status status) {
-  if (!decided_.exchange(true)) ended_(std::move(status));
+void WaitingAppend::end(Result<int64_t> log_time_ms) {
+  if (!decided_.exchange(true)) ended_(std::move(log_time_ms));
 }
 
 void WaitingAppend::begin(EventLog& log, const UserKey& user_key, std::span<const Event> events,
@@ -16,9 +16,9 @@ void WaitingAppend::begin(EventLog& log, const UserKey& user_key, std::span<cons
     const std::shared_ptr<WaitingAppend> append = std::move(self);
     append->end(retry("the log has not acknowledged it in time; it may be there"));
   });
-  log.append(user_key, events, [append = shared_from_this()](Status status) {
-    if (status.ok()) append->durable_();
-    append->end(std::move(status));
+  log.append(user_key, events, [append = shared_from_this()](Result<int64_t> log_time_ms) {
+    if (log_time_ms.ok()) append->durable_(*log_time_ms);
+    append->end(std::move(log_time_ms));
     append->alarm_.Cancel();
   });
 }

@@ -12,6 +12,7 @@
 #include <grpcpp/grpcpp.h>
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
@@ -22,16 +23,19 @@ namespace bloomring {
 
 class WaitingAppend final : public std::enable_shared_from_this<WaitingAppend> {
  public:
-  // `durable` is called at most once, before `ended` where both are; `ended` exactly once. On any thread.
-  WaitingAppend(std::function<void()> durable, std::function<void(Status)> ended);
+  // `durable` is called at most once, before `ended` where both are; `ended` exactly once. On any thread. Both get the time
+  // of the events in the log.
+  using Durable = std::function<void(int64_t log_time_ms)>;
+  using Ended = std::function<void(Result<int64_t> log_time_ms)>;
+  WaitingAppend(Durable durable, Ended ended);
 
   void begin(EventLog& log, const UserKey& user_key, std::span<const Event> events, gpr_timespec patience_end);
 
  private:
-  void end(Status status);
+  void end(Result<int64_t> log_time_ms);
 
-  const std::function<void()> durable_;
-  const std::function<void(Status)> ended_;
+  const Durable durable_;
+  const Ended ended_;
   std::atomic<bool> decided_{false};
   grpc::Alarm alarm_;
 };

@@ -191,8 +191,12 @@ Result<std::optional<MergedWatermark>> EmbeddedFilterFollower::read_watermark(Pa
 }
 
 Status EmbeddedFilterFollower::read(std::string_view user_key, std::span<const PeriodIndex> periods,
-                                    std::vector<StoredFilter>& out) {
-  return impl_->reading([&](const FilterRows& rows) { return rows.read(user_key, periods, out); });
+                                    std::vector<StoredFilter>& out, Forgotten& forgotten) {
+  return impl_->reading([&](const FilterRows& rows) { return rows.read(user_key, periods, out, forgotten); });
+}
+
+Status EmbeddedFilterFollower::read_forgotten(std::span<const std::string_view> user_keys, std::vector<Forgotten>& out) {
+  return impl_->reading([&](const FilterRows& rows) { return rows.read_forgotten(user_keys, out); });
 }
 
 Status EmbeddedFilterFollower::scan(const std::function<bool(const StoredFilter&, std::string_view user_key)>& visit) {
@@ -203,7 +207,7 @@ Result<StoreCheck> EmbeddedFilterFollower::check(const StoreCheckProgress& progr
   return impl_->reading([&](const FilterRows& rows) { return check_rows(rows, impl_->config.partition_count, progress); });
 }
 
-Status EmbeddedFilterFollower::apply(std::span<const FilterUpdate>) { return not_writable(); }
+Status EmbeddedFilterFollower::apply(std::span<const ForgottenUpdate>, std::span<const FilterUpdate>) { return not_writable(); }
 Status EmbeddedFilterFollower::sync() { return not_writable(); }
 Status EmbeddedFilterFollower::advance(PartitionId, const MergedWatermark&) { return not_writable(); }
 

@@ -28,6 +28,9 @@ struct EmbeddedFilterStore::Impl {
   Status check_meta();
   // Adds the operand of the update to the batch.
   Status add(const FilterUpdate& update, rocksdb::WriteBatch& batch);
+  // Adds the removals, then the value.
+  Status add(const ForgottenUpdate& update, rocksdb::WriteBatch& batch);
+  Status write_if_large(rocksdb::WriteBatch& batch);
   Status write(rocksdb::WriteBatch& batch);
   // What RocksDB said of a write. After a failed one it must not be asked to write or to close its log again: 7.8.3
   // ends the process by an assertion then.
@@ -87,6 +90,26 @@ Status EmbeddedFilterStore::Impl::add(const FilterUpdate& update, rocksdb::Write
   return status_of(batch.Merge(key, operand), "filter store");
 }
 
+Status EmbeddedFilterStore::Impl::add(const ForgottenUpdate& update, rocksdb::WriteBatch& batch) {
+  BLOOMRING_TRY(check_update(update));
+  for (int32_t period = update.removed_from.value; period < update.removed_to.value; ++period) {
+    const std::string key = filter_key(update.user_key, life.calendar().config().unit, PeriodIndex(period));
+    BLOOMRING_TRY(status_of(batch.Delete(key), "filter store"));
+  }
+  const std::string key = forgotten_key(update.user_key);
+  if (update.forgotten.empty()) return status_of(batch.Delete(key), "filter store");
+  const std::string value = encode_forgotten(update.forgotten, key);
+  bytes_written += key.size() + value.size();
+  return status_of(batch.Put(key, value), "filter store");
+}
+
+Status EmbeddedFilterStore::Impl::write_if_large(rocksdb::WriteBatch& batch) {
+  if (batch.GetDataSize() < kBatchBytesMax) return {};
+  BLOOMRING_TRY(write(batch));
+  batch.Clear();
+  return {};
+}
+
 Status EmbeddedFilterStore::Impl::written(const rocksdb::Status& status) {
   Status result = status_of(status, "filter store at " + config.path);
   if (result.code() == Code::kFatal) broken = true;
@@ -117,14 +140,16 @@ Result<std::unique_ptr<EmbeddedFilterStore>> EmbeddedFilterStore::open(const Emb
   return std::unique_ptr<EmbeddedFilterStore>(new EmbeddedFilterStore(std::move(impl)));
 }
 
-Status EmbeddedFilterStore::apply(std::span<const FilterUpdate> updates) {
+Status EmbeddedFilterStore::apply(std::span<const ForgottenUpdate> forgotten, std::span<const FilterUpdate> updates) {
   BLOOMRING_TRY(injected_failure("store.apply"));
   rocksdb::WriteBatch batch;
+  for (const ForgottenUpdate& update : forgotten) {
+    BLOOMRING_TRY(impl_->add(update, batch));
+    BLOOMRING_TRY(impl_->write_if_large(batch));
+  }
   for (const FilterUpdate& update : updates) {
     BLOOMRING_TRY(impl_->add(update, batch));
-    if (batch.GetDataSize() < kBatchBytesMax) continue;
-    BLOOMRING_TRY(impl_->write(batch));
-    batch.Clear();
+    BLOOMRING_TRY(impl_->write_if_large(batch));
   }
   return batch.Count() == 0 ? Status() : impl_->write(batch);
 }
@@ -162,8 +187,12 @@ Result<std::optional<MergedWatermark>> EmbeddedFilterStore::read_watermark(Parti
 }
 
 Status EmbeddedFilterStore::read(std::string_view user_key, std::span<const PeriodIndex> periods,
-                                 std::vector<StoredFilter>& out) {
-  return impl_->rows().read(user_key, periods, out);
+                                 std::vector<StoredFilter>& out, Forgotten& forgotten) {
+  return impl_->rows().read(user_key, periods, out, forgotten);
+}
+
+Status EmbeddedFilterStore::read_forgotten(std::span<const std::string_view> user_keys, std::vector<Forgotten>& out) {
+  return impl_->rows().read_forgotten(user_keys, out);
 }
 
 Status EmbeddedFilterStore::scan(const std::function<bool(const StoredFilter&, std::string_view user_key)>& visit) {

@@ -41,12 +41,15 @@ class EmbeddedFilterStore final : public FilterStore {
                                                            const StateMemory& memory);
   ~EmbeddedFilterStore() override;
 
-  Status apply(std::span<const FilterUpdate> updates) override;
+  using FilterStore::apply;
+  using FilterStore::read;
+  Status apply(std::span<const ForgottenUpdate> forgotten, std::span<const FilterUpdate> updates) override;
   Status sync() override;
   Status advance(PartitionId partition, const MergedWatermark& watermark) override;
   Result<std::optional<MergedWatermark>> read_watermark(PartitionId partition) override;
-  Status read(std::string_view user_key, std::span<const PeriodIndex> periods,
-              std::vector<StoredFilter>& out) override;
+  Status read(std::string_view user_key, std::span<const PeriodIndex> periods, std::vector<StoredFilter>& out,
+              Forgotten& forgotten) override;
+  Status read_forgotten(std::span<const std::string_view> user_keys, std::vector<Forgotten>& out) override;
   Status refresh() override { return {}; }
   Status scan(const std::function<bool(const StoredFilter&, std::string_view user_key)>& visit) override;
   FilterStoreStats stats() const override;

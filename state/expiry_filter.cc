@@ -2,6 +2,8 @@
 
 #include <rocksdb/compaction_filter.h>
 
+#include "base/hash.h"
+#include "state/forgotten.h"
 #include "state/rocks.h"
 
 namespace bloomring {
@@ -16,15 +18,28 @@ class ExpiryFilter final : public rocksdb::CompactionFilter {
   const char* Name() const override { return "bloomring.expiry.1"; }
 
   // Not Filter(): RocksDB does not show merge operands to it.
-  Decision FilterV2(int, const rocksdb::Slice& key, ValueType, const rocksdb::Slice&, std::string*,
+  Decision FilterV2(int, const rocksdb::Slice& key, ValueType, const rocksdb::Slice& value, std::string*,
                     std::string*) const override {
-    const auto parsed = parse_filter_key(view(key));
-    if (!parsed.ok() || life_.kept(*parsed, now_ms_)) return Decision::kKeep;
+    const bool kept = view(key).starts_with(kForgottenKeyTag) ? forgotten_kept(view(key), view(value)) : filter_kept(view(key));
+    if (kept) return Decision::kKeep;
     ++dropped_;
     return Decision::kRemove;
   }
 
  private:
+  bool filter_kept(std::string_view key) const {
+    const auto parsed = parse_filter_key(key);
+    return !parsed.ok() || life_.kept(*parsed, now_ms_);
+  }
+  // As long as any filter that it speaks of.
+  bool forgotten_kept(std::string_view key, std::string_view value) const {
+    const auto user_key = parse_forgotten_key(key);
+    const auto forgotten = decode_forgotten(value, key);
+    if (!user_key.ok() || !forgotten.ok()) return true;
+    const PeriodIndex newest = life_.calendar().period_of_ms(forgotten->newest_ms());
+    return life_.calendar().kept(user_hash(*user_key), newest, now_ms_);
+  }
+
   const FilterLife& life_;
   const int64_t now_ms_;
   std::atomic<uint64_t>& dropped_;

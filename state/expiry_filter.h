@@ -1,6 +1,6 @@
-// RocksDB's compaction filter for filter keys: drops what has expired, values and operands that are not yet united
-// alike. A pure function of the key, the retention rules and the time at which the compaction began; keys that are not
-// filter keys are kept.
+// RocksDB's compaction filter: drops filters that have expired, values and operands that are not yet united alike, and
+// what was forgotten longer ago. A pure function of key and value, the retention rules and the time at which the
+// compaction began; other keys are kept.
 //
 // Compactions drop late: reads must not return what has expired but is still there (state/filter_rows.h).
 // Thread safety: each compaction has a filter of its own; all that they share is a counter.

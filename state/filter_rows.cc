@@ -12,14 +12,23 @@ namespace {
 
 // A value that may be returned, or why not.
 Status check_row(const rocksdb::Status& status, std::string_view store_key, std::string_view value) {
-  if (!status.ok()) return status_of(status, describe_filter_key(store_key));
+  if (!status.ok()) return status_of(status, describe_store_key(store_key));
   return check_stored(value, store_key);
+}
+
+// Takes the value of a forgotten key, or its absence.
+Status read_value(const rocksdb::Status& status, std::string_view store_key, std::string_view value, Forgotten& forgotten) {
+  forgotten = {};
+  if (status.IsNotFound()) return {};
+  BLOOMRING_TRY(status_of(status, describe_store_key(store_key)));
+  BLOOMRING_TRY_ASSIGN(forgotten, decode_forgotten(value, store_key));
+  return {};
 }
 
 }  // namespace
 
-Status FilterRows::read(std::string_view user_key, std::span<const PeriodIndex> periods,
-                        std::vector<StoredFilter>& out) const {
+Status FilterRows::read(std::string_view user_key, std::span<const PeriodIndex> periods, std::vector<StoredFilter>& out,
+                        Forgotten& forgotten) const {
   BLOOMRING_TRY(injected_failure("store.read"));
   const PeriodUnit unit = life.calendar().config().unit;
   const uint64_t hash = user_hash(user_key);
@@ -29,10 +38,13 @@ Status FilterRows::read(std::string_view user_key, std::span<const PeriodIndex> 
     if (!period_has_key(period) || !life.calendar().kept(hash, period, now_ms)) continue;
     wanted.push_back({period, filter_key(user_key, unit, period), {}});
   }
+  // One call is one view of the store: the filters are those that go with what was forgotten.
+  const std::string last_key = forgotten_key(user_key);
   std::vector<rocksdb::Slice> keys;
   for (const StoredFilter& filter : wanted) keys.push_back(slice(filter.store_key));
-  std::vector<rocksdb::PinnableSlice> values(wanted.size());
-  std::vector<rocksdb::Status> statuses(wanted.size());
+  keys.push_back(slice(last_key));
+  std::vector<rocksdb::PinnableSlice> values(keys.size());
+  std::vector<rocksdb::Status> statuses(keys.size());
   db.MultiGet(rocksdb::ReadOptions(), db.DefaultColumnFamily(), keys.size(), keys.data(), values.data(),
               statuses.data());
   for (size_t i = 0; i < wanted.size(); ++i) {
@@ -40,6 +52,20 @@ Status FilterRows::read(std::string_view user_key, std::span<const PeriodIndex> 
     BLOOMRING_TRY(check_row(statuses[i], wanted[i].store_key, view(values[i])));
     wanted[i].value.assign(values[i].data(), values[i].size());
     out.push_back(std::move(wanted[i]));
+  }
+  return read_value(statuses.back(), last_key, view(values.back()), forgotten);
+}
+
+Status FilterRows::read_forgotten(std::span<const std::string_view> user_keys, std::vector<Forgotten>& out) const {
+  std::vector<std::string> store_keys;
+  for (const std::string_view user_key : user_keys) store_keys.push_back(forgotten_key(user_key));
+  const std::vector<rocksdb::Slice> keys(store_keys.begin(), store_keys.end());
+  std::vector<rocksdb::PinnableSlice> values(keys.size());
+  std::vector<rocksdb::Status> statuses(keys.size());
+  db.MultiGet(rocksdb::ReadOptions(), db.DefaultColumnFamily(), keys.size(), keys.data(), values.data(),
+              statuses.data());
+  for (size_t i = 0; i < keys.size(); ++i) {
+    BLOOMRING_TRY(read_value(statuses[i], store_keys[i], view(values[i]), out.emplace_back()));
   }
   return {};
 }

@@ -21,8 +21,10 @@ struct FilterRows {
   const FilterLife& life;
   const Clock& clock;
 
-  // As FilterStore::read and FilterStore::scan.
-  Status read(std::string_view user_key, std::span<const PeriodIndex> periods, std::vector<StoredFilter>& out) const;
+  // As the functions of FilterStore.
+  Status read(std::string_view user_key, std::span<const PeriodIndex> periods, std::vector<StoredFilter>& out,
+              Forgotten& forgotten) const;
+  Status read_forgotten(std::span<const std::string_view> user_keys, std::vector<Forgotten>& out) const;
   Status scan(const std::function<bool(const StoredFilter&, std::string_view user_key)>& visit) const;
 
   // The value under a key that is no filter key; nothing when there is none.

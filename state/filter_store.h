@@ -6,7 +6,7 @@
 // covers. Expired filters are never returned.
 // Failure: kBadRecord for an update that can have no key (invalid user key or period, no items), kRetry when the store
 // is not reachable or stalls, kCorrupt for bytes that are not ours, kFatal when it cannot go on (disk full, lock lost).
-// After a failed `apply` the same updates may simply be applied again: a union.
+// After a failed `apply` the same updates may simply be applied again: a union, and what was forgotten is written whole.
 // Threading: thread safe; two threads never write the same partition.
 #pragma once
 
@@ -20,6 +20,7 @@
 
 #include "base/ids.h"
 #include "base/result.h"
+#include "state/forgotten.h"
 #include "state/watermark.h"
 
 namespace bloomring {
@@ -29,6 +30,14 @@ struct FilterUpdate {
   std::string_view user_key;  // UserKey bytes.
   PeriodIndex period;
   std::span<const ItemHash> items;  // At least one.
+};
+
+// What a user has forgotten from now on, and the filters that are removed with it: of periods [removed_from, removed_to).
+struct ForgottenUpdate {
+  std::string_view user_key;  // UserKey bytes.
+  Forgotten forgotten;        // All of it; nothing is kept where it is empty.
+  PeriodIndex removed_from;
+  PeriodIndex removed_to;
 };
 
 // A filter as it was read.
@@ -53,8 +62,10 @@ class FilterStore {
  public:
   virtual ~FilterStore() = default;
 
-  // Unites each update with what is stored. Not durable before `sync` or `advance`.
-  virtual Status apply(std::span<const FilterUpdate> updates) = 0;
+  // Removes filters and writes what was forgotten, then unites each update with what is stored: a failure or a crash in
+  // the middle leaves what was done so far, in this order. Not durable before `sync` or `advance`.
+  virtual Status apply(std::span<const ForgottenUpdate> forgotten, std::span<const FilterUpdate> updates) = 0;
+  Status apply(std::span<const FilterUpdate> updates) { return apply({}, updates); }
   // Makes everything applied so far durable.
   virtual Status sync() = 0;
   // Makes everything applied so far durable, then writes the partition's watermark durably.
@@ -62,9 +73,17 @@ class FilterStore {
 
   // The partition's watermark, or nothing when none was ever written.
   virtual Result<std::optional<MergedWatermark>> read_watermark(PartitionId partition) = 0;
-  // Appends the filters of the user key that exist for these periods, in the order of `periods`.
-  virtual Status read(std::string_view user_key, std::span<const PeriodIndex> periods,
-                      std::vector<StoredFilter>& out) = 0;
+  // Appends the filters of the user key that exist for these periods, in the order of `periods`, and sets what the user
+  // has forgotten, without which the filters say too much.
+  virtual Status read(std::string_view user_key, std::span<const PeriodIndex> periods, std::vector<StoredFilter>& out,
+                      Forgotten& forgotten) = 0;
+  // The filters alone, for inspection.
+  Status read(std::string_view user_key, std::span<const PeriodIndex> periods, std::vector<StoredFilter>& out) {
+    Forgotten forgotten;
+    return read(user_key, periods, out, forgotten);
+  }
+  // Appends what each of the users has forgotten.
+  virtual Status read_forgotten(std::span<const std::string_view> user_keys, std::vector<Forgotten>& out) = 0;
   // Takes up what other processes have written since (followers of an embedded store); a no-op elsewhere.
   virtual Status refresh() = 0;
 

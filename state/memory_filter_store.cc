@@ -1,5 +1,7 @@
 #include "state/memory_filter_store.h"
 
+#include <algorithm>
+
 #include "base/hash.h"
 #include "state/filter_update.h"
 #include "state/stored_union.h"
@@ -83,12 +85,35 @@ Status MemoryFilterStore::apply_one(const FilterUpdate& update) {
   return {};
 }
 
-Status MemoryFilterStore::apply(std::span<const FilterUpdate> updates) {
+void MemoryFilterStore::remove(const std::string& key) {
+  const auto row = rows_.find(key);
+  if (row == rows_.end()) return;
+  undurable_.push_back({key, std::move(row->second)});
+  rows_.erase(row);
+}
+
+Status MemoryFilterStore::apply_one(const ForgottenUpdate& update) {
+  BLOOMRING_TRY(check_update(update));
+  for (int32_t period = update.removed_from.value; period < update.removed_to.value; ++period) {
+    remove(filter_key(update.user_key, life_.calendar().config().unit, PeriodIndex(period)));
+  }
+  const std::string key = forgotten_key(update.user_key);
+  if (update.forgotten.empty()) {
+    remove(key);
+  } else {
+    put(key, encode_forgotten(update.forgotten, key));
+  }
+  return {};
+}
+
+Status MemoryFilterStore::apply(std::span<const ForgottenUpdate> forgotten, std::span<const FilterUpdate> updates) {
   const std::lock_guard lock(mutex_);
   const bool failure = injected_failure();
-  for (const FilterUpdate& update : failure ? updates.first(updates.size() / 2) : updates) {
-    BLOOMRING_TRY(apply_one(update));
-  }
+  size_t changes = forgotten.size() + updates.size();
+  if (failure) changes /= 2;
+  for (const ForgottenUpdate& update : forgotten.first(std::min(changes, forgotten.size()))) BLOOMRING_TRY(apply_one(update));
+  changes -= std::min(changes, forgotten.size());
+  for (const FilterUpdate& update : updates.first(changes)) BLOOMRING_TRY(apply_one(update));
   return failure ? unreachable() : Status();
 }
 
@@ -117,10 +142,26 @@ Result<std::optional<MergedWatermark>> MemoryFilterStore::read_watermark(Partiti
   return std::optional<MergedWatermark>(std::move(watermark));
 }
 
-Status MemoryFilterStore::read(std::string_view user_key, std::span<const PeriodIndex> periods,
-                               std::vector<StoredFilter>& out) {
+Status MemoryFilterStore::read_one(std::string_view user_key, Forgotten& forgotten) const {
+  forgotten = {};
+  const auto row = rows_.find(forgotten_key(user_key));
+  if (row == rows_.end()) return {};
+  BLOOMRING_TRY_ASSIGN(forgotten, decode_forgotten(row->second, row->first));
+  return {};
+}
+
+Status MemoryFilterStore::read_forgotten(std::span<const std::string_view> user_keys, std::vector<Forgotten>& out) {
   const std::lock_guard lock(mutex_);
   if (injected_failure()) return unreachable();
+  for (const std::string_view user_key : user_keys) BLOOMRING_TRY(read_one(user_key, out.emplace_back()));
+  return {};
+}
+
+Status MemoryFilterStore::read(std::string_view user_key, std::span<const PeriodIndex> periods,
+                               std::vector<StoredFilter>& out, Forgotten& forgotten) {
+  const std::lock_guard lock(mutex_);
+  if (injected_failure()) return unreachable();
+  BLOOMRING_TRY(read_one(user_key, forgotten));
   for (const PeriodIndex period : periods) {
     if (!period_has_key(period)) continue;
     if (!life_.calendar().kept(user_hash(user_key), period, clock_.now_ms())) continue;

@@ -3,7 +3,7 @@
 //
 // Fault model: `crash` takes back any number of the newest writes since the last `sync` or `advance` (a disk keeps a
 // prefix of its log). `fail_next` and `fail_until_ms` make calls fail with kRetry as a store does that is not reachable; a
-// failing `apply` may have applied the first half of its updates, since a real one can fail in the middle too.
+// failing `apply` may have made the first half of its changes, since a real one can fail in the middle too.
 // `restore` takes the store back to what it was when `backup` was called.
 // Thread safe.
 #pragma once
@@ -28,12 +28,15 @@ class MemoryFilterStore final : public FilterStore {
   MemoryFilterStore(const filter::Policy& policy, const Calendar& calendar, const Clock& clock,
                     uint32_t partition_count);
 
-  Status apply(std::span<const FilterUpdate> updates) override;
+  using FilterStore::apply;
+  using FilterStore::read;
+  Status apply(std::span<const ForgottenUpdate> forgotten, std::span<const FilterUpdate> updates) override;
   Status sync() override;
   Status advance(PartitionId partition, const MergedWatermark& watermark) override;
   Result<std::optional<MergedWatermark>> read_watermark(PartitionId partition) override;
-  Status read(std::string_view user_key, std::span<const PeriodIndex> periods,
-              std::vector<StoredFilter>& out) override;
+  Status read(std::string_view user_key, std::span<const PeriodIndex> periods, std::vector<StoredFilter>& out,
+              Forgotten& forgotten) override;
+  Status read_forgotten(std::span<const std::string_view> user_keys, std::vector<Forgotten>& out) override;
   Status refresh() override { return {}; }
   Status scan(const std::function<bool(const StoredFilter&, std::string_view user_key)>& visit) override;
   FilterStoreStats stats() const override;
@@ -61,7 +64,10 @@ class MemoryFilterStore final : public FilterStore {
   bool injected_failure();
   void crash_keeping(uint64_t random);
   Status apply_one(const FilterUpdate& update);
+  Status apply_one(const ForgottenUpdate& update);
   void put(const std::string& key, std::string value);
+  void remove(const std::string& key);
+  Status read_one(std::string_view user_key, Forgotten& forgotten) const;
 
   const filter::Policy policy_;
   const FilterLife life_;

@@ -15,8 +15,8 @@ std::string_view slot_state_name(SlotState state) {
   return "unknown";
 }
 
-Ring::Ring(RingConfig config, Offset base)
-    : config_(config), slots_(config.slots), due_(config.slots), hour_from_(base), applied_(base) {
+Ring::Ring(RingConfig config, Offset base, HourIndex first_hour)
+    : config_(config), first_hour_(first_hour), slots_(config.slots), due_(config.slots), hour_from_(base), applied_(base) {
   BLOOMRING_CHECK(config.slots >= 3, "a ring has a filling, a sealed and a draining slot");
   BLOOMRING_CHECK(config.slot_ms > 0, "a slot has a length");
 }
@@ -52,7 +52,7 @@ void Ring::open(HourIndex hour) {
   }
   slot.state = SlotState::kFilling;
   slot.runs = 0;
-  slot.hours.push_back({hour, {applied_, applied_}, 0, 0});
+  slot.hours.push_back({hour, {applied_, applied_}});
   due_[slot_of(hour).value] = false;
   hour_from_ = applied_;
   filling_ = hour;
@@ -81,9 +81,9 @@ void Ring::advance_to(HourIndex hour) {
   open(hour);
 }
 
-HourIndex Ring::admit(Offset offset, int64_t log_time_ms, uint64_t events, uint64_t bytes) {
+HourIndex Ring::admit(Offset offset, int64_t log_time_ms, uint64_t events, uint64_t bytes, uint64_t forgets) {
   BLOOMRING_CHECK(offset >= applied_, "records are admitted in the order of their offsets");
-  const HourIndex hour = hour_of(std::max<int64_t>(log_time_ms, 0));
+  const HourIndex hour = std::max(hour_of(std::max<int64_t>(log_time_ms, 0)), first_hour_);
   if (!filling_) {
     open(hour);
   } else if (hour > *filling_) {
@@ -94,6 +94,7 @@ HourIndex Ring::admit(Offset offset, int64_t log_time_ms, uint64_t events, uint6
   staged.range = {hour_from_, applied_};
   staged.events += events;
   staged.bytes += bytes;
+  staged.forgets += forgets;
   return *filling_;
 }
 
@@ -120,7 +121,19 @@ std::optional<Drain> Ring::next_drain() {
   active_slot_ = SlotIndex(static_cast<uint32_t>(*oldest));
   DrainAttempt attempt = slot.runs == 1 ? DrainAttempt::kFirst : DrainAttempt::kSecond;
   if (slot.hours.size() > 1) attempt = DrainAttempt::kLap;
-  return Drain{active_, active_slot_, attempt, slot.hours};
+  return Drain{active_, active_slot_, attempt, slot.hours, earlier_with_forgets(active_slot_)};
+}
+
+std::vector<StagedHour> Ring::earlier_with_forgets(SlotIndex slot) const {
+  const HourIndex last = slots_[slot.value].hours.back().hour;
+  std::vector<StagedHour> earlier;
+  for (size_t i = 0; i < slots_.size(); ++i) {
+    if (i == slot.value) continue;
+    for (const StagedHour& staged : slots_[i].hours) {
+      if (staged.hour < last && staged.forgets > 0) earlier.push_back(staged);
+    }
+  }
+  return earlier;
 }
 
 void Ring::drain_finished(uint64_t drain_id) {

@@ -52,12 +52,16 @@ struct Drain {
   SlotIndex slot;
   DrainAttempt attempt = DrainAttempt::kFirst;
   std::vector<StagedHour> hours;
+  // Hours before its last one, on other slots, that hold forgets: they are not merged yet as far as the ring knows.
+  // What they forget goes out with the drain, so that no play is merged before a forget that was logged before it.
+  std::vector<StagedHour> earlier = {};
 };
 
 class Ring {
  public:
-  // An empty ring whose first hour will start at `base`: everything below is merged or does not exist.
-  Ring(RingConfig config, Offset base);
+  // An empty ring whose first hour will start at `base`: everything below is merged or does not exist. It is no hour
+  // before `first_hour`: an hour that was merged never fills again, whatever the log times at `base` are.
+  Ring(RingConfig config, Offset base, HourIndex first_hour = HourIndex(0));
   // The ring as it was when `state` was saved; drains that were under way are due again.
   // kCorrupt when the state cannot be a ring's.
   static Result<Ring> restore(RingConfig config, const WindowState& state);
@@ -67,7 +71,7 @@ class Ring {
 
   // Takes the record at `offset` (at least `applied`) into the ring and returns the hour it belongs to, which may be
   // later than the one that was filling. A record that stages nothing (a dead letter) has no events and no bytes.
-  HourIndex admit(Offset offset, int64_t log_time_ms, uint64_t events, uint64_t bytes);
+  HourIndex admit(Offset offset, int64_t log_time_ms, uint64_t events, uint64_t bytes, uint64_t forgets = 0);
   // Says that the partition has been read to its end at `now_ms`. Returns true when the clock closed the filling hour.
   bool pass_time(int64_t now_ms);
 
@@ -110,8 +114,10 @@ class Ring {
   void seal_filling();
   void advance_to(HourIndex hour);
   void make_second_runs_due(HourIndex hour);
+  std::vector<StagedHour> earlier_with_forgets(SlotIndex slot) const;
 
   RingConfig config_;
+  HourIndex first_hour_;
   std::vector<SlotView> slots_;
   std::vector<bool> due_;         // Per slot: a drain is due.
   std::optional<HourIndex> filling_;

@@ -1,6 +1,7 @@
 #include "state/store_check.h"
 
 #include "state/filter/filter.h"
+#include "state/forgotten.h"
 #include "state/store_meta.h"
 #include "state/stored_union.h"
 
@@ -27,6 +28,7 @@ class Checker {
   Status check(std::string_view key, std::string_view value) {
     if (key == kMetaKey) return check_store_meta(value, partition_count_);
     if (!key.empty() && key[0] == kWatermarkKeyTag) return watermark(key, value);
+    if (!key.empty() && key[0] == kForgottenKeyTag) return decode_forgotten(value, key).status();
     return filter(key, value);
   }
 
@@ -42,7 +44,7 @@ class Checker {
     found.filter_bytes += value.size();
     BLOOMRING_TRY(check_stored(value, key));
     auto summary = filter::summarize(value, key);
-    if (!summary.ok()) return std::move(summary).status().with_context(describe_filter_key(key));
+    if (!summary.ok()) return std::move(summary).status().with_context(describe_store_key(key));
     found.items += summary->items;
     return {};
   }

@@ -98,7 +98,7 @@ Status check_stored(std::string_view value, std::string_view store_key) {
   if (!is_damaged(value)) return {};
   Damage damage;
   const std::string_view good = open_damaged(value, damage);
-  return corrupt(describe_filter_key(store_key) + ": " + std::to_string(damage.refused) +
+  return corrupt(describe_store_key(store_key) + ": " + std::to_string(damage.refused) +
                  " part(s) of it were refused (" + damage.reason + ")" + (good.empty() ? "" : "; the rest is kept"));
 }
 

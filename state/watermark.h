@@ -20,7 +20,7 @@ namespace bloomring {
 
 struct MergedWatermark {
   Offset offset{0};                // Everything below is merged.
-  HourIndex hour{0};               // The last hour whose slot end moved the watermark; for people and metrics.
+  HourIndex hour{0};               // The last hour whose slot end moved the watermark: no hour up to it fills again.
   std::vector<OffsetRange> ahead;  // Merged beyond a gap; sorted, none touches another or `offset`; at most kAheadMax.
 
   // At most two laps of slots can be merged beyond a gap; a range that does not fit is forgotten (and merged again).

@@ -6,7 +6,7 @@ namespace bloomring {
 
 namespace {
 
-constexpr uint8_t kVersion = 1;
+constexpr uint8_t kVersion = 2;
 constexpr uint8_t kSealKind = 'W';
 
 uint64_t number(int64_t value) {
@@ -22,6 +22,7 @@ void write_hour(ByteWriter& writer, const StagedHour& hour) {
   writer.varint(number(hour.range.to.value));
   writer.varint(hour.events);
   writer.varint(hour.bytes);
+  writer.varint(hour.forgets);
 }
 
 StagedHour read_hour(ByteReader& reader) {
@@ -31,6 +32,7 @@ StagedHour read_hour(ByteReader& reader) {
   hour.range.to = Offset(read_number(reader));
   hour.events = reader.varint();
   hour.bytes = reader.varint();
+  hour.forgets = reader.varint();
   return hour;
 }
 

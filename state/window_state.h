@@ -1,7 +1,7 @@
 // The bytes of a WindowState (state/window_store.h) as they lie in a window store, in the pieces of schemas/bytes.h:
 //
-//   version:u8=1 partition_count:u32 applied:varint filling:varint hour_count:varint hour{hour_count} sum:u32
-//   hour := number:varint from:varint to:varint events:varint bytes:varint
+//   version:u8=2 partition_count:u32 applied:varint filling:varint hour_count:varint hour{hour_count} sum:u32
+//   hour := number:varint from:varint to:varint events:varint bytes:varint forgets:varint
 //
 // Thread safety: pure functions.
 #pragma once

@@ -27,6 +27,7 @@ struct StagedHour {
   OffsetRange range;    // Of the filling hour: up to the applied offset. May be empty.
   uint64_t events = 0;
   uint64_t bytes = 0;   // Of the staged blocks.
+  uint64_t forgets = 0; // Of the events.
   bool operator==(const StagedHour&) const = default;
 };
 

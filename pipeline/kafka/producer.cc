@@ -54,7 +54,7 @@ Status Producer::verify_topic(const std::string& topic, int32_t partitions_expec
                  ": set the configured number to the topic's, or move to a new topic with the right number");
 }
 
-void Producer::write(const OutRecord& record, std::function<void(Status)> written) {
+void Producer::write(const OutRecord& record, Written written) {
   const auto topic = client_->topic(record.topic);
   if (!topic.ok()) return written(topic.status());
   client_->write(**topic, record, std::move(written));

@@ -49,9 +49,10 @@ class Producer {
   std::unique_ptr<Sink> make_sink();
 
   // Writes one record. `written` is called exactly once, on the drain thread, or from within when the record is not
-  // taken: ok once it is durable; kRetry when the queue is full, or when the producer is destroyed first (it may be
+  // taken: with the record's time in the log once it is durable; kRetry when the queue is full, or when the producer is destroyed first (it may be
   // there or not); kFatal when it cannot be written at all. It must not wait, nor destroy the producer.
-  void write(const OutRecord& record, std::function<void(Status)> written);
+  using Written = std::function<void(Result<int64_t> log_time_ms)>;
+  void write(const OutRecord& record, Written written);
 
   // Waits until nothing is in flight. kRetry when that took longer than `timeout_ms`.
   Status flush(int timeout_ms);

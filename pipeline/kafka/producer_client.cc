@@ -43,13 +43,19 @@ Status status_of(const rd_kafka_message_t& message) {
   return was_purged(message.err) ? retry(why) : fatal(why);
 }
 
+Result<int64_t> outcome_of(const rd_kafka_message_t& message) {
+  BLOOMRING_TRY(status_of(message));
+  rd_kafka_timestamp_type_t type;
+  return rd_kafka_message_timestamp(&message, &type);
+}
+
 // The reports of one event, passed on sink by sink. Neighbours mostly belong to the same one.
 class Reports {
  public:
   ~Reports() { pass_on(); }
 
   void add(const rd_kafka_message_t& message, std::unique_ptr<InFlight> in_flight) {
-    if (in_flight->written) return in_flight->written(status_of(message));
+    if (in_flight->written) return in_flight->written(outcome_of(message));
     if (in_flight->acks != acks_) pass_on();
     acks_ = std::move(in_flight->acks);
     if (message.err == RD_KAFKA_RESP_ERR_NO_ERROR) return tickets_.push_back(in_flight->ticket);
@@ -111,7 +117,7 @@ Status ProducerClient::send(const Topic& topic, const OutRecord& record, const s
   return take(topic, record, in_flight);
 }
 
-void ProducerClient::write(const Topic& topic, const OutRecord& record, std::function<void(Status)> written) {
+void ProducerClient::write(const Topic& topic, const OutRecord& record, Producer::Written written) {
   auto in_flight = std::make_unique<InFlight>(InFlight{.written = std::move(written)});
   Status taken = take(topic, record, in_flight);
   if (!taken.ok()) in_flight->written(std::move(taken));

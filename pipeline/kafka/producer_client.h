@@ -26,7 +26,7 @@ namespace bloomring::kafka {
 struct InFlight {
   std::shared_ptr<AckList> acks = {};  // Shared: the sink may be gone when the report comes. Null: `written` is told.
   uint64_t ticket = 0;
-  std::function<void(Status)> written = {};
+  Producer::Written written = {};
 };
 
 class ProducerClient {
@@ -46,7 +46,7 @@ class ProducerClient {
   // As Sink::send.
   Status send(const Topic& topic, const OutRecord& record, const std::shared_ptr<AckList>& acks, uint64_t ticket);
   // As Producer::write.
-  void write(const Topic& topic, const OutRecord& record, std::function<void(Status)> written);
+  void write(const Topic& topic, const OutRecord& record, Producer::Written written);
   Status flush(int timeout_ms);
   ProducerStats stats() const;
 

@@ -25,14 +25,25 @@ struct Rig {
   Merge merge() { return Merge({kPartition, 1}, calendar, store, *store.read_watermark(kPartition)); }
 
   static DrainHeader header(int64_t from, int64_t to) { return {kPartition, 1, {Offset(from), Offset(to)}, DrainAttempt::kFirst}; }
-  static std::string batch(int64_t from, int64_t to, std::vector<DrainedPlay> plays) {
+  static std::string batch(int64_t from, int64_t to, std::vector<DrainedPlay> plays, std::vector<DrainedForget> forgets = {}) {
+    std::sort(forgets.begin(), forgets.end());
     UserBatchBuilder builder;
     std::sort(plays.begin(), plays.end());
-    builder.add(kUser.bytes(), plays);
+    builder.add(kUser.bytes(), forgets, plays);
     return builder.finish(header(from, to));
   }
   static std::string end(int64_t from, int64_t to, uint64_t records) {
     return encode_slot_end({header(from, to), {{HourIndex(1), {Offset(from), Offset(to)}}}, 1, 1, records});
+  }
+  Forgotten forgotten() {
+    Forgotten stored;
+    std::vector<StoredFilter> none;
+    REQUIRE(store.read(kUser.bytes(), {}, none, stored).ok());
+    return stored;
+  }
+  uint64_t items(int64_t time_ms) {
+    const StoredFilter filter = filters(time_ms).at(0);
+    return filter::summarize(filter.value, filter.store_key)->items;
   }
   std::vector<StoredFilter> filters(int64_t time_ms) {
     const PeriodIndex period = calendar.period_of_ms(time_ms);
@@ -42,7 +53,11 @@ struct Rig {
   }
 };
 
-DrainedPlay play(const std::string& item, int64_t time_ms) { return {quarter_of(time_ms), item_hash(item)}; }
+DrainedForget forget(const std::string& item, int64_t time_ms, int64_t offset) {
+  return {false, false, item_hash(item), time_ms, Offset(offset)};
+}
+DrainedForget forget_all(int64_t time_ms, int64_t offset) { return {true, false, ItemHash(0), time_ms, Offset(offset)}; }
+DrainedPlay play(const std::string& item, int64_t time_ms) { return DrainedPlay::at(time_ms, item_hash(item)); }
 
 }  // namespace
 
@@ -123,6 +138,89 @@ TEST_CASE("merge: a batch that is in the log twice counts once") {
   REQUIRE(merge.apply(Rig::batch(0, 5, {play("b", kNowMs)}), kNowMs, rig.detail).ok());
   REQUIRE(merge.apply(Rig::end(0, 5, 2), kNowMs, rig.detail).ok());
   CHECK((*rig.store.read_watermark(kPartition))->offset == Offset(5));
+}
+
+TEST_CASE("merge: a forgotten item is masked up to its time, and counts again when it is played after that") {
+  Rig rig;
+  Merge merge = rig.merge();
+  REQUIRE(merge.apply(Rig::batch(0, 5, {play("a", kNowMs - 9)}), kNowMs, rig.detail).ok());
+  REQUIRE(merge.apply(Rig::end(0, 5, 1), kNowMs, rig.detail).ok());
+  REQUIRE(merge.apply(Rig::batch(5, 9, {play("a", kNowMs - 1)}, {forget("a", kNowMs, 6)}), kNowMs, rig.detail).ok());
+  CHECK(rig.forgotten().find(item_hash("a"))->forgotten_ms == kNowMs);
+  CHECK(rig.forgotten().find(item_hash("a"))->played_ms == 0);
+  CHECK(merge.stats().plays_forgotten == 1);
+  CHECK(merge.stats().forgets == 1);
+  REQUIRE(merge.apply(Rig::batch(9, 12, {play("a", kNowMs + 1)}), kNowMs, rig.detail).ok());
+  CHECK(rig.forgotten().find(item_hash("a"))->played_ms == kNowMs + 1);
+}
+
+TEST_CASE("merge: everything forgotten takes the filters up to its period along, and old plays do not come back") {
+  Rig rig;
+  Merge merge = rig.merge();
+  const int64_t last_month_ms = kNowMs - 30 * kDayMs;
+  REQUIRE(merge.apply(Rig::batch(0, 5, {play("a", last_month_ms), play("b", kNowMs - 1)}), kNowMs, rig.detail).ok());
+  REQUIRE(merge.apply(Rig::end(0, 5, 1), kNowMs, rig.detail).ok());
+  const std::string forgetting = Rig::batch(5, 9, {play("c", kNowMs + 1)}, {forget_all(kNowMs, 6)});
+  REQUIRE(merge.apply(forgetting, kNowMs, rig.detail).ok());
+  CHECK(rig.filters(last_month_ms).empty());
+  CHECK(rig.items(kNowMs) == 1);
+  REQUIRE(merge.apply(Rig::batch(9, 12, {play("a", last_month_ms), play("b", kNowMs), play("d", kNowMs + 2)}), kNowMs, rig.detail).ok());
+  REQUIRE(merge.apply(forgetting, kNowMs, rig.detail).ok());  // Again, after what came later.
+  CHECK(rig.filters(last_month_ms).empty());
+  CHECK(rig.items(kNowMs) == 2);
+}
+
+TEST_CASE("merge: a late forget reaches to the beginning of its period, since later plays may be merged already") {
+  Rig rig;
+  Merge merge = rig.merge();
+  const int64_t last_month_ms = kNowMs - 30 * kDayMs;
+  const int64_t month_start_ms = rig.calendar.start_ms(rig.calendar.period_of_ms(kNowMs));
+  REQUIRE(merge.apply(Rig::batch(0, 5, {play("a", last_month_ms), play("a", kNowMs - 1)}), kNowMs, rig.detail).ok());
+  const bool everything = GENERATE(true, false);
+  DrainedForget late = everything ? forget_all(kNowMs - 5, 6) : forget("a", kNowMs - 5, 6);
+  late.late = true;
+  REQUIRE(merge.apply(Rig::batch(5, 9, {}, {late}), kNowMs, rig.detail).ok());
+  CHECK(rig.items(kNowMs) == 1);
+  CHECK(rig.filters(last_month_ms).empty() == everything);
+  CHECK((everything ? rig.forgotten().everything_ms() : rig.forgotten().find(item_hash("a"))->forgotten_ms) == month_start_ms - 1);
+}
+
+TEST_CASE("merge: a forget that comes behind what was logged after it and is merged is treated as a late one") {
+  Rig rig;
+  Merge merge = rig.merge();
+  REQUIRE(merge.apply(Rig::batch(20, 30, {play("a", kNowMs + 5)}), kNowMs, rig.detail).ok());
+  REQUIRE(merge.apply(Rig::end(20, 30, 1), kNowMs, rig.detail).ok());
+  REQUIRE(merge.apply(Rig::batch(5, 9, {}, {forget_all(kNowMs, 6)}), kNowMs, rig.detail).ok());
+  CHECK(rig.items(kNowMs) == 1);
+}
+
+TEST_CASE("merge: a forget beyond retention is no news") {
+  Rig rig;
+  Merge merge = rig.merge();
+  REQUIRE(merge.apply(Rig::batch(0, 5, {}, {forget("a", kNowMs - 400 * kDayMs, 1)}), kNowMs, rig.detail).ok());
+  CHECK(rig.forgotten().empty());
+}
+
+TEST_CASE("merge: batches cut by failures of the store and taken again end as if nothing had happened") {
+  const std::vector<std::string> records = {
+      Rig::batch(0, 5, {play("a", kNowMs - 9), play("b", kNowMs - 8)}),
+      Rig::batch(5, 9, {play("a", kNowMs + 1), play("c", kNowMs - 1)}, {forget("a", kNowMs, 6), forget_all(kNowMs - 5, 7)}),
+      Rig::batch(9, 12, {play("b", kNowMs - 6), play("d", kNowMs + 2)}, {forget("d", kNowMs + 1, 10)}),
+  };
+  const auto outcome = [&](bool failures) {
+    Rig rig;
+    Merge merge = rig.merge();
+    for (const std::string& record : records) {
+      for (int failing = failures ? 2 : 0; failing > 0; --failing) {
+        rig.store.fail_next(failing);
+        CHECK(merge.apply(record, kNowMs, rig.detail).code() == Code::kRetry);
+        rig.store.fail_next(0);
+      }
+      REQUIRE(merge.apply(record, kNowMs, rig.detail).ok());
+    }
+    return std::pair(rig.filters(kNowMs).at(0).value, encode_forgotten(rig.forgotten(), "key"));
+  };
+  CHECK(outcome(true) == outcome(false));
 }
 
 TEST_CASE("merge: a record that is no batch record is refused and changes nothing") {

@@ -84,7 +84,7 @@ class CustodyWorld {
     REQUIRE(start.ok());
     if (!start->resume) REQUIRE(store->clear().ok());
     const bool restore = start->resume && !facts.local->hours.empty();
-    Ring ring = restore ? *Ring::restore(ring_, *facts.local) : Ring(ring_, start->resume ? facts.local->applied : start->base);
+    Ring ring = restore ? *Ring::restore(ring_, *facts.local) : Ring(ring_, start->resume ? facts.local->applied : start->base, start->first_hour);
     WindowTaskConfig config;
     config.window = {kPartition, 1, ring_, {}, 0.5};
     config.blocks_per_step = 4;

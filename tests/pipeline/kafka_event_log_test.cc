@@ -22,8 +22,10 @@ const PartitionId kUsersPartition = partition_of(shard_of(kUser.bytes()), 2);
 // Counts what it hears.
 struct Heard {
   std::atomic<int> ok{0}, retry{0}, others{0};
-  std::function<void(Status)> told() {
-    return [this](const Status& status) { ++(status.ok() ? ok : status.code() == Code::kRetry ? retry : others); };
+  EventLog::Durable told() {
+    return [this](const Result<int64_t>& log_time_ms) {
+      ++(log_time_ms.ok() ? ok : log_time_ms.code() == Code::kRetry ? retry : others);
+    };
   }
 };
 

@@ -1,7 +1,9 @@
 // The formats whose strictness is tested beside their code in tests/state: here their examples in the document.
 #include <catch2/catch.hpp>
 
+#include "base/hash.h"
 #include "schemas/store_key.h"
+#include "state/forgotten.h"
 #include "state/store_meta.h"
 #include "state/watermark.h"
 #include "state/window_state.h"
@@ -27,6 +29,15 @@ TEST_CASE("merged watermark: its bytes are those of the document") {
   CHECK(hex(encode_watermark(watermark, PartitionId(3), 50)) == hex(documented_example("Merged watermark, version 1")));
 }
 
+TEST_CASE("forgotten value: its bytes are those of the document") {
+  Forgotten forgotten;
+  bool changed = false;
+  REQUIRE(forgotten.forget_everything(1'648'771'200'000));
+  REQUIRE(forgotten.forget_item(item_hash("v1"), 1'649'316'000'000));
+  REQUIRE(forgotten.take_play(item_hash("v1"), 1'649'316'600'000, changed));
+  CHECK(hex(encode_forgotten(forgotten, forgotten_key(key_of("feed", "u1")))) == hex(documented_example("Forgotten value, version 1")));
+}
+
 TEST_CASE("store description: its bytes are those of the document") {
   CHECK(hex(encode_store_meta(50)) == hex(documented_example("Store description, version 1")));
 }
@@ -36,8 +47,8 @@ TEST_CASE("window state: its bytes are those of the document") {
   state.partition_count = 50;
   state.applied = Offset(1700);
   state.filling = HourIndex(458'144);
-  state.hours = {{HourIndex(458'143), range(1000, 1500), 20'000, 300'000}, {HourIndex(458'144), range(1500, 1700), 8'000, 120'000}};
+  state.hours = {{HourIndex(458'143), range(1000, 1500), 20'000, 300'000, 3}, {HourIndex(458'144), range(1500, 1700), 8'000, 120'000, 0}};
   std::string bytes;
   encode_window_state(state, bytes);
-  CHECK(hex(bytes) == hex(documented_example("Window state, version 1")));
+  CHECK(hex(bytes) == hex(documented_example("Window state, version 2")));
 }

@@ -27,14 +27,45 @@ DrainHeader header(int64_t from = 1000, int64_t to = 1500, DrainAttempt attempt 
   return {kPartition, kPartitionCount, {Offset(from), Offset(to)}, attempt};
 }
 
-DrainedPlay drained(uint64_t quarter, std::string_view item) { return {QuarterIndex(static_cast<int64_t>(quarter)), item_hash(item)}; }
+DrainedPlay drained(uint64_t quarter, uint32_t ms, std::string_view item) {
+  return {static_cast<uint32_t>(quarter), ms, item_hash(item)};
+}
+
+constexpr int64_t kForgottenMs = 1'649'316'000'000;  // 2022-04-07 07:20 UTC.
+DrainedForget forget_item(std::string_view item) { return {false, false, item_hash(item), kForgottenMs, Offset(1200)}; }
 
 std::string sample() {
   UserBatchBuilder builder;
-  builder.add(kFeedU1, std::vector{drained(kQuarter, "v1"), drained(kQuarter + 1, "v2")});
-  builder.add(kSeven, std::vector{drained(kQuarter, "v1")});
+  builder.add(kFeedU1, std::vector{forget_item("v1")}, std::vector{drained(kQuarter, 23'123, "v1"), drained(kQuarter + 1, 303'123, "v2")});
+  builder.add(kSeven, {}, std::vector{drained(kQuarter, 20'000, "v1")});
   return builder.finish(header());
 }
+
+// Inserts unless the item is in the quarter already.
+void insert(std::set<DrainedPlay>& plays, const DrainedPlay& play) {
+  for (const DrainedPlay& other : plays) {
+    if (other.quarter == play.quarter && other.item == play.item) return;
+  }
+  plays.insert(play);
+}
+
+// What one user has in a record.
+struct UserContent {
+  std::set<DrainedPlay> plays;
+  std::map<std::tuple<bool, bool, uint64_t>, DrainedForget> forgotten;
+
+  void forget(std::mt19937_64& rng) {
+    const bool everything = rng() % 4 == 0, late = rng() % 2 == 0;
+    const ItemHash item(everything ? 0 : rng());
+    const auto time_ms = kEventTimeMinMs + static_cast<int64_t>(rng() % (kEventTimeEndMs - kEventTimeMinMs));
+    forgotten[{everything, late, item.value}] = {everything, late, item, time_ms, Offset(static_cast<int64_t>(rng() % 1000))};
+  }
+  std::vector<DrainedForget> forgets() const {
+    std::vector<DrainedForget> list;
+    for (const auto& [order, forget] : forgotten) list.push_back(forget);
+    return list;
+  }
+};
 
 SlotEnd sample_end() { return {header(), {{HourIndex(458'143), {Offset(1000), Offset(1500)}}}, 2, 3, 1}; }
 
@@ -46,16 +77,17 @@ struct Head {
 };
 
 Forgery forged(const Head& head) {
-  return Forgery().u8(head.kind).u8(head.version).u8(head.attempt).varint(head.count).varint(head.partition).varint(head.from).varint(head.to);
+  return Forgery().u8(head.kind).u8(head.version).u8(head.attempt).varint(head.count).varint(head.partition).varint(head.from).varint(head.to).raw(std::string_view("\0\0\0\0", 4));
 }
 
 std::string with_one_play(const Head& head, uint64_t quarter = kQuarter) {
-  return forged(head).varint(1).bytes(kSeven).varint(1).varint(quarter).varint(1).u64(42).sealed(kUserBatchKind);
+  return forged(head).varint(1).bytes(kSeven).varint(0).varint(1).varint(quarter).varint(1).u64(42).varint(0).sealed(kUserBatchKind);
 }
 
 // One user whose quarters and items are what `rest` writes.
 std::string with_user(const Forgery& rest_of_record) { return rest_of_record.sealed(kUserBatchKind); }
-Forgery user_of(std::string_view key, uint64_t users = 1) { return forged({}).varint(users).bytes(key); }
+// A user without forgets; its quarters follow.
+Forgery user_of(std::string_view key, uint64_t users = 1) { return forged({}).varint(users).bytes(key).varint(0); }
 
 std::string end_with(const Head& head, const std::vector<DrainedHour>& hours) {
   Forgery forgery = forged(head);
@@ -71,26 +103,28 @@ DrainedHour hour(int64_t number, int64_t from, int64_t to) { return {HourIndex(n
 }  // namespace
 
 TEST_CASE("user batches: their bytes are those of the document") {
-  CHECK(hex(sample()) == hex(documented_example("User batches, version 1")));
+  CHECK(hex(sample()) == hex(documented_example("User batches, version 2")));
 }
 
 TEST_CASE("slot end: its bytes are those of the document") {
-  CHECK(hex(encode_slot_end(sample_end())) == hex(documented_example("Slot end, version 1")));
+  CHECK(hex(encode_slot_end(sample_end())) == hex(documented_example("Slot end, version 2")));
 }
 
 TEST_CASE("user batches: users, quarters and items come back as they went in") {
   std::mt19937_64 rng(1);
   UserBatchBuilder builder;
   for (int round = 0; round < 50; ++round) {
-    std::map<std::string, std::set<DrainedPlay>> expected;
+    std::map<std::string, UserContent> expected;
     const size_t count = 1 + rng() % 2000;
     for (size_t i = 0; i < count; ++i) {
       const std::string key = key_of(rng() % 2 == 0 ? "" : "feed", std::to_string(rng() % 300));
-      expected[key].insert({QuarterIndex(static_cast<int64_t>(kFirstQuarter + rng() % (kEndQuarter - kFirstQuarter))), ItemHash(rng() % 50)});
-      const int64_t same = static_cast<int64_t>(kQuarter + rng() % 2);
-      expected[key].insert({QuarterIndex(same), ItemHash(rng())});
+      const auto quarter = static_cast<uint32_t>(kFirstQuarter + rng() % (kEndQuarter - kFirstQuarter));
+      insert(expected[key].plays, {quarter, static_cast<uint32_t>(rng() % kQuarterMs), ItemHash(rng() % 50)});
+      const auto same = static_cast<uint32_t>(kQuarter + rng() % 2);
+      insert(expected[key].plays, {same, static_cast<uint32_t>(rng() % kQuarterMs), ItemHash(rng())});
+      if (rng() % 10 == 0) expected[key].forget(rng);
     }
-    for (const auto& [key, plays] : expected) builder.add(key, std::vector<DrainedPlay>(plays.begin(), plays.end()));
+    for (const auto& [key, user] : expected) builder.add(key, user.forgets(), std::vector<DrainedPlay>(user.plays.begin(), user.plays.end()));
     REQUIRE(builder.users() == expected.size());
     const DrainHeader head{PartitionId(0), 1, {Offset(round), Offset(1'000'000'000'000)}, DrainAttempt::kLap};
     const std::string bytes = builder.finish(head);
@@ -101,15 +135,20 @@ TEST_CASE("user batches: users, quarters and items come back as they went in") {
     REQUIRE(reader.ok());
     REQUIRE(reader->header() == head);
     std::vector<ItemHash> items;
-    for (const auto& [key, plays] : expected) {
+    std::vector<int64_t> times_ms;
+    for (const auto& [key, user] : expected) {
       REQUIRE(reader->next_user());
       REQUIRE(reader->user_key() == key);
+      REQUIRE(reader->forgets() == user.forgets());
       std::vector<DrainedPlay> found;
-      for (QuarterIndex quarter; reader->next_quarter(quarter, items);) {
+      for (QuarterIndex quarter; reader->next_quarter(quarter, items, times_ms);) {
         REQUIRE(std::is_sorted(items.begin(), items.end()));
-        for (const ItemHash item : items) found.push_back({quarter, item});
+        for (size_t i = 0; i < items.size(); ++i) {
+          found.push_back(DrainedPlay::at(times_ms[i], items[i]));
+          REQUIRE(found.back().quarter == quarter.value);
+        }
       }
-      REQUIRE(std::equal(found.begin(), found.end(), plays.begin(), plays.end()));
+      REQUIRE(std::equal(found.begin(), found.end(), user.plays.begin(), user.plays.end()));
     }
     REQUIRE_FALSE(reader->next_user());
   }
@@ -124,10 +163,12 @@ TEST_CASE("user batches: moving to the next user skips what is left of the one b
   CHECK(reader->user_key() == kSeven);
   std::vector<ItemHash> items;
   QuarterIndex quarter;
-  REQUIRE(reader->next_quarter(quarter, items));
+  std::vector<int64_t> times_ms;
+  REQUIRE(reader->next_quarter(quarter, items, times_ms));
+  CHECK(times_ms == std::vector<int64_t>{kQuarter * kQuarterMs + 20'000});
   CHECK(quarter == QuarterIndex(kQuarter));
   CHECK(items == std::vector{item_hash("v1")});
-  CHECK_FALSE(reader->next_quarter(quarter, items));
+  CHECK_FALSE(reader->next_quarter(quarter, items, times_ms));
   CHECK_FALSE(reader->next_user());
 }
 
@@ -159,7 +200,7 @@ TEST_CASE("slot end: every flipped bit and every missing byte is refused") {
 }
 
 TEST_CASE("batch record: another version, attempt, partition or partition count and an empty range are refused") {
-  const std::vector<Head> wrong = {{.version = 0},   {.version = 2},   {.attempt = 0},  {.attempt = 4},
+  const std::vector<Head> wrong = {{.version = 0},   {.version = 1},   {.version = 3},   {.attempt = 0},  {.attempt = 4},
                                    {.count = 4},     {.partition = 1}, {.to = 1000},    {.to = 999},
                                    {.from = 1ull << 63}, {.to = 1ull << 63}};
   CHECK(decoded(with_one_play({})) == Code::kOk);
@@ -185,32 +226,68 @@ TEST_CASE("user batches: quarters from 2000 up to 2100 are taken, others are ref
   CHECK(decoded(with_one_play({}, 0)) == Code::kBadRecord);
   CHECK(decoded(with_one_play({}, kEndQuarter)) == Code::kBadRecord);
   CHECK(decoded(with_one_play({}, UINT64_MAX)) == Code::kBadRecord);
-  CHECK(decoded(with_user(user_of(kSeven).varint(2).varint(kQuarter).varint(1).u64(1).varint(kEndQuarter - kQuarter).varint(1).u64(1))) == Code::kBadRecord);
+  CHECK(decoded(with_user(user_of(kSeven).varint(2).varint(kQuarter).varint(1).u64(1).varint(0).varint(kEndQuarter - kQuarter).varint(1).u64(1).varint(0))) == Code::kBadRecord);
 }
 
 TEST_CASE("user batches: quarters that repeat and items that repeat or descend are refused") {
-  CHECK(decoded(with_user(user_of(kSeven).varint(2).varint(kQuarter).varint(1).u64(1).varint(1).varint(1).u64(1))) == Code::kOk);
-  CHECK(decoded(with_user(user_of(kSeven).varint(2).varint(kQuarter).varint(1).u64(1).varint(0).varint(1).u64(1))) == Code::kBadRecord);
-  CHECK(decoded(with_user(user_of(kSeven).varint(1).varint(kQuarter).varint(2).u64(1).u64(2))) == Code::kOk);
-  CHECK(decoded(with_user(user_of(kSeven).varint(1).varint(kQuarter).varint(2).u64(1).u64(1))) == Code::kBadRecord);
-  CHECK(decoded(with_user(user_of(kSeven).varint(1).varint(kQuarter).varint(2).u64(2).u64(1))) == Code::kBadRecord);
+  CHECK(decoded(with_user(user_of(kSeven).varint(2).varint(kQuarter).varint(1).u64(1).varint(0).varint(1).varint(1).u64(1).varint(0))) == Code::kOk);
+  CHECK(decoded(with_user(user_of(kSeven).varint(2).varint(kQuarter).varint(1).u64(1).varint(0).varint(0).varint(1).u64(1).varint(0))) == Code::kBadRecord);
+  CHECK(decoded(with_user(user_of(kSeven).varint(1).varint(kQuarter).varint(2).u64(1).varint(0).u64(2).varint(0))) == Code::kOk);
+  CHECK(decoded(with_user(user_of(kSeven).varint(1).varint(kQuarter).varint(2).u64(1).varint(0).u64(1).varint(0))) == Code::kBadRecord);
+  CHECK(decoded(with_user(user_of(kSeven).varint(1).varint(kQuarter).varint(2).u64(2).varint(0).u64(1).varint(0))) == Code::kBadRecord);
+}
+
+TEST_CASE("user batches: a play's time lies in its quarter") {
+  const auto with_ms = [](uint64_t ms) { return with_user(user_of(kSeven).varint(1).varint(kQuarter).varint(1).u64(1).varint(ms)); };
+  CHECK(decoded(with_ms(kQuarterMs - 1)) == Code::kOk);
+  CHECK(decoded(with_ms(kQuarterMs)) == Code::kBadRecord);
+  CHECK(decoded(with_ms(UINT64_MAX)) == Code::kBadRecord);
+}
+
+TEST_CASE("user batches: forgets ascend by kind, lateness and item, and lie within times and offsets") {
+  struct Entry {
+    uint64_t rank, item, time_ms = kForgottenMs, offset = 1499;
+  };
+  const auto with_forgets = [](const std::vector<Entry>& entries) {
+    Forgery record = forged({}).varint(1).bytes(kSeven).varint(entries.size());
+    for (const Entry& entry : entries) {
+      record.u8(entry.rank);
+      if (entry.rank <= 2) record.u64(entry.item);
+      record.varint(entry.time_ms).varint(entry.offset);
+    }
+    return decoded(with_user(record.varint(0)));
+  };
+  CHECK(with_forgets({{1, 5}, {1, 6}, {2, 5}, {3, 0}, {4, 0}}) == Code::kOk);
+  CHECK(with_forgets({{4, 0}}) == Code::kOk);
+  CHECK(with_forgets({}) == Code::kBadRecord);  // A user without anything.
+  for (const uint64_t rank : {0, 5, 255}) CHECK(with_forgets({{rank, 0}}) == Code::kBadRecord);
+  CHECK(with_forgets({{1, 5}, {1, 5}}) == Code::kBadRecord);
+  CHECK(with_forgets({{1, 6}, {1, 5}}) == Code::kBadRecord);
+  CHECK(with_forgets({{2, 5}, {1, 6}}) == Code::kBadRecord);
+  CHECK(with_forgets({{3, 0}, {3, 0}}) == Code::kBadRecord);
+  CHECK(with_forgets({{3, 0, kEventTimeMinMs}}) == Code::kOk);
+  CHECK(with_forgets({{3, 0, kEventTimeMinMs - 1}}) == Code::kBadRecord);
+  CHECK(with_forgets({{3, 0, kEventTimeEndMs}}) == Code::kBadRecord);
+  CHECK(with_forgets({{3, 0, kForgottenMs, 0}}) == Code::kOk);  // Of an hour before the drained ones.
+  CHECK(with_forgets({{3, 0, kForgottenMs, 1500}}) == Code::kBadRecord);
+  CHECK(with_forgets({{3, 0, kForgottenMs, UINT64_MAX}}) == Code::kBadRecord);
 }
 
 TEST_CASE("user batches: empty groups and counts that cannot be are refused") {
   CHECK(decoded(forged({}).varint(0).sealed(kUserBatchKind)) == Code::kBadRecord);
   CHECK(decoded(with_user(user_of(kSeven).varint(0))) == Code::kBadRecord);
   CHECK(decoded(with_user(user_of(kSeven).varint(1).varint(kQuarter).varint(0))) == Code::kBadRecord);
-  CHECK(decoded(with_user(user_of(kSeven, 2).varint(1).varint(kQuarter).varint(1).u64(1))) == Code::kBadRecord);
+  CHECK(decoded(with_user(user_of(kSeven, 2).varint(1).varint(kQuarter).varint(1).u64(1).varint(0))) == Code::kBadRecord);
   for (const uint64_t count : {uint64_t{2}, uint64_t{1} << 61, UINT64_MAX}) {
-    CHECK(decoded(with_user(user_of(kSeven).varint(count).varint(kQuarter).varint(1).u64(1))) == Code::kBadRecord);
-    CHECK(decoded(with_user(user_of(kSeven).varint(1).varint(kQuarter).varint(count).u64(1))) == Code::kBadRecord);
-    CHECK(decoded(with_user(user_of(kSeven, count).varint(1).varint(kQuarter).varint(1).u64(1))) == Code::kBadRecord);
+    CHECK(decoded(with_user(user_of(kSeven).varint(count).varint(kQuarter).varint(1).u64(1).varint(0))) == Code::kBadRecord);
+    CHECK(decoded(with_user(user_of(kSeven).varint(1).varint(kQuarter).varint(count).u64(1).varint(0))) == Code::kBadRecord);
+    CHECK(decoded(with_user(user_of(kSeven, count).varint(1).varint(kQuarter).varint(1).u64(1).varint(0))) == Code::kBadRecord);
   }
 }
 
 TEST_CASE("user batches: a user key that no user can have is refused") {
   for (const std::string& key : {std::string(), std::string(1, '\0'), std::string("\x04" "feed"), std::string(1, '\0') + std::string(129, 'u')}) {
-    const auto result = decode_batch_record(with_user(user_of(key).varint(1).varint(kQuarter).varint(1).u64(1)), kPartition, kPartitionCount);
+    const auto result = decode_batch_record(with_user(user_of(key).varint(1).varint(kQuarter).varint(1).u64(1).varint(0)), kPartition, kPartitionCount);
     REQUIRE(result.code() == Code::kBadRecord);
     CHECK_THAT(result.status().message(), Catch::Contains("user key"));
   }
@@ -218,9 +295,9 @@ TEST_CASE("user batches: a user key that no user can have is refused") {
 
 TEST_CASE("user batches: bytes behind the last item and numbers longer than needed are refused") {
   CHECK(decoded(resealed(sample(), kUserBatchKind, [](std::string& body) { body.push_back('\0'); })) == Code::kBadRecord);
-  CHECK(decoded(with_user(user_of(kSeven).long_varint(1).varint(kQuarter).varint(1).u64(1))) == Code::kBadRecord);
-  CHECK(decoded(with_user(user_of(kSeven).varint(1).long_varint(kQuarter).varint(1).u64(1))) == Code::kBadRecord);
-  CHECK(decoded(with_user(user_of(kSeven).varint(1).varint(kQuarter).long_varint(1).u64(1))) == Code::kBadRecord);
+  CHECK(decoded(with_user(user_of(kSeven).long_varint(1).varint(kQuarter).varint(1).u64(1).varint(0))) == Code::kBadRecord);
+  CHECK(decoded(with_user(user_of(kSeven).varint(1).long_varint(kQuarter).varint(1).u64(1).varint(0))) == Code::kBadRecord);
+  CHECK(decoded(with_user(user_of(kSeven).varint(1).varint(kQuarter).long_varint(1).u64(1).varint(0))) == Code::kBadRecord);
 }
 
 TEST_CASE("slot end: hours are at least one, not empty, ascending, disjoint and within the drained range") {
@@ -249,6 +326,7 @@ TEST_CASE("slot end: counts that cannot be and bytes behind its end are refused"
 TEST_CASE("batch record: random bytes under a checksum that fits are read without harm") {
   std::mt19937_64 rng(2);
   std::vector<ItemHash> items;
+  std::vector<int64_t> times_ms;
   for (int round = 0; round < 20'000; ++round) {
     const bool end = round % 2 == 0;
     const std::string bad = resealed(end ? encode_slot_end(sample_end()) : sample(), end ? kSlotEndKind : kUserBatchKind, [&](std::string& body) {
@@ -259,7 +337,7 @@ TEST_CASE("batch record: random bytes under a checksum that fits are read withou
     if (!record.ok() || !std::holds_alternative<UserBatchReader>(*record)) continue;
     auto& reader = std::get<UserBatchReader>(*record);
     while (reader.next_user()) {
-      for (QuarterIndex quarter; reader.next_quarter(quarter, items);) REQUIRE_FALSE(items.empty());
+      for (QuarterIndex quarter; reader.next_quarter(quarter, items, times_ms);) REQUIRE_FALSE(items.empty());
     }
   }
 }

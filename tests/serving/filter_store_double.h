@@ -46,8 +46,17 @@ class FilterStoreDouble final : public FilterStore {
     return reads_;
   }
 
-  Status apply(std::span<const FilterUpdate> updates) override {
+  using FilterStore::apply;
+  using FilterStore::read;
+  Status apply(std::span<const ForgottenUpdate> forgotten, std::span<const FilterUpdate> updates) override {
     std::lock_guard lock(mutex_);
+    for (const ForgottenUpdate& update : forgotten) {
+      std::erase_if(values_, [&](const auto& row) {
+        const auto& [user_key, period] = row.first;
+        return user_key == update.user_key && period >= update.removed_from && period < update.removed_to;
+      });
+      forgotten_[std::string(update.user_key)] = update.forgotten;
+    }
     for (const FilterUpdate& update : updates) {
       const Key key(update.user_key, update.period);
       const std::string operand = filter::make(update.items, update.user_key, store_key(key), policy_);
@@ -69,12 +78,19 @@ class FilterStoreDouble final : public FilterStore {
     const auto found = watermarks_.find(partition);
     return found == watermarks_.end() ? std::nullopt : std::optional(found->second);
   }
-  Status read(std::string_view user_key, std::span<const PeriodIndex> periods, std::vector<StoredFilter>& out) override {
+  Status read_forgotten(std::span<const std::string_view> user_keys, std::vector<Forgotten>& out) override {
+    std::lock_guard lock(mutex_);
+    for (const std::string_view user_key : user_keys) out.push_back(forgotten_of(user_key));
+    return {};
+  }
+  Status read(std::string_view user_key, std::span<const PeriodIndex> periods, std::vector<StoredFilter>& out,
+              Forgotten& forgotten) override {
     std::unique_lock lock(mutex_);
     ++reads_;
     changed_.notify_all();
     changed_.wait(lock, [this] { return !stall_; });
     if (fail_) return retry("connection refused");
+    forgotten = forgotten_of(user_key);
     for (const PeriodIndex period : periods) {
       const auto found = values_.find(Key(user_key, period));
       if (found != values_.end()) out.push_back({period, store_key(found->first), found->second});
@@ -86,6 +102,11 @@ class FilterStoreDouble final : public FilterStore {
   FilterStoreStats stats() const override { return {}; }
 
  private:
+  Forgotten forgotten_of(std::string_view user_key) const {
+    const auto found = forgotten_.find(std::string(user_key));
+    return found == forgotten_.end() ? Forgotten() : found->second;
+  }
+
   using Key = std::pair<std::string, PeriodIndex>;
   static std::string store_key(const Key& key) { return key.first + "/" + std::to_string(key.second.value); }
 
@@ -93,6 +114,7 @@ class FilterStoreDouble final : public FilterStore {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::map<Key, std::string> values_;
+  std::map<std::string, Forgotten> forgotten_;
   std::map<PartitionId, MergedWatermark> watermarks_;
   size_t reads_ = 0;
   bool fail_ = false;

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "serving/client.h"
 #include "serving/query_command.h"
 #include "serving/served_command.h"
 #include "tests/serving/served_over_grpc.h"
@@ -144,13 +145,6 @@ TEST_CASE("filter service: strict turns an incomplete answer into an error that 
   const grpc::Status status = served.refusal([](v1::FilterRequest& request) { request.set_strict(true); });
   CHECK(status.error_code() == grpc::StatusCode::FAILED_PRECONDITION);
   CHECK(status.error_message().find("connection refused") != std::string::npos);
-}
-
-TEST_CASE("filter service: calls that this version does not have answer UNIMPLEMENTED") {
-  Served served;
-  grpc::ClientContext context;
-  v1::ForgetResponse response;
-  CHECK(served.stub->Forget(&context, {}, &response).error_code() == grpc::StatusCode::UNIMPLEMENTED);
 }
 
 TEST_CASE("query: prints the service's answer as the documented JSON") {
@@ -377,6 +371,92 @@ TEST_CASE("record served: bad input is refused, and without a log the call is UN
   CHECK(served.record_served(std::vector<std::string>(1'001, "v")).error_message() == "items: 1001 ids, at most 1000 are allowed");
   Served without({}, false);
   CHECK(without.record_served({"v1"}).error_code() == grpc::StatusCode::UNIMPLEMENTED);
+}
+
+TEST_CASE("forget call: one item or everything is unseen at once, and in the log before the call returns") {
+  Served served;
+  const auto client = Client::connect({.server = served.server->address(), .deadline_ms = 30'000});
+  served.world.play("u1", "v1");
+  served.world.play("u1", "v2");
+  REQUIRE(client->forget("u1", "", "v1").ok());
+  CHECK(served.world.seen("u1", "v1") == "unseen");
+  CHECK(served.world.seen("u1", "v2") == "recent");
+  REQUIRE(served.log.appended.size() == 1);
+  CHECK(served.log.appended[0].first == UserKey("", "u1"));
+  CHECK(served.log.appended[0].second.kind == EventKind::kForget);
+  CHECK(served.log.appended[0].second.item == item_hash("v1"));
+  REQUIRE(client->forget_everything("u1", "").ok());
+  CHECK(served.world.seen("u1", "v2") == "unseen");
+  CHECK(served.log.appended[1].second.kind == EventKind::kForgetAll);
+  served.world.clock.advance_ms(1);
+  served.world.play("u1", "v1");
+  CHECK(served.world.seen("u1", "v1") == "recent");
+}
+
+TEST_CASE("forget call: it covers all that the replica knew, also what a clock ahead of its own has stamped") {
+  Served served;
+  const auto client = Client::connect({.server = served.server->address(), .deadline_ms = 30'000});
+  served.world.play_at("u1", "v1", served.world.clock.now_ms() + 500);
+  served.world.play_at("u1", "v2", served.world.clock.now_ms() + 900);
+  REQUIRE(client->forget("u1", "", "v1").ok());
+  CHECK(served.log.appended[0].second.time_ms == served.world.clock.now_ms() + 500);
+  CHECK(served.world.seen("u1", "v1") == "unseen");
+  REQUIRE(client->forget_everything("u1", "").ok());
+  CHECK(served.world.seen("u1", "v2") == "unseen");
+}
+
+TEST_CASE("forget call: one that is logged in a later hour than it happened is written again") {
+  Served served;
+  const auto client = Client::connect({.server = served.server->address(), .deadline_ms = 30'000});
+  served.world.play("u1", "v1");
+  const int64_t next_hour_ms = kStartMs + kHourMs;
+  served.log.log_times_ms = {next_hour_ms, kStartMs};
+  REQUIRE(client->forget("u1", "", "v1").ok());
+  CHECK(served.log.appended.size() == 2);
+  CHECK(served.world.seen("u1", "v1") == "unseen");
+  served.log.log_times_ms = {next_hour_ms, next_hour_ms, next_hour_ms};
+  CHECK(client->forget("u1", "", "v1").code() == Code::kRetry);
+  CHECK(served.log.appended.size() == 5);
+}
+
+TEST_CASE("forget call: what is not durable is not forgotten, and the call says so") {
+  Served served({.service = {.log_wait_ms = 1}});
+  const auto client = Client::connect({.server = served.server->address(), .deadline_ms = 30'000});
+  served.world.play("u1", "v1");
+  served.log.outcome = retry("the broker does not answer");
+  const Status status = client->forget("u1", "", "v1");
+  CHECK(status.code() == Code::kRetry);
+  CHECK(status.message() == "it could not be made forgotten: the broker does not answer");
+  CHECK(served.world.seen("u1", "v1") == "recent");
+  served.log.outcome = {};
+  served.log.stalled = true;
+  CHECK(client->forget("u1", "", "v1").code() == Code::kRetry);
+  CHECK(served.world.seen("u1", "v1") == "recent");
+  served.log.acknowledge();
+  CHECK(served.world.seen("u1", "v1") == "unseen");
+}
+
+TEST_CASE("forget call: bad input is refused, and without a log the call is UNIMPLEMENTED") {
+  Served served;
+  const auto refusal = [&](const std::function<void(v1::ForgetRequest&)>& change) {
+    v1::ForgetRequest request;
+    request.set_user("u1");
+    change(request);
+    grpc::ClientContext context;
+    v1::ForgetResponse response;
+    const grpc::Status status = served.stub->Forget(&context, request, &response);
+    CHECK(status.error_code() == grpc::StatusCode::INVALID_ARGUMENT);
+    return status.error_message();
+  };
+  CHECK(refusal([](v1::ForgetRequest&) {}) == "what: neither an item nor everything is named");
+  CHECK(refusal([](v1::ForgetRequest& r) { r.set_everything(false); }) == "everything: is false; name an item, or set it to true");
+  CHECK(refusal([](v1::ForgetRequest& r) { r.set_item(""); }) == "item: an id is empty");
+  CHECK(refusal([](v1::ForgetRequest& r) { r.set_item(std::string("a\0", 2)); }) == "item: an id is not UTF-8 or contains NUL");
+  CHECK(refusal([](v1::ForgetRequest& r) { r.set_user(""), r.set_item("v1"); }) == "user: an id is empty");
+  CHECK(served.log.appended.empty());
+  Served without({}, false);
+  const auto client = Client::connect({.server = without.server->address(), .deadline_ms = 30'000});
+  CHECK_THAT(client->forget("u1", "", "v1").message(), Catch::Contains("no log"));
 }
 
 TEST_CASE("filter batch: each request is answered by itself, a bad one does not fail the others") {

@@ -32,7 +32,8 @@ void apply(RecentPlays& plays, int64_t offset, int64_t log_time_ms,
 
 std::vector<uint64_t> items_of(const RecentPlays& plays, const std::string& key, PeriodIndex oldest = PeriodIndex(0)) {
   std::vector<RecentPlay> found;
-  plays.lookup(user_hash(key), oldest, found);
+  std::vector<RecentForget> forgets;
+  plays.lookup(user_hash(key), oldest, found, forgets);
   std::vector<uint64_t> items;
   for (const RecentPlay& play : found) items.push_back(play.item.value);
   std::sort(items.begin(), items.end());
@@ -120,10 +121,11 @@ TEST_CASE("recent plays: readers beside the writer always find what is held from
   // Record o holds one play of every user: item o.
   const auto read = [&](uint64_t user) {
     std::vector<RecentPlay> found;
+    std::vector<RecentForget> forgets;
     while (!done.load()) {
       found.clear();
       const int64_t applied = plays.applied().value;
-      const int64_t from = plays.lookup(user_hash(user_key(user)), PeriodIndex(0), found).value;
+      const int64_t from = plays.lookup(user_hash(user_key(user)), PeriodIndex(0), found, forgets).value;
       std::set<uint64_t> items;
       for (const RecentPlay& play : found) items.insert(play.item.value);
       for (int64_t o = from; o < applied; ++o) wrong += items.contains(static_cast<uint64_t>(o)) ? 0 : 1;

@@ -13,10 +13,10 @@ constexpr uint64_t kUser = 0x123456789abcdef0;
 constexpr int64_t kNowMs = 1'795'248'000'000;
 
 std::vector<uint64_t> items_of(const ServedItems& served, int64_t now_ms = kNowMs) {
-  std::vector<ItemHash> found;
+  std::vector<ServedItem> found;
   served.lookup(kUser, now_ms, found);
   std::vector<uint64_t> items;
-  for (const ItemHash item : found) items.push_back(item.value);
+  for (const ServedItem& served_item : found) items.push_back(served_item.item.value);
   return items;
 }
 

@@ -29,23 +29,35 @@ class OnePartition final : public PartitionDirectory {
 // Notes what is appended and says that it is durable, or not, at once or when it is told to.
 class EventLogDouble final : public EventLog {
  public:
-  void append(const UserKey& user_key, std::span<const Event> events, std::function<void(Status)> durable) override {
+  void append(const UserKey& user_key, std::span<const Event> events, Durable durable) override {
+    Result<int64_t> log_time_ms = 0;
     {
       const std::lock_guard lock(mutex);
       for (const Event& event : events) appended.emplace_back(user_key, event);
       if (stalled) return waiting.push_back(std::move(durable));
+      log_time_ms = answer();
     }
-    durable(outcome);
+    durable(std::move(log_time_ms));
   }
   // Says so of all that waits.
   void acknowledge() {
     const std::lock_guard lock(mutex);
-    for (auto& durable : waiting) durable(outcome);
+    for (auto& durable : waiting) durable(answer());
     waiting.clear();
   }
   std::atomic<bool> stalled{false};  // FAULT: no acknowledgement until `acknowledge`.
   std::mutex mutex;
-  std::vector<std::function<void(Status)>> waiting;
+  std::vector<Durable> waiting;
+  // Log times to come, one for each append; the time of the event where there are none.
+  std::vector<int64_t> log_times_ms;
+  Result<int64_t> answer() {
+    if (!outcome.ok()) return outcome;
+    if (log_times_ms.empty()) return appended.back().second.time_ms;
+    const int64_t log_time_ms = log_times_ms.front();
+    log_times_ms.erase(log_times_ms.begin());
+    return log_time_ms;
+  }
+
   std::vector<std::pair<UserKey, Event>> appended;
   Status outcome;  // FAULT when not ok.
 };

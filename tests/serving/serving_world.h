@@ -8,6 +8,7 @@
 // One partition, so that every user lives in it. Time starts on 2026-11-21 08:00 UTC; each play is a record of its own.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <set>
 #include <string>
@@ -49,26 +50,27 @@ class ServingWorld {
   void happen(EventKind kind, const std::string& user, const std::string& item, int64_t event_time_ms) {
     const UserKey key("", user);
     EventBlockBuilder builder;
-    builder.add(key.bytes(), user_hash(key.bytes()), {kind, item_hash(item), event_time_ms});
+    const Event event{kind, kind == EventKind::kForgetAll ? ItemHash(0) : item_hash(item), event_time_ms};
+    builder.add(key.bytes(), user_hash(key.bytes()), event);
     const std::string bytes = builder.finish(kOnly, 1);
     EventBlockReader block = EventBlockReader::open(bytes, kOnly, 1).value();
     partition->apply(Offset(log_end_), clock.now_ms(), block);
     partition->set_fresh_at_ms(clock.now_ms());
-    if (kind == EventKind::kPlay) unmerged_.push_back({key, item_hash(item), utc_months().period_of_ms(event_time_ms)});
+    if (kind != EventKind::kServe) unmerged_.push_back({key, event});
     ++log_end_;
   }
   void play(const std::string& user, const std::string& item) { happen(EventKind::kPlay, user, item, clock.now_ms()); }
   void serve(const std::string& user, const std::string& item) { happen(EventKind::kServe, user, item, clock.now_ms()); }
+  void forget(const std::string& user, const std::string& item) { happen(EventKind::kForget, user, item, clock.now_ms()); }
+  void forget_all(const std::string& user) { happen(EventKind::kForgetAll, user, "", clock.now_ms()); }
   void play_at(const std::string& user, const std::string& item, int64_t event_time_ms) {
     happen(EventKind::kPlay, user, item, event_time_ms);
   }
 
-  // Merges everything in the log into the store and writes the watermark.
+  // Merges everything in the log into the store, as the merge stage does, and writes the watermark.
   void merge() {
-    for (const Unmerged& play : unmerged_) {
-      const FilterUpdate update{play.key.bytes(), play.period, std::span(&play.item, 1)};
-      BLOOMRING_CHECK(store.apply(std::span(&update, 1)).ok(), "the double does not fail here");
-    }
+    std::ranges::stable_partition(unmerged_, [](const Unmerged& one) { return is_forget(one.event.kind); });
+    for (const Unmerged& one : unmerged_) merge(one.key.bytes(), one.event);
     unmerged_.clear();
     watermark.offset = Offset(log_end_);
     BLOOMRING_CHECK(store.advance(kOnly, watermark).ok(), "the double does not fail here");
@@ -105,9 +107,25 @@ class ServingWorld {
  private:
   struct Unmerged {
     UserKey key;
-    ItemHash item;
-    PeriodIndex period;
+    Event event;
   };
+  void merge(std::string_view key, const Event& event) {
+    std::vector<Forgotten> forgotten;
+    BLOOMRING_CHECK(store.read_forgotten(std::span(&key, 1), forgotten).ok(), "the double does not fail here");
+    const PeriodIndex period = core.calendar().period_of_ms(event.time_ms);
+    ForgottenUpdate update{key, forgotten[0], PeriodIndex(0), PeriodIndex(0)};
+    const FilterUpdate play{key, period, std::span(&event.item, 1)};
+    bool changed = false, counts = false;
+    if (event.kind == EventKind::kForgetAll) {
+      update.removed_to = PeriodIndex(update.forgotten.forget_everything(event.time_ms) ? period.value + 1 : 0);
+    } else if (event.kind == EventKind::kForget) {
+      update.forgotten.forget_item(event.item, event.time_ms);
+    } else {
+      counts = update.forgotten.take_play(event.item, event.time_ms, changed);
+    }
+    const std::span<const FilterUpdate> plays(&play, counts ? 1 : 0);
+    BLOOMRING_CHECK(store.apply(std::span(&update, 1), plays).ok(), "the double does not fail here");
+  }
   std::vector<Unmerged> unmerged_;
   int64_t log_end_ = 0;
 };

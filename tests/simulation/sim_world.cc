@@ -110,7 +110,7 @@ void World::start_window(int32_t p) {
     REQUIRE(store->clear().ok());
     ++tally_.wiped;
   }
-  Ring ring = start->resume && !facts.local->hours.empty() ? *Ring::restore(ring_, *facts.local) : Ring(ring_, start->base);
+  Ring ring = start->resume && !facts.local->hours.empty() ? *Ring::restore(ring_, *facts.local) : Ring(ring_, start->resume ? facts.local->applied : start->base, start->first_hour);
   WindowTaskConfig config;
   config.window = {partition, kPartitions, ring_, {}, 0.5};
   config.window.drain.record_bytes = 256;

@@ -67,6 +67,17 @@ TEST_CASE("embedded filter store: compactions drop what has expired and keep the
   CHECK(bed.scanned() == 1);
 }
 
+TEST_CASE("embedded filter store: what was forgotten goes with the last filter that it could speak of") {
+  EmbeddedBed bed;
+  bed.forget_everything("u1", bed.calendar.start_ms(PeriodIndex(kNow)), 0, 0);
+  bed.clock.advance_to_ms(bed.calendar.start_ms(PeriodIndex(kNow + 7)) - 1);
+  bed.settle();
+  CHECK_FALSE(bed.forgotten("u1").empty());
+  bed.clock.advance_to_ms(bed.calendar.start_ms(PeriodIndex(kNow + 8)));
+  bed.settle();
+  CHECK(bed.forgotten("u1").empty());
+}
+
 TEST_CASE("embedded filter store: a filter whose period is over is folded to fewer bits and holds what it held") {
   EmbeddedBed bed;
   std::vector<std::string> items;

@@ -60,6 +60,25 @@ class Bed {
     }
     return found;
   }
+  // Writes that everything of the user up to this time is forgotten, and removes the filters of these periods.
+  void forget_everything(const std::string& name, int64_t time_ms, int32_t removed_from, int32_t removed_to) {
+    const std::string key = user(name);
+    ForgottenUpdate update{key, {}, PeriodIndex(removed_from), PeriodIndex(removed_to)};
+    update.forgotten.forget_everything(time_ms);
+    const Status status = store().apply({&update, 1}, {});
+    REQUIRE(status.to_string() == "ok");
+  }
+  Forgotten forgotten(const std::string& name) {
+    const std::string key = user(name);
+    const std::string_view keys[] = {key};
+    std::vector<Forgotten> out;
+    REQUIRE(store().read_forgotten(keys, out).to_string() == "ok");
+    std::vector<StoredFilter> filters;
+    Forgotten same;
+    REQUIRE(store().read(key, {}, filters, same).to_string() == "ok");
+    REQUIRE(same == out.at(0));
+    return same;
+  }
   int scanned() {
     int filters = 0;
     REQUIRE(store().scan([&](const StoredFilter&, std::string_view) { return ++filters > 0; }).ok());

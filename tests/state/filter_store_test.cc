@@ -43,6 +43,42 @@ TEMPLATE_TEST_CASE("filter store: filters come in the order of the periods asked
   CHECK(read({-5, 70000}).empty());
 }
 
+TEMPLATE_TEST_CASE("filter store: what was forgotten is kept by user, and takes filters with it", "", STORES) {
+  TestType bed;
+  for (const int32_t back : {0, 1, 2}) bed.play("u1", kNow - back, {"a"});
+  bed.play("u2", kNow - 1, {"b"});
+  bed.forget_everything("u1", kNowMs, kNow - 6, kNow);
+  CHECK(bed.forgotten("u1").everything_ms() == kNowMs);
+  CHECK(bed.forgotten("u2").empty());
+  for (int round = 0; round < 2; ++round) {
+    CHECK(bed.seen("u1", kNow, {"a"}) == "a");
+    CHECK(bed.seen("u1", kNow - 1, {"a"}) == "");
+    CHECK(bed.seen("u1", kNow - 2, {"a"}) == "");
+    CHECK(bed.seen("u2", kNow - 1, {"b"}) == "b");
+    bed.settle();
+    bed.reopen();
+  }
+  bed.play("u1", kNow - 1, {"c"});
+  CHECK(bed.seen("u1", kNow - 1, {"a", "c"}) == "c");
+  const std::string key = user("u1");
+  const ForgottenUpdate nothing{key, {}, PeriodIndex(0), PeriodIndex(0)};
+  REQUIRE(bed.store().apply({&nothing, 1}, {}).ok());
+  CHECK(bed.forgotten("u1").empty());
+}
+
+TEMPLATE_TEST_CASE("filter store: one apply forgets first and unites afterwards", "", STORES) {
+  TestType bed;
+  bed.play("u1", kNow, {"old"});
+  const std::string key = user("u1");
+  ForgottenUpdate forget{key, {}, PeriodIndex(kNow), PeriodIndex(kNow + 1)};
+  forget.forgotten.forget_everything(kNowMs);
+  const ItemHash item = item_hash("new");
+  const FilterUpdate play{key, PeriodIndex(kNow), {&item, 1}};
+  REQUIRE(bed.store().apply({&forget, 1}, {&play, 1}).ok());
+  CHECK(bed.seen("u1", kNow, {"old", "new"}) == "new");
+  CHECK(bed.scanned() == 1);
+}
+
 TEMPLATE_TEST_CASE("filter store: applying again changes nothing", "", STORES) {
   TestType bed;
   bed.play("u1", kNow, {"a", "b", "c"});

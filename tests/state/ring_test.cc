@@ -17,6 +17,7 @@ class Rig {
   explicit Rig(uint32_t slots) : ring({slots, kHourMs}, Offset(0)) {}
 
   HourIndex play_at(int64_t hour) { return ring.admit(Offset(next_++), hour * kHourMs + 1, 1, 10); }
+  HourIndex forget_at(int64_t hour) { return ring.admit(Offset(next_++), hour * kHourMs + 1, 1, 10, 1); }
   void quiet_until(int64_t hour) { ring.pass_time(hour * kHourMs); }
   Drain drain() {
     auto due = ring.next_drain();
@@ -43,6 +44,37 @@ class Rig {
 };
 
 }  // namespace
+
+TEST_CASE("time ring: a drain names the earlier unmerged hours that hold forgets") {
+  Rig rig(6);
+  rig.play_at(10);
+  rig.forget_at(11);
+  rig.forget_at(12);
+  rig.play_at(13);
+  const Drain tenth = rig.drain_whole();
+  CHECK(tenth.earlier.empty());
+  const Drain eleventh = rig.drain_whole();
+  CHECK(eleventh.hours[0].forgets == 1);
+  CHECK(eleventh.earlier.empty());
+  const Drain twelfth = rig.drain_whole();
+  REQUIRE(twelfth.earlier.size() == 1);
+  CHECK(twelfth.earlier[0].hour == HourIndex(11));
+  rig.merge(tenth);
+  rig.merge(eleventh);
+  rig.play_at(14);
+  CHECK(rig.drain_whole().attempt == DrainAttempt::kSecond);  // Of hour 12.
+  const Drain thirteenth = rig.drain_whole();
+  REQUIRE(thirteenth.hours[0].hour == HourIndex(13));
+  REQUIRE(thirteenth.earlier.size() == 1);
+  CHECK(thirteenth.earlier[0].hour == HourIndex(12));
+}
+
+TEST_CASE("time ring: an hour that was merged in an earlier life never fills again") {
+  Ring ring({6, kHourMs}, Offset(40), HourIndex(12));
+  CHECK(ring.admit(Offset(40), 10 * kHourMs, 1, 1) == HourIndex(12));
+  CHECK(ring.admit(Offset(41), 12 * kHourMs + 5, 1, 1) == HourIndex(12));
+  CHECK(ring.admit(Offset(42), 13 * kHourMs, 1, 1) == HourIndex(13));
+}
 
 TEST_CASE("time ring: the trigger of hour h drains the slot of h-1, never the one that is filling") {
   Rig rig(6);
@@ -172,7 +204,7 @@ TEST_CASE("time ring: the state that is saved gives the same ring back, with its
 TEST_CASE("time ring: a state that no ring can have had is refused") {
   WindowState state;
   CHECK(Ring::restore({6, kHourMs}, state).code() == Code::kCorrupt);
-  state.hours = {{HourIndex(5), {Offset(0), Offset(4)}, 1, 1}, {HourIndex(4), {Offset(4), Offset(6)}, 1, 1}};
+  state.hours = {{HourIndex(5), {Offset(0), Offset(4)}, 1, 1, 0}, {HourIndex(4), {Offset(4), Offset(6)}, 1, 1, 0}};
   state.filling = HourIndex(4);
   state.applied = Offset(6);
   CHECK(Ring::restore({6, kHourMs}, state).code() == Code::kCorrupt);

@@ -79,10 +79,25 @@ TEST_CASE("store key: a key that the builder would not have made is refused") {
   CHECK_FALSE(parse_watermark_key("w\xff\xff").ok());
 }
 
+TEST_CASE("store key: a forgotten key names its user, lies beside the filter keys and is parsed strictly") {
+  const std::string good = forgotten_key(kUser);
+  CHECK(parse_forgotten_key(good).value() == kUser);
+  CHECK(good >= kFilterKeysEnd);
+  CHECK_FALSE(parse_filter_key(good).ok());
+  CHECK_FALSE(parse_forgotten_key(filter_key(kUser, PeriodUnit::kMonth, PeriodIndex(683))).ok());
+  for (size_t i = 0; i < good.size(); ++i) {
+    std::string bad = good;
+    bad[i] = static_cast<char>(bad[i] ^ 1);
+    CHECK(parse_forgotten_key(bad).code() == Code::kCorrupt);
+    CHECK(parse_forgotten_key(good.substr(0, i)).code() == Code::kCorrupt);
+  }
+  CHECK(describe_store_key(good) == "what user u1 in scene feed has forgotten");
+}
+
 TEST_CASE("store key: a person reads whose filter it is, also of bytes that are no key") {
-  CHECK(describe_filter_key(filter_key(kUser, PeriodUnit::kMonth, PeriodIndex(683))) ==
+  CHECK(describe_store_key(filter_key(kUser, PeriodUnit::kMonth, PeriodIndex(683))) ==
         "filter of user u1 in scene feed, month 683");
-  CHECK(describe_filter_key(filter_key(UserKey("", "a\n%").bytes(), PeriodUnit::kDay, PeriodIndex(7))) ==
+  CHECK(describe_store_key(filter_key(UserKey("", "a\n%").bytes(), PeriodUnit::kDay, PeriodIndex(7))) ==
         "filter of user a%0A%25, day 7");
-  CHECK(describe_filter_key("f\xff") == "key f%FF");
+  CHECK(describe_store_key("f\xff") == "key f%FF");
 }

@@ -232,8 +232,9 @@ TEST_CASE("window state: its bytes are golden, come back as they went in, and ev
   std::string bytes;
   encode_window_state(state, bytes);
   const std::string golden(
-      "\x01\x04\x00\x00\x00" "\xdd\x0b" "\xd6\xf0\x1b" "\x02"
-      "\xd5\xf0\x1b" "\xe8\x07" "\xdc\x0b" "\x0a" "\x64" "\xd6\xf0\x1b" "\xdc\x0b" "\xdd\x0b" "\x0a" "\x64", 29);
+      "\x02\x04\x00\x00\x00" "\xdd\x0b" "\xd6\xf0\x1b" "\x02"
+      "\xd5\xf0\x1b" "\xe8\x07" "\xdc\x0b" "\x0a" "\x64" "\x00"
+      "\xd6\xf0\x1b" "\xdc\x0b" "\xdd\x0b" "\x0a" "\x64" "\x00", 31);
   CHECK(bytes.substr(0, bytes.size() - 4) == golden);
   CHECK(decode_window_state(bytes, 4).value() == state);
   for (size_t bit = 0; bit < bytes.size() * 8; ++bit) {

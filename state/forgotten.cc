@@ -1,0 +1,140 @@
+#include "state/forgotten.h"
+
+#include <algorithm>
+
+#include "base/hash.h"
+#include "schemas/bytes.h"
+#include "schemas/event.h"
+#include "schemas/store_key.h"
+
+namespace bloomring {
+
+namespace {
+
+constexpr uint8_t kVersion = 1;
+constexpr size_t kItemBytesMin = sizeof(uint64_t) + 2;
+constexpr size_t kSumBytes = sizeof(uint64_t);
+
+uint64_t checksum_of(std::string_view body, std::string_view store_key) { return hash_bytes(body, hash_bytes(store_key, 0)); }
+
+Status damaged(std::string_view store_key, const std::string& why) {
+  return corrupt(describe_store_key(store_key) + ": " + why);
+}
+
+bool is_time_or_none(int64_t time_ms) { return time_ms >= 0 && time_ms < kEventTimeEndMs; }
+
+}  // namespace
+
+std::vector<Forgotten::Item>::iterator Forgotten::place_of(ItemHash item) {
+  return std::ranges::lower_bound(items_, item, {}, &Item::item);
+}
+
+const Forgotten::Item* Forgotten::find(ItemHash item) const {
+  const auto place = std::ranges::lower_bound(items_, item, {}, &Item::item);
+  return place != items_.end() && place->item == item ? &*place : nullptr;
+}
+
+int64_t Forgotten::newest_ms() const {
+  int64_t newest_ms = std::max(everything_ms_, floor_ms_);
+  for (const Item& item : items_) newest_ms = std::max(newest_ms, item.forgotten_ms);
+  return newest_ms;
+}
+
+bool Forgotten::counts(ItemHash item, int64_t time_ms) const {
+  if (time_ms <= everything_ms_) return false;
+  const Item* known = find(item);
+  return known == nullptr || time_ms > known->forgotten_ms;
+}
+
+bool Forgotten::forget_everything(int64_t time_ms) {
+  if (time_ms <= everything_ms_) return false;
+  everything_ms_ = time_ms;
+  std::erase_if(items_, [&](const Item& item) { return item.forgotten_ms <= time_ms; });
+  return true;
+}
+
+bool Forgotten::forget_item(ItemHash item, int64_t time_ms) {
+  if (time_ms <= everything_ms_ || time_ms <= floor_ms_) return false;
+  const auto place = place_of(item);
+  if (place != items_.end() && place->item == item) {
+    if (time_ms <= place->forgotten_ms) return false;
+    place->forgotten_ms = time_ms;
+    if (place->played_ms <= time_ms) place->played_ms = 0;
+    return true;
+  }
+  items_.insert(place, {item, time_ms, 0});
+  bound();
+  return true;
+}
+
+void Forgotten::bound() {
+  if (items_.size() <= kItemsMax) return;
+  // Of several that were forgotten at the same time none stays: `floor_ms` speaks of all of them.
+  floor_ms_ = std::ranges::min_element(items_, {}, &Item::forgotten_ms)->forgotten_ms;
+  std::erase_if(items_, [&](const Item& item) { return item.forgotten_ms <= floor_ms_; });
+}
+
+bool Forgotten::take_play(ItemHash item, int64_t time_ms, bool& changed) {
+  if (time_ms <= everything_ms_) return false;
+  const auto place = place_of(item);
+  if (place == items_.end() || place->item != item) return true;
+  if (time_ms <= place->forgotten_ms) return false;
+  if (time_ms > place->played_ms) {
+    place->played_ms = time_ms;
+    changed = true;
+  }
+  return true;
+}
+
+void Forgotten::expire(const std::function<bool(int64_t time_ms)>& expired) {
+  if (everything_ms_ != 0 && expired(everything_ms_)) everything_ms_ = 0;
+  if (floor_ms_ != 0 && expired(floor_ms_)) floor_ms_ = 0;
+  std::erase_if(items_, [&](const Item& item) { return expired(item.forgotten_ms); });
+}
+
+std::string encode_forgotten(const Forgotten& forgotten, std::string_view store_key) {
+  std::string bytes;
+  ByteWriter writer(bytes);
+  writer.u8(kVersion);
+  writer.varint(static_cast<uint64_t>(forgotten.everything_ms()));
+  writer.varint(static_cast<uint64_t>(forgotten.floor_ms()));
+  writer.varint(forgotten.items().size());
+  for (const Forgotten::Item& item : forgotten.items()) {
+    writer.u64(item.item.value);
+    writer.varint(static_cast<uint64_t>(item.forgotten_ms));
+    writer.varint(item.played_ms == 0 ? 0 : static_cast<uint64_t>(item.played_ms - item.forgotten_ms));
+  }
+  writer.u64(checksum_of(bytes, store_key));
+  return bytes;
+}
+
+Result<Forgotten> decode_forgotten(std::string_view bytes, std::string_view store_key) {
+  if (bytes.size() < kSumBytes) return damaged(store_key, "bytes are missing");
+  const std::string_view body = bytes.substr(0, bytes.size() - kSumBytes);
+  if (ByteReader(bytes.substr(body.size())).u64() != checksum_of(body, store_key)) return damaged(store_key, "checksum differs");
+  ByteReader in(body);
+  if (const uint8_t version = in.u8(); version != kVersion) {
+    return damaged(store_key, "version " + std::to_string(version) + " is not known to this program");
+  }
+  Forgotten forgotten;
+  forgotten.everything_ms_ = static_cast<int64_t>(in.varint());
+  forgotten.floor_ms_ = static_cast<int64_t>(in.varint());
+  bool sound = is_time_or_none(forgotten.everything_ms_) && is_time_or_none(forgotten.floor_ms_);
+  const uint64_t items = in.varint();
+  if (items > Forgotten::kItemsMax || items > in.left() / kItemBytesMin) return damaged(store_key, "number of items is not possible");
+  for (uint64_t i = 0; i < items; ++i) {
+    Forgotten::Item item;
+    item.item = ItemHash(in.u64());
+    item.forgotten_ms = static_cast<int64_t>(in.varint());
+    const uint64_t later = in.varint();
+    sound = sound && item.forgotten_ms > forgotten.everything_ms_ && item.forgotten_ms > forgotten.floor_ms_ &&
+            item.forgotten_ms < kEventTimeEndMs && later < static_cast<uint64_t>(kEventTimeEndMs - item.forgotten_ms) &&
+            (i == 0 || item.item > forgotten.items_.back().item);
+    if (later != 0) item.played_ms = item.forgotten_ms + static_cast<int64_t>(later);
+    forgotten.items_.push_back(item);
+  }
+  if (!in.ok() || !in.at_end() || !sound) return damaged(store_key, "fields do not fit");
+  return forgotten;
+}
+
+}  // namespace bloomring
