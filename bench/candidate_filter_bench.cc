@@ -19,8 +19,9 @@ constexpr uint64_t kUsers = 64;
 constexpr uint64_t kPlaysInAMonth = 3'000;
 constexpr uint64_t kRecentPlays = 300;
 constexpr uint64_t kMonths = 4;
+constexpr uint64_t kServed = 100;
 
-// Item numbers: a user's plays are [user * 100,000, + kMonths * kPlaysInAMonth + kRecentPlays).
+// Item numbers: a user's plays are [user * 100,000, + kMonths * kPlaysInAMonth + kRecentPlays), the served ones follow.
 std::string item_of(uint64_t number) { return "video" + std::to_string(1'000'000'000 + number); }
 std::string user_of(uint64_t user) { return "user" + std::to_string(user); }
 uint64_t first_play(uint64_t user) { return user * 100'000; }
@@ -52,6 +53,10 @@ struct World {
     const std::string bytes = builder.finish(PartitionId(0), 1);
     EventBlockReader block = EventBlockReader::reopen(bytes);
     partition.apply(Offset(static_cast<int64_t>(user)), kNowMs, block);
+    for (uint64_t i = 0; i < kServed; ++i) {
+      const ItemHash item = item_hash(item_of(first_play(user) + kMonths * kPlaysInAMonth + kRecentPlays + i));
+      partition.note_served(user_hash(key), item, kNowMs - static_cast<int64_t>(i));
+    }
   }
 
   ManualClock clock;
@@ -71,7 +76,7 @@ v1::FilterRequest make_request(uint64_t user, uint64_t candidates) {
     const uint64_t played = first_play(user) + random() % (kMonths * kPlaysInAMonth + kRecentPlays);
     const std::string id = item_of(i % 20 == 0 ? played : 100'000'000 + random() % 1'000'000'000);
     packed.mutable_bytes()->append(id);
-    packed.add_lengths(static_cast<uint32_t>(id.size()));
+    packed.mutable_lengths()->push_back(static_cast<char>(id.size()));
   }
   return request;
 }
@@ -106,7 +111,21 @@ void BM_Decode(benchmark::State& state) {
   uint64_t turn = 0;
   for (auto _ : state) benchmark::DoNotOptimize(decode(requests[turn++ % kUsers], {}));
 }
-BENCHMARK(BM_Decode)->Arg(10'000)->Unit(benchmark::kMicrosecond);
+BENCHMARK(BM_Decode)->Arg(5'000)->Arg(10'000)->Unit(benchmark::kMicrosecond);
+
+// Of decoding, the hashing alone.
+void BM_Hash(benchmark::State& state) {
+  const auto requests = make_requests(static_cast<uint64_t>(state.range(0)));
+  std::vector<ItemHash> hashes(static_cast<size_t>(state.range(0)));
+  uint64_t turn = 0;
+  for (auto _ : state) {
+    const v1::PackedIds& packed = requests[turn++ % kUsers].candidates().packed();
+    item_hashes(packed.bytes(), packed.lengths(), hashes.data());
+    benchmark::DoNotOptimize(hashes.data());
+    benchmark::ClobberMemory();
+  }
+}
+BENCHMARK(BM_Hash)->Arg(5'000)->Arg(10'000)->Unit(benchmark::kMicrosecond);
 
 void BM_Core(benchmark::State& state) {
   World world;
@@ -115,13 +134,13 @@ void BM_Core(benchmark::State& state) {
   uint64_t turn = 0;
   for (auto _ : state) benchmark::DoNotOptimize(world.core.answer(world.partition, questions[turn++ % kUsers].question()));
 }
-BENCHMARK(BM_Core)->Arg(10'000)->Unit(benchmark::kMicrosecond);
+BENCHMARK(BM_Core)->Arg(5'000)->Arg(10'000)->Unit(benchmark::kMicrosecond);
 
-// Recent plays only: the store gives nothing.
+// Recent plays and served only: the store gives nothing.
 void BM_CoreWithoutFilters(benchmark::State& state) {
   World world;
   std::vector<DecodedFilter> questions;
-  for (const auto& request : make_requests(10'000)) questions.push_back(decode(request, {}).value());
+  for (const auto& request : make_requests(static_cast<uint64_t>(state.range(0)))) questions.push_back(decode(request, {}).value());
   uint64_t turn = 0;
   for (auto _ : state) {
     const FilterQuestion question = questions[turn++ % kUsers].question();
@@ -129,7 +148,34 @@ void BM_CoreWithoutFilters(benchmark::State& state) {
     benchmark::DoNotOptimize(world.core.judge(question, looked, nullptr, "left out"));
   }
 }
-BENCHMARK(BM_CoreWithoutFilters)->Unit(benchmark::kMicrosecond);
+BENCHMARK(BM_CoreWithoutFilters)->Arg(5'000)->Arg(10'000)->Unit(benchmark::kMicrosecond);
+
+void BM_Encode(benchmark::State& state) {
+  World world;
+  std::vector<FilterAnswer> answers;
+  for (const auto& request : make_requests(static_cast<uint64_t>(state.range(0)))) {
+    answers.push_back(world.core.answer(world.partition, decode(request, {}).value().question()));
+  }
+  uint64_t turn = 0;
+  for (auto _ : state) {
+    v1::FilterResponse response;
+    encode(answers[turn++ % kUsers], world.calendar, v1::EXPLAIN_UNSPECIFIED, response);
+    benchmark::DoNotOptimize(response);
+  }
+}
+BENCHMARK(BM_Encode)->Arg(5'000)->Arg(10'000)->Unit(benchmark::kMicrosecond);
+
+// What gRPC does beside: the messages to bytes and back.
+void BM_Parse(benchmark::State& state) {
+  std::vector<std::string> bytes;
+  for (const auto& request : make_requests(static_cast<uint64_t>(state.range(0)))) bytes.push_back(request.SerializeAsString());
+  uint64_t turn = 0;
+  for (auto _ : state) {
+    v1::FilterRequest request;
+    benchmark::DoNotOptimize(request.ParseFromString(bytes[turn++ % kUsers]));
+  }
+}
+BENCHMARK(BM_Parse)->Arg(5'000)->Arg(10'000)->Unit(benchmark::kMicrosecond);
 
 }  // namespace
 }  // namespace bloomring

@@ -1,6 +1,7 @@
 #include "serving/candidate_filter.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "base/hash.h"
@@ -19,6 +20,13 @@ struct Leave {
   bool oldest_period = false;
   bool served = false;
 };
+
+// The high bit of each byte that is not 0. The first byte in memory is the lowest.
+uint64_t nonzero_bytes(uint64_t bytes) {
+  static_assert(std::endian::native == std::endian::little);
+  constexpr uint64_t kLow = 0x7f7f7f7f7f7f7f7f;
+  return (((bytes & kLow) + kLow) | bytes) & ~kLow;
+}
 
 // Adds what was found before, and is not any more, as brought back: with its reason, but not seen.
 void bring_back(const std::vector<Finding>& before, FilterAnswer& answer) {
@@ -132,24 +140,22 @@ void CandidateFilter::Scratch::decide_one(size_t candidate, size_t begin, size_t
   if (verdict.reason != Reason::kNone) answer.findings.push_back({static_cast<uint32_t>(candidate), verdict});
 }
 
-// Most candidates have no reason: eight of them are passed over at once.
+// Most candidates have no reason: eight are looked at at once, and of these only those that have one.
 void CandidateFilter::Scratch::decide_single(const Leave& leave, FilterAnswer& answer) const {
   constexpr size_t kStride = sizeof(uint64_t);
-  constexpr uint64_t kNoneFound = ~uint64_t{0};
   static_assert(ExactSet::kAbsent == 0 && filter::Query::kUnseen == 0xff);
   const size_t candidates = tags.size();
-  for (size_t i = 0; i < candidates;) {
-    if (i + kStride <= candidates) {
-      uint64_t eight_tags, eight_found;
-      std::memcpy(&eight_tags, &tags[i], kStride);
-      std::memcpy(&eight_found, &found[i], kStride);
-      if (eight_tags == 0 && eight_found == kNoneFound) {
-        i += kStride;
-        continue;
-      }
+  size_t i = 0;
+  for (; i + kStride <= candidates; i += kStride) {
+    uint64_t eight_tags, eight_found;
+    std::memcpy(&eight_tags, &tags[i], kStride);
+    std::memcpy(&eight_found, &found[i], kStride);
+    for (uint64_t left = nonzero_bytes(eight_tags | ~eight_found); left != 0; left &= left - 1) {
+      const size_t at = i + static_cast<size_t>(std::countr_zero(left)) / 8;
+      decide_one(at, at, at + 1, leave, answer);
     }
-    for (const size_t end = std::min(i + kStride, candidates); i < end; ++i) decide_one(i, i, i + 1, leave, answer);
   }
+  for (; i < candidates; ++i) decide_one(i, i, i + 1, leave, answer);
 }
 
 void CandidateFilter::Scratch::decide_grouped(const FilterQuestion& question, const Leave& leave, FilterAnswer& answer) const {

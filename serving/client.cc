@@ -2,6 +2,8 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <algorithm>
+
 #include "schemas/bloomring.grpc.pb.h"
 #include "serving/channel.h"
 
@@ -11,12 +13,19 @@ namespace {
 
 constexpr uint8_t kFilterCode = 16;  // schemas/bloomring.proto, FilterResponse.codes.
 
+constexpr size_t kPackedIdBytesMax = 255;  // What a byte of PackedIds.lengths can say.
+
+// What cannot be packed goes as text, for the service to refuse it with its reason.
 void pack(const std::vector<std::string>& items, v1::Ids& ids) {
   if (items.empty()) return;
+  if (std::ranges::any_of(items, [](const std::string& item) { return item.size() > kPackedIdBytesMax; })) {
+    ids.mutable_text()->Add(items.begin(), items.end());
+    return;
+  }
   v1::PackedIds& packed = *ids.mutable_packed();
   for (const std::string& item : items) {
     packed.mutable_bytes()->append(item);
-    packed.add_lengths(static_cast<uint32_t>(item.size()));
+    packed.mutable_lengths()->push_back(static_cast<char>(item.size()));
   }
 }
 

@@ -7,14 +7,18 @@
 
 namespace bloomring {
 
+namespace {
+constexpr size_t kSmallSlots = 2'048;  // Whose map takes 32 KiB.
+}  // namespace
+
 void ExactSet::reset(size_t items_max) {
   const size_t slots = std::bit_ceil(std::max<size_t>(16, items_max * 2));
-  const size_t bits = slots * 16;  // At least 32 bits an item: one candidate in 32 passes for nothing.
+  const size_t bytes = slots * (slots <= kSmallSlots ? 16 : 4);  // One candidate in 32, or 8, passes for nothing.
   items_ = 0;
   mask_ = slots - 1;
-  bitmap_shift_ = 64 - static_cast<unsigned>(std::countr_zero(bits));
+  map_shift_ = 64 - static_cast<unsigned>(std::countr_zero(bytes));
   slots_.assign(slots, Slot{0, kAbsent});
-  bitmap_.assign(bits / 64, 0);
+  map_.assign(bytes, 0);
 }
 
 void ExactSet::insert(ItemHash item, uint8_t tag) {
@@ -23,8 +27,7 @@ void ExactSet::insert(ItemHash item, uint8_t tag) {
   if (slots_[at].tag != kAbsent) return;
   BLOOMRING_CHECK(++items_ * 2 <= slots_.size(), "more items than the exact set was made for");
   slots_[at] = {item.value, tag};
-  const uint64_t bit = item.value >> bitmap_shift_;
-  bitmap_[bit / 64] |= uint64_t{1} << (bit % 64);
+  map_[item.value >> map_shift_] = 1;
 }
 
 uint8_t ExactSet::tag_of(ItemHash item) const {
@@ -39,9 +42,8 @@ void ExactSet::find(std::span<const ItemHash> candidates, std::span<uint8_t> tag
   passed_.resize(candidates.size());
   size_t passed = 0;
   for (size_t i = 0; i < candidates.size(); ++i) {
-    const uint64_t bit = candidates[i].value >> bitmap_shift_;
     passed_[passed] = static_cast<uint32_t>(i);
-    passed += (bitmap_[bit / 64] >> (bit % 64)) & 1;
+    passed += map_[candidates[i].value >> map_shift_];
   }
   for (size_t p = 0; p < passed; ++p) tags[passed_[p]] = tag_of(candidates[passed_[p]]);
 }

@@ -24,7 +24,7 @@ void LoadQuestion::clear() {
 void LoadQuestion::add(std::string_view item, bool is_played) {
   if (is_played) played.push_back(static_cast<uint32_t>(lengths.size()));
   items.append(item);
-  lengths.push_back(static_cast<uint32_t>(item.size()));
+  lengths.push_back(static_cast<char>(item.size()));
 }
 
 namespace {
@@ -105,7 +105,7 @@ std::unique_ptr<FilterCallState> LoadRun::prepare(int64_t due_ns, bool counts) {
   call->request.set_scene(options_.scene);
   v1::PackedIds& packed = *call->request.mutable_candidates()->mutable_packed();
   packed.mutable_bytes()->swap(question_.items);
-  packed.mutable_lengths()->Add(question_.lengths.begin(), question_.lengths.end());
+  packed.mutable_lengths()->swap(question_.lengths);
   call->played.swap(question_.played);
   return call;
 }
@@ -141,7 +141,7 @@ void LoadRun::send(std::unique_ptr<FilterCallState> call) {
 }
 
 void LoadRun::count_answer(const FilterCallState& call) {
-  const auto candidates = static_cast<size_t>(call.request.candidates().packed().lengths_size());
+  const auto candidates = call.request.candidates().packed().lengths().size();
   report_.candidates += candidates;
   report_.seen += call.response.seen_count();
   report_.incomplete += call.response.complete() ? 0 : 1;
@@ -156,7 +156,7 @@ void LoadRun::count_answer(const FilterCallState& call) {
 
 void LoadRun::answered(std::unique_ptr<FilterCallState> call, const grpc::Status& status) {
   const int64_t latency_ns = around_.clock.steady_ns() - call->due_ns;
-  const auto candidates = static_cast<size_t>(call->request.candidates().packed().lengths_size());
+  const auto candidates = call->request.candidates().packed().lengths().size();
   const bool whole = status.ok() && call->response.seen().size() == (candidates + 7) / 8;
   if (whole) record_served(*call);
   std::lock_guard lock(mutex_);
@@ -178,17 +178,17 @@ void LoadRun::record_served(const FilterCallState& call) {
   const v1::PackedIds& packed = call.request.candidates().packed();
   v1::PackedIds& items = *served_call->request.mutable_items()->mutable_packed();
   size_t begin = 0;
-  for (int i = 0; i < packed.lengths_size() && items.lengths_size() < static_cast<int>(options_.served); ++i) {
-    const size_t length = packed.lengths(i);
-    if (!is_seen(call.response, static_cast<size_t>(i))) {
+  for (size_t i = 0; i < packed.lengths().size() && items.lengths().size() < options_.served; ++i) {
+    const auto length = static_cast<uint8_t>(packed.lengths()[i]);
+    if (!is_seen(call.response, i)) {
       items.mutable_bytes()->append(packed.bytes(), begin, length);
-      items.add_lengths(packed.lengths(i));
+      items.mutable_lengths()->push_back(packed.lengths()[i]);
     }
     begin += length;
   }
   {
     std::lock_guard lock(mutex_);
-    if (items.lengths_size() == 0 || !report_.served_offered) return;
+    if (items.lengths().empty() || !report_.served_offered) return;
     ++in_flight_;
   }
   served_call->begin_ns = around_.clock.steady_ns();

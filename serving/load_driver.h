@@ -30,11 +30,11 @@ namespace bloomring {
 struct LoadQuestion {
   std::string user;
   std::string items;
-  std::vector<uint32_t> lengths;
+  std::string lengths;           // A byte each.
   std::vector<uint32_t> played;  // Candidates that the user is known to have played, ascending.
 
   void clear();
-  void add(std::string_view item, bool is_played);
+  void add(std::string_view item, bool is_played);  // 1 to 128 bytes.
 };
 
 class LoadSource {

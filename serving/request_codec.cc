@@ -3,6 +3,7 @@
 #include <simdjson.h>
 
 #include <charconv>
+#include <cstring>
 #include <string>
 
 #include "base/hash.h"
@@ -19,9 +20,26 @@ std::string quantity(std::string_view field, uint64_t found, std::string_view un
          " are allowed";
 }
 
-bool is_text(std::string_view bytes) {
-  return simdjson::validate_utf8(bytes.data(), bytes.size()) && bytes.find('\0') == std::string_view::npos;
+// Whether no byte has its high bit: then they are UTF-8, and each is a character. Four times as fast as validating.
+bool is_ascii(std::string_view bytes) {
+  constexpr size_t kStride = 4 * sizeof(uint64_t);
+  constexpr uint64_t kHighBits = 0x8080808080808080;
+  uint64_t any[4] = {};
+  size_t i = 0;
+  for (; i + kStride <= bytes.size(); i += kStride) {
+    for (size_t w = 0; w < 4; ++w) {
+      uint64_t word;
+      std::memcpy(&word, bytes.data() + i + w * sizeof word, sizeof word);
+      any[w] |= word;
+    }
+  }
+  for (; i < bytes.size(); ++i) any[0] |= static_cast<uint8_t>(bytes[i]);
+  return ((any[0] | any[1] | any[2] | any[3]) & kHighBits) == 0;
 }
+
+bool has_nul(std::string_view bytes) { return bytes.find('\0') != std::string_view::npos; }
+
+bool is_text(std::string_view bytes) { return simdjson::validate_utf8(bytes.data(), bytes.size()) && !has_nul(bytes); }
 
 bool has_id_size(std::string_view id) { return !id.empty() && id.size() <= kIdBytesMax; }
 
@@ -53,22 +71,58 @@ std::vector<ItemHash> hash_integers(const v1::Ids& ids) {
   return hashes;
 }
 
-// The whole is valid UTF-8 and no id begins in the middle of a character, so each id is valid UTF-8.
-Result<std::vector<ItemHash>> hash_packed(const v1::PackedIds& packed, std::string_view field) {
-  std::string_view rest = packed.bytes();
-  if (!is_text(rest)) return bad_record(std::string(field) + ".packed.bytes: not UTF-8 or contains NUL");
-  std::vector<ItemHash> hashes;
-  hashes.reserve(static_cast<size_t>(packed.lengths_size()));
-  for (const uint32_t length : packed.lengths()) {
+// What is wrong with the ids, by going through them one by one; ok when nothing is.
+Status check_packed(std::string_view rest, std::string_view lengths, std::string_view field) {
+  for (const char size : lengths) {
+    const auto length = static_cast<uint8_t>(size);
     if (length > rest.size()) return bad_record(std::string(field) + ".packed.lengths: the sum exceeds the bytes");
     const std::string_view id = rest.substr(0, length);
     if (!has_id_size(id)) return wrong_size(id, field);
     const bool mid_character = (static_cast<uint8_t>(id[0]) & 0xC0) == 0x80;
     if (mid_character) return bad_record(std::string(field) + ".packed.lengths: an id begins inside a character");
-    hashes.push_back(item_hash(id));
     rest.remove_prefix(length);
   }
   if (!rest.empty()) return bad_record(std::string(field) + ".packed.lengths: the sum falls short of the bytes");
+  return {};
+}
+
+// Whether each id has a legal size and they add up to the bytes, without a branch for each.
+bool have_id_sizes(std::string_view lengths, size_t bytes) {
+  uint64_t sum = 0;
+  uint32_t wrong = 0;
+  for (const char size : lengths) {
+    const auto length = static_cast<uint8_t>(size);
+    sum += length;
+    wrong |= (length - 1u) & ~127u;  // Wraps for 0.
+  }
+  static_assert(kIdBytesMax == 128);
+  return wrong == 0 && sum == bytes;
+}
+
+// Whether each id begins with a character: a byte that continues one is 10xxxxxx.
+bool begin_with_characters(std::string_view bytes, std::string_view lengths) {
+  const char* id = bytes.data();
+  bool inside = false;
+  for (const char length : lengths) {
+    inside |= (static_cast<uint8_t>(*id) & 0xC0) == 0x80;
+    id += static_cast<uint8_t>(length);
+  }
+  return !inside;
+}
+
+// The whole is valid UTF-8 and no id begins in the middle of a character, so each id is valid UTF-8.
+Result<std::vector<ItemHash>> hash_packed(const v1::PackedIds& packed, std::string_view field) {
+  const std::string_view bytes = packed.bytes();
+  const bool ascii = is_ascii(bytes);
+  if (has_nul(bytes) || (!ascii && !is_text(bytes))) {
+    return bad_record(std::string(field) + ".packed.bytes: not UTF-8 or contains NUL");
+  }
+  const std::string_view lengths = packed.lengths();
+  if (!have_id_sizes(lengths, bytes.size()) || (!ascii && !begin_with_characters(bytes, lengths))) {
+    return check_packed(bytes, lengths, field);
+  }
+  std::vector<ItemHash> hashes(lengths.size());
+  item_hashes(bytes, lengths, hashes.data());
   return hashes;
 }
 
@@ -104,7 +158,7 @@ void encode_verdicts(const FilterAnswer& answer, v1::FilterResponse& response) {
 }  // namespace
 
 size_t id_count(const v1::Ids& ids) {
-  return static_cast<size_t>(ids.text_size() + ids.integers_size() + ids.packed().lengths_size());
+  return static_cast<size_t>(ids.text_size() + ids.integers_size()) + ids.packed().lengths().size();
 }
 
 Result<std::vector<ItemHash>> hash_ids(const v1::Ids& ids, std::string_view field, size_t ids_max) {

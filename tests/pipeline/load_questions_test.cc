@@ -36,7 +36,8 @@ std::map<std::string, std::set<std::string>> oracle(const LoadConfig& config, ui
 std::vector<std::string> items_of(const LoadQuestion& question) {
   std::vector<std::string> items;
   size_t begin = 0;
-  for (const uint32_t length : question.lengths) {
+  for (const char size : question.lengths) {
+    const auto length = static_cast<uint8_t>(size);
     items.push_back(question.items.substr(begin, length));
     begin += length;
   }

@@ -68,8 +68,7 @@ TEST_CASE("filter service: text, packed and integer ids ask about the same items
     ids.add_integers(-42);
   } else {
     ids.mutable_packed()->set_bytes("7-42");
-    ids.mutable_packed()->add_lengths(1);
-    ids.mutable_packed()->add_lengths(3);
+    ids.mutable_packed()->set_lengths("\x01\x03");
   }
   v1::FilterResponse response;
   REQUIRE(served.filter(request, &response).ok());
@@ -96,24 +95,27 @@ TEST_CASE("filter service: bad input is refused with the field and the limit") {
           r.mutable_candidates()->add_text("a");
           r.mutable_candidates()->add_integers(1);
         }) == "candidates: more than one of text, integers and packed is filled");
-  const auto packed = [](const std::string& bytes, std::vector<uint32_t> lengths) {
+  const auto packed = [](const std::string& bytes, const std::string& lengths) {
     return [=](Request& r) {
       r.mutable_candidates()->mutable_packed()->set_bytes(bytes);
-      r.mutable_candidates()->mutable_packed()->mutable_lengths()->Add(lengths.begin(), lengths.end());
+      r.mutable_candidates()->mutable_packed()->set_lengths(lengths);
     };
   };
-  CHECK(refused(packed("ab", {3})) == "candidates.packed.lengths: the sum exceeds the bytes");
-  CHECK(refused(packed("ab", {1})) == "candidates.packed.lengths: the sum falls short of the bytes");
-  CHECK(refused(packed("ab", {0, 2})) == "candidates: an id is empty");
-  CHECK(refused(packed("\xff\xfe", {2})) == "candidates.packed.bytes: not UTF-8 or contains NUL");
-  CHECK(refused(packed(std::string("a\0", 2), {2})) == "candidates.packed.bytes: not UTF-8 or contains NUL");
-  CHECK(refused(packed("\xc3\xa4", {1, 1})) == "candidates.packed.lengths: an id begins inside a character");
+  CHECK(refused(packed("ab", "\x03")) == "candidates.packed.lengths: the sum exceeds the bytes");
+  CHECK(refused(packed("ab", "\x01")) == "candidates.packed.lengths: the sum falls short of the bytes");
+  CHECK(refused(packed("ab", std::string("\0\x02", 2))) == "candidates: an id is empty");
+  CHECK(refused(packed("\xff\xfe", "\x02")) == "candidates.packed.bytes: not UTF-8 or contains NUL");
+  CHECK(refused(packed(std::string("a\0", 2), "\x02")) == "candidates.packed.bytes: not UTF-8 or contains NUL");
+  CHECK(refused(packed(std::string(129, 'v'), "\x81")) == "candidates: 129 bytes in an id, at most 128 are allowed");
+  CHECK(refused(packed(std::string(300, 'v') + "\xff", std::string("\x80\x80\x2d", 3))) ==
+        "candidates.packed.bytes: not UTF-8 or contains NUL");
+  CHECK(refused(packed("\xc3\xa4", "\x01\x01")) == "candidates.packed.lengths: an id begins inside a character");
   CHECK(refused([](Request& r) {
           r.mutable_candidates()->add_text("a");
           r.add_ids_per_candidate(2);
         }) == "ids_per_candidate: sums to 2, but there are 1 ids");
   CHECK(refused([](Request& r) { r.add_ids_per_candidate(0); }) == "ids_per_candidate: a candidate without an id");
-  CHECK(served.server->counters().refused_invalid == 15);
+  CHECK(served.server->counters().refused_invalid == 17);
 }
 
 TEST_CASE("filter service: a message over the limit is refused and the connection lives on") {
