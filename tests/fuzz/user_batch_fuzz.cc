@@ -11,9 +11,14 @@ namespace {
 void read(UserBatchReader reader) {
   QuarterIndex quarter;
   std::vector<ItemHash> items;
+  std::vector<int64_t> times_ms;
   while (reader.next_user()) {
     BLOOMRING_CHECK(UserKey::valid(reader.user_key()), "a user key is valid");
-    while (reader.next_quarter(quarter, items)) BLOOMRING_CHECK(!items.empty(), "a quarter has an item");
+    bool empty = reader.forgets().empty();
+    for (; reader.next_quarter(quarter, items, times_ms); empty = false) {
+      BLOOMRING_CHECK(!items.empty() && items.size() == times_ms.size(), "a quarter has an item, and each item a time");
+    }
+    BLOOMRING_CHECK(!empty, "a user has a play or a forget");
   }
 }
 
