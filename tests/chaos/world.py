@@ -41,7 +41,7 @@ GUESTS = {"window-3": "window", "ingest-2": "ingest"}
 SETTINGS = {
     "topics.partitions": PARTITIONS, "topics.plays_partitions": PLAYS_PARTITIONS,
     "ring.slots": SLOTS, "ring.slot_seconds": SLOT_SECONDS,
-    "store.memory_bytes": 64 << 20, "state.memory_bytes": 32 << 20, "serve.recent_bytes_max": 64 << 20,
+    "memory.limit": "512MiB",
     "state.flush_seconds": 5,
 }
 
