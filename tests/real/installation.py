@@ -57,6 +57,16 @@ class Installation:
         process.wait_until(lambda: total("bloomring_ingest_records_total") >= plays_sent, 60, "the plays to be ingested")
         process.wait_until(lambda: total("bloomring_custody_lag_records", stage="ingest") == 0, 60, "the plays to be committed")
 
+    def wait_until_merged(self, process, items):
+        """Until the filters of all users together hold so many items, and the store is sound. The last look at it."""
+        checked = {}
+
+        def merged():
+            checked.update(json.loads(self.command("store", "check")[1]))
+            return checked["items"] >= items
+        process.wait_until(merged, 60, f"{items} items to be in the filters")
+        return checked
+
     def wait_until_answered(self, process, grpc, items, reasons, user="u7", bound_s=120):
         """Until every item is seen in a complete answer, for one of the reasons."""
         def answered():

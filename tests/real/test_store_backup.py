@@ -37,6 +37,7 @@ class StoreBackup(law.LawCase):
             grpc = serve.ready_line(60)["grpc"]
             site.play(["a", "b"])
             site.wait_until_answered(serve, grpc, ["a", "b"], ["filter"])
+            site.wait_until_merged(merge, 30 * 2)
 
             taken = json.loads(site.command("store", "backup", "--admin", admin)[1])
             self.assertGreater(taken["bytes_new"], 0)
@@ -45,7 +46,7 @@ class StoreBackup(law.LawCase):
 
             site.play(["c", "d"])
             site.wait_until_answered(serve, grpc, ["c", "d"], ["filter"])
-            checked = json.loads(site.command("store", "check")[1])
+            checked = site.wait_until_merged(merge, 30 * 4)
             self.assertEqual((checked["sound"], checked["items"]), (True, 30 * 4))
 
             self.assertEqual(merge.term(), 0)
@@ -64,7 +65,7 @@ class StoreBackup(law.LawCase):
             grpc = serve.start().ready_line(60)["grpc"]
             site.wait_until_answered(serve, grpc, ["a", "b", "c", "d"], SEEN, bound_s=10)
             site.wait_until_answered(serve, grpc, ["a", "b", "c", "d"], ["filter"])
-            self.assertEqual(json.loads(site.command("store", "check")[1])["items"], 30 * 4)
+            self.assertEqual(site.wait_until_merged(merge, 30 * 4)["items"], 30 * 4)
 
             # The same restore again, but the log has been cut since: what was merged after the backup is lost.
             ends = site.ends()
