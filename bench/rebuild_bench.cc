@@ -108,7 +108,7 @@ void window(benchmark::State& state) {
       must(store.status());
       WindowTaskConfig config;
       config.window = {kPartition, 1, {kSlots + 1, kSlotMs}, {}, 0.5};
-      WindowTask task(config, std::move(*store), Ring(config.window.ring, Offset(0)), rig.filters, std::make_unique<Log>(),
+      WindowTask task(config, rig.clock, std::move(*store), Ring(config.window.ring, Offset(0)), rig.filters, std::make_unique<Log>(),
                       std::make_unique<Nowhere>());
       rig.filters.fail_until_ms(kStartMs * 2);  // Reading alone is measured, not draining.
       while (!task.source().at_end()) must(task.step(kStartMs).status());

@@ -53,10 +53,10 @@ class Window {
   Result<Refusal> apply(Offset offset, int64_t log_time_ms, std::string_view block, std::string& detail);
   // Moves the applied offset past a record that was refused.
   Status skip(Offset offset, int64_t log_time_ms);
-  // The partition was read to its end at `now_ms`: a quiet hour seals too.
+  // The partition was read to its end at this time of the log (operators/log_clock.h): a quiet hour seals too.
   Status pass_time(int64_t now_ms);
 
-  // Starts a drain when one is due and appends the records of the next pass when its time has come. A drain that the
+  // Starts a drain when one is due and appends the records of the next pass when its time, in that of the log, has come. A drain that the
   // ring has come round to is abandoned first: what was emitted of it must not be followed by a slot end.
   Status drain_step(int64_t now_ms, std::vector<std::string>& records);
   // The drain under way, 0 for none. Never the same twice.

@@ -54,8 +54,8 @@ Result<PartitionStage::Made> WindowStage::make(PartitionId partition, const kafk
   BLOOMRING_TRY_ASSIGN(std::unique_ptr<WindowStore> store, open_store(store_config));
   Offset read_from;
   BLOOMRING_TRY_ASSIGN(Ring ring, start_ring(*store, partition, facts, read_from));
-  auto task = std::make_unique<WindowTask>(task_config(settings, context().plan, partition), std::move(store), std::move(ring), *context().filters,
-                                           std::move(source), context().producer.make_sink());
+  auto task = std::make_unique<WindowTask>(task_config(settings, context().plan, partition), context().clock, std::move(store),
+                                           std::move(ring), *context().filters, std::move(source), context().producer.make_sink());
   catch_up_.begin(partition, read_from, facts.log_end);
   return Made{std::move(task), read_from};
 }

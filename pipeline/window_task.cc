@@ -8,9 +8,10 @@
 
 namespace bloomring {
 
-WindowTask::WindowTask(WindowTaskConfig config, std::unique_ptr<WindowStore> store, Ring ring, FilterStore& filters,
-                       std::unique_ptr<Source> source, std::unique_ptr<Sink> sink)
+WindowTask::WindowTask(WindowTaskConfig config, const Clock& clock, std::unique_ptr<WindowStore> store, Ring ring,
+                       FilterStore& filters, std::unique_ptr<Source> source, std::unique_ptr<Sink> sink)
     : config_(std::move(config)),
+      clock_(clock),
       store_(std::move(store)),
       filters_(filters),
       source_(std::move(source)),
@@ -21,9 +22,9 @@ Result<bool> WindowTask::step(int64_t now_ms) {
   worked_ = false;
   BLOOMRING_TRY(take_acks());
   BLOOMRING_TRY(apply_blocks(now_ms));
-  if (source_->at_end() && !refused_) BLOOMRING_TRY(window_.pass_time(now_ms));
+  BLOOMRING_TRY(seal_quiet_hour(now_ms));
   BLOOMRING_TRY(take_watermark(now_ms));
-  BLOOMRING_TRY(carry_drain(now_ms));
+  BLOOMRING_TRY(carry_drain());
   BLOOMRING_TRY(flush_if_due(now_ms));
   return worked_;
 }
@@ -76,6 +77,7 @@ Status WindowTask::apply_blocks(int64_t now_ms) {
     BLOOMRING_TRY_ASSIGN(const std::optional<LogRecord> record, next_record());
     if (!record) break;
     worked_ = true;
+    log_clock_.saw(record->log_time_ms, steady_ms());
     if (record->offset < window_.ring().applied()) {
       BLOOMRING_TRY(compare(*record));
     } else {
@@ -97,6 +99,12 @@ Status WindowTask::apply_block(const LogRecord& record, int64_t now_ms) {
   refused_ = std::make_unique<Refused>(
       Refused{dead_letter(config_.dead_topic, origin, record, refusal, detail, now_ms), record.offset, record.log_time_ms});
   return {};
+}
+
+Status WindowTask::seal_quiet_hour(int64_t now_ms) {
+  if (!source_->at_end() || refused_) return {};
+  log_clock_.reached_end(now_ms, window_.ring().filling_end_ms(), steady_ms());
+  return window_.pass_time(log_clock_.now_ms(steady_ms()));
 }
 
 Status WindowTask::take_watermark(int64_t now_ms) {
@@ -123,12 +131,12 @@ Status WindowTask::take_watermark(int64_t now_ms) {
   return {};
 }
 
-Status WindowTask::carry_drain(int64_t now_ms) {
+Status WindowTask::carry_drain() {
   follow_drain();
   const bool may_start = !store_away_ || drain_id_ != 0;
   if (may_start && outbox_.empty() && unacknowledged_ < config_.in_flight_max) {
     records_.clear();
-    BLOOMRING_TRY(window_.drain_step(now_ms, records_));
+    BLOOMRING_TRY(window_.drain_step(log_clock_.now_ms(steady_ms()), records_));
     follow_drain();
     for (std::string& record : records_) {
       outbox_.push_back({config_.batches_topic, config_.window.partition, {}, std::move(record), {}});

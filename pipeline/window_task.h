@@ -20,6 +20,8 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
+#include "operators/log_clock.h"
 #include "operators/window.h"
 #include "pipeline/io.h"
 #include "pipeline/task.h"
@@ -41,9 +43,10 @@ struct WindowTaskConfig {
 
 class WindowTask final : public PartitionTask {
  public:
-  // `filters` outlives the task. `ring` as decide_window_start and the store's state say.
-  WindowTask(WindowTaskConfig config, std::unique_ptr<WindowStore> store, Ring ring, FilterStore& filters,
-             std::unique_ptr<Source> source, std::unique_ptr<Sink> sink);
+  // `clock` and `filters` outlive the task; of the clock only durations are used. `ring` as decide_window_start and the
+  // store's state say.
+  WindowTask(WindowTaskConfig config, const Clock& clock, std::unique_ptr<WindowStore> store, Ring ring,
+             FilterStore& filters, std::unique_ptr<Source> source, std::unique_ptr<Sink> sink);
 
   Result<bool> step(int64_t now_ms) override;
   // Makes the local state durable: before a planned stop.
@@ -66,13 +69,18 @@ class WindowTask final : public PartitionTask {
   Status apply_blocks(int64_t now_ms);
   Status apply_block(const LogRecord& record, int64_t now_ms);
   Status take_watermark(int64_t now_ms);
-  Status carry_drain(int64_t now_ms);
+  Status seal_quiet_hour(int64_t now_ms);
+  Status carry_drain();
   Status send_outbox();
   Status send_slot_end();
   void follow_drain();
   Status flush_if_due(int64_t now_ms);
 
+  int64_t steady_ms() const { return clock_.steady_ns() / 1'000'000; }
+
   WindowTaskConfig config_;
+  const Clock& clock_;
+  LogClock log_clock_;
   std::unique_ptr<WindowStore> store_;
   FilterStore& filters_;
   std::unique_ptr<Source> source_;

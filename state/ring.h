@@ -72,7 +72,8 @@ class Ring {
   // Takes the record at `offset` (at least `applied`) into the ring and returns the hour it belongs to, which may be
   // later than the one that was filling. A record that stages nothing (a dead letter) has no events and no bytes.
   HourIndex admit(Offset offset, int64_t log_time_ms, uint64_t events, uint64_t bytes, uint64_t forgets = 0);
-  // Says that the partition has been read to its end at `now_ms`. Returns true when the clock closed the filling hour.
+  // Says that the partition has been read to its end at `now_ms`, a time of the log that is not ahead of its records to
+  // come: they would wait for the hour that it opens. Returns true when the clock closed the filling hour.
   bool pass_time(int64_t now_ms);
 
   // The next drain that is due, oldest data first; at most one is under way. Nothing when none is due.
@@ -91,6 +92,8 @@ class Ring {
   // What the window store keeps.
   WindowState state(uint32_t partition_count) const;
   Offset applied() const { return applied_; }
+  // When the filling hour ends, in ms; 0 before the first record.
+  int64_t filling_end_ms() const { return filling_ ? (filling_->value + 1) * config_.slot_ms : 0; }
   // The first offset that may not be merged: where the log must be read from if the local state is lost.
   Offset unmerged_from() const;
 

@@ -31,7 +31,7 @@ class Scenario {
     log_.trouble = 0;
     WindowTaskConfig window;
     window.window = {kPartition, 1, ring_, {}, 0.5};
-    window_ = std::make_unique<WindowTask>(window, std::make_unique<SimWindowStore>(disk_), Ring(ring_, Offset(0)), filters_,
+    window_ = std::make_unique<WindowTask>(window, clock_, std::make_unique<SimWindowStore>(disk_), Ring(ring_, Offset(0)), filters_,
                                            source("window", "user-events", Offset(0)), std::make_unique<SimSink>(log_));
     start_merge(Offset(0));
     held_ = std::make_shared<HeldPartition>(kPartition, RecentPlaysConfig{ring_.slot_ms, 64 << 20}, calendar_, Offset(0));
@@ -53,6 +53,8 @@ class Scenario {
     for (; clock_.now_ms() < until_ms; clock_.advance_ms(kStepMs)) step();
   }
 
+  // The wall clock of the window process is wrong by so many hours.
+  void set_window_clock_off(double hours) { window_clock_off_ms_ = static_cast<int64_t>(hours * static_cast<double>(kHourMs)); }
   void pause_merging() { merging_ = false; }
   void resume_merging() { merging_ = true; }
   // The batches that nobody has read leave their topic: merging goes on behind a gap.
@@ -105,7 +107,7 @@ class Scenario {
   }
   void step() {
     const size_t batches = log_.partition("user-batches", kPartition).size();
-    step(*window_);
+    step(*window_, window_clock_off_ms_);
     log_.pump();
     if (log_.partition("user-batches", kPartition).size() > batches) {
       drained_at_.push_back(static_cast<double>(clock_.now_ms() - kStartMs) / static_cast<double>(kHourMs));
@@ -113,9 +115,9 @@ class Scenario {
     if (merging_) step(*merge_);
     step(*replica_);
   }
-  void step(Task& task) {
+  void step(Task& task, int64_t clock_off_ms = 0) {
     for (int i = 0; i < 4; ++i) {
-      const auto stepped = task.step(clock_.now_ms());
+      const auto stepped = task.step(clock_.now_ms() + clock_off_ms);
       INFO(stepped.status().message());
       REQUIRE(stepped.ok());
       log_.pump();
@@ -136,6 +138,7 @@ class Scenario {
   std::vector<ItemHash> played_;
   std::vector<double> drained_at_;
   bool merging_ = true;
+  int64_t window_clock_off_ms_ = 0;
 };
 
 }  // namespace
@@ -231,6 +234,25 @@ TEST_CASE("compensation: a filter store that is down for more than a lap loses n
   }
   run.advance_to(2 * kSlots + 3 + kSlots + 2);
   CHECK(run.drains(DrainAttempt::kLap) >= kSlots - 1);
+  CHECK(run.merged_offset() == run.log_end());
+  run.expect_all_in_filter();
+}
+
+TEST_CASE("compensation: hours follow the log whatever the window process's own clock says, far ahead or behind") {
+  const double off = GENERATE(-1000.0, 1000.0);
+  Scenario run;
+  run.set_window_clock_off(off);
+  for (int hour = 0; hour < 4; ++hour) {
+    run.advance_to(hour + 0.2);
+    run.play("in hour " + std::to_string(hour));
+    run.advance_to(hour + 0.7);
+    run.play("later in hour " + std::to_string(hour));
+  }
+  CHECK(run.merged_offset() >= 4);
+  run.set_window_clock_off(0);
+  run.advance_to(4.2);
+  run.play("afterwards");
+  run.advance_to(6.9);
   CHECK(run.merged_offset() == run.log_end());
   run.expect_all_in_filter();
 }

@@ -90,7 +90,7 @@ class CustodyWorld {
     config.blocks_per_step = 4;
     config.flush_interval_ms = 4'000;
     auto source = std::make_unique<SimSource>(log_, "window", kEvents, kPartition, start->read_from);
-    task_ = std::make_unique<WindowTask>(config, std::move(store), std::move(ring), filters_, std::move(source),
+    task_ = std::make_unique<WindowTask>(config, clock_, std::move(store), std::move(ring), filters_, std::move(source),
                                          std::make_unique<SimSink>(log_));
   }
 

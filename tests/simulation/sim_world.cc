@@ -41,7 +41,8 @@ World::World(uint64_t seed)
       filters_(make_filters()),
       core_(std::make_unique<CandidateFilter>(*filters_, calendar_, clock_, CandidateFilterConfig{})),
       watermark_floor_(kPartitions, 0),
-      committed_floor_(kPartitions, -1) {
+      committed_floor_(kPartitions, -1),
+      window_clock_off_ms_(kPartitions, 0) {
   for (int p = 0; p < kPartitions; ++p) disks_.push_back(std::make_unique<SimDisk>());
   windows_.resize(kPartitions);
   merges_.resize(kPartitions);
@@ -119,7 +120,7 @@ void World::start_window(int32_t p) {
   config.in_flight_max = 8;
   config.flush_interval_ms = 7'000;
   windows_[p] = std::make_unique<WindowTask>(
-      config, std::move(store), std::move(ring), *filters_,
+      config, clock_, std::move(store), std::move(ring), *filters_,
       std::make_unique<SimSource>(log_, "window", kEvents, partition, start->read_from), std::make_unique<SimSink>(log_));
 }
 
@@ -183,7 +184,7 @@ void World::step_ingest() {
 void World::step_window(int32_t p) {
   if (!windows_[p]) start_window(p);
   if (!windows_[p]) return;
-  if (!survives_a_restore([&] { return windows_[p]->step(clock_.now_ms()); }, window_outdated_[p])) crash_window(p);
+  if (!survives_a_restore([&] { return windows_[p]->step(clock_.now_ms() + window_clock_off_ms_[p]); }, window_outdated_[p])) crash_window(p);
 }
 
 void World::step_replica(int32_t p) {
@@ -306,8 +307,16 @@ void World::strike() {
     filters_->fail_until_ms(clock_.now_ms() + static_cast<int64_t>(random_() % (2 * ring_.slots)) * ring_.slot_ms);
     ++tally_.long_outages;
   }
+  if (one_in(random_, 200)) set_clock_off(random_() % kPartitions);
   if (one_in(random_, 300)) backup_ = filters_->backup();
   if (one_in(random_, 600)) restore_backup();
+}
+
+// The wall clock of a partition's window process is wrong by up to 500 hours of the ring, or right again.
+void World::set_clock_off(size_t partition) {
+  const int64_t hours = one_in(random_, 2) ? 0 : static_cast<int64_t>(random_() % 1000) - 500;
+  window_clock_off_ms_[partition] = hours * ring_.slot_ms;
+  ++tally_.clock_steps;
 }
 
 // The merge process stops, the store becomes what it was at the backup, and the process starts again. What had been
@@ -342,6 +351,7 @@ void World::settle() {
   filters_->fail_next(0);
   filters_->fail_until_ms(0);
   windows_paused_ = merges_paused_ = 0;
+  window_clock_off_ms_.assign(kPartitions, 0);
   // At most: everything is read, the hour is sealed, drained and merged; a slot that waits for its lap takes a lap more.
   const int64_t hours = 3 * static_cast<int64_t>(ring_.slots) + 3;
   for (int64_t hour = 0; hour < hours; ++hour) {

@@ -43,7 +43,7 @@ class World {
   // For messages: what happened.
   struct Tally {
     uint64_t plays = 0, refused = 0, crashes = 0, disks_lost = 0, probes = 0, false_positives = 0;
-    uint64_t restores = 0, long_outages = 0;
+    uint64_t restores = 0, long_outages = 0, clock_steps = 0;
     uint64_t second_runs = 0, laps = 0, queries = 0, queried = 0, store_outages = 0, months = 0, drains = 0, wiped = 0;
   };
   const Tally& tally() const { return tally_; }
@@ -66,6 +66,7 @@ class World {
   void pass_time();
   void strike();
   void restore_backup();
+  void set_clock_off(size_t partition);
 
   std::unique_ptr<MemoryFilterStore> make_filters();
   void start_ingest();
@@ -110,6 +111,7 @@ class World {
   std::map<std::string, uint64_t> refused_;         // By original bytes: how often it must at least be dead-lettered.
   std::vector<int64_t> watermark_floor_;
   std::vector<int64_t> committed_floor_;
+  std::vector<int64_t> window_clock_off_ms_;
   MemoryFilterStore::Rows backup_;
   bool window_outdated_[kPartitions] = {};   // The store went back, and the task has not ended by it yet.
   bool replica_outdated_[kPartitions] = {};

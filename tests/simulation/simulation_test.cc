@@ -37,6 +37,7 @@ TEST_CASE("simulation: no play that the log accepted is ever unseen, whatever cr
     sum.store_outages += world.tally().store_outages;
     sum.long_outages += world.tally().long_outages;
     sum.restores += world.tally().restores;
+    sum.clock_steps += world.tally().clock_steps;
     sum.probes += world.tally().probes;
     sum.false_positives += world.tally().false_positives;
     sum.queries += world.tally().queries;
@@ -46,7 +47,7 @@ TEST_CASE("simulation: no play that the log accepted is ever unseen, whatever cr
                 << sum.crashes << ", disks lost " << sum.disks_lost << ", states wiped " << sum.wiped << ", drains "
                 << sum.drains << ", second runs " << sum.second_runs << ", laps " << sum.laps << ", month turns "
                 << sum.months << ", queries " << sum.queries << " for " << sum.queried << " plays, store outages " << sum.store_outages
-                << ", of hours " << sum.long_outages << ", backups restored " << sum.restores << ", false positives " << sum.false_positives
+                << ", of hours " << sum.long_outages << ", backups restored " << sum.restores << ", clock steps " << sum.clock_steps << ", false positives " << sum.false_positives
                 << " of " << sum.probes);
   CHECK(sum.false_positives * 100 <= sum.probes);
   if (single) return;
@@ -55,6 +56,7 @@ TEST_CASE("simulation: no play that the log accepted is ever unseen, whatever cr
   CHECK(sum.second_runs > 0);
   CHECK(sum.laps > 0);
   CHECK(sum.restores > 0);
+  CHECK(sum.clock_steps > 0);
   CHECK(sum.months > 0);
   CHECK(sum.refused > 0);
   CHECK(sum.queries > seeds);
