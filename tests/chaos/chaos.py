@@ -71,11 +71,11 @@ class Chaos:
         done = [fault.kind for fault in step if fault.kind not in self.skipped]
         self.injected.update(done)
         self.world.wait_up()
-        took_s = self.recover(asking.RECOVERY_BOUND_S)
+        took_s = self.recover(asking.RECOVERY_BOUND_S, restored="store restored" in done)
         for kind in done:
             self.recovery_s[kind].append(took_s)
 
-    def recover(self, bound_s):
+    def recover(self, bound_s, restored=False):
         """Everything is up: until everything acknowledged before is seen by every replica; then a moment of calm."""
         begin = time.monotonic()
         sample = self.questions.sample()
@@ -85,7 +85,7 @@ class Chaos:
         self.questions.calm.set()
         until = time.monotonic() + CALM_S
         self.wait_for(lambda: time.monotonic() > until, CALM_S + 1, "")
-        self.watch.check_floor()
+        self.watch.check_floor(restored)
         self.questions.calm.clear()
         self.observe()
         self.say(f"everything acknowledged is seen, {took_s:.1f} s after everything was up")

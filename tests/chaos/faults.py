@@ -103,6 +103,23 @@ def full_disk(world, fault):
         yield Until(lambda: fault.target in world.ready, worlds.UP_BOUND_S, f"{fault.target} is up with room again")
 
 
+def store_restored(world, fault):
+    """The filter store goes back to a backup of a while ago. Every process that follows it notices, ends, and reads the log
+    from there; until they are back, answers may lack what was merged since the backup."""
+    yield Until(lambda: fault.target in world.ready, worlds.UP_BOUND_S, f"{fault.target} is up before its store is backed up")
+    world.back_store_up()
+    yield fault.for_s
+    yield from _end_softly(world, fault.target)
+    world.restoring.set()
+    lives = {instance: world.lives[instance] for instance, stage in worlds.STAGES.items() if stage in ("window", "serve")}
+    with world.may_end("*"):
+        world.restore_store()
+        world.up(fault.target)
+        yield Until(lambda: world.all_up() and all(world.lives[instance] > life for instance, life in lives.items()),
+                    worlds.UP_BOUND_S, "every follower of the restored store has noticed and is up again")
+    world.restoring.clear()
+
+
 def clock_off(world, fault):
     """Its wall clock is set to a wrong time a moment after it has come up, and to the right one as it comes back."""
     yield from _end_softly(world, fault.target)
@@ -179,6 +196,7 @@ KINDS = {
     "store refuses writes": store_refuses_writes,
     "store refuses reads": store_refuses_reads,
     "store stands still": store_stands_still,
+    "store restored": store_restored,
     "full disk": full_disk,
     "clock ahead": clock_off,
     "clock behind": clock_off,

@@ -45,6 +45,7 @@ DECK = (
     ("store refuses writes", "merge"),
     ("store stands still", "merge"),
     ("store refuses reads", "serve"),
+    ("store restored", "merge"),
     ("full disk", "merge"),
     ("full disk", "window-2"),
     ("clock ahead", "window"),
@@ -78,6 +79,8 @@ def _fault(rng, kind, struck, brokers):
         detail = str(rng.choice((20, 200)))
     elif kind == "store stands still":
         detail = str(rng.randint(3000, 8000))
+    elif kind == "store restored":
+        for_s = rng.uniform(6, 12)
     elif kind == "full disk":
         for_s = rng.uniform(5, 9)
     elif kind.startswith("clock"):
@@ -88,7 +91,10 @@ def _fault(rng, kind, struck, brokers):
 
 
 def _fits(fault, step):
-    """Faults of a step strike different things; one of them at most strikes brokers."""
+    """Faults of a step strike different things; one of them at most strikes brokers. Restoring a store is a step alone:
+    only then is it known from when on answers are whole again."""
+    if step and "store restored" in (fault.kind, step[0].kind):
+        return False
     if len(step) >= FAULTS_PER_STEP or any(other.target == fault.target for other in step):
         return False
     return not (fault.target.startswith("broker") and any(other.target.startswith("broker") for other in step))

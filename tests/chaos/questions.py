@@ -5,7 +5,8 @@
   - while nothing is broken, answers are complete, and a play acknowledged FRESH_S ago is seen;
   - of items that were never played at most FALSE_POSITIVE_RATE_MAX are called seen.
 
-A replica that is down, or says that its answer is not complete, breaks no law while faults are under way.
+A replica that is down, or says that its answer is not complete, breaks no law while faults are under way. No answer is
+judged between the restore of a filter store and the return of everybody who follows it.
 """
 
 import json
@@ -75,7 +76,10 @@ class Questions:
         chosen = self._rng.sample(users, min(USERS_A_ROUND, len(users)))
         questions = [(user, *self._question(user)) for user in chosen]
         was_calm, asked_at = self.calm.is_set(), time.monotonic()
+        was_whole = not self._world.restoring.is_set()
         answers = ask(address, [(user, items + probes) for user, items, probes in questions])
+        if not was_whole or self._world.restoring.is_set():
+            return
         still_calm = was_calm and self.calm.is_set()
         for (user, items, _), answer in zip(questions, answers, strict=True):
             self._judge(instance, user, len(items), answer, asked_at, still_calm)

@@ -2,7 +2,8 @@
 
   - applied offsets never go back while a process keeps its partitions (after a kill it reads again from its last flush);
   - the window stage's committed offset is never beyond the merged watermark;
-  - between two calm moments neither the merged watermark nor a committed offset goes back.
+  - between two calm moments neither the merged watermark nor a committed offset goes back, except where the filter store
+    was restored.
 
 It also learns since when a play is in the log: what the plays topic held at one moment is in user-events at the moment
 when the ingest stage's committed offsets have passed it.
@@ -99,9 +100,11 @@ class Watch:
         for owner, metrics in found.items():
             self._check_applied(owner, metrics)
         merged = self._highest(self._by_partition(metrics, "bloomring_merged_offset") for metrics in found.values())
-        self._check_custody({partition: offset for (_, _, partition), offset in merged.items()})
+        restoring = self._world.restoring.is_set()
+        if not restoring:
+            self._check_custody({partition: offset for (_, _, partition), offset in merged.items()})
         committed = self._highest(self._by_partition(metrics, "bloomring_committed_offset", stage="window") for metrics in found.values())
-        self._committed = {partition: offset for (_, _, partition), offset in committed.items()}
+        self._committed = {} if restoring else {partition: offset for (_, _, partition), offset in committed.items()}
         self.rounds += 1
 
     def check_floor(self, restored=False):

@@ -12,6 +12,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "real"))
@@ -85,6 +86,7 @@ class World:
         self.leader_moves = self.coordinator_moves = 0
         self._leaders = {}                    # (topic, partition): broker.
         self.stalled = set()
+        self.restoring = threading.Event()    # The filter store went back, and not everybody has noticed.
         self.disks = {}
         self._wanted = {}
         self._env = {}
@@ -121,7 +123,7 @@ class World:
 
     def settings(self, instance):
         """What differs from tests/real/chain.py for an instance."""
-        changes = {**SETTINGS, "store.path": str(self.disks["store"].path / "store")}
+        changes = {**SETTINGS, "store.path": str(self._store_path()), "store.backup_path": str(self.folder / "backups")}
         if instance in self.disks:
             changes["state.path"] = str(self.disks[instance].path / "state")
         if instance.startswith("serve-"):
@@ -166,6 +168,20 @@ class World:
     def lose_state(self, instance):
         for entry in pathlib.Path(self._state_path(instance)).glob("*"):
             shutil.rmtree(entry)
+
+    def _store_path(self):
+        return self.disks["store"].path / "store"
+
+    def _store_command(self, *words):
+        processes.run([plays.binary(), "store", *words, "--config", self.folder / "merge.yaml"], bound_s=60)
+
+    def back_store_up(self):
+        self._store_command("backup", "--admin", self.ready["merge"]["admin"])
+
+    def restore_store(self):
+        """To the newest backup. The merge process is down."""
+        shutil.rmtree(self._store_path())
+        self._store_command("restore")
 
     def make_twin(self, instance):
         """Another process of the same instance with a disk of its own, not started and not supervised."""
