@@ -129,7 +129,7 @@ class Config {
   ConfigKey& real(std::string name, double* target);
   ConfigKey& boolean(std::string name, bool* target);
   ConfigKey& string(std::string name, std::string* target);
-  // A list of strings; a lone string is a list of one.
+  // A list of strings; a lone string is a list of one. It may be empty only if the default is.
   ConfigKey& list(std::string name, std::vector<std::string>* target);
   // Free-form names with string values. Entries that look like secrets are redacted (see looks_secret).
   ConfigKey& map(std::string name, std::map<std::string, std::string>* target);

@@ -170,7 +170,7 @@ std::string ConfigKey::set_real(const std::string& text) {
 std::string ConfigKey::set_list(const ConfigText& text) {
   std::vector<std::string> items = text.items;
   if (text.kind == ConfigText::Kind::kScalar) items.push_back(text.scalar);
-  if (items.empty()) return "must be " + type_text() + ", not empty";
+  if (items.empty() && !default_.items.empty()) return "must be " + type_text() + ", not empty";
   for (const std::string& item : items) {
     if (std::string complaint = complaint_about(item); !complaint.empty()) return complaint;
   }

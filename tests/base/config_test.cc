@@ -26,6 +26,7 @@ struct Sample {
   Unit unit = Unit::kDay;
   std::vector<std::string> topics = {"plays"};
   std::vector<Unit> units = {Unit::kDay};
+  std::vector<std::string> peers;
   std::map<std::string, std::string> properties = {{"client.id", "x"}};
 
   Sample() {
@@ -41,6 +42,7 @@ struct Sample {
         .check([](const std::string& t) { return t.empty() || t[0] == '!' ? std::string("must be a topic") : ""; })
         .doc("Topics.");
     config.choices<Unit>("kafka.units", &units, {{"day", Unit::kDay}, {"week", Unit::kWeek}}).doc("Units.");
+    config.list("kafka.peers", &peers).doc("Peers.");
     config.string("kafka.password", &password).secret().doc("Secret.");
     config.map("kafka.properties", &properties).doc("As they are.");
   }
@@ -136,6 +138,13 @@ TEST_CASE("config: maps merge entry by entry over file, environment and flags") 
   CHECK(s.properties ==
         std::map<std::string, std::string>{
             {"client.id", "x"}, {"a", "file"}, {"b", "env"}, {"c", "flag"}, {"sasl.password", "a: {b"}});
+}
+
+TEST_CASE("config: a list may be empty only if it is by default") {
+  Sample sample;
+  sample.peers = {"a"};
+  CHECK(sample.load_text("kafka: {peers: []}\n").ok());
+  CHECK(sample.peers.empty());
 }
 
 TEST_CASE("config: a list in the environment is separated by commas or written as YAML") {
