@@ -6,7 +6,7 @@
 
 #include "base/metric_names.h"
 #include "pipeline/wait.h"
-#include "serving/replica_placement.h"
+#include "serving/peer_addresses.h"
 
 namespace bloomring {
 
@@ -19,7 +19,9 @@ constexpr int kLogEndTimeoutMs = 2'000;
 }  // namespace
 
 ServeStage::ServeStage(const StageContext& context)
-    : context_(context), levels_(context.metrics, "serve"), catch_up_("serve", context.clock, context.metrics), verdicts_counted_(kReasonCount) {}
+    : context_(context),
+      placement_{context.settings.serve.replica_index, context.settings.serve.replica_count, context.settings.serve.replication_factor},
+      levels_(context.metrics, "serve"), catch_up_("serve", context.clock, context.metrics), verdicts_counted_(kReasonCount) {}
 
 Status ServeStage::start() {
   context_.health.set_not_ready("serve", "catching up with the log");
@@ -93,8 +95,7 @@ void ServeStage::ask_log_ends() {
 
 Status ServeStage::assign_partitions() {
   const Settings& settings = context_.settings;
-  const ReplicaPlacement placement{settings.serve.replica_index, settings.serve.replica_count, settings.serve.replication_factor};
-  const std::vector<PartitionId> ids = placement.held(settings.topics.partitions);
+  const std::vector<PartitionId> ids = placement_.held(settings.topics.partitions);
   kafka::ClientSettings kafka = context_.kafka;
   kafka.queue_memory_bytes = context_.plan.of(MemoryUse::kServeQueue);
   BLOOMRING_TRY_ASSIGN(consumer_, kafka::AssignedConsumer::create(kafka, ids.size()));
@@ -168,6 +169,15 @@ void ServeStage::stop() {
 std::shared_ptr<HeldPartition> ServeStage::find(PartitionId partition) const {
   const auto found = held_.find(partition);
   return found == held_.end() ? nullptr : found->second;
+}
+
+std::vector<std::string> ServeStage::holders(PartitionId partition) const {
+  std::vector<std::string> addresses;
+  for (const uint32_t index : placement_.holders(partition)) {
+    std::string address = peer_address(context_.settings.serve.peers, index);
+    if (index != placement_.index && !address.empty()) addresses.push_back(std::move(address));
+  }
+  return addresses;
 }
 
 void ServeStage::report() {

@@ -17,6 +17,7 @@
 #include "pipeline/worker.h"
 #include "serving/candidate_filter.h"
 #include "serving/grpc_server.h"
+#include "serving/replica_placement.h"
 
 namespace bloomring {
 
@@ -37,7 +38,7 @@ class ServeStage final : private PartitionDirectory {
  private:
   uint32_t partition_count() const override { return context_.settings.topics.partitions; }
   std::shared_ptr<HeldPartition> find(PartitionId partition) const override;
-  std::string holder(PartitionId) const override { return {}; }
+  std::vector<std::string> holders(PartitionId partition) const override;
 
   // What is decided of one partition before it is read.
   struct Beginning {
@@ -59,6 +60,7 @@ class ServeStage final : private PartitionDirectory {
   void write(Scrape& scrape);
 
   const StageContext context_;
+  const ReplicaPlacement placement_;
   PartitionLevels levels_;
   CatchUpReport catch_up_;
   std::unique_ptr<kafka::AssignedConsumer> consumer_;

@@ -260,6 +260,11 @@ void declare_faces(Config& config, Settings& s) {
   config.integer("serve.replication_factor", &s.serve.replication_factor)
       .range(1, 10000)
       .doc("How many replicas hold each partition. At most `serve.replica_count`.");
+  config.list("serve.peers", &s.serve.peers)
+      .check(must_not_be_empty)
+      .doc("Addresses of the replicas, so that one can pass on what it does not hold: one for each, in the order of their "
+           "indices, or a single pattern with `{index}` in it, as "
+           "`bloomring-serve-{index}.bloomring-serve:7700`. Empty: such calls are refused.");
   config.integer("serve.candidates_max", &s.serve.candidates_max)
       .range(1, 1000000)
       .doc("Most candidates in one query; more are refused.");

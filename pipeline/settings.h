@@ -103,6 +103,7 @@ struct ServeSettings {
   uint32_t replica_count = 1;
   uint32_t replication_factor = 1;
   uint32_t candidates_max = 20000;
+  std::vector<std::string> peers;  // Where the replicas listen; see serving/peer_addresses.h.
 };
 
 // What counts as served lately.

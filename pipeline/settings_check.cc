@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "pipeline/memory_plan.h"
+#include "serving/peer_addresses.h"
 
 namespace bloomring {
 namespace {
@@ -107,6 +108,8 @@ void check_serving(const ServeSettings& serve, Misfits& misfits) {
                   "is " + std::to_string(serve.replica_index) + "; it must be less than " + count);
   misfits.require(serve.replication_factor <= serve.replica_count, "serve.replication_factor",
                   "is " + std::to_string(serve.replication_factor) + "; it must be at most " + count);
+  const bool peers_fit = serve.peers.empty() || is_peer_pattern(serve.peers) || serve.peers.size() == serve.replica_count;
+  misfits.require(peers_fit, "serve.peers", "must be empty, one pattern with {index}, or as many addresses as " + count);
 }
 
 void check_served(const Settings& settings, const Misfits& misfits, std::vector<std::string>& warnings) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <sstream>
 #include <string>
 
 #include "base/hash.h"
@@ -16,10 +17,7 @@ Result<std::shared_ptr<HeldPartition>> find_ready(const PartitionDirectory& part
   const PartitionId id = partition_of(shard_of(user_key.bytes()), partitions.partition_count());
   std::shared_ptr<HeldPartition> partition = partitions.find(id);
   const std::string name = "partition " + std::to_string(id.value);
-  if (partition == nullptr) {
-    const std::string holder = partitions.holder(id);
-    return retry(name + " is not held here" + (holder.empty() ? "" : ", but by " + holder));
-  }
+  if (partition == nullptr) return retry(name + " is not held here");
   if (!partition->ready()) return retry(name + " is catching up");
   return partition;
 }
@@ -46,14 +44,29 @@ std::string describe(const std::vector<Gap>& gaps) {
   return text;
 }
 
+constexpr char kHolderSeparator = ',';
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : std::string(1, kHolderSeparator)) + word;
+  return text;
+}
+
+// Calls `take` with each holder that a refusal names (FilterService::elsewhere).
+template <typename Take>
+void for_each_holder(const grpc::Status& refusal, const Take& take) {
+  std::istringstream holders(refusal.error_details());
+  for (std::string holder; std::getline(holders, holder, kHolderSeparator);) take(holder);
+}
+
 }  // namespace
 
 FilterService::FilterService(const PartitionDirectory& partitions, CandidateFilter& core, EventLog* log,
                              const FilterServiceConfig& config)
-    : partitions_(partitions), core_(core), log_(log), config_(config),
+    : partitions_(partitions), core_(core), log_(log), config_(config), forwarder_(config.forward),
       reads_(config.read_threads, config.reads_queued_max) {}
 
-grpc::Status FilterService::count(grpc::Status status) {
+void FilterService::count(const grpc::Status& status) {
   ++counters_.requests;
   switch (status.error_code()) {
     case grpc::StatusCode::INVALID_ARGUMENT: ++counters_.refused_invalid; break;
@@ -63,7 +76,6 @@ grpc::Status FilterService::count(grpc::Status status) {
     case grpc::StatusCode::FAILED_PRECONDITION: ++counters_.refused_strict; break;
     default: break;
   }
-  return status;
 }
 
 void FilterService::count(const FilterAnswer& answer) {
@@ -117,7 +129,12 @@ void FilterService::filter(const grpc::CallbackServerContext& context, const v1:
   if (!result.ok()) return done(to_grpc(result.status()));
   const auto decoded = std::make_shared<const DecodedFilter>(std::move(result).value());  // Shared by copies of `ended`.
   const auto partition = find_ready(partitions_, decoded->user_key);
-  if (!partition.ok()) return done(to_grpc(partition.status()));
+  if (!partition.ok()) {
+    auto send = [&](Forwarder::Stub& stub, grpc::ClientContext& onward, Forwarder::Done ended) {
+      stub.async()->Filter(&onward, &request, &response, std::move(ended));
+    };
+    return elsewhere(context, decoded->user_key, request.elsewhere(), partition.status(), std::move(send), std::move(done));
+  }
   auto ended = [this, &request, &response, decoded, done](const WaitingRead::Outcome& outcome) {
     const FilterAnswer answer = core_.judge(decoded->question(), outcome.looked, outcome.filters, outcome.missing);
     done(conclude(request, answer, response));
@@ -125,36 +142,61 @@ void FilterService::filter(const grpc::CallbackServerContext& context, const v1:
   read(context, decoded->user_key, **partition, done, std::move(ended));
 }
 
+// As `filter`.
+void FilterService::get_snapshot(const grpc::CallbackServerContext& context, const v1::GetSnapshotRequest& request, Done done,
+                                 v1::GetSnapshotResponse& response) {
+  const Result<UserKey> user_key = decode_user(request.user(), request.scene());
+  if (!user_key.ok()) return done(to_grpc(user_key.status()));
+  const auto partition = find_ready(partitions_, *user_key);
+  if (!partition.ok()) {
+    auto send = [&](Forwarder::Stub& stub, grpc::ClientContext& onward, Forwarder::Done ended) {
+      stub.async()->GetSnapshot(&onward, &request, &response, std::move(ended));
+    };
+    return elsewhere(context, *user_key, request.elsewhere(), partition.status(), std::move(send), std::move(done));
+  }
+  auto ended = [this, &request, &response, done, user_key = *user_key](const WaitingRead::Outcome& outcome) {
+    const std::vector<Gap> gaps = encode_snapshot(core_, user_key, outcome, response);
+    const bool refuse = request.strict() && !gaps.empty();
+    done(refuse ? grpc::Status(grpc::StatusCode::FAILED_PRECONDITION, describe(gaps)) : grpc::Status::OK);
+  };
+  read(context, *user_key, **partition, done, std::move(ended));
+}
+
 grpc::ServerUnaryReactor* FilterService::GetSnapshot(grpc::CallbackServerContext* context,
                                                      const v1::GetSnapshotRequest* request,
                                                      v1::GetSnapshotResponse* response) {
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  const Done done = admit(reactor);
-  if (!done) return reactor;
-  const Result<UserKey> user_key = decode_user(request->user(), request->scene());
-  const auto partition = user_key.ok() ? find_ready(partitions_, *user_key) : user_key.status();
-  if (!partition.ok()) {
-    done(to_grpc(partition.status()));
-    return reactor;
-  }
-  auto ended = [this, request, response, done, user_key = *user_key](const WaitingRead::Outcome& outcome) {
-    const std::vector<Gap> gaps = encode_snapshot(core_, user_key, outcome, *response);
-    const bool refuse = request->strict() && !gaps.empty();
-    done(refuse ? grpc::Status(grpc::StatusCode::FAILED_PRECONDITION, describe(gaps)) : grpc::Status::OK);
-  };
-  read(*context, *user_key, **partition, done, std::move(ended));
+  if (auto done = admit(context, reactor)) get_snapshot(*context, *request, std::move(done), *response);
   return reactor;
 }
 
-FilterService::Done FilterService::admit(grpc::ServerUnaryReactor* reactor) {
+// Who holds the partition is in the details of the refusal, until the end of the call says it as the protocol wants it.
+void FilterService::elsewhere(const grpc::CallbackServerContext& context, const UserKey& user_key, v1::Elsewhere wanted,
+                              const Status& reason, Forwarder::Send send, Done done) {
+  const PartitionId id = partition_of(shard_of(user_key.bytes()), partitions_.partition_count());
+  std::vector<std::string> holders = partitions_.holders(id);
+  if (holders.empty() || Forwarder::is_marked(context)) return done(to_grpc(reason));
+  if (wanted == v1::ELSEWHERE_TELL) {
+    return done({grpc::StatusCode::UNAVAILABLE, reason.message() + "; held by " + joined(holders), joined(holders)});
+  }
+  forwarder_.forward(context, std::move(holders), std::move(send), [this, reason, done = std::move(done)](const grpc::Status& status) {
+    const bool unavailable = status.error_code() == grpc::StatusCode::UNAVAILABLE;
+    ++(unavailable ? counters_.forward_failed : counters_.forwarded);
+    done({status.error_code(), unavailable ? reason.message() + "; " + status.error_message() : status.error_message()});
+  });
+}
+
+FilterService::Done FilterService::admit(grpc::CallbackServerContext* context, grpc::ServerUnaryReactor* reactor) {
   const int64_t in_flight = counters_.in_flight.fetch_add(1);
-  auto done = [this, reactor, begin = gpr_now(GPR_CLOCK_MONOTONIC)](grpc::Status status) {
+  auto done = [this, context, reactor, begin = gpr_now(GPR_CLOCK_MONOTONIC)](const grpc::Status& status) {
     counters_.in_flight.fetch_sub(1);
     if (config_.observe) {
       const gpr_timespec took = gpr_time_sub(gpr_now(GPR_CLOCK_MONOTONIC), begin);
       config_.observe(status, static_cast<double>(took.tv_sec) + took.tv_nsec * 1e-9);
     }
-    reactor->Finish(count(std::move(status)));
+    count(status);
+    for_each_holder(status, [context](const std::string& holder) { context->AddTrailingMetadata("bloomring-holder", holder); });
+    reactor->Finish({status.error_code(), status.error_message()});
   };
   if (in_flight < config_.in_flight_max) return done;
   done({grpc::StatusCode::RESOURCE_EXHAUSTED, std::to_string(config_.in_flight_max) + " calls are in flight already"});
@@ -164,7 +206,7 @@ FilterService::Done FilterService::admit(grpc::ServerUnaryReactor* reactor) {
 grpc::ServerUnaryReactor* FilterService::Filter(grpc::CallbackServerContext* context, const v1::FilterRequest* request,
                                                 v1::FilterResponse* response) {
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  if (auto done = admit(reactor)) filter(*context, *request, std::move(done), *response);
+  if (auto done = admit(context, reactor)) filter(*context, *request, std::move(done), *response);
   return reactor;
 }
 
@@ -199,7 +241,7 @@ grpc::ServerUnaryReactor* FilterService::FilterBatch(grpc::CallbackServerContext
                                                      const v1::FilterBatchRequest* request,
                                                      v1::FilterBatchResponse* response) {
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  auto done = admit(reactor);
+  auto done = admit(context, reactor);
   if (!done) return reactor;
   grpc::Status checked = check_batch(*request, config_.limits);
   if (!checked.ok() || request->requests_size() == 0) {
@@ -215,6 +257,7 @@ grpc::ServerUnaryReactor* FilterService::FilterBatch(grpc::CallbackServerContext
       outcome->set_code(status.error_code());
       outcome->set_message(status.error_message());
       if (!status.ok()) outcome->clear_response();
+      for_each_holder(status, [outcome](const std::string& holder) { outcome->add_holders(holder); });
       count(status);
       batch->end_one();
     };
@@ -224,13 +267,18 @@ grpc::ServerUnaryReactor* FilterService::FilterBatch(grpc::CallbackServerContext
 }
 
 void FilterService::record_served(const grpc::CallbackServerContext& context, const v1::RecordServedRequest& request,
-                                  Done done) {
+                                  Done done, v1::RecordServedResponse& response) {
   const Result<UserKey> user_key = decode_user(request.user(), request.scene());
   if (!user_key.ok()) return done(to_grpc(user_key.status()));
   const auto items = hash_ids(request.items(), "items", config_.limits.served_items_max);
   if (!items.ok()) return done(to_grpc(items.status()));
   auto partition = find_ready(partitions_, *user_key);
-  if (!partition.ok()) return done(to_grpc(partition.status()));
+  if (!partition.ok()) {
+    auto send = [&](Forwarder::Stub& stub, grpc::ClientContext& onward, Forwarder::Done ended) {
+      stub.async()->RecordServed(&onward, &request, &response, std::move(ended));
+    };
+    return elsewhere(context, *user_key, request.elsewhere(), partition.status(), std::move(send), std::move(done));
+  }
   std::vector<Event> events;
   for (const ItemHash item : *items) events.push_back({EventKind::kServe, item, core_.now_ms()});
   if (events.empty()) return done(grpc::Status::OK);
@@ -249,12 +297,12 @@ void FilterService::record_served(const grpc::CallbackServerContext& context, co
 
 grpc::ServerUnaryReactor* FilterService::RecordServed(grpc::CallbackServerContext* context,
                                                       const v1::RecordServedRequest* request,
-                                                      v1::RecordServedResponse*) {
+                                                      v1::RecordServedResponse* response) {
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
   if (log_ == nullptr) {
     reactor->Finish({grpc::StatusCode::UNIMPLEMENTED, "this server has no log to record to"});
-  } else if (auto done = admit(reactor)) {
-    record_served(*context, *request, std::move(done));
+  } else if (auto done = admit(context, reactor)) {
+    record_served(*context, *request, std::move(done), *response);
   }
   return reactor;
 }
@@ -299,14 +347,20 @@ void FilterService::append_forget(const std::shared_ptr<ForgetCall>& call) {
   waiting->begin(*log_, call->user_key, std::span(&event, 1), call->patience_end);
 }
 
-void FilterService::forget(const grpc::CallbackServerContext& context, const v1::ForgetRequest& request, Done done) {
+void FilterService::forget(const grpc::CallbackServerContext& context, const v1::ForgetRequest& request, Done done,
+                           v1::ForgetResponse& response) {
   const auto call = std::make_shared<ForgetCall>();
   Result<UserKey> user_key = decode_user(request.user(), request.scene());
   if (!user_key.ok()) return done(to_grpc(user_key.status()));
   const auto item = decode_forgotten_item(request);
   if (!item.ok()) return done(to_grpc(item.status()));
   auto partition = find_ready(partitions_, *user_key);
-  if (!partition.ok()) return done(to_grpc(partition.status()));
+  if (!partition.ok()) {
+    auto send = [&](Forwarder::Stub& stub, grpc::ClientContext& onward, Forwarder::Done ended) {
+      stub.async()->Forget(&onward, &request, &response, std::move(ended));
+    };
+    return elsewhere(context, *user_key, request.elsewhere(), partition.status(), std::move(send), std::move(done));
+  }
   if (is_over(context)) {
     return done({grpc::StatusCode::DEADLINE_EXCEEDED, "the deadline had passed before anything was forgotten"});
   }
@@ -319,12 +373,12 @@ void FilterService::forget(const grpc::CallbackServerContext& context, const v1:
 }
 
 grpc::ServerUnaryReactor* FilterService::Forget(grpc::CallbackServerContext* context, const v1::ForgetRequest* request,
-                                                v1::ForgetResponse*) {
+                                                v1::ForgetResponse* response) {
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
   if (log_ == nullptr) {
     reactor->Finish({grpc::StatusCode::UNIMPLEMENTED, "this server has no log to write to"});
-  } else if (auto done = admit(reactor)) {
-    forget(*context, *request, std::move(done));
+  } else if (auto done = admit(context, reactor)) {
+    forget(*context, *request, std::move(done), *response);
   }
   return reactor;
 }

@@ -17,6 +17,7 @@
 #include "serving/candidate_filter.h"
 #include "serving/counters.h"
 #include "serving/event_log.h"
+#include "serving/forwarder.h"
 #include "serving/held_partition.h"
 #include "serving/read_pool.h"
 #include "serving/request_codec.h"
@@ -32,6 +33,7 @@ struct FilterServiceConfig {
   int64_t slot_ms = 3'600'000;    // Of the ring.
   size_t read_threads = 8;        // That wait for the filter store.
   size_t reads_queued_max = 256;
+  ForwarderConfig forward = {};
   // Called at the end of every call with its status and how long it took; from gRPC's threads, so thread safe.
   std::function<void(const grpc::Status&, double seconds)> observe = {};
 };
@@ -65,16 +67,24 @@ class FilterService final : public v1::BloomringService::CallbackService {
   void filter(const grpc::CallbackServerContext& context, const v1::FilterRequest& request, Done done,
               v1::FilterResponse& response);
   grpc::Status conclude(const v1::FilterRequest& request, const FilterAnswer& answer, v1::FilterResponse& response);
-  void record_served(const grpc::CallbackServerContext& context, const v1::RecordServedRequest& request, Done done);
+  void record_served(const grpc::CallbackServerContext& context, const v1::RecordServedRequest& request, Done done,
+                     v1::RecordServedResponse& response);
+  void get_snapshot(const grpc::CallbackServerContext& context, const v1::GetSnapshotRequest& request, Done done,
+                    v1::GetSnapshotResponse& response);
   struct ForgetCall;
-  void forget(const grpc::CallbackServerContext& context, const v1::ForgetRequest& request, Done done);
+  void forget(const grpc::CallbackServerContext& context, const v1::ForgetRequest& request, Done done,
+              v1::ForgetResponse& response);
   // Appends the forget, and again while the hour turns under it: one that is logged in its own hour reaches furthest.
   void append_forget(const std::shared_ptr<ForgetCall>& call);
   Event make_forget(const ForgetCall& call) const;
+  // What becomes of a call about a user whose partition is not answered for here, for this reason: `send` passes it on,
+  // or it is refused with who holds the partition.
+  void elsewhere(const grpc::CallbackServerContext& context, const UserKey& user_key, v1::Elsewhere wanted, const Status& reason,
+                 Forwarder::Send send, Done done);
   // What ends the call and counts it; null when too many are in flight: then it has been refused.
-  Done admit(grpc::ServerUnaryReactor* reactor);
+  Done admit(grpc::CallbackServerContext* context, grpc::ServerUnaryReactor* reactor);
   static gpr_timespec patience_end(gpr_timespec deadline, int64_t wait_ms_max);
-  grpc::Status count(grpc::Status status);
+  void count(const grpc::Status& status);
   void count(const FilterAnswer& answer);
 
   const PartitionDirectory& partitions_;
@@ -82,6 +92,7 @@ class FilterService final : public v1::BloomringService::CallbackService {
   EventLog* const log_;
   const FilterServiceConfig config_;
   ServingCounters counters_;
+  Forwarder forwarder_;
   ReadPool reads_;  // Last: its threads use the rest.
 };
 

@@ -13,6 +13,7 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/hash.h"
 #include "base/ids.h"
@@ -91,8 +92,8 @@ class PartitionDirectory {
   virtual uint32_t partition_count() const = 0;
   // Shared, because a partition can be let go while a request still reads it. Null when it is not held here.
   virtual std::shared_ptr<HeldPartition> find(PartitionId partition) const = 0;
-  // "host:port" of a replica that holds the partition, or empty when this one does not know.
-  virtual std::string holder(PartitionId partition) const = 0;
+  // "host:port" of the other replicas that hold the partition; none when this one does not know them.
+  virtual std::vector<std::string> holders(PartitionId partition) const = 0;
 };
 
 }  // namespace bloomring

@@ -21,6 +21,12 @@ struct ReplicaPlacement {
     const uint32_t first = static_cast<uint32_t>(partition.value) % count;
     return (index + count - first) % count < factor;
   }
+  // All replicas that hold the partition, this one too if it does.
+  std::vector<uint32_t> holders(PartitionId partition) const {
+    std::vector<uint32_t> indices;
+    for (uint32_t i = 0; i < factor; ++i) indices.push_back((static_cast<uint32_t>(partition.value) + i) % count);
+    return indices;
+  }
   std::vector<PartitionId> held(uint32_t partition_count) const {
     std::vector<PartitionId> partitions;
     for (uint32_t p = 0; p < partition_count; ++p) {

@@ -142,6 +142,9 @@ TEST_CASE("settings: replicas, filters, stores, zones and addresses are checked"
         "--serve.replica_index: serve.replica_index is 1; it must be less than serve.replica_count = 1");
   CHECK(complaint({{"serve.replication_factor", "2"}}) ==
         "--serve.replication_factor: serve.replication_factor is 2; it must be at most serve.replica_count = 1");
+  CHECK(complaint({{"serve.peers", "a:1,b:1"}, {"serve.replica_count", "3"}}) ==
+        "--serve.peers: serve.peers must be empty, one pattern with {index}, or as many addresses as "
+        "serve.replica_count = 3");
   CHECK(complaint({{"filter.retention_periods", "2"}}) ==
         "--filter.retention_periods: filter.retention_periods is 2; it must be at least filter.periods_read - 1 = 3, "
         "or queries "

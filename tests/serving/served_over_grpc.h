@@ -20,10 +20,10 @@ class OnePartition final : public PartitionDirectory {
  public:
   uint32_t partition_count() const override { return 1; }
   std::shared_ptr<HeldPartition> find(PartitionId) const override { return held; }
-  std::string holder(PartitionId) const override { return elsewhere; }
+  std::vector<std::string> holders(PartitionId) const override { return elsewhere; }
 
   std::shared_ptr<HeldPartition> held;
-  std::string elsewhere;
+  std::vector<std::string> elsewhere;  // Addresses of others that hold it.
 };
 
 // Notes what is appended and says that it is durable, or not, at once or when it is told to.
