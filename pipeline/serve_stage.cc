@@ -140,7 +140,9 @@ Status ServeStage::serve_calls() {
   core_ = std::make_unique<CandidateFilter>(*context_.filters, context_.calendar, context_.clock, candidates);
   GrpcServerConfig config;
   config.listen = context_.settings.serve.listen;
+  config.tls = context_.settings.serve.tls;
   config.service.limits.candidates_max = context_.settings.serve.candidates_max;
+  config.service.forward.tls = context_.settings.serve.peer_tls();
   config.service.observe = [this](const grpc::Status& status, double seconds) { observe(status, seconds); };
   BLOOMRING_TRY_ASSIGN(server_, GrpcServer::start(config, *this, *core_, log_.get()));
   return {};

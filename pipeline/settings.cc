@@ -248,6 +248,19 @@ void declare_process(Config& config, Settings& s) {
   config.integer("threads.merge", &s.threads.merge).range(1, 256).doc("Threads of the merge stage.");
 }
 
+void declare_tls(Config& config, Settings& s) {
+  config.string("serve.tls_certificate", &s.serve.tls.certificate)
+      .doc("PEM file with the certificate chain of the gRPC port, read again when it changes. Empty: the port is not "
+           "encrypted.");
+  config.string("serve.tls_key", &s.serve.tls.key).doc("PEM file with the private key of `serve.tls_certificate`.");
+  config.string("serve.tls_client_ca", &s.serve.tls.client_ca)
+      .doc("PEM file with the authorities that vouch for clients: only a client whose certificate one of them has signed "
+           "is answered. Empty: any client is.");
+  config.string("serve.tls_peer_ca", &s.serve.tls_peer_ca)
+      .doc("PEM file with the authorities that vouch for the other replicas when calls are passed on to them; "
+           "`serve.tls_client_ca` where it is empty. This replica shows them `serve.tls_certificate`.");
+}
+
 void declare_faces(Config& config, Settings& s) {
   config.section("serve", "The query service.");
   config.string("serve.listen", &s.serve.listen)
@@ -268,6 +281,7 @@ void declare_faces(Config& config, Settings& s) {
   config.integer("serve.candidates_max", &s.serve.candidates_max)
       .range(1, 1000000)
       .doc("Most candidates in one query; more are refused.");
+  declare_tls(config, s);
   config.section("served", "The served items, which count as seen for a while although nobody has reported a play of them.");
   config.integer("served.per_user_max", &s.served.per_user_max)
       .range(1, 10000)
@@ -317,6 +331,11 @@ RetentionConfig Settings::retention() const {
           .periods_read = filter.periods_read,
           .retention_periods = filter.retention_periods,
           .ahead_ms = int64_t{events.ahead_seconds} * 1000};
+}
+
+TlsClientFiles ServeSettings::peer_tls() const {
+  if (!tls.enabled()) return {};
+  return {tls_peer_ca.empty() ? tls.client_ca : tls_peer_ca, tls.certificate, tls.key};
 }
 
 bool Settings::runs(Stage stage) const { return std::find(stages.begin(), stages.end(), stage) != stages.end(); }

@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "schemas/play_json.h"
+#include "serving/tls_files.h"
 #include "state/period.h"
 
 namespace bloomring {
@@ -104,6 +105,11 @@ struct ServeSettings {
   uint32_t replication_factor = 1;
   uint32_t candidates_max = 20000;
   std::vector<std::string> peers;  // Where the replicas listen; see serving/peer_addresses.h.
+  TlsServerFiles tls;              // Of the gRPC port.
+  std::string tls_peer_ca;         // Who vouches for other replicas; tls.client_ca when empty.
+
+  // How this replica asks others: as it is asked itself, with its own certificate.
+  TlsClientFiles peer_tls() const;
 };
 
 // What counts as served lately.

@@ -110,6 +110,12 @@ void check_serving(const ServeSettings& serve, Misfits& misfits) {
                   "is " + std::to_string(serve.replication_factor) + "; it must be at most " + count);
   const bool peers_fit = serve.peers.empty() || is_peer_pattern(serve.peers) || serve.peers.size() == serve.replica_count;
   misfits.require(peers_fit, "serve.peers", "must be empty, one pattern with {index}, or as many addresses as " + count);
+  const bool peers_trusted = serve.peers.empty() || !serve.tls.enabled() || serve.peer_tls().enabled();
+  misfits.require(peers_trusted, "serve.peers", "are asked over TLS; serve.tls_peer_ca must say who vouches for them");
+  misfits.require(serve.tls.certificate.empty() == serve.tls.key.empty(), "serve.tls_certificate",
+                  "and serve.tls_key are needed together, or neither");
+  misfits.require(serve.tls.client_ca.empty() || serve.tls.enabled(), "serve.tls_client_ca",
+                  "needs serve.tls_certificate and serve.tls_key beside it");
 }
 
 void check_served(const Settings& settings, const Misfits& misfits, std::vector<std::string>& warnings) {

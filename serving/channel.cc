@@ -1,5 +1,7 @@
 #include "serving/channel.h"
 
+#include "serving/credentials.h"
+
 namespace bloomring {
 
 std::shared_ptr<grpc::Channel> open_channel(const ChannelOptions& options) {
@@ -10,7 +12,7 @@ std::shared_ptr<grpc::Channel> open_channel(const ChannelOptions& options) {
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 1'000);  // Also how long one attempt may take.
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1'000);
   if (options.own_connection) arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-  return grpc::CreateCustomChannel(options.server, grpc::InsecureChannelCredentials(), arguments);
+  return grpc::CreateCustomChannel(options.server, channel_credentials(options.tls), arguments);
 }
 
 }  // namespace bloomring

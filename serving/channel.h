@@ -8,10 +8,13 @@
 #include <memory>
 #include <string>
 
+#include "serving/tls_files.h"
+
 namespace bloomring {
 
 struct ChannelOptions {
   std::string server;           // "host:port", or anything that gRPC resolves ("dns:///name:port").
+  TlsClientFiles tls = {};
   bool own_connection = false;  // Otherwise channels to the same server share one.
 };
 

@@ -110,7 +110,7 @@ Client::~Client() = default;
 std::unique_ptr<Client> Client::connect(const ClientOptions& options) {
   auto impl = std::make_unique<Impl>();
   impl->options = options;
-  impl->stub = v1::BloomringService::NewStub(open_channel({.server = options.server}));
+  impl->stub = v1::BloomringService::NewStub(open_channel({.server = options.server, .tls = options.tls}));
   return std::unique_ptr<Client>(new Client(std::move(impl)));
 }
 

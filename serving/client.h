@@ -16,14 +16,16 @@
 #include <vector>
 
 #include "base/result.h"
+#include "serving/tls_files.h"
 #include "serving/verdict.h"
 
 namespace bloomring {
 
 struct ClientOptions {
-  std::string server;           // "host:port", or anything that gRPC resolves ("dns:///name:port").
+  std::string server = {};      // "host:port", or anything that gRPC resolves ("dns:///name:port").
   int64_t deadline_ms = 1'000;  // Of each call.
   bool fail_open = true;
+  TlsClientFiles tls = {};      // Encrypted when a CA is named.
 };
 
 struct FilterCall {

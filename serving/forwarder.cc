@@ -26,7 +26,7 @@ bool Forwarder::is_marked(const grpc::CallbackServerContext& context) { return c
 Forwarder::Stub& Forwarder::stub_of(const std::string& address) {
   std::lock_guard lock(mutex_);
   std::unique_ptr<Stub>& stub = stubs_[address];
-  if (!stub) stub = v1::BloomringService::NewStub(open_channel({.server = address}));
+  if (!stub) stub = v1::BloomringService::NewStub(open_channel({.server = address, .tls = config_.tls}));
   return *stub;
 }
 

@@ -21,10 +21,12 @@
 #include <vector>
 
 #include "schemas/bloomring.grpc.pb.h"
+#include "serving/tls_files.h"
 
 namespace bloomring {
 
 struct ForwarderConfig {
+  TlsClientFiles tls = {};      // With which other replicas are asked.
   int64_t in_flight_max = 512;
   int64_t wait_ms = 5'000;      // For an answer, where the caller has no deadline.
 };

@@ -5,6 +5,8 @@
 
 #include <mutex>
 
+#include "serving/credentials.h"
+
 namespace bloomring {
 
 namespace {
@@ -25,9 +27,10 @@ GrpcServer::GrpcServer(const GrpcServerConfig& config, const PartitionDirectory&
 GrpcServer::~GrpcServer() { shutdown(0); }
 
 Status GrpcServer::listen() {
+  BLOOMRING_TRY(check(config_.tls));
   grpc::ServerBuilder builder;
   int port = 0;
-  builder.AddListeningPort(config_.listen, grpc::InsecureServerCredentials(), &port);
+  builder.AddListeningPort(config_.listen, server_credentials(config_.tls), &port);
   builder.RegisterService(&service_);
   builder.SetMaxReceiveMessageSize(config_.message_bytes_max);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_MS, static_cast<int>(config_.connection_age_max_ms));

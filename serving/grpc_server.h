@@ -12,11 +12,13 @@
 #include "serving/candidate_filter.h"
 #include "serving/filter_service.h"
 #include "serving/held_partition.h"
+#include "serving/tls_files.h"
 
 namespace bloomring {
 
 struct GrpcServerConfig {
   std::string listen = "127.0.0.1:0";  // "host:port"; port 0 is one that the system chooses.
+  TlsServerFiles tls = {};
   bool reflection = true;
   int message_bytes_max = 4 << 20;     // Of a request: 20,000 ids of 128 bytes fit.
   int64_t connection_age_max_ms = 300'000;  // Clients come back to a possibly new set of replicas.
@@ -25,7 +27,7 @@ struct GrpcServerConfig {
 
 class GrpcServer {
  public:
-  // kInvalid when the address cannot be listened on. What is passed by reference or pointer outlives the server. Without
+  // kInvalid when the address cannot be listened on or a file of `tls` is not right. What is passed by reference or pointer outlives the server. Without
   // a log the calls that write are UNIMPLEMENTED.
   static Result<std::unique_ptr<GrpcServer>> start(const GrpcServerConfig& config, const PartitionDirectory& partitions,
                                                    CandidateFilter& core, EventLog* log = nullptr);

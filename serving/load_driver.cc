@@ -85,7 +85,7 @@ class LoadRun {
 LoadRun::LoadRun(const LoadOptions& options, LoadSource& source, const LoadSurroundings& surroundings)
     : options_(options), source_(source), around_(surroundings) {
   for (uint32_t i = 0; i < options.connections; ++i) {
-    stubs_.push_back(v1::BloomringService::NewStub(open_channel({.server = options.server, .own_connection = true})));
+    stubs_.push_back(v1::BloomringService::NewStub(open_channel({.server = options.server, .tls = options.tls, .own_connection = true})));
   }
 }
 

@@ -23,6 +23,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "serving/latency_histogram.h"
+#include "serving/tls_files.h"
 
 namespace bloomring {
 
@@ -46,6 +47,7 @@ class LoadSource {
 
 struct LoadOptions {
   std::string server = {};
+  TlsClientFiles tls = {};
   std::string scene = {};
   double rate = 200;               // Calls of Filter a second, more than 0.
   double seconds = 30;             // That count, after the warm-up.

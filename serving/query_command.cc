@@ -15,7 +15,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr size_t kItemsInARequest = 10'000;
-
 Json item_json(const std::string& item, const ItemVerdict& verdict) {
   Json json = {{"item", item}, {"seen", verdict.seen}};
   if (verdict.reason != Reason::kNone) json["reason"] = reason_name(verdict.reason);
@@ -108,8 +107,12 @@ int batch(Client& client, std::istream& in, std::ostream& out) {
 }  // namespace
 
 int query(const QueryOptions& options, std::istream& in, std::ostream& out, std::ostream& err) {
+  if (const Status files = check(options.tls); !files.ok()) {
+    err << files.message() << '\n';
+    return 2;
+  }
   const auto client =
-      Client::connect({.server = options.server, .deadline_ms = options.deadline_ms, .fail_open = false});
+      Client::connect({.server = options.server, .deadline_ms = options.deadline_ms, .fail_open = false, .tls = options.tls});
   if (options.batch) return batch(*client, in, out);
   FilterCall call;
   call.user = options.user;

@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "serving/tls_files.h"
+
 namespace bloomring {
 
 struct QueryOptions {
@@ -21,10 +23,11 @@ struct QueryOptions {
   std::vector<std::string> items;  // Read from `in`, one a line, when there are none.
   bool batch = false;              // `user`, `scene` and `items` are not looked at.
   int64_t deadline_ms = 10'000;    // Of each request.
+  TlsClientFiles tls = {};
 };
 
 // The exit code: 0 answered (completely or not), 1 the service could not be asked or a line of a batch failed, 2 the
-// service refuses the question itself. Messages go to `err`.
+// service refuses the question itself, or a file of `tls` is not right. Messages go to `err`.
 int query(const QueryOptions& options, std::istream& in, std::ostream& out, std::ostream& err);
 
 }  // namespace bloomring

@@ -25,7 +25,12 @@ Status record(Client& client, const ServedOptions& options, const std::vector<st
 }  // namespace
 
 int served(const ServedOptions& options, std::istream& in, std::ostream& out, std::ostream& err) {
-  const auto client = Client::connect({.server = options.server, .deadline_ms = options.deadline_ms, .fail_open = false});
+  if (const Status files = check(options.tls); !files.ok()) {
+    err << files.message() << '\n';
+    return 2;
+  }
+  const auto client =
+      Client::connect({.server = options.server, .deadline_ms = options.deadline_ms, .fail_open = false, .tls = options.tls});
   std::vector<std::string> items = options.items;
   std::string line;
   while (options.items.empty() && std::getline(in, line)) {

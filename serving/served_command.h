@@ -9,10 +9,13 @@
 #include <string>
 #include <vector>
 
+#include "serving/tls_files.h"
+
 namespace bloomring {
 
 struct ServedOptions {
   std::string server = {};  // "host:port".
+  TlsClientFiles tls = {};
   std::string user = {};
   std::string scene = {};
   // In the order in which they were shown; read from `in`, one a line, when there are none.
@@ -20,7 +23,8 @@ struct ServedOptions {
   int64_t deadline_ms = 10'000;  // Of each call.
 };
 
-// The exit code: 0 recorded, 1 it could not be recorded, 2 the service refuses the call itself. Messages go to `err`.
+// The exit code: 0 recorded, 1 it could not be recorded, 2 the service refuses the call itself, or a
+// file of `tls` is not right. Messages go to `err`.
 int served(const ServedOptions& options, std::istream& in, std::ostream& out, std::ostream& err);
 
 }  // namespace bloomring

@@ -80,6 +80,16 @@ void add_output_flag(CLI::App& command, OutputFormat& output) {
                          "Form of the result (default: json)");
 }
 
+void add_server_flags(CLI::App& command, std::string& server, TlsClientFiles& tls) {
+  command.add_option("--server", server, "Address of the service (default: 127.0.0.1:7700)")->type_name("HOST:PORT");
+  CLI::Option* ca = command.add_option("--tls-ca", tls.ca, "Ask over TLS; PEM file with who vouches for the service")->type_name("FILE");
+  CLI::Option* certificate =
+      command.add_option("--tls-cert", tls.certificate, "PEM file with a certificate to show")->type_name("FILE")->needs(ca);
+  CLI::Option* key = command.add_option("--tls-key", tls.key, "PEM file with the key of --tls-cert")->type_name("FILE");
+  certificate->needs(key);
+  key->needs(certificate);
+}
+
 void declare_run(CLI::App& app, CommandLine& line) {
   CLI::App& command = *app.add_subcommand("run", "Run stages in one process until SIGTERM");
   add_config_flags(command, line.run.config);
@@ -112,8 +122,7 @@ void declare_dev(CLI::App& app, CommandLine& line) {
 void declare_query(CLI::App& app, CommandLine& line) {
   QueryArgs& args = line.query;
   CLI::App& command = *app.add_subcommand("query", "Ask the service which items a user has seen");
-  command.add_option("--server", args.server, "Address of the service (default: 127.0.0.1:7700)")
-      ->type_name("HOST:PORT");
+  add_server_flags(command, args.server, args.tls);
   CLI::Option* user = command.add_option("--user", args.user, "User id")->type_name("ID");
   CLI::Option* batch = command.add_flag(
       "--batch", args.batch, "Read questions as JSON lines {\"user\":..,\"scene\":..,\"items\":[..]} from standard input");
@@ -131,14 +140,15 @@ void declare_query(CLI::App& app, CommandLine& line) {
 void declare_served(CLI::App& app, CommandLine& line) {
   ServedArgs& args = line.served;
   CLI::App& command = *app.add_subcommand("served", "Report what was just shown to a user: it counts as seen for a while");
-  command.add_option("--server", args.server, "Address of the service (default: 127.0.0.1:7700)")
-      ->type_name("HOST:PORT");
+  add_server_flags(command, args.server, args.tls);
   command.add_option("--user", args.user, "User id")->required()->type_name("ID");
   command.add_option("--scene", args.scene, "Scene (default: none)")->type_name("NAME");
   command.add_option("--timeout-ms", args.timeout_ms, "Longest time to wait (default: 5000)")->type_name("MS");
   command.add_option("items", args.items,
                      "Items in the order in which they were shown; one a line from standard input when none are named");
   command.callback([&line] { line.chosen = [&line] { return served_command(line.served); }; });
+}
+
 }
 
 // What determines generated plays. The same flags give the same plays.
@@ -187,7 +197,7 @@ void declare_load(CLI::App& app, CommandLine& line) {
   LoadArgs& args = line.load;
   CLI::App& command = *app.add_subcommand(
       "load", "Ask a running service as a site would, at a stated rate, and print latencies, errors and CPU");
-  command.add_option("--server", args.server, "Address of the service (default: 127.0.0.1:7700)")->type_name("HOST:PORT");
+  add_server_flags(command, args.server, args.tls);
   command.add_option("--admin", args.admin, "Admin address of the service, to print its CPU per call")->type_name("HOST:PORT");
   command.add_option("--scene", args.scene, "Scene (default: none)")->type_name("NAME");
   command.add_option("--rate", args.rate, "Calls a second, at random moments (default: 200)")

@@ -47,6 +47,7 @@ int dev_command(const DevArgs& args);
 
 struct QueryArgs {
   std::string server = "127.0.0.1:7700";
+  TlsClientFiles tls;
   std::string user;
   std::string scene;
   std::vector<std::string> items;  // From standard input, one a line, when empty.
@@ -58,6 +59,7 @@ int query_command(const QueryArgs& args);
 
 struct ServedArgs {
   std::string server = "127.0.0.1:7700";
+  TlsClientFiles tls;
   std::string user;
   std::string scene;
   std::vector<std::string> items;  // From standard input, one a line, when empty.
@@ -76,6 +78,7 @@ int generate_command(const GenerateArgs& args);
 
 struct LoadArgs {
   std::string server = "127.0.0.1:7700";
+  TlsClientFiles tls;
   std::string scene;
   std::string admin;       // Of the service, to know what CPU it takes.
   std::string plays_file;  // What the service was given; the generated plays of `model` when empty.

@@ -23,7 +23,8 @@ std::optional<double> service_cpu_seconds(const std::string& admin) {
   return std::nullopt;
 }
 
-Status check(const LoadArgs& args) {
+Status check_args(const LoadArgs& args) {
+  BLOOMRING_TRY(check(args.tls));
   if (args.candidates_min > args.candidates_max) return invalid("--candidates-min is more than --candidates-max");
   if (args.seen_min > args.seen_max) return invalid("--seen-min is more than --seen-max");
   if (!args.admin.empty()) return get_admin_page(args.admin, "/metrics").status().with_context("--admin");
@@ -37,7 +38,7 @@ Result<PlayedItems> played_items(const LoadArgs& args, const Clock& clock) {
 }
 
 Result<LoadReport> load(const LoadArgs& args, const LoadOptions& options) {
-  BLOOMRING_TRY(check(args));
+  BLOOMRING_TRY(check_args(args));
   const SystemClock clock;
   BLOOMRING_TRY_ASSIGN(const PlayedItems played, played_items(args, clock));
   if (played.plays() == 0) return invalid("there are no plays to ask about");
@@ -54,7 +55,7 @@ Result<LoadReport> load(const LoadArgs& args, const LoadOptions& options) {
 
 int load_command(const LoadArgs& args) {
   hold_stop_signals();
-  const LoadOptions options{.server = args.server, .scene = args.scene, .rate = args.rate, .seconds = args.seconds,
+  const LoadOptions options{.server = args.server, .tls = args.tls, .scene = args.scene, .rate = args.rate, .seconds = args.seconds,
                             .warm_up_seconds = args.warm_up_seconds, .deadline_ms = args.timeout_ms, .connections = args.connections,
                             .served = args.served, .seed = args.model.seed};
   const Result<LoadReport> report_ = load(args, options);

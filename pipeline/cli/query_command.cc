@@ -10,6 +10,7 @@ namespace bloomring::cli {
 int query_command(const QueryArgs& args) {
   QueryOptions options;
   options.server = args.server;
+  options.tls = args.tls;
   options.user = args.user;
   options.scene = args.scene;
   options.items = args.items;

@@ -10,6 +10,7 @@ namespace bloomring::cli {
 int served_command(const ServedArgs& args) {
   ServedOptions options;
   options.server = args.server;
+  options.tls = args.tls;
   options.user = args.user;
   options.scene = args.scene;
   options.items = args.items;

@@ -145,6 +145,12 @@ TEST_CASE("settings: replicas, filters, stores, zones and addresses are checked"
   CHECK(complaint({{"serve.peers", "a:1,b:1"}, {"serve.replica_count", "3"}}) ==
         "--serve.peers: serve.peers must be empty, one pattern with {index}, or as many addresses as "
         "serve.replica_count = 3");
+  CHECK(complaint({{"serve.tls_certificate", "c.pem"}}) ==
+        "--serve.tls_certificate: serve.tls_certificate and serve.tls_key are needed together, or neither");
+  CHECK(complaint({{"serve.tls_client_ca", "ca.pem"}}) ==
+        "--serve.tls_client_ca: serve.tls_client_ca needs serve.tls_certificate and serve.tls_key beside it");
+  CHECK(complaint({{"serve.tls_certificate", "c.pem"}, {"serve.tls_key", "c.key"}, {"serve.peers", "s-{index}:1"}}) ==
+        "--serve.peers: serve.peers are asked over TLS; serve.tls_peer_ca must say who vouches for them");
   CHECK(complaint({{"filter.retention_periods", "2"}}) ==
         "--filter.retention_periods: filter.retention_periods is 2; it must be at least filter.periods_read - 1 = 3, "
         "or queries "
