@@ -9,7 +9,9 @@ constexpr const MetricDecl* kAll[] = {
     &kBatches,         &kBatchPlays,   &kCustodyGap, &kMergeRecords,
     &kMergedPlays,        &kExpiredPlays,    &kStoreUpdates, &kStoreBytes,     &kStorePhysicalBytes,
     &kStoreDiskBytes,     &kStoreBackups, &kStoreBackupTime, &kStoreErrors,     &kServeRecords,   &kServeEvents,  &kEventToSeen,    &kQuerySeconds,
-    &kCandidates,      &kAnswersSaturated, &kRecentEntries,  &kRecentBytes,  &kServedEntries, &kServedBytes, &kBuildInfo,      &kLogMessages,
+    &kCandidates,      &kAnswersSaturated, &kCallsInFlight, &kCallsRefused, &kCallsForwarded,
+    &kAnswersIncomplete, &kAnswersRelaxed, &kAnswerExpectedError, &kFilterCacheLookups, &kFilterCacheEvictions, &kFilterCacheUsers,
+    &kFilterCacheBytes, &kFilterCacheBytesMax, &kRecentEntries,  &kRecentBytes,  &kServedEntries, &kServedBytes, &kBuildInfo,      &kLogMessages,
     &kProcessCpu,         &kProcessResident, &kProcessVirtual, &kProcessFds,   &kProcessFdsMax,  &kProcessStart,
 };
 

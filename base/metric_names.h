@@ -24,6 +24,9 @@ inline constexpr double kDelayBuckets[] = {0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1, 
 inline constexpr double kQueryBuckets[] = {0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.002,
                                            0.005,   0.01,   0.025,   0.1,    0.25,  1};
 
+// Around the budget of 1 %; a user with few plays is far below.
+inline constexpr double kErrorBuckets[] = {0.00001, 0.0001, 0.001, 0.0025, 0.005, 0.0075, 0.01, 0.02, 0.05, 0.1};
+
 // --- ingest ---
 inline constexpr MetricDecl kIngestRecords{
     "bloomring_ingest_records_total", MetricType::kCounter,
@@ -196,6 +199,46 @@ inline constexpr MetricDecl kCandidates{
     "bloomring_candidates_total", MetricType::kCounter,
     "Candidates answered, by verdict: unseen, or seen with the reason.",
     {{{"verdict", "unseen|client|served|recent|filter"}}}};
+inline constexpr MetricDecl kCallsInFlight{
+    "bloomring_calls_in_flight", MetricType::kGauge,
+    "Calls of the query service that are being answered now."};
+inline constexpr MetricDecl kCallsRefused{
+    "bloomring_calls_refused_total", MetricType::kCounter,
+    "Calls, and requests of batches, that were refused, by cause: bad input, a partition that nobody could answer for, "
+    "too many calls or reads at once, a deadline that had passed, or an incomplete answer where strict was asked for.",
+    {{{"cause", "invalid|unavailable|overload|deadline|strict"}}}};
+inline constexpr MetricDecl kCallsForwarded{
+    "bloomring_calls_forwarded_total", MetricType::kCounter,
+    "Calls passed on to other replicas, which hold their partitions, by whether one of them answered.",
+    {{{"result", "answered|unavailable"}}}};
+inline constexpr MetricDecl kAnswersIncomplete{
+    "bloomring_answers_incomplete_total", MetricType::kCounter,
+    "Answers in which a source was missing or behind, by source. An answer that lacks two is counted for each.",
+    {{{"source", "recent|served|filters"}}}};
+inline constexpr MetricDecl kAnswersRelaxed{
+    "bloomring_answers_relaxed_total", MetricType::kCounter,
+    "Answers in which something seen was brought back because of min_keep."};
+inline constexpr MetricDecl kAnswerExpectedError{
+    "bloomring_answer_expected_error", MetricType::kHistogram,
+    "Computed false positive rate of answers: that an item which the user never played is called seen, over all the "
+    "filters that were read. Its mean is sum over count.",
+    {}, kErrorBuckets};
+inline constexpr MetricDecl kFilterCacheLookups{
+    "bloomring_filter_cache_lookups_total", MetricType::kCounter,
+    "Looks into the cache of filters: found, absent, or there but no longer exact.",
+    {{{"result", "hit|miss|stale"}}}};
+inline constexpr MetricDecl kFilterCacheEvictions{
+    "bloomring_filter_cache_evictions_total", MetricType::kCounter,
+    "Users whose filters left the cache to stay within its bound."};
+inline constexpr MetricDecl kFilterCacheUsers{
+    "bloomring_filter_cache_users", MetricType::kGauge,
+    "Users whose filters are in the cache."};
+inline constexpr MetricDecl kFilterCacheBytes{
+    "bloomring_filter_cache_bytes", MetricType::kGauge,
+    "Memory of the cache of filters."};
+inline constexpr MetricDecl kFilterCacheBytesMax{
+    "bloomring_filter_cache_bytes_max", MetricType::kGauge,
+    "Bound of the memory of the cache of filters: its part of memory.limit."};
 inline constexpr MetricDecl kAnswersSaturated{
     "bloomring_answers_saturated_total", MetricType::kCounter,
     "Answers for which a filter past its hard cap was read: the error budget is not held for that user."};

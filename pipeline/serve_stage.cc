@@ -26,11 +26,11 @@ ServeStage::ServeStage(const StageContext& context)
 Status ServeStage::start() {
   context_.health.set_not_ready("serve", "catching up with the log");
   BLOOMRING_TRY(assign_partitions().with_context("serve"));
-  registration_ = context_.metrics.on_scrape([this](Scrape& scrape) { write(scrape); });
   worker_ = std::make_unique<Worker>(
       "serve", context_.clock, [this](const Status& status) { context_.on_failure("serve", status); }, &context_.watchdog);
   BLOOMRING_TRY(open_log().with_context("serve"));
   BLOOMRING_TRY(serve_calls().with_context("serve"));
+  registration_ = context_.metrics.on_scrape([this](Scrape& scrape) { write(scrape); });
   worker_->set_ticker(kReportIntervalMs, [this] { report(); });
   worker_->post([this] {
     const std::string& topic = context_.settings.topics.user_events;
@@ -144,6 +144,8 @@ Status ServeStage::serve_calls() {
   config.service.limits.candidates_max = context_.settings.serve.candidates_max;
   config.service.forward.tls = context_.settings.serve.peer_tls();
   config.service.observe = [this](const grpc::Status& status, double seconds) { observe(status, seconds); };
+  Histogram& expected_error = context_.metrics.histogram(metric::kAnswerExpectedError);
+  config.service.observe_answer = [&expected_error](const FilterAnswer& answer) { expected_error.observe(answer.expected_error); };
   BLOOMRING_TRY_ASSIGN(server_, GrpcServer::start(config, *this, *core_, log_.get()));
   return {};
 }
@@ -230,8 +232,38 @@ uint64_t ServeStage::recent_plays() const {
   return plays;
 }
 
+void ServeStage::write_calls(Scrape& scrape, const ServingCounters& counters) {
+  const auto number = [](const auto& counter) { return static_cast<double>(counter.load()); };
+  scrape.write(metric::kCallsInFlight, {}, number(counters.in_flight));
+  scrape.write(metric::kCallsRefused, {"invalid"}, number(counters.refused_invalid));
+  scrape.write(metric::kCallsRefused, {"unavailable"}, number(counters.refused_unavailable));
+  scrape.write(metric::kCallsRefused, {"overload"}, number(counters.refused_overload));
+  scrape.write(metric::kCallsRefused, {"deadline"}, number(counters.refused_deadline));
+  scrape.write(metric::kCallsRefused, {"strict"}, number(counters.refused_strict));
+  scrape.write(metric::kCallsForwarded, {"answered"}, number(counters.forwarded));
+  scrape.write(metric::kCallsForwarded, {"unavailable"}, number(counters.forward_failed));
+  for (const AnswerSource source : {AnswerSource::kRecent, AnswerSource::kServed, AnswerSource::kFilters}) {
+    scrape.write(metric::kAnswersIncomplete, {source_name(source)}, number(counters.incomplete[static_cast<size_t>(source)]));
+  }
+  scrape.write(metric::kAnswersRelaxed, {}, number(counters.relaxed));
+  scrape.write(metric::kAnswersSaturated, {}, number(counters.saturated));
+}
+
+void ServeStage::write_cache(Scrape& scrape, const FilterCacheStats& cache) const {
+  scrape.write(metric::kFilterCacheLookups, {"hit"}, static_cast<double>(cache.hits));
+  scrape.write(metric::kFilterCacheLookups, {"miss"}, static_cast<double>(cache.misses));
+  scrape.write(metric::kFilterCacheLookups, {"stale"}, static_cast<double>(cache.stale));
+  scrape.write(metric::kFilterCacheEvictions, {}, static_cast<double>(cache.evictions));
+  scrape.write(metric::kFilterCacheUsers, {}, static_cast<double>(cache.entries));
+  scrape.write(metric::kFilterCacheBytes, {}, static_cast<double>(cache.bytes));
+  scrape.write(metric::kFilterCacheBytesMax, {}, static_cast<double>(context_.plan.of(MemoryUse::kFilterCache)));
+}
+
 void ServeStage::write(Scrape& scrape) {
-  if (server_) scrape.write(metric::kAnswersSaturated, {}, static_cast<double>(server_->counters().saturated.load()));
+  if (server_) {
+    write_calls(scrape, server_->counters());
+    write_cache(scrape, core_->cache_stats());
+  }
   size_t bytes = 0, served = 0, served_bytes = 0;
   for (const auto& [partition, held] : held_) {
     bytes += held->recents().stats().bytes;

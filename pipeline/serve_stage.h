@@ -58,6 +58,8 @@ class ServeStage final : private PartitionDirectory {
   void count_queries();
   void observe(const grpc::Status& status, double seconds);
   void write(Scrape& scrape);
+  static void write_calls(Scrape& scrape, const ServingCounters& counters);
+  void write_cache(Scrape& scrape, const FilterCacheStats& cache) const;
 
   const StageContext context_;
   const ReplicaPlacement placement_;

@@ -89,6 +89,7 @@ void FilterService::count(const FilterAnswer& answer) {
   for (const Gap& gap : answer.gaps) ++counters_.incomplete[static_cast<size_t>(gap.source)];
   if (!answer.relaxed.empty()) ++counters_.relaxed;
   if (answer.saturated) ++counters_.saturated;
+  if (config_.observe_answer) config_.observe_answer(answer);
 }
 
 gpr_timespec FilterService::patience_end(gpr_timespec deadline, int64_t wait_ms_max) {

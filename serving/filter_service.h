@@ -36,6 +36,8 @@ struct FilterServiceConfig {
   ForwarderConfig forward = {};
   // Called at the end of every call with its status and how long it took; from gRPC's threads, so thread safe.
   std::function<void(const grpc::Status&, double seconds)> observe = {};
+  // Called with every answer of this replica's own, in the same way.
+  std::function<void(const FilterAnswer&)> observe_answer = {};
 };
 
 class FilterService final : public v1::BloomringService::CallbackService {
