@@ -6,6 +6,7 @@
 #include <ostream>
 
 #include "serving/client.h"
+#include "serving/item_json.h"
 
 namespace bloomring {
 
@@ -15,12 +16,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr size_t kItemsInARequest = 10'000;
-Json item_json(const std::string& item, const ItemVerdict& verdict) {
-  Json json = {{"item", item}, {"seen", verdict.seen}};
-  if (verdict.reason != Reason::kNone) json["reason"] = reason_name(verdict.reason);
-  if (!verdict.period.empty()) json["period"] = verdict.period;
-  return json;
-}
 
 Json gap_json(const Gap& gap) {
   Json json = {{"source", source_name(gap.source)}, {"reason", gap.reason}};

@@ -71,6 +71,15 @@ std::vector<ItemVerdict> SnapshotFilter::filter(std::span<const std::string> ite
   return verdicts;
 }
 
+// A user key's bytes are the length of the scene, the scene, the user id (base/ids.h); the decoder has checked them.
+std::string_view SnapshotFilter::user() const {
+  const std::string_view key = impl_->snapshot.user_key;
+  return key.substr(1 + static_cast<uint8_t>(key[0]));
+}
+std::string_view SnapshotFilter::scene() const {
+  const std::string_view key = impl_->snapshot.user_key;
+  return key.substr(1, static_cast<uint8_t>(key[0]));
+}
 bool SnapshotFilter::complete() const { return impl_->snapshot.complete; }
 int64_t SnapshotFilter::made_at_ms() const { return impl_->snapshot.made_at_ms; }
 double SnapshotFilter::expected_error() const { return impl_->query.expected_error(); }

@@ -11,6 +11,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -28,6 +29,8 @@ class SnapshotFilter {
 
   std::vector<ItemVerdict> filter(std::span<const std::string> items);
 
+  std::string_view user() const;
+  std::string_view scene() const;
   bool complete() const;
   int64_t made_at_ms() const;      // By the service's clock.
   double expected_error() const;   // That an item that was never played counts as seen.

@@ -21,6 +21,7 @@ struct CommandLine {
   DevArgs dev;
   QueryArgs query;
   ServedArgs served;
+  SnapshotArgs snapshot;
   GenerateArgs generate;
   LoadArgs load;
   CheckArgs check;
@@ -149,6 +150,22 @@ void declare_served(CLI::App& app, CommandLine& line) {
   command.callback([&line] { line.chosen = [&line] { return served_command(line.served); }; });
 }
 
+void declare_snapshot(CLI::App& app, CommandLine& line) {
+  SnapshotArgs& args = line.snapshot;
+  CLI::App& command = *app.add_subcommand(
+      "snapshot", "Fetch what is known of a user as one blob (to standard output), or test items against one here");
+  add_server_flags(command, args.server, args.tls);
+  CLI::Option* user = command.add_option("--user", args.user, "User id")->type_name("ID");
+  command.add_option("--scene", args.scene, "Scene (default: none)")->type_name("NAME");
+  command.add_flag("--strict", args.strict, "Fail rather than fetch an incomplete snapshot");
+  command.add_option("--from", args.from, "Read the blob from this file instead of asking the service")->type_name("FILE")->excludes(user);
+  CLI::Option* test = command.add_flag("--test", args.test, "Test the items against the blob, in this process");
+  command.add_option("--timeout-ms", args.timeout_ms, "Longest time to wait (default: 5000)")->type_name("MS");
+  command.add_option("items", args.items, "Items to test; one a line from standard input when none are named")->needs(test);
+  command.callback([&line] {
+    if (line.snapshot.from.empty() && line.snapshot.user.empty()) throw CLI::RequiredError("--user or --from");
+    line.chosen = [&line] { return snapshot_command(line.snapshot); };
+  });
 }
 
 // What determines generated plays. The same flags give the same plays.
@@ -353,6 +370,7 @@ int run_command_line(int argc, const char* const* argv) {
   declare_dev(app, line);
   declare_query(app, line);
   declare_served(app, line);
+  declare_snapshot(app, line);
   declare_generate(app, line);
   declare_load(app, line);
   declare_check(app, line);

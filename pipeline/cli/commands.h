@@ -57,6 +57,19 @@ struct QueryArgs {
 };
 int query_command(const QueryArgs& args);
 
+struct SnapshotArgs {
+  std::string server = "127.0.0.1:7700";
+  TlsClientFiles tls;
+  std::string user;
+  std::string scene;
+  bool strict = false;
+  std::string from;                // A file with a blob, instead of the service.
+  bool test = false;               // Test items against the blob instead of printing it.
+  std::vector<std::string> items;  // From standard input, one a line, when empty.
+  uint32_t timeout_ms = 5000;
+};
+int snapshot_command(const SnapshotArgs& args);
+
 struct ServedArgs {
   std::string server = "127.0.0.1:7700";
   TlsClientFiles tls;

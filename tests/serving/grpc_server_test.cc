@@ -12,22 +12,9 @@
 #include <sstream>
 
 #include "serving/client.h"
-#include "serving/query_command.h"
 #include "tests/serving/served_over_grpc.h"
 
 using namespace bloomring;
-
-namespace {
-
-std::string run_query(Served& served, QueryOptions options, const std::string& input, int expected_code) {
-  options.server = served.server->address();
-  std::istringstream in(input);
-  std::ostringstream out, err;
-  CHECK(query(options, in, out, err) == expected_code);
-  return out.str() + err.str();
-}
-
-}  // namespace
 
 TEST_CASE("filter service: the bit set, the codes and the verdicts say the same") {
   Served served;
@@ -143,62 +130,6 @@ TEST_CASE("filter service: strict turns an incomplete answer into an error that 
   const grpc::Status status = served.refusal([](v1::FilterRequest& request) { request.set_strict(true); });
   CHECK(status.error_code() == grpc::StatusCode::FAILED_PRECONDITION);
   CHECK(status.error_message().find("connection refused") != std::string::npos);
-}
-
-TEST_CASE("query: prints the service's answer as the documented JSON") {
-  Served served;
-  served.world.play("u1", "v1");
-  QueryOptions options;
-  options.user = "u1";
-  options.items = {"v1", "v2"};
-  CHECK(run_query(served, options, "", 0) ==
-        R"({"user":"u1","complete":true,"items":[{"item":"v1","seen":true,"reason":"recent"},{"item":"v2","seen":false}]})" "\n");
-  served.world.merge();
-  served.world.advance_hours(7);
-  served.world.release();
-  options.items = {};
-  CHECK(run_query(served, options, "v1\n", 0) ==
-        R"({"user":"u1","complete":true,"items":[{"item":"v1","seen":true,"reason":"filter","period":"2026-11"}]})" "\n");
-}
-
-TEST_CASE("query: a batch answers each line and goes on after a bad one") {
-  Served served;
-  served.world.play("1", "2");
-  QueryOptions options;
-  options.batch = true;
-  const std::string out = run_query(served, options, "{\"user\":1,\"items\":[2,\"x\"]}\nnonsense\n{\"user\":\"1\",\"items\":[\"\"]}\n", 1);
-  CHECK(out ==
-        R"({"user":"1","complete":true,"items":[{"item":"2","seen":true,"reason":"recent"},{"item":"x","seen":false}]})" "\n"
-        R"({"line":2,"error":"the line must be {\"user\":..,\"items\":[..]}"})" "\n"
-        R"({"line":3,"error":"candidates: an id is empty"})" "\n");
-}
-
-TEST_CASE("query: more items than one request holds are asked in several") {
-  Served served;
-  served.world.play("u1", "24999");
-  QueryOptions options;
-  options.user = "u1";
-  std::string input;
-  for (int i = 0; i < 25'000; ++i) input += std::to_string(i) + "\n";
-  const auto json = nlohmann::json::parse(run_query(served, options, input, 0));
-  REQUIRE(json["items"].size() == 25'000);
-  CHECK(json["items"][24'999]["seen"] == true);
-  CHECK(json["items"][24'998]["seen"] == false);
-}
-
-TEST_CASE("query: a server that is not there is exit code 1, a question that is refused 2") {
-  QueryOptions options;
-  options.server = "127.0.0.1:1";
-  options.user = "u1";
-  options.items = {"v1"};
-  std::istringstream in;
-  std::ostringstream out, err;
-  CHECK(query(options, in, out, err) == 1);
-  CHECK(out.str().empty());
-  CHECK(err.str().starts_with("127.0.0.1:1: "));
-  Served served;
-  options.user = "";
-  run_query(served, options, "", 2);
 }
 
 TEST_CASE("filter service: a stalled store does not hold up an answer; it says what is missing and is in time") {

@@ -89,7 +89,7 @@ TEST_CASE("cli: help and version are results and exit with 0") {
   const Outcome help = run({"--help"});
   CHECK(help.exit_code == 0);
   CHECK(help.err == "");
-  for (const char* command : {"run", "dev", "query", "served", "generate", "load", "check", "topics", "inspect", "reference"}) {
+  for (const char* command : {"run", "dev", "query", "served", "snapshot", "generate", "load", "check", "topics", "inspect", "reference"}) {
     INFO(command);
     CHECK(contains(help.out, "\n  " + std::string(command) + " "));
     const Outcome own = run({command, "--help"});
@@ -119,6 +119,7 @@ TEST_CASE("cli: a command line that is wrong exits with 2 and names the nearest 
   refused({"reference", "cofnig"},
           "what: cofnig must be one of config, metrics, topics; did you mean config?");
   refused({"check", "--output", "xml"}, "--output: xml must be one of json, text");
+  refused({"snapshot"}, "--user or --from is required");
   refused({"query", "--user", "u1", "--tls-cert", "c.pem", "v1"}, "--tls-cert requires --tls-ca");
   refused({"load", "--candidates-max", "20001"}, "--candidates-max: Value 20001 not in range 1 to 20000");
   refused({"dev", "--slot-seconds", "0"}, "--slot-seconds: Value 0 not in range 1 to 86400");

@@ -1,0 +1,69 @@
+"""Clients in other hands: the installed C++ package, Python with generated stubs, and a client that has no file of ours."""
+
+import contextlib
+import datetime
+import json
+
+import law
+import plays
+import processes
+
+PYTHON = "/usr/bin/python3"  # Debian's, which has python3-grpcio
+BUILD = plays.binary().resolve().parents[1]
+
+
+class Clients(law.LawCase):
+    def serve(self, stack):
+        """A chain in one process in which user u1 has played v1; its gRPC address."""
+        folder = stack.enter_context(processes.temp_folder("clients"))
+        command = [plays.binary(), "dev", "--data", folder / "data"]
+        dev = stack.enter_context(processes.Process("dev", command, folder))
+        ready = dev.ready_line()
+        now = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
+        processes.kcat_produce(ready["kafka"], "plays", [json.dumps({"user": "u1", "item": "v1", "time": now})])
+        dev.wait_until(lambda: plays.query(ready["grpc"], "u1", ["v1"])["items"][0]["seen"], 60, "v1 is seen")
+        return folder, ready["grpc"]
+
+    def setUp(self):
+        stack = contextlib.ExitStack()
+        self.addCleanup(stack.close)
+        self.folder, self.address = self.serve(stack)
+
+    def test_python(self):
+        """python: the example asks, reports what was shown and fetches a snapshot over stubs made by one command"""
+        root = processes.ROOT / "examples" / "python"
+        processes.run([root / "generate", self.folder / "stubs"])
+        ask = ["env", f"PYTHONPATH={self.folder / 'stubs'}", PYTHON, root / "ask.py", "--server", self.address, "--user", "u1"]
+        _, out, _ = processes.run([*ask, "--record-served", "v1", "v2", "ä" * 64])
+        answer = json.loads(out)
+        self.assertEqual((answer["seen"], answer["left"], answer["complete"]), (["v1"], ["v2", "ä" * 64], True))
+        self.assertGreater(answer["snapshot_bytes"], 0)
+        _, out, _ = processes.run([*ask, "v1", "v2", "v3"])
+        self.assertEqual(json.loads(out)["seen"], ["v1", "v2"])  # v2 was served
+
+    def test_reflection(self):
+        """reflection: a client without any file finds the services and their messages, and asks"""
+        _, out, _ = processes.run([PYTHON, processes.ROOT / "tests" / "real" / "ask_by_reflection.py", self.address, "u1", "v1", "v2"])
+        found = json.loads(out)
+        self.assertEqual(found["seen"], ["v1"])
+        self.assertLessEqual({"bloomring.v1.BloomringService", "grpc.health.v1.Health"}, set(found["services"]))
+
+    def test_package(self):
+        """bloomring::client: the example builds against the installed package and gets its answers"""
+        prefix, build = self.folder / "installed", self.folder / "example"
+        for component, folder in (("filter", "state/filter"), ("client", "serving")):
+            processes.run(["cmake", "--install", BUILD / folder, "--component", component, "--prefix", prefix])
+        processes.run(["cmake", "-S", processes.ROOT / "examples" / "client", "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}"])
+        processes.run(["cmake", "--build", build], bound_s=300)
+        _, out, _ = processes.run([build / "client_example", self.address, "u1", "v1", "v2"])
+        self.assertEqual(out, "v1 seen\nv2 unseen\n1 of 2 seen by the snapshot\n")
+
+    def test_snapshot_command(self):
+        """snapshot: the blob that the command writes answers here as the service does there"""
+        blob = self.folder / "u1.snapshot"
+        script = '"$0" snapshot --server "$1" --user u1 >"$2"'
+        processes.run(["bash", "-c", script, plays.binary(), self.address, blob])
+        _, out, _ = processes.run([plays.binary(), "snapshot", "--from", blob, "--test", "v1", "v2"])
+        answer = json.loads(out)
+        self.assertTrue(answer["complete"])
+        self.assertEqual(answer["items"], plays.query(self.address, "u1", ["v1", "v2"])["items"])
