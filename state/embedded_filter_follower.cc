@@ -1,8 +1,5 @@
 #include "state/embedded_filter_follower.h"
 
-#include <rocksdb/env.h>
-
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -18,25 +15,6 @@ namespace bloomring {
 namespace {
 
 using Watermarks = std::map<PartitionId, MergedWatermark>;
-
-// A folder of its own for the log that a secondary wants to keep, gone with the follower.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "bloomring-follower-XXXXXX").string();
-    if (::mkdtemp(name.data()) != nullptr) path_ = name;
-  }
-  ~ScratchFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 Status not_writable() { return invalid("a follower of an embedded filter store cannot write it"); }
 
@@ -70,7 +48,6 @@ struct EmbeddedFilterFollower::Impl {
   const Clock& clock;
   EmbeddedCounters counters;
   rocksdb::Options options;
-  ScratchFolder scratch;
 
   std::mutex refreshing;            // One refresh at a time; guards `broken` and `db_id`.
   bool broken = false;              // It failed to catch up: it serves what it has until another one is open.
@@ -92,7 +69,8 @@ Result<std::unique_ptr<rocksdb::DB>> EmbeddedFilterFollower::Impl::open_db() {
     return retry("the filter store at " + config.path + " is not created yet: start the process that writes it");
   }
   rocksdb::DB* opened = nullptr;
-  const rocksdb::Status status = rocksdb::DB::OpenAsSecondary(options, config.path, scratch.path(), &opened);
+  // The second path is for a log file of its own, which is not used: state/rocks_log.h.
+  const rocksdb::Status status = rocksdb::DB::OpenAsSecondary(options, config.path, config.path, &opened);
   if (!status.ok()) return retry(status_of(status, what()).message());
   std::unique_ptr<rocksdb::DB> fresh(opened);
   BLOOMRING_TRY_ASSIGN(const std::optional<std::string> meta, (FilterRows{*fresh, life, clock}.get(kMetaKey)));
@@ -164,7 +142,6 @@ Result<std::unique_ptr<EmbeddedFilterFollower>> EmbeddedFilterFollower::follow(c
                                                                                const StateMemory& memory) {
   std::unique_ptr<EmbeddedFilterFollower> follower(
       new EmbeddedFilterFollower(std::make_unique<Impl>(config, calendar, clock, memory)));
-  if (follower->impl_->scratch.path().empty()) return fatal("no scratch folder for a follower can be made");
   const Status status = follower->refresh();
   if (!status.ok() && status.code() != Code::kRetry) return status;
   return follower;

@@ -7,14 +7,14 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "state/rocks_log.h"
+
 namespace bloomring {
 
 namespace {
 
 constexpr double kBloomBitsPerKey = 10;  // 1 % of needless reads.
 constexpr int kOpenFilesMax = 1024;      // Per store; each costs a descriptor.
-constexpr size_t kLogBytesMax = 4 << 20;
-constexpr size_t kLogFiles = 2;
 constexpr double kHighPriorityShare = 0.3;  // Of the cache, kept for indexes and Bloom filters.
 constexpr uint64_t kSyncBytes = 1 << 20;    // Files are written out as they grow, so that a sync has little to do.
 
@@ -60,9 +60,7 @@ rocksdb::Options rocks_options(const StateMemory& memory, size_t block_bytes) {
   options.max_open_files = kOpenFilesMax;
   options.bytes_per_sync = kSyncBytes;
   options.wal_bytes_per_sync = kSyncBytes;
-  options.info_log_level = rocksdb::WARN_LEVEL;
-  options.keep_log_file_num = kLogFiles;
-  options.max_log_file_size = kLogBytesMax;
+  options.info_log = make_rocks_log();
   options.stats_dump_period_sec = 0;
   options.stats_persist_period_sec = 0;
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table_options(memory, block_bytes)));

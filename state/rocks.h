@@ -5,6 +5,7 @@
 //   - the write buffer manager never stalls writers: allow_stall deadlocks for good with many instances
 //     (facebook/rocksdb #11780);
 //   - at most 2 write buffers: with more, the retry of a failed flush could reorder data (fixed in 7.9.0);
+//   - no log files (state/rocks_log.h);
 //   - LRU cache, no async_io, no user timestamps: the others are not ready in this version.
 #pragma once
 
