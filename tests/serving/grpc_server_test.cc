@@ -104,15 +104,6 @@ TEST_CASE("filter service: bad input is refused with the field and the limit") {
   CHECK(served.server->counters().refused_invalid == 17);
 }
 
-TEST_CASE("filter service: a message over the limit is refused and the connection lives on") {
-  Served served;
-  const grpc::Status status = served.refusal([](v1::FilterRequest& request) {
-    request.mutable_candidates()->mutable_packed()->set_bytes(std::string(64 << 20, 'x'));
-  });
-  CHECK(status.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED);
-  CHECK(served.refusal([](v1::FilterRequest&) {}).ok());
-}
-
 TEST_CASE("filter service: a partition that is not held or not ready is UNAVAILABLE and named") {
   Served served;
   served.partitions.held = nullptr;

@@ -1,0 +1,232 @@
+// Bad input from the network, each kind by its name: what it is refused with, and that the service lives on.
+#include <catch2/catch.hpp>
+#include <grpcpp/generic/generic_stub.h>
+
+#include <condition_variable>
+#include <future>
+#include <mutex>
+
+#include "serving/client.h"
+#include "serving/snapshot_filter.h"
+#include "tests/serving/served_over_grpc.h"
+
+using namespace bloomring;
+
+namespace {
+
+enum class Form { kText, kIntegers, kPacked };
+
+void add(v1::Ids& ids, Form form, const std::string& id) {
+  if (form == Form::kText) return ids.add_text(id);
+  if (form == Form::kIntegers) return ids.add_integers(std::stoll(id));
+  ids.mutable_packed()->mutable_bytes()->append(id);
+  ids.mutable_packed()->mutable_lengths()->push_back(static_cast<char>(id.size()));
+}
+
+v1::Ids many(Form form, int count) {
+  v1::Ids ids;
+  for (int i = 0; i < count; ++i) add(ids, form, std::to_string(i));
+  return ids;
+}
+
+// "candidates: an id is empty", for a status that is INVALID_ARGUMENT.
+std::string refused(const grpc::Status& status) {
+  CHECK(status.error_code() == grpc::StatusCode::INVALID_ARGUMENT);
+  return status.error_message();
+}
+
+std::string refused_candidates(Served& served, const v1::Ids& ids) {
+  return refused(served.refusal([&](v1::FilterRequest& request) { *request.mutable_candidates() = ids; }));
+}
+
+bool answers(Served& served) {
+  return served.refusal([](v1::FilterRequest& request) { request.mutable_candidates()->add_text("v1"); }).ok();
+}
+
+// The status of a call with these bytes as its message, whatever they are.
+grpc::Status call_with_bytes(Served& served, const std::string& method, const std::string& bytes) {
+  grpc::ClientContext context;
+  grpc::GenericStub stub(served.channel);
+  const grpc::Slice slice(bytes);
+  const grpc::ByteBuffer in(&slice, 1);
+  grpc::ByteBuffer out;
+  std::promise<grpc::Status> ended;
+  stub.UnaryCall(&context, "/bloomring.v1.BloomringService/" + method, {}, &in, &out,
+                 [&](grpc::Status status) { ended.set_value(std::move(status)); });
+  return ended.get_future().get();
+}
+
+// A field of the wire format with a length before its bytes; both below 128.
+std::string field(int number, const std::string& bytes) {
+  return std::string{static_cast<char>(number << 3 | 2), static_cast<char>(bytes.size())} + bytes;
+}
+
+// Lets nobody look a partition up before it is opened.
+class GatedPartition final : public PartitionDirectory {
+ public:
+  explicit GatedPartition(const ServingWorld& world) : held_(world.partition) {}
+  uint32_t partition_count() const override { return 1; }
+  std::shared_ptr<HeldPartition> find(PartitionId) const override {
+    std::unique_lock lock(mutex_);
+    opened_.wait(lock, [&] { return open_; });
+    return held_;
+  }
+  std::vector<std::string> holders(PartitionId) const override { return {}; }
+  void open() {
+    const std::lock_guard lock(mutex_);
+    open_ = true;
+    opened_.notify_all();
+  }
+
+ private:
+  const std::shared_ptr<HeldPartition> held_;
+  mutable std::mutex mutex_;
+  mutable std::condition_variable opened_;
+  bool open_ = false;
+};
+
+}  // namespace
+
+TEST_CASE("bad input: 20,001 candidates are refused in each form, 20,000 are not") {
+  Served served;
+  const Form form = GENERATE(Form::kText, Form::kIntegers, Form::kPacked);
+  CHECK(refused_candidates(served, many(form, 20'001)) == "candidates: 20001 ids, at most 20000 are allowed");
+  CHECK(served.refusal([&](v1::FilterRequest& request) { *request.mutable_candidates() = many(form, 20'000); }).ok());
+  const auto in_batch = [&](int candidates) {
+    v1::FilterBatchRequest batch;
+    for (const int count : {candidates / 2, candidates - candidates / 2}) {
+      v1::FilterRequest& request = *batch.add_requests();
+      request.set_user("u1");
+      *request.mutable_candidates() = many(form, count);
+    }
+    grpc::ClientContext context;
+    v1::FilterBatchResponse response;
+    return served.stub->FilterBatch(&context, batch, &response);
+  };
+  CHECK(refused(in_batch(20'001)) == "requests: 20001 ids in all, at most 20000 are allowed");
+  CHECK(in_batch(20'000).ok());
+}
+
+TEST_CASE("bad input: empty ids are refused wherever an id is named") {
+  Served served;
+  const Form form = GENERATE(Form::kText, Form::kPacked);
+  v1::Ids ids;
+  for (const char* id : {"v1", "", "v2"}) add(ids, form, id);
+  CHECK(refused_candidates(served, ids) == "candidates: an id is empty");
+  CHECK(refused(served.refusal([&](v1::FilterRequest& request) { *request.mutable_client_seen() = ids; })) ==
+        "client_seen: an id is empty");
+  CHECK(refused(served.refusal([](v1::FilterRequest& request) { request.clear_user(); })) == "user: an id is empty");
+  CHECK(refused(served.record_served({"v1", ""})) == "items: an id is empty");
+  CHECK(served.log.appended.empty());
+  CHECK(answers(served));
+}
+
+TEST_CASE("bad input: ids with NUL are refused wherever an id is named") {
+  Served served;
+  const Form form = GENERATE(Form::kText, Form::kPacked);
+  const std::string id("a\0b", 3);
+  const std::string expected = form == Form::kText ? "candidates: an id is not UTF-8 or contains NUL"
+                                                   : "candidates.packed.bytes: not UTF-8 or contains NUL";
+  v1::Ids ids;
+  add(ids, form, id);
+  CHECK(refused_candidates(served, ids) == expected);
+  CHECK(refused(served.refusal([&](v1::FilterRequest& request) { request.set_user(id); })) == "user: not UTF-8 or contains NUL");
+  CHECK(refused(served.refusal([&](v1::FilterRequest& request) { request.set_scene(id); })) == "scene: not UTF-8 or contains NUL");
+  CHECK(refused(served.record_served({id})) == "items: an id is not UTF-8 or contains NUL");
+  CHECK(served.log.appended.empty());
+  CHECK(answers(served));
+}
+
+TEST_CASE("bad input: bytes that are not UTF-8 in a text field fail the call, and nothing is answered or written") {
+  Served served;
+  // Cut, overlong, a surrogate, beyond Unicode, a lone continuation.
+  const std::string bad = GENERATE(as<std::string>{}, "\xc3", "\xc0\xaf", "\xed\xa0\x80", "\xf5\x80\x80\x80", "\x80");
+  const std::string user = field(1, "u1"), items = field(3, field(1, bad));
+  for (const std::string& bytes : {field(1, bad), user + field(2, bad), user + items, user + field(5, field(1, bad))}) {
+    CHECK_FALSE(call_with_bytes(served, "Filter", bytes).ok());
+  }
+  for (const char* method : {"RecordServed", "Forget", "GetSnapshot"}) {
+    CHECK_FALSE(call_with_bytes(served, method, field(1, bad) + items).ok());
+  }
+  v1::Ids packed;
+  add(packed, Form::kPacked, bad);
+  CHECK(refused_candidates(served, packed) == "candidates.packed.bytes: not UTF-8 or contains NUL");
+  CHECK(served.log.appended.empty());
+  CHECK(answers(served));
+}
+
+TEST_CASE("bad input: bytes that are no message fail the call") {
+  Served served;
+  for (const std::string& bytes : {std::string("\xff\xff\xff"), field(1, "u1").substr(0, 3), std::string("\x0a\xff\xff\xff\xff\x7f")}) {
+    CHECK_FALSE(call_with_bytes(served, "Filter", bytes).ok());
+  }
+  CHECK(call_with_bytes(served, "Filter", field(1, "u1")).ok());  // As a check of the check.
+  CHECK(call_with_bytes(served, "Nothing", "").error_code() == grpc::StatusCode::UNIMPLEMENTED);
+  CHECK(answers(served));
+}
+
+TEST_CASE("bad input: a message of 64 MiB is refused and the connection lives on") {
+  Served served;
+  const grpc::Status status = served.refusal([](v1::FilterRequest& request) {
+    request.mutable_candidates()->mutable_packed()->set_bytes(std::string(64 << 20, 'x'));
+  });
+  CHECK(status.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED);
+  CHECK(answers(served));
+}
+
+TEST_CASE("bad input: a snapshot blob with any byte changed to anything else is refused") {
+  Served served;
+  served.world.play("u1", "merged");
+  served.world.merge();
+  served.world.play("u1", "recent");
+  served.world.serve("u1", "served");
+  const auto client = Client::connect({.server = served.server->address(), .deadline_ms = 30'000, .fail_open = false});
+  const std::string blob = client->snapshot("u1", "").value();
+  REQUIRE(SnapshotFilter::open(blob).ok());
+  for (size_t i = 0; i < blob.size(); ++i) {
+    for (int change = 1; change < 256; ++change) {
+      std::string changed = blob;
+      changed[i] = static_cast<char>(changed[i] ^ change);
+      const auto opened = SnapshotFilter::open(changed);
+      if (opened.code() != Code::kCorrupt) FAIL("byte " << i << " with " << change << " turned over is taken");
+    }
+  }
+}
+
+TEST_CASE("bad input: a deadline in the past ends every call at once, and the client library fails open") {
+  Served served;
+  const auto client = Client::connect({.server = served.server->address(), .deadline_ms = -1'000});
+  FilterCall call;
+  call.user = "u1";
+  call.items = {"v1"};
+  const FilterReply reply = client->filter(call).value();
+  CHECK_FALSE(reply.items[0].seen);
+  CHECK_FALSE(reply.complete);
+  CHECK(reply.error.code() == Code::kRetry);
+  CHECK(client->snapshot("u1", "").code() == Code::kRetry);
+  CHECK(client->record_served("u1", "", {"v1"}).code() == Code::kRetry);
+  CHECK(client->forget("u1", "", "v1").code() == Code::kRetry);
+  CHECK(served.log.appended.empty());
+  CHECK(answers(served));
+}
+
+TEST_CASE("bad input: a call whose deadline passes before its turn comes reads nothing and writes nothing") {
+  ServingWorld world;
+  GatedPartition partitions(world);
+  EventLogDouble log;
+  const auto server = GrpcServer::start({}, partitions, world.core, &log).value();
+  const auto client = Client::connect({.server = server->address(), .deadline_ms = 100, .fail_open = false});
+  FilterCall call;
+  call.user = "u1";
+  call.items = {"v1"};
+  CHECK(client->filter(call).code() == Code::kRetry);
+  CHECK(client->snapshot("u1", "").code() == Code::kRetry);
+  CHECK(client->record_served("u1", "", {"v1"}).code() == Code::kRetry);
+  CHECK(client->forget("u1", "", "v1").code() == Code::kRetry);
+  partitions.open();
+  server->shutdown(60'000);  // Every call that came has ended.
+  CHECK(log.appended.empty());
+  CHECK(server->counters().candidates == 0);
+  CHECK(server->counters().in_flight == 0);
+  CHECK(server->counters().requests == server->counters().refused_deadline);
+}
