@@ -1,0 +1,86 @@
+"""The query service of a running process: what its metrics say of calls, and connections that come and go."""
+
+import contextlib
+import pathlib
+import socket
+import struct
+
+import law
+import plays
+import processes
+
+CONNECTIONS = 10_000
+AT_ONCE = 500  # An open connection takes some 25 KB: that of so many is what is warmed up.
+WARM_UP_ROUNDS = 4
+GROWTH_MIB_MAX = 8
+PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\x00\x00\x00\x04\x00\x00\x00\x00\x00"  # with an empty SETTINGS frame
+REFUSED = {"invalid", "unavailable", "overload", "deadline", "strict"}
+
+
+def resident_mib(pid):
+    for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1]) / 1024
+    raise processes.Failed(f"no VmRSS of process {pid}")
+
+
+def open_and_drop(address, count):
+    """Connections that are dropped without a farewell: as they are, after a preface, in the middle of one."""
+    host, port = address.split(":")
+    with contextlib.ExitStack() as stack:
+        for i in range(count):
+            connection = stack.enter_context(socket.create_connection((host, int(port)), timeout=30))
+            connection.sendall((b"", PREFACE, PREFACE[:10])[i % 3])
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+
+class Calls(law.LawCase):
+    def start(self):
+        folder = processes.temp_folder("calls")
+        path = folder.__enter__()
+        self.addCleanup(folder.__exit__, None, None, None)
+        dev = processes.Process("dev", [plays.binary(), "dev", "--data", path / "data"], path)
+        self.addCleanup(dev.end)
+        dev.start()
+        return dev, dev.ready_line(60)
+
+    def test_metrics(self):
+        """metrics: of calls in flight and refused, of answers incomplete and their error, of the filter cache and its bound"""
+        dev, ready = self.start()
+        asked = 5
+        for _ in range(asked):
+            self.assertTrue(plays.query(ready["grpc"], "u1", ["v1"])["complete"])
+        code, _, _ = processes.run([plays.binary(), "query", "--server", ready["grpc"], "--user", "u" * 129, "v1"], check=False)
+        self.assertEqual(code, 2)
+        found = processes.metrics(ready["admin"])
+
+        def by(name, label):
+            return {dict(labels)[label]: number for (series, labels), number in found.items() if series == name}
+        refused = by("bloomring_calls_refused_total", "cause")
+        self.assertEqual(refused, {**dict.fromkeys(REFUSED, 0), "invalid": 1})
+        self.assertEqual(by("bloomring_answers_incomplete_total", "source"), {"recent": 0, "served": 0, "filters": 0})
+        self.assertEqual(by("bloomring_calls_forwarded_total", "result"), {"answered": 0, "unavailable": 0})
+        self.assertEqual(processes.values(found, "bloomring_calls_in_flight"), [0])
+        self.assertEqual(processes.values(found, "bloomring_answer_expected_error_count"), [asked])
+        lookups = by("bloomring_filter_cache_lookups_total", "result")
+        self.assertEqual(sum(lookups.values()), asked)
+        self.assertGreaterEqual(lookups["hit"], 1)
+        (used,), (bound,) = (processes.values(found, f"bloomring_filter_cache_{name}") for name in ("bytes", "bytes_max"))
+        self.assertGreater(used, 0)
+        self.assertGreater(bound, used)
+
+    def test_connections(self):
+        """connections: 10,000 of them opened and dropped leave memory flat and the service answering"""
+        dev, ready = self.start()
+        self.flood(dev, ready, WARM_UP_ROUNDS)
+        before_mib = resident_mib(dev.pid)
+        self.flood(dev, ready, CONNECTIONS // AT_ONCE)
+        self.assertLess(resident_mib(dev.pid) - before_mib, GROWTH_MIB_MAX)
+
+    def flood(self, dev, ready, rounds):
+        descriptors = pathlib.Path(f"/proc/{dev.pid}/fd")
+        before = len(list(descriptors.iterdir()))
+        for _ in range(rounds):
+            open_and_drop(ready["grpc"], AT_ONCE)
+            dev.wait_until(lambda: len(list(descriptors.iterdir())) < before + AT_ONCE / 5, 60, "the connections are gone")
+        self.assertTrue(plays.query(ready["grpc"], "u1", ["v1"])["complete"])
