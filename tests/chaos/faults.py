@@ -144,7 +144,8 @@ def second_process(world, fault):
         yield Until(lambda: not twin.running(), 60, f"one of two processes of {fault.target} is left")
         if twin.exit_code() != 1:
             raise worlds.processes.Failed(twin.describe("should have ended as fenced"))
-        yield Until(lambda: fault.target in world.ready, worlds.UP_BOUND_S, f"{fault.target} is up, alone again")
+        # It may have been fenced, too, and be on its way out.
+        yield Until(lambda: world.says_ready(fault.target), worlds.UP_BOUND_S, f"{fault.target} is up, alone again")
 
 
 def broker_kill9(world, fault):

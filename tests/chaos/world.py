@@ -165,6 +165,11 @@ class World:
         self._processes[instance].resume()
         self.stalled.discard(instance)
 
+    def says_ready(self, instance):
+        with contextlib.suppress(OSError, KeyError):
+            return processes.http_get(self.ready[instance]["admin"], "/readyz", bound_s=2)[0] == 200
+        return False
+
     def lose_state(self, instance):
         for entry in pathlib.Path(self._state_path(instance)).glob("*"):
             shutil.rmtree(entry)
