@@ -53,7 +53,8 @@ class Clients(law.LawCase):
         prefix, build = self.folder / "installed", self.folder / "example"
         for component, folder in (("filter", "state/filter"), ("client", "serving")):
             processes.run(["cmake", "--install", BUILD / folder, "--component", component, "--prefix", prefix])
-        processes.run(["cmake", "-S", processes.ROOT / "examples" / "client", "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}"])
+        processes.run(["cmake", "-S", processes.ROOT / "examples" / "client", "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}"],
+                      bound_s=300)
         processes.run(["cmake", "--build", build], bound_s=300)
         _, out, _ = processes.run([build / "client_example", self.address, "u1", "v1", "v2"])
         self.assertEqual(out, "v1 seen\nv2 unseen\n1 of 2 seen by the snapshot\n")
