@@ -106,7 +106,8 @@ void declare_events(Config& config, Settings& s) {
   field("events.time", &s.events.time,
         "Field with the event time: a number or an RFC 3339 string. Required in every play.");
   field("events.scene", &s.events.scene, "Field with the scene, a namespace whose filters never mix with another's.");
-  field("events.event", &s.events.event, "Field with the kind of event, `play` or `serve`; a play where it is absent.");
+  field("events.event", &s.events.event,
+        "Field with the kind of event, `play`, `serve`, `forget` or `forget_all`; a play where it is absent.");
   config
       .choice<TimeUnit>("events.time_unit", &s.events.time_unit,
                         {{"ms", TimeUnit::kMilliseconds}, {"s", TimeUnit::kSeconds}, {"us", TimeUnit::kMicroseconds}})

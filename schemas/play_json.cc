@@ -17,7 +17,7 @@ constexpr std::array<std::string_view, kRefusalCount> kRefusalNames = {
     "time_ahead",    "unknown_event",  "too_large",     "not_utf8",   "bad_block", "bad_batch"};
 
 // In the order of EventKind, from 1.
-constexpr std::array<std::string_view, 2> kEventNames = {"play", "serve"};
+constexpr std::array<std::string_view, kEventKindMax> kEventNames = {"play", "serve", "forget", "forget_all"};
 
 int64_t units_per_second(TimeUnit unit) {
   switch (unit) {
@@ -171,7 +171,7 @@ Refusal PlayParser::Impl::read_kind(const JsonField& field, EventKind& kind) {
   const auto known = std::ranges::find(kEventNames, field.text);
   if (known == kEventNames.end()) {
     return refuse(Refusal::kUnknownEvent, "field '" + name + "' is '" + std::string(cut(field.text, 64)) +
-                                              "', known are 'play' and 'serve'");
+                                              "', known are 'play', 'serve', 'forget' and 'forget_all'");
   }
   kind = static_cast<EventKind>(1 + (known - kEventNames.begin()));
   return Refusal::kNone;

@@ -1,7 +1,8 @@
-// A play or serve as JSON, as producers write it, and what is refused.
+// A play, serve or forget as JSON, as producers write it, and what is refused.
 //
 // Field names are mapped by configuration, so a site's own events need no converter. Required: user, item, time.
-// `event` is "play" (also when it is absent) or "serve".
+// `event` is "play" (also when it is absent), "serve", "forget" (one item) or "forget_all" (everything of the user in
+// the scene; has no item, and does not look at one).
 // `user` and `item` are strings or integers (an integer is its decimal string); `time` is a number in the configured
 // unit or an RFC 3339 string; unknown fields are ignored; of a repeated field the first counts.
 #pragma once

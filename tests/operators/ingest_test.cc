@@ -90,6 +90,23 @@ TEST_CASE("ingest: an event time that is ahead of the clock counts as now") {
   CHECK(reader.event().time_ms == kNowMs);
 }
 
+TEST_CASE("ingest: forgets are packed; one that is ahead of the clock lies before plays that come with it") {
+  Ingest ingest(config());
+  const auto taken = ingest.take(event("forget", "u1", "v1", kNowMs + 60'000), kNowMs);
+  CHECK(ingest.take(event("forget_all", "u1", "", kNowMs - 5), kNowMs).packed);
+  const std::string block = ingest.close_block(taken.partition);
+  auto reader = EventBlockReader::open(block, taken.partition, 10).value();
+  CHECK(reader.forgets() == 2);
+  REQUIRE((reader.next_user() && reader.next_event()));
+  CHECK(reader.event().kind == EventKind::kForget);
+  CHECK(reader.event().item == item_hash("v1"));
+  CHECK(reader.event().time_ms == kNowMs - 1);
+  REQUIRE(reader.next_event());
+  CHECK(reader.event().kind == EventKind::kForgetAll);
+  CHECK(reader.event().item == ItemHash(0));
+  CHECK(reader.event().time_ms == kNowMs - 5);
+}
+
 TEST_CASE("ingest: a refused record packs nothing and says why") {
   Ingest ingest(config());
   const auto taken = ingest.take(R"({"user":"u1"})", kNowMs);

@@ -300,7 +300,8 @@ TEST_CASE("play: a field of another JSON type than its own is of the wrong type"
 
 TEST_CASE("play: the kind of an event goes by its name, and another name is unknown") {
   Reader reader;
-  const std::pair<std::string, EventKind> kinds[] = {{"play", EventKind::kPlay}, {"serve", EventKind::kServe}};
+  const std::pair<std::string, EventKind> kinds[] = {
+      {"play", EventKind::kPlay}, {"serve", EventKind::kServe}, {"forget", EventKind::kForget}};
   for (const auto& [name, kind] : kinds) {
     INFO(name);
     REQUIRE(reader.read(with(R"("event":)" + in_quotes(name))) == Refusal::kNone);
@@ -309,7 +310,12 @@ TEST_CASE("play: the kind of an event goes by its name, and another name is unkn
   }
   REQUIRE(reader.read(with(R"("event":null)")) == Refusal::kNone);
   CHECK(reader.play.kind == EventKind::kPlay);
-  for (const std::string name : {"", "Play", "dance"}) {
+  REQUIRE(reader.read(R"({"user":"u1","time":1649314823123,"event":"forget_all"})") == Refusal::kNone);
+  CHECK(reader.play.kind == EventKind::kForgetAll);
+  CHECK(reader.play.item.empty());
+  CHECK(refusal_of(R"({"user":"u1","time":1649314823123,"event":"forget"})") == Refusal::kMissingField);
+  CHECK(refusal_of(R"({"user":"u1","item":[],"time":1649314823123,"event":"forget_all"})") == Refusal::kNone);
+  for (const std::string name : {"", "Play", "dance", "forgetall"}) {
     INFO(name);
     CHECK(refusal_of(with(R"("event":)" + in_quotes(name))) == Refusal::kUnknownEvent);
   }
