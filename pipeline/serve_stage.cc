@@ -42,16 +42,17 @@ Status ServeStage::start() {
 }
 
 // Where recent plays of the partition begin: everything below is merged, or lost.
-Result<Offset> ServeStage::merged_of(PartitionId partition, Offset log_start) {
+Result<MergedWatermark> ServeStage::merged_of(PartitionId partition, Offset log_start) {
   auto watermark = context_.filters->read_watermark(partition);
   if (watermark.code() != Code::kRetry) BLOOMRING_TRY(watermark.status());
   const bool known = watermark.ok() && watermark->has_value();
-  const Offset merged = known ? (*watermark)->offset : Offset(0);
-  if (known && merged < log_start) {
+  MergedWatermark merged = known ? **watermark : MergedWatermark{.offset = Offset(0), .hour = HourIndex(-1), .ahead = {}};
+  if (known && merged.offset < log_start) {
     spdlog::warn("serve {}: {} records from offset {} are not merged and no longer in the log; the window stage says what to do",
-                 kafka::to_string({context_.settings.topics.user_events, partition}), log_start.value - merged.value, merged.value);
+                 kafka::to_string({context_.settings.topics.user_events, partition}), log_start.value - merged.offset.value, merged.offset.value);
   }
-  return std::max(merged, log_start);
+  merged.offset = std::max(merged.offset, log_start);
+  return merged;
 }
 
 Result<std::vector<ServeStage::Beginning>> ServeStage::decide_beginnings(const std::vector<PartitionId>& ids) {
@@ -76,9 +77,10 @@ Result<std::vector<ServeStage::Beginning>> ServeStage::decide_beginnings(const s
   }));
   std::vector<Beginning> beginnings;
   for (size_t i = 0; i < ids.size(); ++i) {
-    BLOOMRING_TRY_ASSIGN(const Offset merged, merged_of(ids[i], facts[i].log_start));
-    const Offset read_from = std::max(facts[i].log_start, std::min(merged, young[i].value_or(facts[i].log_end)));
-    beginnings.push_back({partitions_[i], merged, read_from, facts[i].log_end, asked_at_ms});
+    BLOOMRING_TRY_ASSIGN(const MergedWatermark merged, merged_of(ids[i], facts[i].log_start));
+    const int64_t log_floor_ms = (merged.hour.value + 1) * settings.ring.slot_ms();
+    const Offset read_from = std::max(facts[i].log_start, std::min(merged.offset, young[i].value_or(facts[i].log_end)));
+    beginnings.push_back({partitions_[i], merged.offset, log_floor_ms, read_from, facts[i].log_end, asked_at_ms});
   }
   return beginnings;
 }
@@ -110,7 +112,7 @@ Status ServeStage::assign_partitions() {
   const ReplicaTaskConfig config{settings.topics.partitions, settings.ring.lap_ms()};
   for (size_t i = 0; i < ids.size(); ++i) {
     const Beginning& begin = beginnings[i];
-    auto held = std::make_shared<HeldPartition>(ids[i], recents, context_.calendar, begin.merged, served);
+    auto held = std::make_shared<HeldPartition>(ids[i], recents, context_.calendar, begin.merged, served, begin.log_floor_ms);
     held_[ids[i]] = held;
     catch_up_.begin(ids[i], begin.read_from, begin.log_end);
     tasks_.push_back(std::make_unique<ReplicaTask>(config, held, *context_.filters, std::move(sources[i]), begin.read_from, begin.log_end));
@@ -141,6 +143,7 @@ Status ServeStage::serve_calls() {
   GrpcServerConfig config;
   config.listen = context_.settings.serve.listen;
   config.tls = context_.settings.serve.tls;
+  config.service.slot_ms = context_.settings.ring.slot_ms();
   config.service.limits.candidates_max = context_.settings.serve.candidates_max;
   config.service.forward.tls = context_.settings.serve.peer_tls();
   config.service.observe = [this](const grpc::Status& status, double seconds) { observe(status, seconds); };

@@ -43,13 +43,14 @@ class ServeStage final : private PartitionDirectory {
   // What is decided of one partition before it is read.
   struct Beginning {
     kafka::TopicPartition partition;
-    Offset merged;     // Recent plays begin here...
-    Offset read_from;  // ...and what was served, and is young enough, here.
+    Offset merged;         // Recent plays begin here...
+    int64_t log_floor_ms;  // ...in an hour behind those that are merged...
+    Offset read_from;      // ...and what was served, and is young enough, here.
     Offset log_end;    // As of asking:
     int64_t asked_at_ms;
   };
   Result<std::vector<Beginning>> decide_beginnings(const std::vector<PartitionId>& ids);
-  Result<Offset> merged_of(PartitionId partition, Offset log_start);
+  Result<MergedWatermark> merged_of(PartitionId partition, Offset log_start);
   Status assign_partitions();
   Status open_log();
   Status serve_calls();
