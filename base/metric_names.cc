@@ -7,7 +7,7 @@ constexpr const MetricDecl* kAll[] = {
     &kIngestRecords,      &kIngestRefused,  &kBlocks,       &kBlockBytes,     &kDeadLetters,     &kProcessingLag,  &kCustodyLag,   &kAppliedOffset,  &kCommittedOffset,
     &kAssignedPartitions, &kRebalances,      &kCommits,        &kStageUp,      &kStageReady,     &kRebuildEventsLeft, &kRebuildRate, &kRebuildSecondsLeft, &kStalledTasks, &kWindowRecords,      &kWindowEvents,    &kMergedOffset,   &kSlots,         &kSlotState,    &kOldestUnmerged, &kDrains, &kDrainsAbandoned,
     &kBatches,         &kBatchPlays,   &kCustodyGap, &kMergeRecords,
-    &kMergedPlays,        &kExpiredPlays,    &kStoreUpdates, &kStoreBytes,     &kStorePhysicalBytes,
+    &kMergedPlays,        &kExpiredPlays,    &kForgottenPlays,  &kMergedForgets,   &kStoreUpdates, &kStoreBytes,     &kStorePhysicalBytes,
     &kStoreDiskBytes,     &kStoreBackups, &kStoreBackupTime, &kStoreErrors,     &kServeRecords,   &kServeEvents,  &kEventToSeen,    &kQuerySeconds,
     &kCandidates,      &kAnswersSaturated, &kCallsInFlight, &kCallsRefused, &kCallsForwarded,
     &kAnswersIncomplete, &kAnswersRelaxed, &kAnswerExpectedError, &kFilterCacheLookups, &kFilterCacheEvictions, &kFilterCacheUsers,

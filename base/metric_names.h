@@ -156,6 +156,12 @@ inline constexpr MetricDecl kMergedPlays{
 inline constexpr MetricDecl kExpiredPlays{
     "bloomring_expired_plays_total", MetricType::kCounter,
     "Plays skipped because the filter of their period has expired."};
+inline constexpr MetricDecl kForgottenPlays{
+    "bloomring_forgotten_plays_total", MetricType::kCounter,
+    "Plays skipped because the user had forgotten them: late ones and replays."};
+inline constexpr MetricDecl kMergedForgets{
+    "bloomring_merged_forgets_total", MetricType::kCounter,
+    "Forgets taken into the filter store."};
 inline constexpr MetricDecl kStoreUpdates{
     "bloomring_store_updates_total", MetricType::kCounter,
     "Updates of filters handed to the filter store."};

@@ -40,6 +40,8 @@ void MergeStage::count(const Reported& before, const Reported& now) {
   metrics.counter(metric::kMergeRecords, {"batch"}).add(now.stats.records - before.stats.records - slot_ends);
   metrics.counter(metric::kMergedPlays).add(now.stats.plays - before.stats.plays);
   metrics.counter(metric::kExpiredPlays).add(now.stats.plays_expired - before.stats.plays_expired);
+  metrics.counter(metric::kForgottenPlays).add(now.stats.plays_forgotten - before.stats.plays_forgotten);
+  metrics.counter(metric::kMergedForgets).add(now.stats.forgets - before.stats.forgets);
   metrics.counter(metric::kStoreErrors, {"apply"}).add(now.store_retries - before.store_retries);
   metrics.counter(metric::kDeadLetters, {"merge", "bad_batch"}).add(now.dead_letters - before.dead_letters);
 }

@@ -22,6 +22,7 @@ struct CommandLine {
   QueryArgs query;
   ServedArgs served;
   SnapshotArgs snapshot;
+  ForgetArgs forget;
   GenerateArgs generate;
   LoadArgs load;
   CheckArgs check;
@@ -187,6 +188,23 @@ void add_model_flags(CLI::App& command, ModelArgs& args) {
       ->type_name("FRACTION");
   command.add_option("--id-bytes", args.id_bytes, "Fill ids up to this length")->check(CLI::Range(0, 128))->type_name("BYTES");
   command.add_option("--seed", args.seed, "The same seed gives the same plays (default: 1)")->type_name("N");
+}
+
+void declare_forget(CLI::App& app, CommandLine& line) {
+  ForgetArgs& args = line.forget;
+  CLI::App& command = *app.add_subcommand("forget", "Make a user unsee items, or everything");
+  add_server_flags(command, args.server, args.tls);
+  command.add_option("--user", args.user, "User id")->required()->type_name("ID");
+  command.add_option("--scene", args.scene, "Scene (default: none)")->type_name("NAME");
+  command.add_option("--timeout-ms", args.timeout_ms, "Longest time to wait for each item (default: 5000)")
+      ->type_name("MS");
+  CLI::Option* everything =
+      command.add_flag("--everything", args.everything, "Everything that the user has played in the scene");
+  command.add_option("items", args.items, "Items to forget")->excludes(everything);
+  command.callback([&line] {
+    if (line.forget.items.empty() && !line.forget.everything) throw CLI::RequiredError("an item or --everything");
+    line.chosen = [&line] { return forget_command(line.forget); };
+  });
 }
 
 void declare_generate(CLI::App& app, CommandLine& line) {
@@ -371,6 +389,7 @@ int run_command_line(int argc, const char* const* argv) {
   declare_query(app, line);
   declare_served(app, line);
   declare_snapshot(app, line);
+  declare_forget(app, line);
   declare_generate(app, line);
   declare_load(app, line);
   declare_check(app, line);

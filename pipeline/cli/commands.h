@@ -80,6 +80,17 @@ struct ServedArgs {
 };
 int served_command(const ServedArgs& args);
 
+struct ForgetArgs {
+  std::string server = "127.0.0.1:7700";
+  TlsClientFiles tls;
+  std::string user;
+  std::string scene;
+  std::vector<std::string> items;
+  bool everything = false;
+  uint32_t timeout_ms = 5000;
+};
+int forget_command(const ForgetArgs& args);
+
 struct GenerateArgs {
   ConfigArgs config;      // For Kafka; --bootstrap stands for the key kafka.bootstrap.
   bool to_kafka = false;  // Otherwise JSON lines on standard output.

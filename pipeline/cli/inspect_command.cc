@@ -39,6 +39,7 @@ class Inspector {
  private:
   Inspector(const Settings& settings, const Calendar& calendar) : settings_(settings), calendar_(calendar), memory_(StateMemoryConfig{}) {}
   Json describe(const StoredFilter& stored, uint64_t hash) const;
+  static Json describe(const Forgotten& forgotten);
   Result<Json> ring_of(PartitionId partition);
 
   const Settings& settings_;
@@ -68,6 +69,20 @@ Json Inspector::describe(const StoredFilter& stored, uint64_t hash) const {
   return json;
 }
 
+// What of the filters does not count.
+Json Inspector::describe(const Forgotten& forgotten) {
+  Json items = Json::array();
+  for (const Forgotten::Item& item : forgotten.items()) {
+    Json one = {{"item_hash", item.item.value}, {"until_ms", item.forgotten_ms}};
+    if (item.played_ms != 0) one["played_again_ms"] = item.played_ms;
+    items.push_back(one);
+  }
+  Json json = Json::object();
+  if (forgotten.everything_ms() != 0) json["everything_until_ms"] = forgotten.everything_ms();
+  json["items"] = items;
+  return json;
+}
+
 Result<Json> Inspector::user(const InspectArgs& args) {
   if (args.user.empty()) return invalid("inspect user needs --user");
   const UserKey key(args.scene, args.user);
@@ -78,10 +93,12 @@ Result<Json> Inspector::user(const InspectArgs& args) {
   const PeriodIndex newest = calendar_.window(clock_.now_ms()).front();
   for (uint32_t back = 0; back <= settings_.filter.retention_periods + 1; ++back) periods.emplace_back(newest.value - static_cast<int32_t>(back));
   std::vector<StoredFilter> stored;
-  BLOOMRING_TRY(store_->read(key.bytes(), periods, stored));
+  Forgotten forgotten;
+  BLOOMRING_TRY(store_->read(key.bytes(), periods, stored, forgotten));
   Json filters = Json::array();
   for (const StoredFilter& one : stored) filters.push_back(describe(one, hash));
-  return Json{{"user", args.user}, {"scene", args.scene}, {"shard", shard.value}, {"partition", partition.value}, {"filters", filters}};
+  return Json{{"user", args.user}, {"scene", args.scene}, {"shard", shard.value}, {"partition", partition.value},
+              {"filters", filters}, {"forgotten", describe(forgotten)}};
 }
 
 Result<Json> Inspector::filter(const InspectArgs& args) {

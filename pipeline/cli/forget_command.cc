@@ -1,0 +1,22 @@
+#include "serving/forget_command.h"
+
+#include <iostream>
+
+#include "pipeline/cli/commands.h"
+#include "pipeline/cli/output.h"
+
+namespace bloomring::cli {
+
+int forget_command(const ForgetArgs& args) {
+  ForgetOptions options;
+  options.server = args.server;
+  options.tls = args.tls;
+  options.user = args.user;
+  options.scene = args.scene;
+  options.items = args.items;
+  options.everything = args.everything;
+  options.deadline_ms = args.timeout_ms;
+  return finish_output(forget(options, std::cout, std::cerr));
+}
+
+}  // namespace bloomring::cli

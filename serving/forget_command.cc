@@ -1,0 +1,39 @@
+#include "serving/forget_command.h"
+
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "serving/client.h"
+
+namespace bloomring {
+
+namespace {
+
+Status forget_all_of(Client& client, const ForgetOptions& options) {
+  if (options.everything) return client.forget_everything(options.user, options.scene);
+  for (const std::string& item : options.items) BLOOMRING_TRY(client.forget(options.user, options.scene, item));
+  return {};
+}
+
+}  // namespace
+
+int forget(const ForgetOptions& options, std::ostream& out, std::ostream& err) {
+  if (const Status files = check(options.tls); !files.ok()) {
+    err << files.message() << '\n';
+    return 2;
+  }
+  const auto client =
+      Client::connect({.server = options.server, .deadline_ms = options.deadline_ms, .fail_open = false, .tls = options.tls});
+  if (const Status status = forget_all_of(*client, options); !status.ok()) {
+    err << options.server << ": " << status.message() << '\n';
+    return status.code() == Code::kBadRecord ? 2 : 1;
+  }
+  nlohmann::ordered_json json = {{"user", options.user}};
+  if (!options.scene.empty()) json["scene"] = options.scene;
+  json["forgotten"] = options.items;
+  if (options.everything) json["forgotten"] = "everything";
+  out << json.dump() << '\n' << std::flush;
+  return 0;
+}
+
+}  // namespace bloomring
