@@ -37,6 +37,11 @@ class SimLog {
   std::vector<StoredRecord>& partition(const std::string& topic, PartitionId partition) {
     return topics_[{topic, partition.value}];
   }
+  const std::vector<StoredRecord>& partition(const std::string& topic, PartitionId partition) const {
+    static const std::vector<StoredRecord> kEmpty;
+    const auto found = topics_.find({topic, partition.value});
+    return found == topics_.end() ? kEmpty : found->second;
+  }
   // Appends directly, as a producer of its own that is never wrong.
   void append(const std::string& topic, PartitionId partition, std::string value);
   int64_t& committed(const std::string& group, const std::string& topic, PartitionId partition);

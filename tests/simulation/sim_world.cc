@@ -1,10 +1,12 @@
 #include "tests/simulation/sim_world.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "base/fault_point.h"
 #include "base/hash.h"
 #include "operators/window_start.h"
+#include "schemas/event_block.h"
 #include "state/filter/filter.h"
 
 namespace bloomring::simulation {
@@ -29,6 +31,7 @@ Calendar make_calendar() {
 
 std::string user_name(uint64_t n) { return "user-" + std::to_string(n); }
 std::string item_name(uint64_t n) { return "item-" + std::to_string(n); }
+std::string scene_of(uint64_t user) { return user % 5 == 0 ? "feed" : ""; }
 
 }  // namespace
 
@@ -144,13 +147,19 @@ void World::start_replica(int32_t p) {
   const PartitionId partition(p);
   auto watermark = filters_->read_watermark(partition);
   if (!watermark.ok()) return;
-  const Offset start = *watermark ? (*watermark)->offset : Offset(0);
-  held_[p] = std::make_shared<HeldPartition>(partition, RecentPlaysConfig{ring_.slot_ms, 1 << 20}, calendar_, start);
+  const MergedWatermark merged = watermark->value_or(MergedWatermark{.offset = Offset(0), .hour = HourIndex(-1), .ahead = {}});
+  const auto& records = log_.partition(kEvents, partition);
+  const int64_t oldest_ms = clock_.now_ms() - served().age_max_ms - calendar_.config().ahead_ms;
+  const auto young = std::ranges::find_if(records, [&](const StoredRecord& record) { return record.log_time_ms >= oldest_ms; });
+  const Offset read_from = std::min(merged.offset, Offset(young - records.begin()));
+  held_[p] = std::make_shared<HeldPartition>(partition, RecentPlaysConfig{ring_.slot_ms, 1 << 20}, calendar_, merged.offset,
+                                             served(), (merged.hour.value + 1) * ring_.slot_ms);
   ReplicaTaskConfig config;
   config.partition_count = kPartitions;
   config.lap_ms = ring_.slot_ms * ring_.slots;
-  const Offset log_end(static_cast<int64_t>(log_.partition(kEvents, partition).size()));
-  replicas_[p] = std::make_unique<ReplicaTask>(config, held_[p], *filters_, std::make_unique<SimSource>(log_, "serve", kEvents, partition, start), start, log_end);
+  const Offset log_end(static_cast<int64_t>(records.size()));
+  auto source = std::make_unique<SimSource>(log_, "serve", kEvents, partition, read_from);
+  replicas_[p] = std::make_unique<ReplicaTask>(config, held_[p], *filters_, std::move(source), read_from, log_end);
 }
 
 void World::crash_ingest() { ingest_.reset(); }
@@ -184,7 +193,25 @@ void World::step_ingest() {
 void World::step_window(int32_t p) {
   if (!windows_[p]) start_window(p);
   if (!windows_[p]) return;
-  if (!survives_a_restore([&] { return windows_[p]->step(clock_.now_ms() + window_clock_off_ms_[p]); }, window_outdated_[p])) crash_window(p);
+  const auto step = [&] { return windows_[p]->step(clock_.now_ms() + window_clock_off_ms_[p]); };
+  const bool survived = survives_a_restore(step, window_outdated_[p]);
+  note_early_hours(p);
+  if (!survived) crash_window(p);
+}
+
+// A wall clock that is ahead may end an hour early; what follows belongs to a later hour than its log time says.
+void World::note_early_hours(int32_t p) {
+  const auto& records = log_.partition(kEvents, PartitionId(p));
+  for (const Ring::SlotView& slot : windows_[p]->window().ring().slots()) {
+    for (const StagedHour& hour : slot.hours) {
+      for (int64_t offset = hour.range.from.value; offset < hour.range.to.value; ++offset) {
+        const auto at = static_cast<size_t>(offset);
+        if (records[at].log_time_ms / ring_.slot_ms >= hour.hour.value) break;  // Log times rise, but for jitter.
+        int64_t& later = early_hours_[p][at];
+        later = std::max(later, hour.hour.value);
+      }
+    }
+  }
 }
 
 void World::step_replica(int32_t p) {
@@ -199,6 +226,7 @@ void World::step_replica(int32_t p) {
 
 void World::crash_replica(int32_t p) {
   replicas_[p].reset();
+  noted_[p].clear();
   replica_outdated_[p] = false;
   core_ = std::make_unique<CandidateFilter>(*filters_, calendar_, clock_, CandidateFilterConfig{});  // With its cache.
 }
@@ -227,55 +255,55 @@ void World::step_all() {
   }
 }
 
-void World::check_queries(int32_t p) {
+// An event through a plays topic: mostly a play, a few serves and forgets.
+void World::produce_one() {
+  const uint64_t user = one_in(random_, 3) ? random_() % kUsers : random_() % 3;
+  int64_t time = clock_.now_ms() - static_cast<int64_t>(random_() % 60'000);
+  if (one_in(random_, 10)) time -= static_cast<int64_t>(random_() % (40LL * 24 * 3'600'000));  // Late.
+  if (one_in(random_, 10)) time = clock_.now_ms() + static_cast<int64_t>(random_() % 600'000);  // Ahead.
+  EventKind kind = EventKind::kPlay;
+  if (one_in(random_, 12)) kind = one_in(random_, 6) ? EventKind::kForgetAll : EventKind::kForget;
+  if (one_in(random_, 12)) kind = EventKind::kServe;
+  constexpr std::string_view kNames[] = {"", "play", "serve", "forget", "forget_all"};
+  const std::string item = item_name(random_() % kItems), scene = scene_of(user);
+  const std::string json = R"({"event":")" + std::string(kNames[static_cast<size_t>(kind)]) + R"(","user":")" + user_name(user) +
+                           R"(","item":")" + item + R"(","scene":")" + scene + R"(","time":)" + std::to_string(time) + "}";
+  // One that is ahead counts as the time at which ingest reads it: where a period turns in between, either will do.
+  const PeriodIndex period = calendar_.period_of_ms(time);
+  const ItemHash hash = kind == EventKind::kForgetAll ? ItemHash(0) : item_hash(item);
+  if (period == calendar_.period_of_ms(std::min(time, clock_.now_ms()))) {
+    oracle_[std::string(UserKey(scene, user_name(user)).bytes())].insert({kind, period, hash});
+  }
+  const int copies = one_in(random_, 10) ? 2 : 1;
+  for (int c = 0; c < copies; ++c) log_.append(kPlays, PartitionId(static_cast<int32_t>(random_() % kPlaysPartitions)), json);
+  ++tally_.plays;
+}
+
+// A call of the query service: its events are durable in the log, and the replica that took it notes them at once.
+void World::call() {
+  const uint64_t user = random_() % 6;
+  const UserKey key(scene_of(user), user_name(user));
+  const PartitionId partition = partition_of(shard_of(key.bytes()), kPartitions);
+  const auto p = static_cast<size_t>(partition.value);
   if (!replicas_[p] || replica_outdated_[p]) return;
-  // What the replica has applied, by user: everything of the window must be answered seen.
-  std::map<std::string, std::vector<ItemHash>> applied;
-  const std::vector<PeriodIndex> window = calendar_.window(clock_.now_ms());
-  const auto& records = log_.partition(kEvents, PartitionId(p));
-  for (int64_t offset = 0; offset < replicas_[p]->next().value; ++offset) {
-    EventBlockReader reader = EventBlockReader::reopen(records[static_cast<size_t>(offset)].value);
-    while (reader.next_user()) {
-      while (reader.next_event()) {
-        const PeriodIndex period = calendar_.period_of_ms(reader.event().time_ms);
-        if (period >= window.back() && period <= window.front()) applied[std::string(reader.user_key())].push_back(reader.event().item);
-      }
-    }
-  }
-  for (const auto& [user, items] : applied) {
-    FilterQuestion question;
-    question.user_key = user;
-    question.ids = items;
-    const FilterAnswer answer = core_->answer(*held_[p], question);
-    const bool filters_missing = std::any_of(answer.gaps.begin(), answer.gaps.end(), [](const Gap& gap) { return gap.source == AnswerSource::kFilters; });
-    if (filters_missing) return;  // The store is away, and the answer says so.
-    ++tally_.queries;
-    tally_.queried += items.size();
-    CAPTURE(p, user, answer.seen_count);
-    REQUIRE(answer.seen_count == items.size());
-  }
+  const EventKind kind = one_in(random_, 3) ? EventKind::kServe : one_in(random_, 4) ? EventKind::kForgetAll : EventKind::kForget;
+  const ItemHash item = kind == EventKind::kForgetAll ? ItemHash(0) : item_hash(item_name(random_() % kItems));
+  const Event event{kind, item, clock_.now_ms()};
+  const uint64_t hash = user_hash(key.bytes());
+  EventBlockBuilder builder;
+  builder.add(key.bytes(), hash, event);
+  noted_[p].push_back({static_cast<int64_t>(log_.partition(kEvents, partition).size()), std::string(key.bytes()), event});
+  log_.append(kEvents, partition, builder.finish(partition, kPartitions));
+  if (kind == EventKind::kServe) held_[p]->note_served(hash, item, event.time_ms);
+  else held_[p]->note_forget(hash, event);
+  ++tally_.calls;
 }
 
 void World::produce() {
   // A few busy users, the others quiet for long.
-  const uint64_t plays = one_in(random_, 3) ? 0 : random_() % 12;
-  for (uint64_t i = 0; i < plays; ++i) {
-    const uint64_t user = one_in(random_, 3) ? random_() % kUsers : random_() % 3;
-    const uint64_t item = random_() % kItems;
-    int64_t time = clock_.now_ms() - static_cast<int64_t>(random_() % 60'000);
-    if (one_in(random_, 10)) time -= static_cast<int64_t>(random_() % (40LL * 24 * 3'600'000));  // Late.
-    if (one_in(random_, 10)) time = clock_.now_ms() + static_cast<int64_t>(random_() % 600'000);  // Ahead.
-    const std::string scene = user % 5 == 0 ? "feed" : "";
-    std::string json = R"({"user":")" + user_name(user) + R"(","item":")" + item_name(item) + R"(","scene":")" + scene +
-                       R"(","time":)" + std::to_string(time) + "}";
-    const UserKey key(scene, user_name(user));
-    // One that is ahead counts as the time at which ingest reads it: where a period turns in between, either will do.
-    const PeriodIndex period = calendar_.period_of_ms(time);
-    if (period == calendar_.period_of_ms(std::min(time, clock_.now_ms()))) oracle_[std::string(key.bytes())].insert({period, item_name(item)});
-    const int copies = one_in(random_, 10) ? 2 : 1;
-    for (int c = 0; c < copies; ++c) log_.append(kPlays, PartitionId(static_cast<int32_t>(random_() % kPlaysPartitions)), json);
-    ++tally_.plays;
-  }
+  const uint64_t events = one_in(random_, 3) ? 0 : random_() % 12;
+  for (uint64_t i = 0; i < events; ++i) produce_one();
+  if (one_in(random_, 10)) call();
   if (one_in(random_, 20)) {
     const std::string bad = R"({"user":"u","item":)" + std::to_string(random_() % 1000) + R"(,"time":"no time"})";
     log_.append(kPlays, PartitionId(0), bad);
@@ -325,6 +353,7 @@ void World::restore_backup() {
   for (auto& merge : merges_) merge.reset();
   filters_->restore(backup_);
   ++tally_.restores;
+  for (int32_t p = 0; p < kPartitions; ++p) logged_at_restore_[p] = log_.partition(kEvents, PartitionId(p)).size();
   for (int32_t p = 0; p < kPartitions; ++p) {
     watermark_floor_[p] = 0;
     log_.committed("window", kEvents, PartitionId(p)) = -1;  // Of the time before; later ones must keep the law again.
@@ -368,98 +397,9 @@ void World::settle() {
     CAPTURE(p, end);
     REQUIRE((end == 0 || (watermark->has_value() && (*watermark)->offset.value == end)));
   }
+  check_all_in_log();
   check_all_in_filters();
   check_refused();
-}
-
-bool World::in_filter(const std::string& user_key, PeriodIndex period, const std::string& item) {
-  std::vector<StoredFilter> stored;
-  REQUIRE(filters_->read(user_key, std::span(&period, 1), stored).ok());
-  if (stored.empty()) return false;
-  filter::Query query;
-  REQUIRE(query.add(stored[0].value, stored[0].store_key).ok());
-  const ItemHash candidate = item_hash(item);
-  uint8_t found = filter::Query::kUnseen;
-  query.run(std::span(&candidate, 1), user_key, std::span(&found, 1));
-  return found != filter::Query::kUnseen;
-}
-
-void World::check_watermarks() {
-  // Every play in the log that the watermark covers is in the filter store, and the watermark never goes back.
-  for (int32_t p = 0; p < kPartitions; ++p) {
-    const auto read = filters_->read_watermark(PartitionId(p));
-    if (!read.ok() || !*read) continue;
-    const MergedWatermark& watermark = **read;
-    REQUIRE(watermark.offset.value >= watermark_floor_[p]);
-    watermark_floor_[p] = watermark.offset.value;
-    const auto& records = log_.partition(kEvents, PartitionId(p));
-    for (size_t offset = 0; offset < records.size(); ++offset) {
-      const Offset at(static_cast<int64_t>(offset));
-      if (!watermark.covers({at, Offset(at.value + 1)})) continue;
-      auto reader = EventBlockReader::open(records[offset].value, PartitionId(p), kPartitions);
-      REQUIRE(reader.ok());
-      while (reader->next_user()) {
-        const std::string user(reader->user_key());
-        const uint64_t hash = user_hash(user);
-        while (reader->next_event()) {
-          const PeriodIndex period = calendar_.period_of_ms(reader->event().time_ms);
-          if (!calendar_.kept(hash, period, clock_.now_ms())) continue;
-          std::vector<StoredFilter> stored;
-          const Status status = filters_->read(user, std::span(&period, 1), stored);
-          if (status.code() == Code::kRetry) return;
-          CAPTURE(p, offset, user, period.value);
-          REQUIRE(stored.size() == 1);
-          filter::Query query;
-          REQUIRE(query.add(stored[0].value, stored[0].store_key).ok());
-          const ItemHash item = reader->event().item;
-          uint8_t found = filter::Query::kUnseen;
-          query.run(std::span(&item, 1), user, std::span(&found, 1));
-          REQUIRE(found != filter::Query::kUnseen);
-        }
-      }
-    }
-  }
-}
-
-void World::check_custody() {
-  for (int32_t p = 0; p < kPartitions; ++p) {
-    const int64_t committed = log_.committed("window", kEvents, PartitionId(p));
-    if (committed < 0) continue;
-    const auto read = filters_->read_watermark(PartitionId(p));
-    if (!read.ok()) continue;
-    REQUIRE(read->has_value());
-    CAPTURE(p);
-    REQUIRE(committed <= (*read)->offset.value);
-    committed_floor_[p] = committed;
-  }
-}
-
-void World::check_all_in_filters() {
-  for (const auto& [user, played] : oracle_) {
-    const uint64_t hash = user_hash(user);
-    for (const auto& [period, item] : played) {
-      if (!calendar_.kept(hash, period, clock_.now_ms())) continue;
-      CAPTURE(user, period.value, item);
-      REQUIRE(in_filter(user, period, item));
-    }
-    for (int i = 0; i < 200; ++i) {
-      const PeriodIndex period = calendar_.period_of_ms(clock_.now_ms());
-      ++tally_.probes;
-      tally_.false_positives += in_filter(user, period, "never-" + std::to_string(i));
-    }
-  }
-}
-
-void World::check_refused() {
-  std::map<std::string, uint64_t> found;
-  for (const StoredRecord& letter : log_.partition(kDead, PartitionId(0))) {
-    ++found[letter.value];
-    REQUIRE(letter.headers.at(0) == std::pair<std::string, std::string>("bloomring.error.reason", "wrong_type"));
-  }
-  for (const auto& [bytes, times] : refused_) {
-    CAPTURE(bytes);
-    REQUIRE(found[bytes] >= times);
-  }
 }
 
 }  // namespace bloomring::simulation

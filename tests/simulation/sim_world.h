@@ -1,16 +1,19 @@
 // The whole chain in one thread: the real tasks and operators over an in-memory log, stores that crash as real ones
-// do, and a manual clock. Beside it an oracle: the exact set of what each user played.
+// do, and a manual clock. Beside it an oracle: what each user played, was served and has forgotten (sim_oracle.h).
 //
 // Fault model: every task may crash at each fault point (base/fault_point.h) and between steps, and comes back with
 // its disk as it was flushed, or without it; the merge process takes what the store had not made durable with it; the
-// filter store refuses for a while, is away for up to two laps, or goes back to a backup; the log misbehaves as sim_log.h says; time passes in jumps, so that slots, laps
-// and months turn; users go quiet; plays come late, out of order and more than once.
-// Law: see check_*. All randomness comes from the seed.
+// filter store refuses for a while, is away for up to two laps, or goes back to a backup; the log misbehaves as
+// sim_log.h says; time passes in jumps, so that slots, laps and months turn; users go quiet; plays, serves and forgets
+// come late, out of order and more than once, by topic and by call.
+// Law: see check_* (sim_checks.cc). All randomness comes from the seed.
 #pragma once
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,6 +27,7 @@
 #include "state/period.h"
 #include "tests/simulation/sim_disk.h"
 #include "tests/simulation/sim_log.h"
+#include "tests/simulation/sim_oracle.h"
 
 namespace bloomring::simulation {
 
@@ -44,6 +48,7 @@ class World {
   struct Tally {
     uint64_t plays = 0, refused = 0, crashes = 0, disks_lost = 0, probes = 0, false_positives = 0;
     uint64_t restores = 0, long_outages = 0, clock_steps = 0;
+    uint64_t calls = 0, forgets = 0, served = 0, forgotten = 0, forgotten_seen = 0;
     uint64_t second_runs = 0, laps = 0, queries = 0, queried = 0, store_outages = 0, months = 0, drains = 0, wiped = 0;
   };
   const Tally& tally() const { return tally_; }
@@ -51,15 +56,26 @@ class World {
  private:
   static constexpr int32_t kPartitions = 4;
   static constexpr int32_t kPlaysPartitions = 2;
-  struct Played {
+  struct Produced {
+    EventKind kind;
     PeriodIndex period;
-    std::string item;
-    auto operator<=>(const Played&) const = default;
+    ItemHash item;
+    auto operator<=>(const Produced&) const = default;
   };
+  // What a call has noted in a replica, and the offset at which it stands in the log.
+  struct Noted {
+    int64_t offset;
+    std::string user_key;
+    Event event;
+  };
+  ServedItemsConfig served() const { return {5, 3 * ring_.slots * ring_.slot_ms}; }
 
   void produce();
+  void produce_one();
+  void call();
   void step_all();
   void step_window(int32_t p);
+  void note_early_hours(int32_t p);
   void step_merges();
   void step_ingest();
   void step_replica(int32_t p);
@@ -86,9 +102,13 @@ class World {
   void check_watermarks();
   void check_custody();
   void check_queries(int32_t p);
+  void check_user(int32_t p, const std::string& user_key, const UserOracle& user);
+  void check_all_in_log();
   void check_all_in_filters();
   void check_refused();
-  bool in_filter(const std::string& user_key, PeriodIndex period, const std::string& item);
+  std::map<std::string, UserOracle> oracle_of(int32_t p, size_t end) const;
+  // What filters and what was forgotten say of an item, in the order of periods; nothing while the store is away.
+  std::optional<bool> in_filters(const std::string& user_key, std::span<const PeriodIndex> periods, ItemHash item);
 
   Random random_;
   ManualClock clock_;
@@ -107,8 +127,11 @@ class World {
   int windows_paused_ = 0;
   int merges_paused_ = 0;
 
-  std::map<std::string, std::set<Played>> oracle_;  // By user key bytes: what is in the plays topics.
+  std::map<std::string, std::set<Produced>> oracle_;  // By user key bytes: what is in the plays topics.
   std::map<std::string, uint64_t> refused_;         // By original bytes: how often it must at least be dead-lettered.
+  std::vector<Noted> noted_[kPartitions];           // In the replicas that run.
+  size_t logged_at_restore_[kPartitions] = {};      // What the log had when the store last went back.
+  std::map<size_t, int64_t> early_hours_[kPartitions];  // Of offsets whose log time says an earlier one.
   std::vector<int64_t> watermark_floor_;
   std::vector<int64_t> committed_floor_;
   std::vector<int64_t> window_clock_off_ms_;

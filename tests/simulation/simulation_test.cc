@@ -14,7 +14,7 @@ uint64_t number_from_environment(const char* name, uint64_t otherwise) {
 
 }  // namespace
 
-TEST_CASE("simulation: no play that the log accepted is ever unseen, whatever crashes when") {
+TEST_CASE("simulation: no play that the log accepted is ever unseen, and what is forgotten is, whatever crashes when") {
   using bloomring::simulation::World;
   const uint64_t first = number_from_environment("BLOOMRING_SIM_SEED", number_from_environment("BLOOMRING_SIM_FIRST", 1));
   const bool single = std::getenv("BLOOMRING_SIM_SEED") != nullptr;
@@ -42,14 +42,22 @@ TEST_CASE("simulation: no play that the log accepted is ever unseen, whatever cr
     sum.false_positives += world.tally().false_positives;
     sum.queries += world.tally().queries;
     sum.queried += world.tally().queried;
+    sum.calls += world.tally().calls;
+    sum.forgets += world.tally().forgets;
+    sum.served += world.tally().served;
+    sum.forgotten += world.tally().forgotten;
+    sum.forgotten_seen += world.tally().forgotten_seen;
   }
   WARN("seeds " << seeds << ", plays " << sum.plays << ", refused " << sum.refused << ", crashes at fault points "
                 << sum.crashes << ", disks lost " << sum.disks_lost << ", states wiped " << sum.wiped << ", drains "
                 << sum.drains << ", second runs " << sum.second_runs << ", laps " << sum.laps << ", month turns "
                 << sum.months << ", queries " << sum.queries << " for " << sum.queried << " plays, store outages " << sum.store_outages
                 << ", of hours " << sum.long_outages << ", backups restored " << sum.restores << ", clock steps " << sum.clock_steps << ", false positives " << sum.false_positives
-                << " of " << sum.probes);
+                << " of " << sum.probes << ", calls " << sum.calls << ", forgets " << sum.forgets << ", served items asked "
+                << sum.served << ", forgotten ones " << sum.forgotten << ", of these seen " << sum.forgotten_seen);
   CHECK(sum.false_positives * 100 <= sum.probes);
+  // False positives beside other items of the same period are rarer than this.
+  CHECK(sum.forgotten_seen * 10'000 <= sum.forgotten);
   if (single) return;
   // A simulation in which nothing went wrong proves nothing.
   CHECK(sum.crashes > seeds);
@@ -60,4 +68,6 @@ TEST_CASE("simulation: no play that the log accepted is ever unseen, whatever cr
   CHECK(sum.months > 0);
   CHECK(sum.refused > 0);
   CHECK(sum.queries > seeds);
+  CHECK(sum.served > seeds);
+  CHECK(sum.forgotten > 10'000);
 }
