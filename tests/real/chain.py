@@ -3,6 +3,7 @@
 import contextlib
 import json
 import shutil
+import time
 
 import plays
 import processes
@@ -88,11 +89,23 @@ class Chain:
     def grpc_of(self, instance):
         return self._ready[instance]["grpc"]
 
+    def admin_of(self, instance):
+        return self._ready[instance]["admin"]
+
     def crash(self, instance, lose_disk=False):
         """kill -9 and a start as systemd would; with lose_disk it comes back as on another host."""
-        self._processes[instance].kill9()
+        self.kill9(instance)
         if lose_disk:
             shutil.rmtree(self.folder / instance)
+        self.start(instance)
+
+    def kill9(self, instance):
+        """(before, after): when it was killed, on the monotonic clock."""
+        before = time.monotonic()
+        self._processes[instance].kill9()
+        return before, time.monotonic()
+
+    def start(self, instance):
         self._processes[instance].start()
         self._wait_ready(instance)
 

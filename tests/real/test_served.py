@@ -1,57 +1,18 @@
-"""What was served and what was forgotten, through two serve processes that hold the same partitions."""
-
-import json
-import time
+"""What was served, through two serve processes that hold the same partitions."""
 
 import chain
 import kafka_server
 import law
-import plays
 import processes
-
-INSTANCES = {"merge": "merge", "window": "window", "serve-1": "serve", "serve-2": "serve", "ingest": "ingest"}
-BOTH = ("serve-1", "serve-2")
-FRESH_BOUND_S = 20
-
-
-def replicas(**settings):
-    """Settings of the two serve processes: each holds every partition."""
-    both = {"serve.replica_count": 2, "serve.replication_factor": 2, **settings}
-    return {name: {"serve.replica_index": index, **both} for index, name in enumerate(BOTH)}
-
-
-def call(run, instance, command, *arguments):
-    """A command against one of the serve processes, as it prints its result."""
-    _, out, _ = processes.run([plays.binary(), command, "--server", run.grpc_of(instance), *arguments])
-    return json.loads(out)
-
-
-def reasons(run, instance, user, items):
-    """{item: why it is seen, None where it is not} of a complete answer; None when the answer is not complete."""
-    answer = plays.query(run.grpc_of(instance), user, items)
-    if not answer["complete"]:
-        return None
-    return {verdict["item"]: verdict.get("reason") for verdict in answer["items"]}
-
-
-def wait_for_reasons(run, instance, user, expected):
-    last = []
-
-    def same():
-        last[:] = [reasons(run, instance, user, list(expected))]
-        return last[0] == expected
-    processes.wait_for(same, FRESH_BOUND_S, lambda: f"{instance} answers {expected}, last {last}")
-
-
-def event(kind, user, item, time_ms=None):
-    return json.dumps({"event": kind, "user": user, "item": item, "time": time_ms or int(time.time() * 1000)})
+import replicas
+from replicas import BOTH, call, event, reasons, wait_for_reasons
 
 
 class Served(law.LawCase):
     def test_served(self):
         """served: seen at once by the replica that took the call, soon by the other, and by both after a restart"""
         with processes.temp_folder("served") as folder, kafka_server.KafkaServer("4.1.0", folder / "kafka") as server:
-            run = chain.Chain(folder, server.bootstrap, INSTANCES, replicas())
+            run = chain.Chain(folder, server.bootstrap, replicas.INSTANCES, replicas.settings())
             run.make_topics()
             with run:
                 self.assertEqual(call(run, "serve-1", "served", "--user", "u1", "v1", "v2"), {"user": "u1", "recorded": 2})
