@@ -111,7 +111,7 @@ void BM_Decode(benchmark::State& state) {
   uint64_t turn = 0;
   for (auto _ : state) benchmark::DoNotOptimize(decode(requests[turn++ % kUsers], {}));
 }
-BENCHMARK(BM_Decode)->Arg(5'000)->Arg(10'000)->Unit(benchmark::kMicrosecond);
+BENCHMARK(BM_Decode)->Arg(2'000)->Arg(5'000)->Arg(10'000)->Unit(benchmark::kMicrosecond);
 
 // Of decoding, the hashing alone.
 void BM_Hash(benchmark::State& state) {
@@ -125,7 +125,7 @@ void BM_Hash(benchmark::State& state) {
     benchmark::ClobberMemory();
   }
 }
-BENCHMARK(BM_Hash)->Arg(5'000)->Arg(10'000)->Unit(benchmark::kMicrosecond);
+BENCHMARK(BM_Hash)->Arg(2'000)->Arg(5'000)->Arg(10'000)->Unit(benchmark::kMicrosecond);
 
 void BM_Core(benchmark::State& state) {
   World world;
@@ -134,7 +134,7 @@ void BM_Core(benchmark::State& state) {
   uint64_t turn = 0;
   for (auto _ : state) benchmark::DoNotOptimize(world.core.answer(world.partition, questions[turn++ % kUsers].question()));
 }
-BENCHMARK(BM_Core)->Arg(5'000)->Arg(10'000)->Unit(benchmark::kMicrosecond);
+BENCHMARK(BM_Core)->Arg(2'000)->Arg(5'000)->Arg(10'000)->Unit(benchmark::kMicrosecond);
 
 // Recent plays and served only: the store gives nothing.
 void BM_CoreWithoutFilters(benchmark::State& state) {
@@ -148,7 +148,7 @@ void BM_CoreWithoutFilters(benchmark::State& state) {
     benchmark::DoNotOptimize(world.core.judge(question, looked, nullptr, "left out"));
   }
 }
-BENCHMARK(BM_CoreWithoutFilters)->Arg(5'000)->Arg(10'000)->Unit(benchmark::kMicrosecond);
+BENCHMARK(BM_CoreWithoutFilters)->Arg(2'000)->Arg(5'000)->Arg(10'000)->Unit(benchmark::kMicrosecond);
 
 void BM_Encode(benchmark::State& state) {
   World world;
@@ -163,7 +163,7 @@ void BM_Encode(benchmark::State& state) {
     benchmark::DoNotOptimize(response);
   }
 }
-BENCHMARK(BM_Encode)->Arg(5'000)->Arg(10'000)->Unit(benchmark::kMicrosecond);
+BENCHMARK(BM_Encode)->Arg(2'000)->Arg(5'000)->Arg(10'000)->Unit(benchmark::kMicrosecond);
 
 // What gRPC does beside: the messages to bytes and back.
 void BM_Parse(benchmark::State& state) {
@@ -175,7 +175,7 @@ void BM_Parse(benchmark::State& state) {
     benchmark::DoNotOptimize(request.ParseFromString(bytes[turn++ % kUsers]));
   }
 }
-BENCHMARK(BM_Parse)->Arg(5'000)->Arg(10'000)->Unit(benchmark::kMicrosecond);
+BENCHMARK(BM_Parse)->Arg(2'000)->Arg(5'000)->Arg(10'000)->Unit(benchmark::kMicrosecond);
 
 }  // namespace
 }  // namespace bloomring
