@@ -15,7 +15,8 @@ ITEMS = ("v1", "v2", "v3")
 ONE = {"v1": False, "v2": True, "v3": True}
 NONE = dict.fromkeys(ITEMS, False)
 # User: what is seen once that user has forgotten. One of each by a call and by an event in the topic of plays.
-FORGETFUL = {"call-one": ONE, "call-all": NONE, "event-one": ONE, "event-all": NONE, "nobody": dict.fromkeys(ITEMS, True)}
+FORGETFUL = {"call-one": ONE, "call-all": NONE, "event-one": ONE, "event-all": NONE,
+             "nobody": dict.fromkeys(ITEMS, True)}
 SLOT_SECONDS = 2
 FILTERS_BOUND_S = 60  # Until a lap is over and only filters answer.
 
@@ -44,7 +45,8 @@ class Forget(law.LawCase):
     def test_forget(self):
         """forget: one item or everything, at once, past every replay, until it is played again"""
         with processes.temp_folder("forget") as folder, kafka_server.KafkaServer("4.1.0", folder / "kafka") as server:
-            run = chain.Chain(folder, server.bootstrap, replicas.INSTANCES, replicas.settings(ring__slot_seconds=SLOT_SECONDS))
+            settings = replicas.settings(ring__slot_seconds=SLOT_SECONDS)
+            run = chain.Chain(folder, server.bootstrap, replicas.INSTANCES, settings)
             run.make_topics()
             with run:
                 played_ms = int(time.time() * 1000)
@@ -60,7 +62,8 @@ class Forget(law.LawCase):
 
     def forget(self, run):
         """At once where the call was taken, soon elsewhere."""
-        self.assertEqual(call(run, "serve-1", "forget", "--user", "call-one", "v1"), {"user": "call-one", "forgotten": ["v1"]})
+        self.assertEqual(call(run, "serve-1", "forget", "--user", "call-one", "v1"),
+                         {"user": "call-one", "forgotten": ["v1"]})
         self.assertEqual(seen(run, "serve-1", "call-one"), ONE)
         self.assertEqual(call(run, "serve-2", "forget", "--user", "call-all", "--everything"),
                          {"user": "call-all", "forgotten": "everything"})
