@@ -50,6 +50,10 @@ Result<bool> GroupPoller::step(int64_t) {
     if (joined.code() == Code::kRetry) return true;  // No broker answers: asked again.
     BLOOMRING_TRY(Status(joined));
   }
+  if (consumer_->stats().assigned > 0 && !lease_.renew()) {
+    join_after_standstill();
+    return true;
+  }
   Status polled = consumer_->poll(kPollMs);
   if (polled.code() == Code::kFenced) polled = join_again(polled);
   BLOOMRING_TRY(std::move(polled));
@@ -65,6 +69,14 @@ Status GroupPoller::join_again(const Status& fenced) {
   health_.set_not_ready(stage_, "was fenced and joins its group again");
   close(Going::kComesBack);
   return {};
+}
+
+void GroupPoller::join_after_standstill() {
+  spdlog::warn("{}: this process stood still for longer than its partitions are surely its own; gives them up and joins its group again",
+               stage_);
+  health_.set_not_ready(stage_, "stood still and joins its group again");
+  consumer_->abandon();
+  close(Going::kComesBack);
 }
 
 void GroupPoller::count() {

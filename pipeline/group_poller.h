@@ -4,6 +4,9 @@
 // A coordinator that stood still and went on gives out member ids that its successor has never heard of, and then every
 // static member looks like a second one of itself. If it is fenced again within kFencedAgainMs there are really two,
 // and the later one to come stays: the poller fails with kFenced.
+//
+// Stood still: while partitions are held each step renews the lease. One that had run out means that the process did not
+// run for so long that others may have the partitions: they are given up as lost, and the member joins anew.
 #pragma once
 
 #include <memory>
@@ -14,6 +17,7 @@
 #include "base/metrics.h"
 #include "pipeline/health.h"
 #include "pipeline/kafka/group_consumer.h"
+#include "pipeline/lease.h"
 #include "pipeline/task.h"
 #include "pipeline/worker.h"
 
@@ -24,8 +28,9 @@ enum class Going { kComesBack, kLeaves };
 
 class GroupPoller final : public Task {
  public:
-  GroupPoller(Worker& worker, Metrics& metrics, Health& health, std::string stage)
-      : worker_(worker), metrics_(metrics), health_(health), stage_(std::move(stage)) {}
+  // All outlive the poller. The listener takes the lease with each partition that it is given.
+  GroupPoller(Worker& worker, Lease& lease, Metrics& metrics, Health& health, std::string stage)
+      : worker_(worker), lease_(lease), metrics_(metrics), health_(health), stage_(std::move(stage)) {}
   ~GroupPoller() override;
 
   // Joins the group; the stage is ready with its first assignment. The listener is called on the worker's thread from now on.
@@ -46,12 +51,14 @@ class GroupPoller final : public Task {
   };
   Status join();
   Status join_again(const Status& fenced);
+  void join_after_standstill();
   void close(Going going);
   void count();
   static constexpr int kPollMs = 100;
   static constexpr int64_t kFencedAgainMs = 60'000;
 
   Worker& worker_;
+  Lease& lease_;
   Metrics& metrics_;
   Health& health_;
   const std::string stage_;

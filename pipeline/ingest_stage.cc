@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include "base/metric_names.h"
+#include "pipeline/leased.h"
 #include "pipeline/wait.h"
 
 namespace bloomring {
@@ -34,13 +35,15 @@ IngestTaskConfig task_config(const Settings& settings) {
 
 IngestStage::IngestStage(const StageContext& context)
     : context_(context),
+      lease_(context.clock, kafka::standstill_max_ms(context.kafka)),
       levels_(context.metrics, "ingest"),
-      task_(std::make_unique<IngestTask>(task_config(context.settings), context.producer.make_sink())),
+      task_(std::make_unique<IngestTask>(task_config(context.settings),
+                                         std::make_unique<LeasedSink>(lease_, context.producer.make_sink()))),
       worker_(
           "ingest", context_.clock, [this](const Status& status) { context_.on_failure("ingest", status); }, &context_.watchdog),
       poll_worker_(
           "ingest-poll", context_.clock, [this](const Status& status) { context_.on_failure("ingest", status); }, &context_.watchdog),
-      poller_(poll_worker_, context_.metrics, context_.health, "ingest") {
+      poller_(poll_worker_, lease_, context_.metrics, context_.health, "ingest") {
   worker_.set_ticker(kReportIntervalMs, [this] { report(); });
   worker_.call([this] { worker_.add(*task_, "ingest"); });
 }
@@ -68,6 +71,7 @@ Result<Offset> IngestStage::on_assign(const kafka::TopicPartition& at, const kaf
     return fatal(kafka::to_string(at) + ": the group's offset " + std::to_string(start.value) + " lies beyond the log's end " +
                  std::to_string(facts.log_end.value) + ": the topic was made anew. Set the group's offset by hand");
   }
+  lease_.take();
   worker_.call([&] { task_->add_source(at.topic, at.partition, start, std::move(source)); });
   return start;
 }

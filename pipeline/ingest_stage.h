@@ -29,6 +29,7 @@ class IngestStage final : public kafka::GroupListener {
   void report();
 
   const StageContext context_;
+  Lease lease_;  // Of the poller's thread.
   PartitionLevels levels_;
   IngestStats counted_;
   uint64_t blocks_counted_ = 0;

@@ -6,6 +6,7 @@ namespace bloomring {
 
 MergeStage::MergeStage(const StageContext& stage_context)
     : PartitionStage(stage_context, "merge", stage_context.settings.topics.user_batches, stage_context.settings.threads.merge, MemoryUse::kMergeQueue),
+      filters_(lease(), *stage_context.filters),
       levels_(stage_context.metrics, "merge"),
       registration_(stage_context.metrics.on_scrape([this](Scrape& scrape) { write(scrape); })) {}
 
@@ -19,8 +20,8 @@ Result<PartitionStage::Made> MergeStage::make(PartitionId partition, const kafka
   config.merge = {partition, settings.topics.partitions};
   config.batches_topic = settings.topics.user_batches;
   config.dead_topic = settings.topics.dead;
-  auto task = std::make_unique<MergeTask>(std::move(config), context().calendar, *context().filters, std::move(watermark),
-                                          std::move(source), context().producer.make_sink());
+  auto task = std::make_unique<MergeTask>(std::move(config), context().calendar, filters_, std::move(watermark),
+                                          std::move(source), make_sink());
   return Made{std::move(task), start.read_from};
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <mutex>
 
+#include "pipeline/leased.h"
 #include "pipeline/merge_task.h"
 #include "pipeline/partition_levels.h"
 #include "pipeline/partition_stage.h"
@@ -28,6 +29,7 @@ class MergeStage final : public PartitionStage {
   void forget(PartitionId partition) override;
   void write(Scrape& scrape);
 
+  LeasedFilterStore filters_;
   PartitionLevels levels_;
   std::mutex mutex_;
   std::map<PartitionId, Reported> reported_;

@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include "base/metric_names.h"
+#include "pipeline/leased.h"
 
 namespace bloomring {
 
@@ -15,9 +16,10 @@ PartitionStage::PartitionStage(StageContext context, std::string stage, std::str
       stage_(std::move(stage)),
       topic_(std::move(topic)),
       queue_(queue),
+      lease_(context_.clock, kafka::standstill_max_ms(context_.kafka)),
       poll_worker_(
           stage_ + "-poll", context_.clock, [this](const Status& status) { context_.on_failure(stage_, status); }, &context_.watchdog),
-      poller_(poll_worker_, context_.metrics, context_.health, stage_) {
+      poller_(poll_worker_, lease_, context_.metrics, context_.health, stage_) {
   for (size_t i = 0; i < threads; ++i) {
     workers_.push_back(std::make_unique<Worker>(
         stage_ + "-" + std::to_string(i), context_.clock,
@@ -30,6 +32,10 @@ Status PartitionStage::start() {
   return poller_.start(group_settings(context_, stage_, queue_), {topic_}, *this, context_.clock).with_context(stage_);
 }
 
+std::unique_ptr<Sink> PartitionStage::make_sink() {
+  return std::make_unique<LeasedSink>(lease_, context_.producer.make_sink());
+}
+
 void PartitionStage::stop(Going going) { poller_.stop(going); }
 
 Result<Offset> PartitionStage::on_assign(const kafka::TopicPartition& at, const kafka::PartitionFacts& facts,
@@ -38,6 +44,7 @@ Result<Offset> PartitionStage::on_assign(const kafka::TopicPartition& at, const 
   if (!made.ok()) return std::move(made).status().with_context(kafka::to_string(at));
   const size_t worker = static_cast<size_t>(at.partition.value) % workers_.size();
   PartitionTask* task = made->task.get();
+  lease_.take();
   {
     const std::lock_guard lock(members_mutex_);
     members_[at.partition] = Member{std::move(made->task), worker};

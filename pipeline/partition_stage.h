@@ -43,6 +43,9 @@ class PartitionStage : public kafka::GroupListener {
   virtual void forget(PartitionId partition) = 0;
 
   const StageContext& context() const { return context_; }
+  // To write what others share, only while the lease is held.
+  const Lease& lease() const { return lease_; }
+  std::unique_ptr<Sink> make_sink();
   const std::string& topic() const { return topic_; }
 
  private:
@@ -60,6 +63,7 @@ class PartitionStage : public kafka::GroupListener {
   const std::string stage_;
   const std::string topic_;
   const MemoryUse queue_;
+  Lease lease_;  // Of the poller's thread.
   std::mutex members_mutex_;  // Guards the map; a task itself belongs to its worker.
   std::map<PartitionId, Member> members_;
   std::vector<std::unique_ptr<Worker>> workers_;

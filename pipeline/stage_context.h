@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/metrics.h"
 #include "pipeline/health.h"
+#include "pipeline/lease.h"
 #include "pipeline/kafka/producer.h"
 #include "pipeline/kafka/settings.h"
 #include "pipeline/memory_plan.h"

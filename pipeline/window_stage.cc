@@ -55,7 +55,7 @@ Result<PartitionStage::Made> WindowStage::make(PartitionId partition, const kafk
   Offset read_from;
   BLOOMRING_TRY_ASSIGN(Ring ring, start_ring(*store, partition, facts, read_from));
   auto task = std::make_unique<WindowTask>(task_config(settings, context().plan, partition), context().clock, std::move(store),
-                                           std::move(ring), *context().filters, std::move(source), context().producer.make_sink());
+                                           std::move(ring), *context().filters, std::move(source), make_sink());
   catch_up_.begin(partition, read_from, facts.log_end);
   return Made{std::move(task), read_from};
 }

@@ -3,7 +3,9 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -81,6 +83,21 @@ Properties operator+(Properties left, const Properties& right) {
 }
 
 }  // namespace
+
+// A property that is no number is refused when the client is made.
+int64_t standstill_max_ms(const ClientSettings& settings) {
+  const auto number = [&](const std::string& name) {
+    const auto given = settings.properties.find(name);
+    const std::string_view text = given != settings.properties.end()
+                                      ? given->second
+                                      : std::find_if(kConsumer.begin(), kConsumer.end(), [&](const auto& ours) { return ours.first == name; })->second;
+    int64_t value = 0;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return value;
+  };
+  const int64_t session_ms = number("session.timeout.ms");
+  return std::max(session_ms - 2 * number("heartbeat.interval.ms"), session_ms / 3);
+}
 
 ConfHandle bare_conf() {
   ConfHandle conf(rd_kafka_conf_new());

@@ -39,6 +39,7 @@ class GroupConsumer::Core {
 
   Status open(const std::vector<std::string>& topics);
   Status poll(int timeout_ms);
+  void abandon();
   void close();
   void leave();
   GroupStats stats() const;
@@ -66,6 +67,7 @@ class GroupConsumer::Core {
   std::vector<TopicPartition> pending_;  // Assigned by the group, not yet handed out.
   std::vector<TopicPartition> held_;     // Handed out.
   Status failure_;                       // Of a callback; the next poll returns it.
+  bool abandoned_ = false;
   std::atomic<int64_t> held_count_{0};
   std::atomic<int64_t> rebalances_{0};
 };
@@ -126,7 +128,7 @@ void GroupConsumer::Core::on_rebalance(rd_kafka_t* client, rd_kafka_resp_err_t e
   if (error != RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS) {
     spdlog::error("kafka: rebalance of {} failed: {}", rd_kafka_name(client), rd_kafka_err2str(error));
   }
-  self.take_back(rd_kafka_assignment_lost(client) != 0);
+  self.take_back(self.abandoned_ || rd_kafka_assignment_lost(client) != 0);
 }
 
 void GroupConsumer::Core::on_assigned(const rd_kafka_topic_partition_list_t& list) {
@@ -177,6 +179,11 @@ void GroupConsumer::Core::fail(Status failure) {
   if (failure_.ok()) failure_ = std::move(failure);
 }
 
+void GroupConsumer::Core::abandon() {
+  abandoned_ = true;
+  close();
+}
+
 void GroupConsumer::Core::close() {
   if (!client_) return;
   rd_kafka_consumer_close(client_.get());
@@ -222,6 +229,7 @@ Result<std::unique_ptr<GroupConsumer>> GroupConsumer::create(const ClientSetting
 GroupConsumer::GroupConsumer(std::unique_ptr<Core> core) : core_(std::move(core)) {}
 GroupConsumer::~GroupConsumer() = default;
 Status GroupConsumer::poll(int timeout_ms) { return core_->poll(timeout_ms); }
+void GroupConsumer::abandon() { core_->abandon(); }
 void GroupConsumer::close() { core_->close(); }
 void GroupConsumer::leave() { core_->leave(); }
 GroupStats GroupConsumer::stats() const { return core_->stats(); }

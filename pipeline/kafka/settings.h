@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string>
 
@@ -43,6 +44,10 @@ struct ClientSettings {
   // How long a record may wait for company, in milliseconds.
   int linger_ms = 5;
 };
+
+// How long a group member that stands still surely keeps its partitions, in milliseconds: its session without the two
+// heartbeats that may have been due (30 s and 3 s make 24 s).
+int64_t standstill_max_ms(const ClientSettings& settings);
 
 // kInvalid, naming the property and the reason, when the settings cannot work: an unknown property or a value that
 // librdkafka refuses, a property that has a key of its own in our configuration, or one that would break a promise

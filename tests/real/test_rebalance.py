@@ -1,6 +1,9 @@
 """Who works on which partition, when members restart, leave and stand still: on a real broker."""
 
 import contextlib
+import itertools
+import json
+import subprocess
 import time
 import unittest.mock
 
@@ -10,18 +13,76 @@ import law
 import processes
 
 INSTANCES = {"merge": "merge", "window-1": "window", "window-2": "window"}
+USERS = 60     # Every one of ten partitions has some of them.
+PAUSE_S = 10   # The longest that a partition stands still which stays where it is, while others move; the machine is shared.
 SESSION_S = 6
 TAKE_OVER_S = 15  # From the moment at which the group knows to the last partition's task at work; the machine is shared.
 
 
+class Flow:
+    """A stream of plays, and how long each partition of user-events stood still under it.
+
+    Every look() of it gives each user a play and asks what each instance has applied. A context manager.
+    """
+
+    def __init__(self, run, instances):
+        self._run = run
+        self.instances = list(instances)  # Who is asked: not one that stands still.
+        self._items = itertools.count()
+        self._applied = {}   # partition: how far, and since when
+        self.held_by = {}    # partition: instance that last said how far
+        self.longest = {}    # partition: the longest time without a step
+
+    def __enter__(self):
+        self._kcat = subprocess.Popen(["kcat", "-P", "-b", self._run.bootstrap, "-t", "plays", "-X", "linger.ms=5"],
+                                      stdin=subprocess.PIPE, text=True)
+        return self
+
+    def __exit__(self, *_):
+        self._kcat.kill()
+        self._kcat.communicate()
+
+    def look(self):
+        """True once every partition has made a step."""
+        item, now_ms = next(self._items), int(time.time() * 1000)
+        for user in range(USERS):
+            self._kcat.stdin.write(json.dumps({"user": f"u{user}", "item": f"v{item}", "time": now_ms, "event": "play"}) + "\n")
+        self._kcat.stdin.flush()
+        for instance in self.instances:
+            found = processes.metrics(self._run._ready[instance]["admin"])
+            now = time.monotonic()
+            for (name, labels), applied in found.items():
+                labels = dict(labels)
+                if name == "bloomring_applied_offset" and labels["stage"] == "window":
+                    self._note(int(labels["partition"]), instance, applied, now)
+        return len(self._applied) == chain.PARTITIONS
+
+    def _note(self, partition, instance, applied, now):
+        before, since = self._applied.get(partition, (-1, now))
+        self.longest[partition] = max(self.longest.get(partition, 0), now - since)
+        if applied > before:
+            self._applied[partition] = (applied, now)
+            self.held_by[partition] = instance
+
+    def forget_times(self):
+        self.longest = {}
+
+    def wait_until(self, condition, bound_s, what):
+        return processes.wait_for(lambda: self.look() and condition(), bound_s, what)
+
+    def worst(self, partitions):
+        return max(self.longest.get(partition, 0) for partition in partitions)
+
+
 @contextlib.contextmanager
-def two_windows(session_s):
+def two_windows(session_s, instances=INSTANCES, settings=None):
     with processes.temp_folder("rebalance") as folder, \
             kafka_server.KafkaServer(kafka_server.VERSIONS[0], folder / "kafka") as server, \
             unittest.mock.patch.object(chain, "SESSION_TIMEOUT_MS", session_s * 1000):
-        run = chain.Chain(folder, server.bootstrap, INSTANCES)
+        run = chain.Chain(folder, server.bootstrap, instances, settings)
         run.make_topics()
         with run:
+            run.server = server
             wait_for_share(run, {"window-1": 5, "window-2": 5}, 60)
             yield run
 
@@ -32,6 +93,10 @@ def numbers(run, instance, name, **labels):
 
 def held(run, instance):
     return numbers(run, instance, "bloomring_assigned_partitions")
+
+
+def merge_number(run, name, **labels):
+    return sum(processes.values(processes.metrics(run._ready["merge"]["admin"]), name, **labels))
 
 
 def wait_for_share(run, shares, bound_s):
@@ -58,6 +123,63 @@ class Rebalance(law.LawCase):
             leaving.ask_to_leave()
             self.assertEqual(leaving.wait(30), 0)
             print(f"\nmoved in {wait_for_share(run, {'window-1': 10}, TAKE_OVER_S):.1f} s", flush=True)
+
+    def test_others_keep_working(self):
+        """rebalance: partitions that stay where they are pause for a moment when others move, and not at all while a member
+        stands still; those that move are at work within a bound"""
+        with two_windows(SESSION_S, {**INSTANCES, "ingest": "ingest"}) as run, Flow(run, ["window-1", "window-2"]) as flow:
+            flow.wait_until(lambda: True, 60, "plays reach every partition")
+            moving = [partition for partition, instance in flow.held_by.items() if instance == "window-2"]
+            staying = [partition for partition, instance in flow.held_by.items() if instance == "window-1"]
+            self.assertEqual((len(moving), len(staying)), (5, 5))
+
+            def all_at(instance):
+                return set(flow.held_by.values()) == {instance}
+            flow.instances = ["window-1"]
+            flow.forget_times()
+            run._processes["window-2"].stall()
+            flow.wait_until(lambda: all_at("window-1"), SESSION_S + TAKE_OVER_S, "what the stalled member had is worked on")
+            print(f"\na member stands still: its partitions paused {flow.worst(moving):.1f} s with a session of {SESSION_S} s, "
+                  f"those of the other {flow.worst(staying):.1f} s", flush=True)
+            self.assertLess(flow.worst(staying), PAUSE_S)
+            self.assertLess(flow.worst(moving), SESSION_S + TAKE_OVER_S)
+
+            flow.instances = ["window-1", "window-2"]
+            run._processes["window-2"].resume()
+            flow.wait_until(lambda: set(flow.held_by.values()) == {"window-1", "window-2"}, 60, "both members work again")
+            flow.instances = ["window-1"]
+            flow.forget_times()
+            run._processes.pop("window-2").ask_to_leave()
+            flow.wait_until(lambda: all_at("window-1"), TAKE_OVER_S, "what the member that left had is worked on")
+            print(f"a member leaves: its partitions paused {flow.worst(moving):.1f} s, those of the other "
+                  f"{flow.worst(staying):.1f} s", flush=True)
+            self.assertLess(flow.worst(staying), PAUSE_S)
+            run.all_running()
+
+    def test_stalled_writer(self):
+        """rebalance: a process that stood still beyond its session changes no filter before it has joined its group again"""
+        stall_ms = 1000 * (SESSION_S + 4)
+        with two_windows(SESSION_S, {**INSTANCES, "ingest": "ingest"}, {"merge": {"threads.merge": 1}}) as run:
+            merge, broker = run._processes["merge"], run.server.process()
+            merge.term()
+            # The thread that merges stops behind its first batch, with more of them at hand.
+            merge.start({"BLOOMRING_FAULT_POINT": f"merge.applied:1=stall:{stall_ms}"})
+            run._wait_ready("merge")
+            with Flow(run, ["window-1", "window-2"]) as flow:
+                flow.wait_until(lambda: "fault point merge.applied reached" in merge.tail(1000), 60, "the first batch is merged")
+            run.wait_for_growth("user-batches", 2 * chain.PARTITIONS)  # A batch and a slot end of nearly each
+            updates = merge_number(run, "bloomring_store_updates_total")
+            merge.stall()
+            broker.stall()
+            begin = time.monotonic()
+            processes.wait_for(lambda: time.monotonic() - begin > stall_ms / 1000, 60, "the session is over")
+            merge.resume()  # The broker still stands: nobody can tell it whose the partitions are.
+            processes.wait_for(lambda: merge_number(run, "bloomring_rebalances_total", kind="lost") > 0, 60,
+                               "the process knows that its partitions are lost")
+            self.assertEqual(merge_number(run, "bloomring_store_updates_total"), updates)
+            broker.resume()
+            run.wait_until_committed("merge", "user-batches", 90)
+            self.assertGreater(merge_number(run, "bloomring_store_updates_total"), updates)
 
     def test_stall(self):
         """rebalance: a member that stands still beyond its session loses its partitions, hears of it, and shares again"""

@@ -71,6 +71,22 @@ TEST_CASE("group consumer: commits come back as facts for the next owner") {
   expect_no_gap(second);
 }
 
+TEST_CASE("group consumer: a member that stood still gives everything up as lost, and commits nothing") {
+  const auto broker = broker_with({{"in", 1}});
+  const auto producer = must(Producer::create(broker->settings()));
+  write_numbers(*producer, "in", 0, 0, 10);
+  {
+    Member stalled(in_group(*broker), {"in"});
+    REQUIRE(stalled.run_until([&] { return records_read(stalled) == 10; }));
+    stalled.consumer->abandon();  // The listener asks for a commit at each revocation.
+    CHECK(stalled.lost == 1);
+    CHECK(stalled.held.empty());
+  }
+  Member next(in_group(*broker), {"in"});
+  REQUIRE(next.run_until([&] { return records_read(next) == 10; }));
+  CHECK_FALSE(next.history[0].facts.committed.has_value());
+}
+
 TEST_CASE("group consumer: commits made while it closes are kept") {
   const auto broker = broker_with({{"in", 1}});
   const auto producer = must(Producer::create(broker->settings()));
