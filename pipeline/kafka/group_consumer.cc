@@ -18,6 +18,8 @@ namespace {
 
 // How long a revoked member waits for the result of its last commit. The group waits with it.
 constexpr int kLastCommitTimeoutMs = 3000;
+// How long brokers may say that they do not know, or do not show, what the group has assigned.
+constexpr int64_t kRefusedPatienceNs = 30'000'000'000;
 // How long `leave` waits for each of: partitions revoked, leave request sent.
 constexpr int64_t kLeaveTimeoutNs = 10'000'000'000;
 
@@ -53,6 +55,8 @@ class GroupConsumer::Core {
   void take_back(bool lost);
   // Hands out the partitions that wait in pending_; leaves them there when the brokers do not answer.
   void assign_pending();
+  // What the group has assigned exists, but brokers that have just come back may not know it: that passes.
+  Status waits(const Status& refused);
   void hand_out(const TopicPartition& at, const PartitionFacts& facts, rd_kafka_topic_partition_list_t& starts);
   void fail(Status failure);
   bool member() const;
@@ -67,6 +71,7 @@ class GroupConsumer::Core {
   std::vector<TopicPartition> pending_;  // Assigned by the group, not yet handed out.
   std::vector<TopicPartition> held_;     // Handed out.
   Status failure_;                       // Of a callback; the next poll returns it.
+  std::optional<int64_t> refused_since_ns_;  // Since when the brokers say that they do not have what is pending.
   bool abandoned_ = false;
   std::atomic<int64_t> held_count_{0};
   std::atomic<int64_t> rebalances_{0};
@@ -142,13 +147,21 @@ void GroupConsumer::Core::on_assigned(const rd_kafka_topic_partition_list_t& lis
 void GroupConsumer::Core::assign_pending() {
   if (pending_.empty()) return;
   const auto facts = query_facts(client_.get(), settings_.bootstrap, pending_, Ask::kLogAndCommits, kLookupTimeoutMs);
-  if (!facts.ok()) return fail(facts.status().with_context("group " + settings_.group + " waits to begin"));
+  if (!facts.ok()) return fail(waits(facts.status()).with_context("group " + settings_.group + " waits to begin"));
+  refused_since_ns_.reset();
   const PartitionListHandle starts(rd_kafka_topic_partition_list_new(static_cast<int>(pending_.size())));
   const auto partitions = std::exchange(pending_, {});
   for (size_t i = 0; i < partitions.size(); ++i) hand_out(partitions[i], (*facts)[i], *starts);
   held_count_ = static_cast<int64_t>(held_.size());
   const auto error = rd_kafka_assign(client_.get(), starts.get());
   if (error != RD_KAFKA_RESP_ERR_NO_ERROR) fail(fatal(std::string("cannot assign: ") + rd_kafka_err2str(error)));
+}
+
+Status GroupConsumer::Core::waits(const Status& refused) {
+  if (refused.code() != Code::kInvalid) return refused;
+  const int64_t now_ns = clock_.steady_ns();
+  if (!refused_since_ns_) refused_since_ns_ = now_ns;
+  return now_ns - *refused_since_ns_ < kRefusedPatienceNs ? retry(refused.message()) : refused;
 }
 
 void GroupConsumer::Core::hand_out(const TopicPartition& at, const PartitionFacts& facts,
