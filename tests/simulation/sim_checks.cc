@@ -21,7 +21,7 @@ bool filters_missing(const FilterAnswer& answer) {
 }  // namespace
 
 std::map<std::string, UserOracle> World::oracle_of(int32_t p, size_t end) const {
-  const LogFacts facts{logged_at_restore_[p], early_hours_[p], ring_.slot_ms};
+  const LogFacts facts{logged_at_restore_[p], hours_[p], ring_.slot_ms};
   return read_log(log_.partition(kEvents, PartitionId(p)), end, facts, calendar_);
 }
 

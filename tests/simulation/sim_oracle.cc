@@ -77,13 +77,12 @@ std::map<std::string, UserOracle> read_log(const std::vector<StoredRecord>& reco
   int64_t hour = 0;  // Log time is made monotone, as the ring does it.
   for (size_t offset = 0; offset < records.size(); ++offset) {
     hour = std::max(hour, records[offset].log_time_ms / facts.slot_ms);
-    const auto early = facts.early_hours.find(offset);
-    const int64_t staged_hour = early == facts.early_hours.end() ? hour : std::max(hour, early->second);
+    if (const auto known = facts.hours.find(offset); known != facts.hours.end()) hour = std::max(hour, known->second);
     EventBlockReader reader = EventBlockReader::reopen(records[offset].value);
     while (reader.next_user()) {
       UserOracle& user = users.try_emplace(std::string(reader.user_key()), calendar).first->second;
       while (reader.next_event()) {
-        const bool late = reader.event().time_ms < staged_hour * facts.slot_ms;
+        const bool late = reader.event().time_ms < hour * facts.slot_ms;
         if (offset < end) user.happened(reader.event(), late || offset < facts.before_restore);
         else user.will_happen(reader.event());
       }

@@ -67,8 +67,8 @@ class UserOracle {
 
 // What is known of a partition's log beside its records.
 struct LogFacts {
-  size_t before_restore;                          // What the log had when the store went back for the last time.
-  const std::map<size_t, int64_t>& early_hours;   // Of offsets that a window has put into a later hour than log time says.
+  size_t before_restore;                    // What the log had when the store went back for the last time.
+  const std::map<size_t, int64_t>& hours;   // From an offset on, no earlier hour than this, whatever log times say.
   int64_t slot_ms;
 };
 

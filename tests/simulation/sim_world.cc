@@ -152,6 +152,7 @@ void World::start_replica(int32_t p) {
   const int64_t oldest_ms = clock_.now_ms() - served().age_max_ms - calendar_.config().ahead_ms;
   const auto young = std::ranges::find_if(records, [&](const StoredRecord& record) { return record.log_time_ms >= oldest_ms; });
   const Offset read_from = std::min(merged.offset, Offset(young - records.begin()));
+  note_hour(p, merged.offset, HourIndex(merged.hour.value + 1));
   held_[p] = std::make_shared<HeldPartition>(partition, RecentPlaysConfig{ring_.slot_ms, 1 << 20}, calendar_, merged.offset,
                                              served(), (merged.hour.value + 1) * ring_.slot_ms);
   ReplicaTaskConfig config;
@@ -195,23 +196,20 @@ void World::step_window(int32_t p) {
   if (!windows_[p]) return;
   const auto step = [&] { return windows_[p]->step(clock_.now_ms() + window_clock_off_ms_[p]); };
   const bool survived = survives_a_restore(step, window_outdated_[p]);
-  note_early_hours(p);
+  note_hours(p);
   if (!survived) crash_window(p);
 }
 
 // A wall clock that is ahead may end an hour early; what follows belongs to a later hour than its log time says.
-void World::note_early_hours(int32_t p) {
-  const auto& records = log_.partition(kEvents, PartitionId(p));
+void World::note_hours(int32_t p) {
   for (const Ring::SlotView& slot : windows_[p]->window().ring().slots()) {
-    for (const StagedHour& hour : slot.hours) {
-      for (int64_t offset = hour.range.from.value; offset < hour.range.to.value; ++offset) {
-        const auto at = static_cast<size_t>(offset);
-        if (records[at].log_time_ms / ring_.slot_ms >= hour.hour.value) break;  // Log times rise, but for jitter.
-        int64_t& later = early_hours_[p][at];
-        later = std::max(later, hour.hour.value);
-      }
-    }
+    for (const StagedHour& hour : slot.hours) note_hour(p, hour.range.from, hour.hour);
   }
+}
+
+void World::note_hour(int32_t p, Offset from, HourIndex hour) {
+  int64_t& at_least = hours_[p][static_cast<size_t>(from.value)];
+  at_least = std::max(at_least, hour.value);
 }
 
 void World::step_replica(int32_t p) {

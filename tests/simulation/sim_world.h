@@ -75,7 +75,8 @@ class World {
   void call();
   void step_all();
   void step_window(int32_t p);
-  void note_early_hours(int32_t p);
+  void note_hours(int32_t p);
+  void note_hour(int32_t p, Offset from, HourIndex hour);
   void step_merges();
   void step_ingest();
   void step_replica(int32_t p);
@@ -131,7 +132,7 @@ class World {
   std::map<std::string, uint64_t> refused_;         // By original bytes: how often it must at least be dead-lettered.
   std::vector<Noted> noted_[kPartitions];           // In the replicas that run.
   size_t logged_at_restore_[kPartitions] = {};      // What the log had when the store last went back.
-  std::map<size_t, int64_t> early_hours_[kPartitions];  // Of offsets whose log time says an earlier one.
+  std::map<size_t, int64_t> hours_[kPartitions];    // From an offset on, no earlier hour than this for some task.
   std::vector<int64_t> watermark_floor_;
   std::vector<int64_t> committed_floor_;
   std::vector<int64_t> window_clock_off_ms_;
