@@ -19,8 +19,12 @@ constexpr int64_t kAheadMs = 600'000;
 // A parser with what it said last; the views of `play` live until its next record.
 struct Reader {
   explicit Reader(PlayMapping mapping = {}) : parser(std::move(mapping)) {}
-  Refusal read(std::string_view json) { return parser.parse(json, kNowMs, play); }
+  Refusal read(std::string_view json) {
+    record = json;
+    return parser.parse(record, kNowMs, play);
+  }
 
+  std::string record;  // What the views point into.
   PlayParser parser;
   Play play;
 };
