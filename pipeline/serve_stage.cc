@@ -143,6 +143,7 @@ Status ServeStage::serve_calls() {
   GrpcServerConfig config;
   config.listen = context_.settings.serve.listen;
   config.tls = context_.settings.serve.tls;
+  config.memory_bytes_max = context_.plan.of(MemoryUse::kCalls);
   config.service.slot_ms = context_.settings.ring.slot_ms();
   config.service.limits.candidates_max = context_.settings.serve.candidates_max;
   config.service.forward.tls = context_.settings.serve.peer_tls();

@@ -33,6 +33,7 @@ Status GrpcServer::listen() {
   builder.AddListeningPort(config_.listen, server_credentials(config_.tls), &port);
   builder.RegisterService(&service_);
   builder.SetMaxReceiveMessageSize(config_.message_bytes_max);
+  builder.SetResourceQuota(grpc::ResourceQuota("bloomring").Resize(config_.memory_bytes_max));
   builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_MS, static_cast<int>(config_.connection_age_max_ms));
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   server_ = builder.BuildAndStart();
