@@ -23,6 +23,8 @@ void check_settings(kafka::Admin& admin, TopicFinding& finding, const Settings& 
     if (key == "retention.ms") {
       const bool shorter = found->second != "-1" && std::stoll(found->second) < std::stoll(wanted);
       if (shorter && retention.empty()) finding.warnings.push_back(text + ": a longer outage than that loses events");
+    } else if (key == "min.insync.replicas") {
+      if (std::stoi(found->second) < std::stoi(wanted)) finding.warnings.push_back(text + ": the loss of a broker can lose what was acknowledged");
     } else {
       finding.errors.push_back(text + ": change it with kafka-configs");
     }

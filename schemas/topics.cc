@@ -9,6 +9,16 @@ std::string text(int64_t number) { return std::to_string(number); }
 // Dead letters are looked at by people, so they outlive what they came from.
 constexpr int64_t kDeadRetentionFactor = 7;
 
+using TopicSettings = std::map<std::string, std::string>;
+
+// What a topic of ours has besides `special`: from three replicas on, what was acknowledged survives the loss of one.
+TopicSettings internal_settings(const TopicPlan& plan, int64_t retention_ms, TopicSettings special = {}) {
+  special["cleanup.policy"] = "delete";
+  special["retention.ms"] = text(retention_ms);
+  if (plan.replication >= 3) special["min.insync.replicas"] = "2";
+  return special;
+}
+
 }  // namespace
 
 std::vector<TopicSpec> topic_registry(const TopicPlan& plan) {
@@ -21,19 +31,19 @@ std::vector<TopicSpec> topic_registry(const TopicPlan& plan) {
                     "event blocks: the one ordered log of everything that happens to a user",
                     plan.partitions,
                     plan.replication,
-                    {{"message.timestamp.type", "LogAppendTime"}, {"cleanup.policy", "delete"}, {"retention.ms", text(plan.retention_ms)}},
+                    internal_settings(plan, plan.retention_ms, {{"message.timestamp.type", "LogAppendTime"}}),
                     true});
   topics.push_back({plan.names.user_batches,
                     "user batches and slot ends: what is to be merged",
                     plan.partitions,
                     plan.replication,
-                    {{"cleanup.policy", "delete"}, {"retention.ms", text(plan.retention_ms)}},
+                    internal_settings(plan, plan.retention_ms),
                     true});
   topics.push_back({plan.names.dead,
                     "dead letters: refused records as they were, with the reason in their headers",
                     1,
                     plan.replication,
-                    {{"cleanup.policy", "delete"}, {"retention.ms", text(plan.retention_ms * kDeadRetentionFactor)}},
+                    internal_settings(plan, plan.retention_ms * kDeadRetentionFactor),
                     false});
   return topics;
 }

@@ -39,6 +39,14 @@ TEST_CASE("topics: user-events is stamped by the broker, because slots are cut b
   CHECK(topics[1].settings.at("message.timestamp.type") == "LogAppendTime");
 }
 
+TEST_CASE("topics: from three replicas on, what is acknowledged in a topic of ours survives the loss of a broker") {
+  TopicPlan plan;
+  plan.replication = 3;
+  for (const size_t ours : {1, 2, 3}) CHECK(topic_registry(plan)[ours].settings.at("min.insync.replicas") == "2");
+  plan.replication = 2;  // With one of two away nothing could be written.
+  for (const size_t ours : {1, 2, 3}) CHECK_FALSE(topic_registry(plan)[ours].settings.contains("min.insync.replicas"));
+}
+
 TEST_CASE("topics: internal topics are kept as long as configured and never compacted, dead letters seven times as long") {
   TopicPlan plan;
   plan.retention_ms = 1000;
