@@ -18,7 +18,7 @@ FAULT_POINTS = {
     "ingest": ("ingest.block_sent", "ingest.acknowledged", "ingest.committed"),
     "window": ("window.staged", "window.batch_sent", "window.slot_end_sent", "window.slot_end_durable", "window.released",
                "window.committed"),
-    "merge": ("merge.applied", "merge.advanced", "merge.synced", "merge.committed"),
+    "merge": ("merge.applied", "merge.advanced", "merge.committed"),
 }
 
 
