@@ -1,8 +1,7 @@
 // The table of all metrics: declared once here, used by every folder, printed by `bloomring reference metrics`.
 //
-// Words are those of the glossary. `in` and `out` of a stage are counted where records enter and leave it. A lag is a
-// number of log records: of processing (log end minus applied), which is a backlog, and of custody (log end minus
-// committed), which is at least a lap of the ring by design and says how far back a lost disk would have to read.
+// Words are those of the glossary. A lag is a number of log records: of processing (log end minus applied), which is a
+// backlog, and of custody (log end minus committed), which is at least what the ring holds by design and says how far back a lost disk would have to read.
 // Absent means unknown; there is no -1.
 #pragma once
 
@@ -39,15 +38,15 @@ inline constexpr MetricDecl kIngestRefused{
     {{{"reason", kRefusalReasons}}}};
 inline constexpr MetricDecl kBlocks{
     "bloomring_blocks_total", MetricType::kCounter,
-    "Event blocks acknowledged by the log."};
+    "Event blocks closed and handed to the Kafka client."};
 inline constexpr MetricDecl kBlockBytes{
     "bloomring_block_bytes_total", MetricType::kCounter,
-    "Bytes of event blocks acknowledged by the log, before compression."};
+    "Bytes of these event blocks, before compression."};
 
 // --- every stage ---
 inline constexpr MetricDecl kDeadLetters{
     "bloomring_dead_letters_total", MetricType::kCounter,
-    "Records written to the dead-letter topic, by the stage that refused them and the reason.",
+    "Records refused to the dead-letter topic, by the stage that refused them and the reason.",
     {{{"stage", kStages}, {"reason", kRefusalReasons}}}};
 inline constexpr MetricDecl kProcessingLag{
     "bloomring_processing_lag_records", MetricType::kGauge,
@@ -183,8 +182,8 @@ inline constexpr MetricDecl kStoreBackupTime{
     "When the newest backup of the embedded filter store was taken."};
 inline constexpr MetricDecl kStoreErrors{
     "bloomring_store_errors_total", MetricType::kCounter,
-    "Failed operations on the filter store.",
-    {{{"op", "apply|advance|read|refresh"}}}};
+    "Failed operations on the filter store; `apply` is every one of the merge stage.",
+    {{{"op", "apply|read|refresh"}}}};
 
 // --- serve ---
 inline constexpr MetricDecl kServeRecords{

@@ -249,7 +249,7 @@ void print_sizes(const Policy& policy, const std::vector<size_t>& sizes) {
     const size_t frame = summary.form == Summary::Form::kDense ? 20 : items < 128 ? 8 : 9;
     const double limit = -std::log2(summary.expected_error);
     std::printf("| %zu | %s%s | %zu | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f |\n", items,
-                summary.form == Summary::Form::kDense ? "dense" : "sparse", summary.segments == 2 ? ", 2 sets" : "",
+                summary.form == Summary::Form::kDense ? "dense" : "sparse", summary.sets == 2 ? ", 2 sets" : "",
                 value.size(), static_cast<double>(value.size()) * bits, static_cast<double>(value.size() - frame) * bits, limit,
                 static_cast<double>(value.size()) * bits / limit, static_cast<double>(folded.size()) * bits,
                 static_cast<double>(ExactBloom(items).bytes()) * bits, static_cast<double>(growing.bytes()) * bits);

@@ -43,10 +43,10 @@ class SlotDrain {
   // Appends the records of the next pass.
   Status next_pass(WindowStore& store, std::vector<std::string>& records);
   // These hours were merged by an earlier drain and are removed from the store while this one is under way. Its batches
-  // may lack their plays, so its marker must not speak of them: the filter store may go back to a backup, which does not
-  // have them, and meet the marker again.
+  // may lack their plays, so its slot end must not speak of them: the filter store may go back to a backup, which does not
+  // have them, and meet it again.
   void forget(const std::vector<HourIndex>& released);
-  // The marker that ends the drain; meaningful once it is done. It speaks of at least one hour unless all were forgotten.
+  // What ends the drain; meaningful once it is done. It speaks of at least one hour unless all were forgotten.
   SlotEnd slot_end() const;
 
  private:

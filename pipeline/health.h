@@ -1,7 +1,7 @@
 // Whether the process is alive and ready, told by its parts and answered on the admin port.
 //
 // Alive and ready are different questions. A part that has failed cannot go on and a restart may help: /healthz says
-// so. A part that is not ready (starting, rebuilding, without its broker) gets better by itself, and a restart would
+// so. A part that is not ready (starting, catching up, without its broker) gets better by itself, and a restart would
 // only make it begin again: /readyz says so. With no part at all the process is alive and not ready.
 // Threading: thread safe.
 #pragma once
@@ -22,7 +22,7 @@ class Health {
 
   bool alive() const;  // No part has failed.
   bool ready() const;  // At least one part, and all are ready.
-  // {"ready":false,"parts":{"serve":{"ready":true},"window":{"ready":false,"reason":"rebuilding 3 of 8 partitions"}}}
+  // {"ready":false,"parts":{"serve":{"ready":true},"serve":{"ready":false,"reason":"catching up with the log: 3 of 8 partitions to go"}}}
   std::string ready_json() const;
   // The same with "alive", for the parts that have failed.
   std::string alive_json() const;

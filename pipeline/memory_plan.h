@@ -5,7 +5,7 @@
 // the limit, so the resident memory of the process stays below it as long as each part holds its bound.
 //
 // Parts are budgets of resident memory, not of payload: a queue of librdkafka takes about four times the bytes of small
-// records that it counts (see kQueueOverhead in pipeline/kafka/client.cc).
+// records that it counts (see kPlayQueueOverhead in pipeline/ingest_stage.cc).
 // What no bound can hold: plays that are not merged are never let go (docs/decisions/0006), so the recent plays exceed
 // their part when the merge stage is behind for longer than memory lasts; a metric says so.
 // Threading: pure functions and values. Failure: kInvalid with the least limit and how it is made up.

@@ -91,9 +91,8 @@ void declare_topics(Config& config, Settings& s) {
       .range(1, 24 * 366)
       .unit("hours")
       .doc(
-          "How long the log of user events is kept. Must be longer than one lap of the ring: a process without its "
-          "disk "
-          "reads back at most that far.");
+          "How long the log of user events and the user batches are kept; dead letters seven times as long. Must be longer "
+          "than one lap of the ring: a process without its disk reads back at most that far.");
 }
 
 void declare_events(Config& config, Settings& s) {
@@ -180,7 +179,7 @@ void declare_filter(Config& config, Settings& s) {
   config.integer("filter.dense_from_items", &s.filter.dense_from_items)
       .range(64, 16 * kMiB)
       .unit("items")
-      .doc("Size from which a filter becomes a Bloom filter, which is then faster to query.");
+      .doc("Items from which a filter takes the dense form: an index in front of the set makes it faster to query.");
 }
 
 void declare_stores(Config& config, Settings& s) {
@@ -269,7 +268,7 @@ void declare_faces(Config& config, Settings& s) {
       .doc("Address of the gRPC service; port 0 takes a free one.");
   config.integer("serve.replica_index", &s.serve.replica_index)
       .range(0, 9999)
-      .doc("Which of the replicas this is, from 0: the ordinal of a StatefulSet's pod.");
+      .doc("Which of the replicas this is, from 0.");
   config.integer("serve.replica_count", &s.serve.replica_count).range(1, 10000).doc("Number of serve replicas.");
   config.integer("serve.replication_factor", &s.serve.replication_factor)
       .range(1, 10000)
@@ -278,10 +277,10 @@ void declare_faces(Config& config, Settings& s) {
       .check(must_not_be_empty)
       .doc("Addresses of the replicas, so that one can pass on what it does not hold: one for each, in the order of their "
            "indices, or a single pattern with `{index}` in it, as "
-           "`bloomring-serve-{index}.bloomring-serve:7700`. Empty: such calls are refused.");
+           "`replica-{index}.internal:7700`. Empty: such calls are refused.");
   config.integer("serve.candidates_max", &s.serve.candidates_max)
       .range(1, 1000000)
-      .doc("Most candidates in one query; more are refused.");
+      .doc("Most candidates in one query; more are refused. A request is at most 4 MiB, about 30,000 ids of 128 bytes.");
   declare_tls(config, s);
   config.section("served", "The served items, which count as seen for a while although nobody has reported a play of them.");
   config.integer("served.per_user_max", &s.served.per_user_max)

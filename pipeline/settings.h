@@ -40,7 +40,7 @@ struct TopicSettings {
   uint32_t partitions = 50;        // Of user-events and user-batches; divides 5000.
   uint32_t plays_partitions = 10;  // Of the topics of plays, when we create them.
   uint16_t replication = 3;
-  uint32_t retention_hours = 48;  // Of user-events; longer than the ring.
+  uint32_t retention_hours = 48;  // Of user-events and user-batches; longer than the ring.
 };
 
 // How a site names the fields of its events.

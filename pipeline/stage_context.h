@@ -32,7 +32,7 @@ struct StageContext {
   // The store as this process sees it; null in a process that runs ingest alone.
   FilterStore* filters = nullptr;
   const StateMemory* memory = nullptr;
-  // A stage cannot go on: the process logs it and ends with exit code 1. Thread safe.
+  // A stage cannot go on: the process logs it and ends with exit code 1, or 2 for kInvalid. Thread safe.
   std::function<void(std::string_view stage, const Status&)> on_failure;
 };
 

@@ -110,7 +110,7 @@ struct DrainedHour {
   bool operator==(const DrainedHour&) const = default;
 };
 
-// The slot-end marker: the hours that are complete with it (several after a lap, disjoint and ascending), and the
+// The slot end: the hours that are complete with it (several after a lap, disjoint and ascending), and the
 // totals of the drain.
 struct SlotEnd {
   DrainHeader header;

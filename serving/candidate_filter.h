@@ -14,7 +14,7 @@
 // What a user has forgotten does not count (serving/forget_view.h); memory and filters both know of it, and the same order
 // and the same cache rule hold for it.
 //
-// Failure: a source that cannot be read is a gap in the answer, never an error (DESIGN.md, decision 12). Candidates
+// Failure: a source that cannot be read is a gap in the answer, never an error. Candidates
 // found in what could be read are still seen.
 // Threading: thread safe; a question and an answer belong to one thread.
 #pragma once

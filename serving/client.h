@@ -1,6 +1,6 @@
 // bloomring::client: asks the query service from C++.
 //
-//   auto client = Client::connect({.server = "bloomring-serve:50051"});
+//   auto client = Client::connect({.server = "bloomring-serve:7700"});
 //   Result<FilterReply> reply = client->filter({.user = "u1", .items = candidates});
 //
 // One client is one channel, which spreads its calls over all addresses of the server's name (round robin). Calls have

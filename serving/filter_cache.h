@@ -1,4 +1,4 @@
-// Filters of users that were read lately, exact without any invalidation message (DESIGN.md, decision 7).
+// Filters of users that were read lately, exact without any invalidation message.
 //
 // The rule: filters that were read under a merged watermark W hold everything of their user below W. Memory holds
 // everything from H on. So as long as H <= W, cached filters and recent plays together miss nothing, however old the

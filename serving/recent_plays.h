@@ -1,7 +1,7 @@
-// The recent plays of one partition: every play and every forget in the log from the merged watermark on, and at least a
-// lap of them.
+// The recent plays of one partition: every play and every forget in the log from the merged watermark on, and up to a lap
+// before it.
 //
-// Stands beside the filters on the read side (DESIGN.md, decisions 6 and 7): what is not yet in the filter store is
+// Stands beside the filters on the read side: what is not yet in the filter store is
 // here, so a play is seen from the moment this replica has read it. Held in memory and rebuilt from the log at start
 // (docs/decisions/0006-recent-plays-in-memory.md).
 //
@@ -64,7 +64,7 @@ struct RecentPlaysStats {
   Offset held_from{0};
   Offset applied{0};
   uint64_t early_releases = 0;  // Generations dropped before their lap was over, to stay within bytes_max.
-  bool over_bound = false;      // More than bytes_max is not covered by the watermark.
+  bool over_bound = false;      // More than bytes_max is held, and the oldest generation is not covered by the watermark.
 };
 
 class RecentPlays {

@@ -1,4 +1,4 @@
-// Which replica of the query service holds which partition: arithmetic, no coordination (DESIGN, decision 6).
+// Which replica of the query service holds which partition: arithmetic, no coordination.
 //
 // Replica i of n with replication factor f holds partition p when p mod n is one of i, i-1, ..., i-f+1 (mod n): each
 // partition has f holders, and each replica holds f/n of the partitions, give or take one for each residue.

@@ -63,7 +63,7 @@ Status EmbeddedFilterStore::Impl::open_db(const StateMemory& memory) {
   Status result = status_of(status, "filter store at " + config.path);
   if (result.code() == Code::kInvalid) {
     return invalid("the filter store at " + config.path + " is in use by another process: run one merge process per "
-                   "embedded store, or a Redis-protocol store that several can write");
+                   "embedded store");
   }
   return result;
 }

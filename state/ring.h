@@ -1,6 +1,6 @@
 // The time ring: the hours of a partition's log joined to a ring of slots, as a pure state machine.
 //
-// Slot = hour modulo N. The ring is the scheduler of drains (DESIGN, decision 5): when hour h begins, h's trigger
+// Slot = hour modulo N. The ring is the scheduler of drains: when hour h begins, h's trigger
 //   - seals the slot that was filling and makes its first drain due,
 //   - makes a second drain due for a slot that was drained an hour before and is still not merged,
 //   - and where the slot of h itself still holds an unmerged hour, joins the two: the old data stays, new data comes

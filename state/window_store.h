@@ -52,7 +52,7 @@ class WindowStore {
   virtual Status scan(HourIndex hour, const std::function<Status(Offset, std::string_view block)>& visit) = 0;
   // The staged block of `offset`, or nothing when it is not there (a refused record, a released hour).
   virtual Result<std::optional<std::string>> find(HourIndex hour, Offset offset) = 0;
-  // Removes the blocks of the hours and saves the state, in one write.
+  // Saves the state without the hours, then removes their blocks: a crash in between leaves blocks that no state names.
   virtual Status release(const std::vector<HourIndex>& hours, const WindowState& state) = 0;
   // Makes everything so far survive a crash of the process and of the machine.
   virtual Status flush() = 0;

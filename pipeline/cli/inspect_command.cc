@@ -62,7 +62,7 @@ Json Inspector::describe(const StoredFilter& stored, uint64_t hash) const {
   json["items"] = summary->items;
   json["bits_per_item"] = 8.0 * static_cast<double>(stored.value.size()) / static_cast<double>(summary->items);
   json["width_bits"] = summary->width_bits;
-  json["segments"] = summary->segments;
+  json["sets"] = summary->sets;
   json["expected_error"] = summary->expected_error;
   json["folded"] = summary->folded;
   json["saturated"] = summary->saturated;

@@ -58,7 +58,7 @@ const Properties kCommon = {{"socket.timeout.ms", "15000"},
                             {"reconnect.backoff.max.ms", "2000"},
                             {"log.connection.close", "false"}};
 
-// Why each: docs of the rules in property_rules.cc, and DESIGN.md. fetch.wait.max.ms: a fetch that returns wakes the
+// Why each: docs of the rules in property_rules.cc. fetch.wait.max.ms: a fetch that returns wakes the
 // broker thread out of its 1 s nap over a full partition queue, so an idle partition keeps the busy ones going.
 const Properties kConsumer = {{"enable.auto.commit", "false"},
                               {"enable.auto.offset.store", "false"},

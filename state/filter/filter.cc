@@ -25,7 +25,7 @@ Result<Summary> summarize(std::string_view value, std::string_view store_key) {
   summary.form = view.has(kHasIndex) ? Summary::Form::kDense : Summary::Form::kSparse;
   summary.items = view.narrow.items + view.wide.items;
   summary.width_bits = view.width_bits();
-  summary.segments = view.has(kHasNarrow) && view.has(kHasWide) ? 2 : 1;
+  summary.sets = view.has(kHasNarrow) && view.has(kHasWide) ? 2 : 1;
   summary.folded = view.has(kFolded);
   summary.saturated = view.has(kSaturated);
   summary.expected_error = view.expected_error();

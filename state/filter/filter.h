@@ -35,8 +35,8 @@ struct Summary {
   enum class Form : uint8_t { kSparse, kDense };
   Form form = Form::kSparse;
   uint64_t items = 0;           // Distinct fingerprints.
-  uint32_t width_bits = 0;      // Of a fingerprint (of the first segment).
-  uint32_t segments = 1;
+  uint32_t width_bits = 0;      // Of a fingerprint (of the first set).
+  uint32_t sets = 1;
   bool folded = false;          // The period was closed and the fingerprints were cut to fewer bits.
   bool saturated = false;       // Past the hard cap: the error budget is not held any more.
   double expected_error = 0.0;  // Probability that an item that was never added is found.

@@ -1,4 +1,4 @@
-// The ladder: how wide fingerprints are, when a set gets an index, folds, takes a second segment, is saturated.
+// The ladder: how wide fingerprints are, when a set gets an index, folds, takes a second set, is saturated.
 //
 // A value holds up to two sets. The narrow one costs few bits and holds everything while the period is no larger than
 // planned. The wide one takes what comes after that, and is what operands are made of: bits that were cut cannot be

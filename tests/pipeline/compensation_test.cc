@@ -1,4 +1,4 @@
-// Compensation (DESIGN, decision 5) on the manual clock: window, merge and serve tasks of one partition over a log that
+// Compensation (state/ring.h) on the manual clock: window, merge and serve tasks of one partition over a log that
 // is in order, with merging held up for as long as a test says. Times are hours of the ring; a trigger comes at each
 // full hour.
 #include <catch2/catch.hpp>

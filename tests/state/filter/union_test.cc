@@ -99,10 +99,10 @@ TEST_CASE("filter union: operands that met each other first give the same value"
 
 TEST_CASE("filter union: a value past its planned size takes a second set and stays within the budget") {
   const std::string stored = united({operand(items(0, 131'000))});
-  CHECK(summary_of(stored).segments == 1);
+  CHECK(summary_of(stored).sets == 1);
   const std::string grown = united({stored, operand(items(131'000, 140'000))});
   const Summary summary = summary_of(grown);
-  CHECK(summary.segments == 2);
+  CHECK(summary.sets == 2);
   CHECK(summary.width_bits == 26);
   CHECK_FALSE(summary.saturated);
   CHECK(summary.expected_error <= 0.0025);
@@ -132,7 +132,7 @@ TEST_CASE("filter union: a closed period folds when it has come to rest, and tak
   CHECK(summary.width_bits == 21);  // ceil(log2(3100)) + 9
   CHECK(summary.expected_error <= 1.0 / 512);
   const std::string late = united({folded, operand(items(4000, 6000))}, {}, true);
-  CHECK(summary_of(late).segments == 2);
+  CHECK(summary_of(late).sets == 2);
   CHECK(summary_of(late).expected_error <= 0.0025);
   expect_holds(late, items(0, 3100));
   expect_holds(late, items(4000, 6000));
