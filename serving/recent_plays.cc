@@ -82,9 +82,17 @@ void RecentPlays::insert_pending() {
 
 void RecentPlays::add(Stripe& stripe, uint64_t user_hash, const HeldForget& held) {
   std::vector<HeldForget>& forgets = stripe.forgets[user_hash];
+  const auto about_same = [&](const RecentForget& other) {
+    return other.everything == held.forget.everything && other.item == held.forget.item;
+  };
+  if (held.offset != kNoted) {  // The record of what was noted, which may turn out to be late.
+    std::erase_if(forgets, [&](const HeldForget& other) {
+      return other.offset == kNoted && about_same(other.forget) && other.forget.time_ms <= held.forget.time_ms;
+    });
+  }
   const auto same = std::ranges::find_if(forgets, [&](const HeldForget& other) {
-    return other.forget.everything == held.forget.everything && other.forget.late == held.forget.late &&
-           other.forget.item == held.forget.item;
+    return about_same(other.forget) && other.forget.late == held.forget.late &&
+           (other.offset == kNoted) == (held.offset == kNoted);
   });
   if (same != forgets.end()) {
     same->forget.time_ms = std::max(same->forget.time_ms, held.forget.time_ms);
@@ -99,8 +107,7 @@ void RecentPlays::add(Stripe& stripe, uint64_t user_hash, const HeldForget& held
 void RecentPlays::note_forget(uint64_t user_hash, bool everything, ItemHash item, int64_t time_ms) {
   Stripe& stripe = stripes_[stripe_of(user_hash)];
   std::lock_guard lock(stripe.mutex);
-  // It stands at or behind what is applied, so it is held at least as long as what is applied now.
-  add(stripe, user_hash, {{everything, false, item, time_ms}, applied()});
+  add(stripe, user_hash, {{everything, false, item, time_ms}, kNoted});
 }
 
 size_t RecentPlays::apply(Offset offset, int64_t log_time_ms, EventBlockReader& block) {

@@ -82,8 +82,8 @@ class RecentPlays {
   // exceed bytes_max). `watermark` was read from the filter store that queries read. Returns how many were dropped.
   size_t release(const MergedWatermark& watermark, int64_t lap_floor_log_time_ms);
 
-  // Notes a forget that has just become durable in the log, before it comes back through it: everything, or one item.
-  // It happened in the slot in which it was logged. Thread safe.
+  // Notes a forget that has just become durable in the log, before it comes back through it: everything, or one item. It
+  // is held until its own record is applied, however far this replica is behind, and whatever is dropped. Thread safe.
   void note_forget(uint64_t user_hash, bool everything, ItemHash item, int64_t time_ms);
 
   // Appends the user's plays of periods from `oldest` on, newest generation first, forgotten ones too, and the user's
@@ -106,7 +106,7 @@ class RecentPlays {
     uint64_t plays = 0;
     size_t bytes = 0;
   };
-  // A forget and the offset at or above which it stands in the log.
+  // A forget and its offset in the log; kNoted until its record is applied.
   struct HeldForget {
     RecentForget forget;
     Offset offset;
@@ -129,6 +129,7 @@ class RecentPlays {
   void begin_generation_if_due(Offset offset, int64_t log_time_ms);
   size_t collect(Offset offset, EventBlockReader& block);
   void insert_pending();
+  static constexpr Offset kNoted{INT64_MAX};
   static void add(Stripe& stripe, uint64_t user_hash, const HeldForget& held);
   void drop_forgets(Stripe& stripe) const;
   void drop_oldest();

@@ -40,6 +40,21 @@ std::vector<uint64_t> items_of(const RecentPlays& plays, const std::string& key,
   return items;
 }
 
+void apply_forget(RecentPlays& plays, int64_t offset, int64_t log_time_ms, const std::string& key, uint64_t item, int64_t time_ms) {
+  EventBlockBuilder builder;
+  builder.add(key, user_hash(key), {EventKind::kForget, ItemHash(item), time_ms});
+  const std::string bytes = builder.finish(kOnly, 1);
+  EventBlockReader block = EventBlockReader::open(bytes, kOnly, 1).value();
+  plays.apply(Offset(offset), log_time_ms, block);
+}
+
+std::vector<RecentForget> forgets_of(const RecentPlays& plays, const std::string& key) {
+  std::vector<RecentPlay> found;
+  std::vector<RecentForget> forgets;
+  plays.lookup(user_hash(key), PeriodIndex(0), found, forgets);
+  return forgets;
+}
+
 MergedWatermark merged_to(int64_t offset) { return {.offset = Offset(offset), .hour = HourIndex(0), .ahead = {}}; }
 
 }  // namespace
@@ -143,4 +158,34 @@ TEST_CASE("recent plays: readers beside the writer always find what is held from
   second.join();
   CHECK(wrong == 0);
   CHECK(plays.stats().held_from > Offset(kRecords - 100));
+}
+
+TEST_CASE("recent plays: a forget that was noted is held until its own record is applied, whatever is dropped before") {
+  constexpr int64_t kSlotMs = 3'600'000;
+  const std::string user = user_key(1);
+  RecentPlays plays({.slot_ms = kSlotMs, .bytes_max = 1 << 20}, utc_months(), Offset(0));
+  apply(plays, 0, kStartMs, {{user, 7}});
+  const int64_t forgotten_ms = kStartMs + kSlotMs / 2;
+  plays.note_forget(user_hash(user), false, ItemHash(7), forgotten_ms);
+  apply(plays, 1, kStartMs + kSlotMs, {{user, 8}});
+  REQUIRE(plays.release(merged_to(2), kStartMs + 10 * kSlotMs) == 2);  // The replica is behind: its record comes later.
+  REQUIRE(forgets_of(plays, user).size() == 1);
+  CHECK_FALSE(forgets_of(plays, user)[0].late);
+
+  apply_forget(plays, 2, kStartMs + 2 * kSlotMs, user, 7, forgotten_ms);  // Late by now, and once only.
+  REQUIRE(forgets_of(plays, user).size() == 1);
+  CHECK(forgets_of(plays, user)[0].late);
+  CHECK(plays.release(merged_to(3), kStartMs + 10 * kSlotMs) == 1);
+  CHECK(forgets_of(plays, user).empty());
+}
+
+TEST_CASE("recent plays: a forget that was noted later stays when the record of an earlier one comes") {
+  const std::string user = user_key(1);
+  RecentPlays plays({}, utc_months(), Offset(0));
+  plays.note_forget(user_hash(user), false, ItemHash(7), kStartMs + 10);
+  plays.note_forget(user_hash(user), false, ItemHash(7), kStartMs + 20);
+  apply_forget(plays, 0, kStartMs, user, 7, kStartMs + 10);
+  int64_t newest_ms = 0;
+  for (const RecentForget& forget : forgets_of(plays, user)) newest_ms = std::max(newest_ms, forget.time_ms);
+  CHECK(newest_ms == kStartMs + 20);
 }
