@@ -141,7 +141,7 @@ def second_process(world, fault):
     """By mistake somebody starts the same instance once more: whoever joined first is fenced and ends, until one is left."""
     twin = world.make_twin(fault.target)
     with world.may_end(fault.target), twin:
-        yield Until(lambda: not twin.running(), 60, f"one of two processes of {fault.target} is left")
+        yield Until(lambda: not twin.running(), worlds.UP_BOUND_S, f"one of two processes of {fault.target} is left")
         if twin.exit_code() != 1:
             raise worlds.processes.Failed(twin.describe("should have ended as fenced"))
         # It may have been fenced, too, and be on its way out.
