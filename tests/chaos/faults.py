@@ -5,6 +5,7 @@ A generator does something, then yields how long it lasts (seconds) or what has 
 by run_step() in one thread.
 """
 
+import contextlib
 import dataclasses
 import time
 from collections.abc import Callable
@@ -112,7 +113,9 @@ def store_restored(world, fault):
     yield from _end_softly(world, fault.target)
     world.restoring.set()
     lives = {instance: world.lives[instance] for instance, stage in worlds.STAGES.items() if stage in ("window", "serve")}
-    with world.may_end("*"):
+    with contextlib.ExitStack() as followers:
+        for instance in lives:
+            followers.enter_context(world.may_end(instance))
         world.restore_store()
         world.up(fault.target)
         yield Until(lambda: world.all_up() and all(world.lives[instance] > life for instance, life in lives.items()),
@@ -141,7 +144,7 @@ def second_process(world, fault):
     """By mistake somebody starts the same instance once more: whoever joined first is fenced and ends, until one is left."""
     twin = world.make_twin(fault.target)
     with world.may_end(fault.target), twin:
-        yield Until(lambda: not twin.running(), worlds.UP_BOUND_S, f"one of two processes of {fault.target} is left")
+        yield Until(lambda: not twin.running(), 60, f"one of two processes of {fault.target} is left")
         if twin.exit_code() != 1:
             raise worlds.processes.Failed(twin.describe("should have ended as fenced"))
         # It may have been fenced, too, and be on its way out.
