@@ -70,7 +70,8 @@ class Node:
         self.events = f"{topics}-events"
         self.batches = f"{topics}-batches"
         config = {
-            "kafka": {"bootstrap": bootstrap, "group_prefix": group or topics},
+            "kafka": {"bootstrap": bootstrap, "group_prefix": group or topics,
+                      "properties": dict(each.split("=", 1) for each in options.property)},
             "topics": {"plays": self.plays, "user_events": self.events, "user_batches": self.batches, "dead": f"{topics}-dead",
                        "partitions": PARTITIONS, "plays_partitions": PARTITIONS, "replication": 1},
             "ring": {"slots": RING_SLOTS, "slot_seconds": options.slot_seconds},
@@ -267,6 +268,7 @@ def main():
     parser.add_argument("--slots", type=int, default=24, help="slots that the plays span, and hours of their event times")
     parser.add_argument("--slot-seconds", type=int, default=2, help="length of a slot (default %(default)s)")
     parser.add_argument("--id-bytes", type=int, default=0, help="fill ids up to this length")
+    parser.add_argument("--property", action="append", default=[], metavar="NAME=VALUE", help="one more of kafka.properties")
     parser.add_argument("--kafka", default=kafka_server.VERSIONS[0])
     options = parser.parse_args()
     parts = {"ingest": run_ingest, "chain": lambda *where: run_chain(*where, split=False),
