@@ -26,8 +26,6 @@ std::unique_ptr<SteppedClock> SteppedClock::from_environment(const Clock& clock)
   return std::make_unique<SteppedClock>(clock, step_ms, after_ms);
 }
 
-int64_t SteppedClock::now_ms() const {
-  return clock_.now_ms() + (clock_.steady_ns() >= from_ns_ ? step_ms_ : 0);
-}
+int64_t SteppedClock::now_ms() const { return clock_.now_ms() + (clock_.steady_ns() >= from_ns_ ? step_ms_ : 0); }
 
 }  // namespace bloomring

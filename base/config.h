@@ -124,7 +124,8 @@ class Config {
     key.default_ = key.get_();
     return key;
   }
-  // A number of bytes, plain or with a suffix: 512MiB, 2GiB, 1.5GiB, 500MB (of 1000 kB). Printed with a suffix of 1024s.
+  // A number of bytes, plain or with a suffix: 512MiB, 2GiB, 1.5GiB, 500MB (of 1000 kB). Printed with a suffix of
+  // 1024s.
   ConfigKey& bytes(std::string name, uint64_t* target);
   ConfigKey& real(std::string name, double* target);
   ConfigKey& boolean(std::string name, bool* target);

@@ -22,9 +22,10 @@ std::string short_number(double value) {
 }
 
 constexpr std::pair<std::string_view, double> kByteSuffixes[] = {
-    {"KiB", 1024.0},       {"MiB", 1048576.0},  {"GiB", 1073741824.0}, {"TiB", 1099511627776.0}, {"kB", 1e3}, {"MB", 1e6},
-    {"GB", 1e9},           {"TB", 1e12},        {"K", 1024.0},         {"M", 1048576.0},         {"G", 1073741824.0},
-    {"T", 1099511627776.0}, {"B", 1.0},         {"", 1.0}};
+    {"KiB", 1024.0}, {"MiB", 1048576.0}, {"GiB", 1073741824.0}, {"TiB", 1099511627776.0},
+    {"kB", 1e3},     {"MB", 1e6},        {"GB", 1e9},           {"TB", 1e12},
+    {"K", 1024.0},   {"M", 1048576.0},   {"G", 1073741824.0},   {"T", 1099511627776.0},
+    {"B", 1.0},      {"", 1.0}};
 
 std::optional<int64_t> parse_bytes(std::string text) {
   text.erase(std::remove(text.begin(), text.end(), ' '), text.end());

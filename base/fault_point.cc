@@ -105,7 +105,8 @@ Status arm_fault_points(std::string_view text) {
     const std::string_view one = cut(text, ',');
     wanted.push_back(std::make_unique<Rule>());
     if (!read_rule(one, *wanted.back())) {
-      return invalid("BLOOMRING_FAULT_POINT: " + std::string(one) + ": must be NAME[:VISIT][=exit|stall:MS|fail:TIMES]");
+      return invalid("BLOOMRING_FAULT_POINT: " + std::string(one) +
+                     ": must be NAME[:VISIT][=exit|stall:MS|fail:TIMES]");
     }
   }
   rules() = std::move(wanted);

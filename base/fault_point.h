@@ -3,9 +3,9 @@
 // `fault_point("window.staged")` does nothing but read one flag unless a test armed it: the simulation installs a
 // handler that throws; a process is armed by its environment, as
 //
-//   BLOOMRING_FAULT_POINT=window.staged:3                 ends the process, as kill -9 would, the third time it comes by
-//   BLOOMRING_FAULT_POINT=store.read:1=stall:2000         holds the thread for 2 s, the first time
-//   BLOOMRING_FAULT_POINT=store.apply:2=fail:50           50 times in a row, from the second on, kRetry instead
+//   BLOOMRING_FAULT_POINT=window.staged:3          ends the process, as kill -9 would, the third time it comes by
+//   BLOOMRING_FAULT_POINT=store.read:1=stall:2000  holds the thread for 2 s, the first time
+//   BLOOMRING_FAULT_POINT=store.apply:2=fail:50    50 times in a row, from the second on, kRetry instead
 //
 // or several of these with commas between them. Only `injected_failure` can fail; other points ignore `fail`.
 // The names are listed where they are used; docs/guarantees.md has the table.

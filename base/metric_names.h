@@ -1,8 +1,8 @@
 // The table of all metrics: declared once here, used by every folder, printed by `bloomring reference metrics`.
 //
 // Words are those of the glossary. A lag is a number of log records: of processing (log end minus applied), which is a
-// backlog, and of custody (log end minus committed), which is at least what the ring holds by design and says how far back a lost disk would have to read.
-// Absent means unknown; there is no -1.
+// backlog, and of custody (log end minus committed), which is at least what the ring holds by design and says how far
+// back a lost disk would have to read. Absent means unknown; there is no -1.
 #pragma once
 
 #include <span>
@@ -28,265 +28,256 @@ inline constexpr double kErrorBuckets[] = {0.00001, 0.0001, 0.001, 0.0025, 0.005
 
 // --- ingest ---
 inline constexpr MetricDecl kIngestRecords{
-    "bloomring_ingest_records_total", MetricType::kCounter,
+    "bloomring_ingest_records_total",
+    MetricType::kCounter,
     "Play records read, by what became of them: accepted into a block, refused to the dead-letter topic, or "
     "dropped as a repeat.",
     {{{"result", "accepted|refused|repeat"}}}};
-inline constexpr MetricDecl kIngestRefused{
-    "bloomring_ingest_refused_total", MetricType::kCounter,
-    "Play records refused, by reason.",
-    {{{"reason", kRefusalReasons}}}};
-inline constexpr MetricDecl kBlocks{
-    "bloomring_blocks_total", MetricType::kCounter,
-    "Event blocks closed and handed to the Kafka client."};
-inline constexpr MetricDecl kBlockBytes{
-    "bloomring_block_bytes_total", MetricType::kCounter,
-    "Bytes of these event blocks, before compression."};
+inline constexpr MetricDecl kIngestRefused{"bloomring_ingest_refused_total",
+                                           MetricType::kCounter,
+                                           "Play records refused, by reason.",
+                                           {{{"reason", kRefusalReasons}}}};
+inline constexpr MetricDecl kBlocks{"bloomring_blocks_total", MetricType::kCounter,
+                                    "Event blocks closed and handed to the Kafka client."};
+inline constexpr MetricDecl kBlockBytes{"bloomring_block_bytes_total", MetricType::kCounter,
+                                        "Bytes of these event blocks, before compression."};
 
 // --- every stage ---
 inline constexpr MetricDecl kDeadLetters{
-    "bloomring_dead_letters_total", MetricType::kCounter,
+    "bloomring_dead_letters_total",
+    MetricType::kCounter,
     "Records refused to the dead-letter topic, by the stage that refused them and the reason.",
     {{{"stage", kStages}, {"reason", kRefusalReasons}}}};
 inline constexpr MetricDecl kProcessingLag{
-    "bloomring_processing_lag_records", MetricType::kGauge,
+    "bloomring_processing_lag_records",
+    MetricType::kGauge,
     "Log records at or after the applied offset: the backlog of a stage, by partition.",
     {{{"stage", kStages}, {"topic", ""}, {"partition", ""}}}};
 inline constexpr MetricDecl kCustodyLag{
-    "bloomring_custody_lag_records", MetricType::kGauge,
+    "bloomring_custody_lag_records",
+    MetricType::kGauge,
     "Log records at or after the committed offset. For the window stage at least what the ring holds, by "
     "design: not a backlog.",
     {{{"stage", kStages}, {"topic", ""}, {"partition", ""}}}};
-inline constexpr MetricDecl kAppliedOffset{
-    "bloomring_applied_offset", MetricType::kGauge,
-    "Next offset that a stage will apply, by partition.",
-    {{{"stage", kStages}, {"topic", ""}, {"partition", ""}}}};
-inline constexpr MetricDecl kCommittedOffset{
-    "bloomring_committed_offset", MetricType::kGauge,
-    "Offset last committed for the group of a stage, by partition.",
-    {{{"stage", kStages}, {"topic", ""}, {"partition", ""}}}};
-inline constexpr MetricDecl kAssignedPartitions{
-    "bloomring_assigned_partitions", MetricType::kGauge,
-    "Partitions that a stage of this process holds.",
-    {{{"stage", kStages}}}};
-inline constexpr MetricDecl kRebalances{
-    "bloomring_rebalances_total", MetricType::kCounter,
-    "Changes of a stage's assignment by its consumer group.",
-    {{{"stage", kStages}, {"kind", "assign|revoke|lost"}}}};
+inline constexpr MetricDecl kAppliedOffset{"bloomring_applied_offset",
+                                           MetricType::kGauge,
+                                           "Next offset that a stage will apply, by partition.",
+                                           {{{"stage", kStages}, {"topic", ""}, {"partition", ""}}}};
+inline constexpr MetricDecl kCommittedOffset{"bloomring_committed_offset",
+                                             MetricType::kGauge,
+                                             "Offset last committed for the group of a stage, by partition.",
+                                             {{{"stage", kStages}, {"topic", ""}, {"partition", ""}}}};
+inline constexpr MetricDecl kAssignedPartitions{"bloomring_assigned_partitions",
+                                                MetricType::kGauge,
+                                                "Partitions that a stage of this process holds.",
+                                                {{{"stage", kStages}}}};
+inline constexpr MetricDecl kRebalances{"bloomring_rebalances_total",
+                                        MetricType::kCounter,
+                                        "Changes of a stage's assignment by its consumer group.",
+                                        {{{"stage", kStages}, {"kind", "assign|revoke|lost"}}}};
 inline constexpr MetricDecl kCommits{
-    "bloomring_commits_total", MetricType::kCounter,
+    "bloomring_commits_total",
+    MetricType::kCounter,
     "Commits of offsets, by what came of them. A failed commit only means that records are read again.",
     {{{"stage", kStages}, {"result", "ok|failed"}}}};
-inline constexpr MetricDecl kStageUp{
-    "bloomring_stage_up", MetricType::kGauge,
-    "1 while a stage runs in this process, 0 when it has stopped on a failure.",
-    {{{"stage", kStages}}}};
+inline constexpr MetricDecl kStageUp{"bloomring_stage_up",
+                                     MetricType::kGauge,
+                                     "1 while a stage runs in this process, 0 when it has stopped on a failure.",
+                                     {{{"stage", kStages}}}};
 inline constexpr MetricDecl kStageReady{
-    "bloomring_stage_ready", MetricType::kGauge,
+    "bloomring_stage_ready",
+    MetricType::kGauge,
     "1 while a stage does its work on all it was assigned, 0 while it starts or rebuilds.",
     {{{"stage", kStages}}}};
 inline constexpr MetricDecl kRebuildEventsLeft{
-    "bloomring_rebuild_events_left", MetricType::kGauge,
+    "bloomring_rebuild_events_left",
+    MetricType::kGauge,
     "Events that a stage has still to read back of what the log held when its partitions started; 0 when it is there.",
     {{{"stage", "window|serve"}}}};
-inline constexpr MetricDecl kRebuildRate{
-    "bloomring_rebuild_events_per_second", MetricType::kGauge,
-    "How fast a stage reads back, since it began; 0 when it is there.",
-    {{{"stage", "window|serve"}}}};
-inline constexpr MetricDecl kRebuildSecondsLeft{
-    "bloomring_rebuild_seconds_left", MetricType::kGauge,
-    "How long reading back will go on at that rate; 0 when it is there.",
-    {{{"stage", "window|serve"}}}};
+inline constexpr MetricDecl kRebuildRate{"bloomring_rebuild_events_per_second",
+                                         MetricType::kGauge,
+                                         "How fast a stage reads back, since it began; 0 when it is there.",
+                                         {{{"stage", "window|serve"}}}};
+inline constexpr MetricDecl kRebuildSecondsLeft{"bloomring_rebuild_seconds_left",
+                                                MetricType::kGauge,
+                                                "How long reading back will go on at that rate; 0 when it is there.",
+                                                {{{"stage", "window|serve"}}}};
 inline constexpr MetricDecl kStalledTasks{
     "bloomring_stalled_tasks", MetricType::kGauge,
     "Tasks and other work of the process's threads that have made no step for process.stall_seconds."};
 
 // --- window ---
-inline constexpr MetricDecl kWindowRecords{
-    "bloomring_window_records_total", MetricType::kCounter,
-    "Event blocks applied to the ring."};
-inline constexpr MetricDecl kWindowEvents{
-    "bloomring_window_events_total", MetricType::kCounter,
-    "Events applied to the ring."};
+inline constexpr MetricDecl kWindowRecords{"bloomring_window_records_total", MetricType::kCounter,
+                                           "Event blocks applied to the ring."};
+inline constexpr MetricDecl kWindowEvents{"bloomring_window_events_total", MetricType::kCounter,
+                                          "Events applied to the ring."};
 inline constexpr MetricDecl kMergedOffset{
-    "bloomring_merged_offset", MetricType::kGauge,
+    "bloomring_merged_offset",
+    MetricType::kGauge,
     "Merged watermark: every event of the log below this offset is in the filter store, by partition.",
     {{{"partition", ""}}}};
-inline constexpr MetricDecl kSlots{
-    "bloomring_slots", MetricType::kGauge,
-    "Slots of all partitions that this process holds, by state.",
-    {{{"state", "filling|sealed|draining|merged|free"}}}};
+inline constexpr MetricDecl kSlots{"bloomring_slots",
+                                   MetricType::kGauge,
+                                   "Slots of all partitions that this process holds, by state.",
+                                   {{{"state", "filling|sealed|draining|merged|free"}}}};
 inline constexpr MetricDecl kSlotState{
-    "bloomring_slot_state", MetricType::kGauge,
+    "bloomring_slot_state",
+    MetricType::kGauge,
     "The ring of each partition: 1 for the state that each of its slots is in.",
     {{{"partition", ""}, {"slot", ""}, {"state", "filling|sealed|draining|merged|free"}}}};
 inline constexpr MetricDecl kOldestUnmerged{
-    "bloomring_oldest_unmerged_slot_timestamp_seconds", MetricType::kGauge,
+    "bloomring_oldest_unmerged_slot_timestamp_seconds",
+    MetricType::kGauge,
     "Log time at which the oldest sealed and not yet merged slot of a partition began.",
     {{{"partition", ""}}}};
 inline constexpr MetricDecl kDrains{
-    "bloomring_drains_total", MetricType::kCounter,
+    "bloomring_drains_total",
+    MetricType::kCounter,
     "Drains of slots started, by attempt: in the hour after its own, the hour after that, or a lap later.",
     {{{"attempt", "first|second|lap"}}}};
 inline constexpr MetricDecl kDrainsAbandoned{
     "bloomring_drains_abandoned_total", MetricType::kCounter,
     "Drains given up because the ring came round while they were under way; their data is drained a lap later."};
-inline constexpr MetricDecl kBatches{
-    "bloomring_batches_total", MetricType::kCounter,
-    "User batches acknowledged by the log."};
-inline constexpr MetricDecl kBatchPlays{
-    "bloomring_batch_plays_total", MetricType::kCounter,
-    "Plays in the user batches acknowledged by the log."};
+inline constexpr MetricDecl kBatches{"bloomring_batches_total", MetricType::kCounter,
+                                     "User batches acknowledged by the log."};
+inline constexpr MetricDecl kBatchPlays{"bloomring_batch_plays_total", MetricType::kCounter,
+                                        "Plays in the user batches acknowledged by the log."};
 
-inline constexpr MetricDecl kCustodyGap{
-    "bloomring_custody_gap_records", MetricType::kGauge,
-    "Records that are not merged and that the log has already removed, by partition: they exist only in the local state "
-    "of the process that holds it. 0 when all is well.",
-    {{{"partition", ""}}}};
+inline constexpr MetricDecl kCustodyGap{"bloomring_custody_gap_records",
+                                        MetricType::kGauge,
+                                        "Records that are not merged and that the log has already removed, by "
+                                        "partition: they exist only in the local state "
+                                        "of the process that holds it. 0 when all is well.",
+                                        {{{"partition", ""}}}};
 
 // --- merge ---
-inline constexpr MetricDecl kMergeRecords{
-    "bloomring_merge_records_total", MetricType::kCounter,
-    "Records of the batch topic applied, by kind.",
-    {{{"kind", "batch|slot_end"}}}};
-inline constexpr MetricDecl kMergedPlays{
-    "bloomring_merged_plays_total", MetricType::kCounter,
-    "Plays united with filters."};
-inline constexpr MetricDecl kExpiredPlays{
-    "bloomring_expired_plays_total", MetricType::kCounter,
-    "Plays skipped because the filter of their period has expired."};
+inline constexpr MetricDecl kMergeRecords{"bloomring_merge_records_total",
+                                          MetricType::kCounter,
+                                          "Records of the batch topic applied, by kind.",
+                                          {{{"kind", "batch|slot_end"}}}};
+inline constexpr MetricDecl kMergedPlays{"bloomring_merged_plays_total", MetricType::kCounter,
+                                         "Plays united with filters."};
+inline constexpr MetricDecl kExpiredPlays{"bloomring_expired_plays_total", MetricType::kCounter,
+                                          "Plays skipped because the filter of their period has expired."};
 inline constexpr MetricDecl kForgottenPlays{
     "bloomring_forgotten_plays_total", MetricType::kCounter,
     "Plays skipped because the user had forgotten them: late ones and replays."};
-inline constexpr MetricDecl kMergedForgets{
-    "bloomring_merged_forgets_total", MetricType::kCounter,
-    "Forgets taken into the filter store."};
-inline constexpr MetricDecl kStoreUpdates{
-    "bloomring_store_updates_total", MetricType::kCounter,
-    "Updates of filters handed to the filter store."};
-inline constexpr MetricDecl kStoreBytes{
-    "bloomring_store_bytes_total", MetricType::kCounter,
-    "Bytes of keys and values handed to the filter store."};
+inline constexpr MetricDecl kMergedForgets{"bloomring_merged_forgets_total", MetricType::kCounter,
+                                           "Forgets taken into the filter store."};
+inline constexpr MetricDecl kStoreUpdates{"bloomring_store_updates_total", MetricType::kCounter,
+                                          "Updates of filters handed to the filter store."};
+inline constexpr MetricDecl kStoreBytes{"bloomring_store_bytes_total", MetricType::kCounter,
+                                        "Bytes of keys and values handed to the filter store."};
 inline constexpr MetricDecl kStorePhysicalBytes{
     "bloomring_store_physical_bytes_total", MetricType::kCounter,
     "Bytes that the embedded filter store has written to disk for it: log, flush and compaction."};
-inline constexpr MetricDecl kStoreDiskBytes{
-    "bloomring_store_disk_bytes", MetricType::kGauge,
-    "Bytes on disk of the embedded filter store."};
-inline constexpr MetricDecl kStoreBackups{
-    "bloomring_store_backups_total", MetricType::kCounter,
-    "Backups of the embedded filter store by this process.",
-    {{{"result", "ok|failed"}}}};
-inline constexpr MetricDecl kStoreBackupTime{
-    "bloomring_store_backup_timestamp_seconds", MetricType::kGauge,
-    "When the newest backup of the embedded filter store was taken."};
+inline constexpr MetricDecl kStoreDiskBytes{"bloomring_store_disk_bytes", MetricType::kGauge,
+                                            "Bytes on disk of the embedded filter store."};
+inline constexpr MetricDecl kStoreBackups{"bloomring_store_backups_total",
+                                          MetricType::kCounter,
+                                          "Backups of the embedded filter store by this process.",
+                                          {{{"result", "ok|failed"}}}};
+inline constexpr MetricDecl kStoreBackupTime{"bloomring_store_backup_timestamp_seconds", MetricType::kGauge,
+                                             "When the newest backup of the embedded filter store was taken."};
 inline constexpr MetricDecl kStoreErrors{
-    "bloomring_store_errors_total", MetricType::kCounter,
+    "bloomring_store_errors_total",
+    MetricType::kCounter,
     "Failed operations on the filter store; `apply` is every one of the merge stage.",
     {{{"op", "apply|read|refresh"}}}};
 
 // --- serve ---
-inline constexpr MetricDecl kServeRecords{
-    "bloomring_serve_records_total", MetricType::kCounter,
-    "Event blocks applied to the recent plays."};
-inline constexpr MetricDecl kServeEvents{
-    "bloomring_serve_events_total", MetricType::kCounter,
-    "Events applied to the recent plays."};
+inline constexpr MetricDecl kServeRecords{"bloomring_serve_records_total", MetricType::kCounter,
+                                          "Event blocks applied to the recent plays."};
+inline constexpr MetricDecl kServeEvents{"bloomring_serve_events_total", MetricType::kCounter,
+                                         "Events applied to the recent plays."};
 inline constexpr MetricDecl kEventToSeen{
-    "bloomring_event_to_seen_seconds", MetricType::kHistogram,
+    "bloomring_event_to_seen_seconds",
+    MetricType::kHistogram,
     "Delay from the event time of a block's newest event to the moment queries see it.",
-    {}, kDelayBuckets};
+    {},
+    kDelayBuckets};
 inline constexpr MetricDecl kQuerySeconds{
-    "bloomring_query_seconds", MetricType::kHistogram,
+    "bloomring_query_seconds",
+    MetricType::kHistogram,
     "Time to answer a call, by result: answered, refused (invalid, overload, not ready, deadline), or failed.",
-    {{{"result", "ok|refused|failed"}}}, kQueryBuckets};
-inline constexpr MetricDecl kCandidates{
-    "bloomring_candidates_total", MetricType::kCounter,
-    "Candidates answered, by verdict: unseen, or seen with the reason.",
-    {{{"verdict", "unseen|client|served|recent|filter"}}}};
-inline constexpr MetricDecl kCallsInFlight{
-    "bloomring_calls_in_flight", MetricType::kGauge,
-    "Calls of the query service that are being answered now."};
+    {{{"result", "ok|refused|failed"}}},
+    kQueryBuckets};
+inline constexpr MetricDecl kCandidates{"bloomring_candidates_total",
+                                        MetricType::kCounter,
+                                        "Candidates answered, by verdict: unseen, or seen with the reason.",
+                                        {{{"verdict", "unseen|client|served|recent|filter"}}}};
+inline constexpr MetricDecl kCallsInFlight{"bloomring_calls_in_flight", MetricType::kGauge,
+                                           "Calls of the query service that are being answered now."};
 inline constexpr MetricDecl kCallsRefused{
-    "bloomring_calls_refused_total", MetricType::kCounter,
+    "bloomring_calls_refused_total",
+    MetricType::kCounter,
     "Calls, and requests of batches, that were refused, by cause: bad input, a partition that nobody could answer for, "
     "too many calls or reads at once, a deadline that had passed, or an incomplete answer where strict was asked for.",
     {{{"cause", "invalid|unavailable|overload|deadline|strict"}}}};
 inline constexpr MetricDecl kCallsForwarded{
-    "bloomring_calls_forwarded_total", MetricType::kCounter,
+    "bloomring_calls_forwarded_total",
+    MetricType::kCounter,
     "Calls passed on to other replicas, which hold their partitions, by whether one of them answered.",
     {{{"result", "answered|unavailable"}}}};
 inline constexpr MetricDecl kAnswersIncomplete{
-    "bloomring_answers_incomplete_total", MetricType::kCounter,
+    "bloomring_answers_incomplete_total",
+    MetricType::kCounter,
     "Answers in which a source was missing or behind, by source. An answer that lacks two is counted for each.",
     {{{"source", "recent|served|filters"}}}};
-inline constexpr MetricDecl kAnswersRelaxed{
-    "bloomring_answers_relaxed_total", MetricType::kCounter,
-    "Answers in which something seen was brought back because of min_keep."};
+inline constexpr MetricDecl kAnswersRelaxed{"bloomring_answers_relaxed_total", MetricType::kCounter,
+                                            "Answers in which something seen was brought back because of min_keep."};
 inline constexpr MetricDecl kAnswerExpectedError{
-    "bloomring_answer_expected_error", MetricType::kHistogram,
+    "bloomring_answer_expected_error",
+    MetricType::kHistogram,
     "Computed false positive rate of answers: that an item which the user never played is called seen, over all the "
     "filters that were read. Its mean is sum over count.",
-    {}, kErrorBuckets};
+    {},
+    kErrorBuckets};
 inline constexpr MetricDecl kFilterCacheLookups{
-    "bloomring_filter_cache_lookups_total", MetricType::kCounter,
+    "bloomring_filter_cache_lookups_total",
+    MetricType::kCounter,
     "Looks into the cache of filters: found, absent, or there but no longer exact.",
     {{{"result", "hit|miss|stale"}}}};
-inline constexpr MetricDecl kFilterCacheEvictions{
-    "bloomring_filter_cache_evictions_total", MetricType::kCounter,
-    "Users whose filters left the cache to stay within its bound."};
-inline constexpr MetricDecl kFilterCacheUsers{
-    "bloomring_filter_cache_users", MetricType::kGauge,
-    "Users whose filters are in the cache."};
-inline constexpr MetricDecl kFilterCacheBytes{
-    "bloomring_filter_cache_bytes", MetricType::kGauge,
-    "Memory of the cache of filters."};
+inline constexpr MetricDecl kFilterCacheEvictions{"bloomring_filter_cache_evictions_total", MetricType::kCounter,
+                                                  "Users whose filters left the cache to stay within its bound."};
+inline constexpr MetricDecl kFilterCacheUsers{"bloomring_filter_cache_users", MetricType::kGauge,
+                                              "Users whose filters are in the cache."};
+inline constexpr MetricDecl kFilterCacheBytes{"bloomring_filter_cache_bytes", MetricType::kGauge,
+                                              "Memory of the cache of filters."};
 inline constexpr MetricDecl kFilterCacheBytesMax{
     "bloomring_filter_cache_bytes_max", MetricType::kGauge,
     "Bound of the memory of the cache of filters: its part of memory.limit."};
 inline constexpr MetricDecl kAnswersSaturated{
     "bloomring_answers_saturated_total", MetricType::kCounter,
     "Answers for which a filter past its hard cap was read: the error budget is not held for that user."};
-inline constexpr MetricDecl kRecentEntries{
-    "bloomring_recent_entries", MetricType::kGauge,
-    "Recent plays held in memory for queries."};
-inline constexpr MetricDecl kRecentBytes{
-    "bloomring_recent_bytes", MetricType::kGauge,
-    "Memory of the recent plays held for queries."};
-inline constexpr MetricDecl kServedEntries{
-    "bloomring_served_entries", MetricType::kGauge,
-    "Served items held in memory for queries."};
-inline constexpr MetricDecl kServedBytes{
-    "bloomring_served_bytes", MetricType::kGauge,
-    "Memory of the served items held for queries."};
+inline constexpr MetricDecl kRecentEntries{"bloomring_recent_entries", MetricType::kGauge,
+                                           "Recent plays held in memory for queries."};
+inline constexpr MetricDecl kRecentBytes{"bloomring_recent_bytes", MetricType::kGauge,
+                                         "Memory of the recent plays held for queries."};
+inline constexpr MetricDecl kServedEntries{"bloomring_served_entries", MetricType::kGauge,
+                                           "Served items held in memory for queries."};
+inline constexpr MetricDecl kServedBytes{"bloomring_served_bytes", MetricType::kGauge,
+                                         "Memory of the served items held for queries."};
 
 // --- process ---
 inline constexpr MetricDecl kBuildInfo{
-    "bloomring_build_info", MetricType::kGauge,
-    "Always 1; the version is in the label.",
-    {{{"version", ""}}}};
-inline constexpr MetricDecl kLogMessages{
-    "bloomring_log_messages_total", MetricType::kCounter,
-    "Log lines by level, written or not.",
-    {{{"level", "debug|info|warning|error"}}}};
-inline constexpr MetricDecl kProcessCpu{
-    "process_cpu_seconds_total", MetricType::kCounter,
-    "User and system CPU time of the process in seconds."};
-inline constexpr MetricDecl kProcessResident{
-    "process_resident_memory_bytes", MetricType::kGauge,
-    "Resident memory of the process in bytes."};
-inline constexpr MetricDecl kProcessVirtual{
-    "process_virtual_memory_bytes", MetricType::kGauge,
-    "Virtual memory of the process in bytes."};
-inline constexpr MetricDecl kProcessFds{
-    "process_open_fds", MetricType::kGauge,
-    "Open file descriptors of the process."};
-inline constexpr MetricDecl kProcessFdsMax{
-    "process_max_fds", MetricType::kGauge,
-    "Most file descriptors the process may open."};
-inline constexpr MetricDecl kProcessStart{
-    "process_start_time_seconds", MetricType::kGauge,
-    "Start of the process in seconds since 1970-01-01 UTC."};
+    "bloomring_build_info", MetricType::kGauge, "Always 1; the version is in the label.", {{{"version", ""}}}};
+inline constexpr MetricDecl kLogMessages{"bloomring_log_messages_total",
+                                         MetricType::kCounter,
+                                         "Log lines by level, written or not.",
+                                         {{{"level", "debug|info|warning|error"}}}};
+inline constexpr MetricDecl kProcessCpu{"process_cpu_seconds_total", MetricType::kCounter,
+                                        "User and system CPU time of the process in seconds."};
+inline constexpr MetricDecl kProcessResident{"process_resident_memory_bytes", MetricType::kGauge,
+                                             "Resident memory of the process in bytes."};
+inline constexpr MetricDecl kProcessVirtual{"process_virtual_memory_bytes", MetricType::kGauge,
+                                            "Virtual memory of the process in bytes."};
+inline constexpr MetricDecl kProcessFds{"process_open_fds", MetricType::kGauge,
+                                        "Open file descriptors of the process."};
+inline constexpr MetricDecl kProcessFdsMax{"process_max_fds", MetricType::kGauge,
+                                           "Most file descriptors the process may open."};
+inline constexpr MetricDecl kProcessStart{"process_start_time_seconds", MetricType::kGauge,
+                                          "Start of the process in seconds since 1970-01-01 UTC."};
 
 // All of the above, in this order.
 std::span<const MetricDecl* const> all();

@@ -61,9 +61,10 @@ Status fatal(std::string message);
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::move(value)) {}             // NOLINT: a value is a result
-  Result(Status status) : state_(std::move(status)) {       // NOLINT: so is a failure
-    if (std::get<Status>(state_).ok()) check_failed("!status.ok()", __FILE__, __LINE__, "a Result made of an ok Status");
+  Result(T value) : state_(std::move(value)) {}        // NOLINT: a value is a result
+  Result(Status status) : state_(std::move(status)) {  // NOLINT: so is a failure
+    if (std::get<Status>(state_).ok())
+      check_failed("!status.ok()", __FILE__, __LINE__, "a Result made of an ok Status");
   }
 
   bool ok() const { return std::holds_alternative<T>(state_); }
@@ -92,24 +93,24 @@ class [[nodiscard]] Result {
 }  // namespace bloomring
 
 // Ends the process with the place and the message. For invariants, never for input.
-#define BLOOMRING_CHECK(expression, message)                                                    \
-  do {                                                                                          \
-    if (!(expression)) ::bloomring::check_failed(#expression, __FILE__, __LINE__, (message));   \
+#define BLOOMRING_CHECK(expression, message)                                                  \
+  do {                                                                                        \
+    if (!(expression)) ::bloomring::check_failed(#expression, __FILE__, __LINE__, (message)); \
   } while (false)
 
 // Returns the failure of a Status expression to the caller.
-#define BLOOMRING_TRY(expression)                                   \
-  do {                                                              \
-    ::bloomring::Status try_status = (expression);                  \
-    if (!try_status.ok()) return try_status;                        \
+#define BLOOMRING_TRY(expression)                  \
+  do {                                             \
+    ::bloomring::Status try_status = (expression); \
+    if (!try_status.ok()) return try_status;       \
   } while (false)
 
 // Declares `target` as the value of a Result expression, or returns its failure to the caller.
-#define BLOOMRING_TRY_ASSIGN(target, expression)                    \
+#define BLOOMRING_TRY_ASSIGN(target, expression) \
   BLOOMRING_TRY_ASSIGN_IMPL(BLOOMRING_CONCAT(try_result_, __LINE__), target, expression)
-#define BLOOMRING_TRY_ASSIGN_IMPL(name, target, expression)         \
-  auto name = (expression);                                         \
-  if (!name.ok()) return std::move(name).status();                  \
+#define BLOOMRING_TRY_ASSIGN_IMPL(name, target, expression) \
+  auto name = (expression);                                 \
+  if (!name.ok()) return std::move(name).status();          \
   target = std::move(name).value()
 #define BLOOMRING_CONCAT(a, b) BLOOMRING_CONCAT_IMPL(a, b)
 #define BLOOMRING_CONCAT_IMPL(a, b) a##b

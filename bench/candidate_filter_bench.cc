@@ -1,13 +1,12 @@
 // One question to the query core: 10,000 candidates of which 500 were played, 4 months of 3,000 plays, a lap of 300
 // recent plays, 100 served, filters cached. Over 64 users in turn, so that their filters do not all stay in the
 // first-level caches. The budget is 150 us of CPU for all of it, hashing included.
-#include "serving/candidate_filter.h"
-
 #include <benchmark/benchmark.h>
 
 #include <random>
 
 #include "base/hash.h"
+#include "serving/candidate_filter.h"
 #include "serving/request_codec.h"
 #include "state/memory_filter_store.h"
 
@@ -28,8 +27,11 @@ uint64_t first_play(uint64_t user) { return user * 100'000; }
 
 struct World {
   World()
-      : clock(kNowMs), calendar(Calendar::create({}).value()), store({}, calendar, clock, 1),
-        core(store, calendar, clock, {}), partition(PartitionId(0), {}, calendar, Offset(0)) {
+      : clock(kNowMs),
+        calendar(Calendar::create({}).value()),
+        store({}, calendar, clock, 1),
+        core(store, calendar, clock, {}),
+        partition(PartitionId(0), {}, calendar, Offset(0)) {
     for (uint64_t user = 0; user < kUsers; ++user) fill(user);
     partition.set_fresh_at_ms(kNowMs);
     partition.set_ready();
@@ -41,7 +43,8 @@ struct World {
     std::vector<ItemHash> items;
     for (uint64_t month = 0; month < kMonths; ++month) {
       items.clear();
-      for (uint64_t i = 0; i < kPlaysInAMonth; ++i) items.push_back(item_hash(item_of(first_play(user) + month * kPlaysInAMonth + i)));
+      for (uint64_t i = 0; i < kPlaysInAMonth; ++i)
+        items.push_back(item_hash(item_of(first_play(user) + month * kPlaysInAMonth + i)));
       const FilterUpdate update{key, window[month], items};
       BLOOMRING_CHECK(store.apply(std::span(&update, 1)).ok(), "memory does not fail");
     }
@@ -130,9 +133,11 @@ BENCHMARK(BM_Hash)->Arg(2'000)->Arg(5'000)->Arg(10'000)->Unit(benchmark::kMicros
 void BM_Core(benchmark::State& state) {
   World world;
   std::vector<DecodedFilter> questions;
-  for (const auto& request : make_requests(static_cast<uint64_t>(state.range(0)))) questions.push_back(decode(request, {}).value());
+  for (const auto& request : make_requests(static_cast<uint64_t>(state.range(0))))
+    questions.push_back(decode(request, {}).value());
   uint64_t turn = 0;
-  for (auto _ : state) benchmark::DoNotOptimize(world.core.answer(world.partition, questions[turn++ % kUsers].question()));
+  for (auto _ : state)
+    benchmark::DoNotOptimize(world.core.answer(world.partition, questions[turn++ % kUsers].question()));
 }
 BENCHMARK(BM_Core)->Arg(2'000)->Arg(5'000)->Arg(10'000)->Unit(benchmark::kMicrosecond);
 
@@ -140,7 +145,8 @@ BENCHMARK(BM_Core)->Arg(2'000)->Arg(5'000)->Arg(10'000)->Unit(benchmark::kMicros
 void BM_CoreWithoutFilters(benchmark::State& state) {
   World world;
   std::vector<DecodedFilter> questions;
-  for (const auto& request : make_requests(static_cast<uint64_t>(state.range(0)))) questions.push_back(decode(request, {}).value());
+  for (const auto& request : make_requests(static_cast<uint64_t>(state.range(0))))
+    questions.push_back(decode(request, {}).value());
   uint64_t turn = 0;
   for (auto _ : state) {
     const FilterQuestion question = questions[turn++ % kUsers].question();
@@ -168,7 +174,8 @@ BENCHMARK(BM_Encode)->Arg(2'000)->Arg(5'000)->Arg(10'000)->Unit(benchmark::kMicr
 // What gRPC does beside: the messages to bytes and back.
 void BM_Parse(benchmark::State& state) {
   std::vector<std::string> bytes;
-  for (const auto& request : make_requests(static_cast<uint64_t>(state.range(0)))) bytes.push_back(request.SerializeAsString());
+  for (const auto& request : make_requests(static_cast<uint64_t>(state.range(0))))
+    bytes.push_back(request.SerializeAsString());
   uint64_t turn = 0;
   for (auto _ : state) {
     v1::FilterRequest request;

@@ -70,10 +70,20 @@ class Node:
         self.events = f"{topics}-events"
         self.batches = f"{topics}-batches"
         config = {
-            "kafka": {"bootstrap": bootstrap, "group_prefix": group or topics,
-                      "properties": dict(each.split("=", 1) for each in options.property)},
-            "topics": {"plays": self.plays, "user_events": self.events, "user_batches": self.batches, "dead": f"{topics}-dead",
-                       "partitions": PARTITIONS, "plays_partitions": PARTITIONS, "replication": 1},
+            "kafka": {
+                "bootstrap": bootstrap,
+                "group_prefix": group or topics,
+                "properties": dict(each.split("=", 1) for each in options.property),
+            },
+            "topics": {
+                "plays": self.plays,
+                "user_events": self.events,
+                "user_batches": self.batches,
+                "dead": f"{topics}-dead",
+                "partitions": PARTITIONS,
+                "plays_partitions": PARTITIONS,
+                "replication": 1,
+            },
             "ring": {"slots": RING_SLOTS, "slot_seconds": options.slot_seconds},
             "store": {"path": str(folder / "store")},
             "state": {"path": str(folder / name)},
@@ -83,7 +93,8 @@ class Node:
         self.config = folder / f"{name}.yaml"
         self.config.write_text(json.dumps(config, indent=1))
         self.process = processes.Process(
-            name, [plays.binary(), "run", "--config", self.config, "--stages", ",".join(stages)], folder)
+            name, [plays.binary(), "run", "--config", self.config, "--stages", ",".join(stages)], folder
+        )
         self.bootstrap = bootstrap
         self._scraped = {}
         self._scrape_due = 0.0
@@ -108,28 +119,54 @@ class Node:
         return sum(processes.values(self._scraped, name, **labels))
 
     def committed(self, stage, topic):
-        return {int(dict(labels)["partition"]): int(offset) for (name, labels), offset in self._scraped.items()
-                if name == "bloomring_committed_offset" and dict(labels)["stage"] == stage and dict(labels)["topic"] == topic}
+        return {
+            int(dict(labels)["partition"]): int(offset)
+            for (name, labels), offset in self._scraped.items()
+            if name == "bloomring_committed_offset"
+            and dict(labels)["stage"] == stage
+            and dict(labels)["topic"] == topic
+        }
 
     def wait_until(self, condition, bound_s, what):
         """Scrapes, not too often, until condition() holds."""
+
         def check():
             if time.monotonic() < self._scrape_due:
                 return False
             self._scrape_due = time.monotonic() + SCRAPE_S
             self.scrape()
             return condition()
+
         self.process.wait_until(check, bound_s, what)
 
     def wait_until_committed(self, stage, topic, bound_s):
         ends = {p: end for p, end in processes.end_offsets(self.bootstrap, topic, PARTITIONS).items() if end}
-        self.wait_until(lambda: all(self.committed(stage, topic).get(p, 0) >= end for p, end in ends.items()), bound_s,
-                        f"{stage} has committed {topic}")
+        self.wait_until(
+            lambda: all(self.committed(stage, topic).get(p, 0) >= end for p, end in ends.items()),
+            bound_s,
+            f"{stage} has committed {topic}",
+        )
 
 
 def generate(node, options, rate=0.0):
-    command = [plays.binary(), "generate", "--bootstrap", node.bootstrap, "--topic", node.plays, "--plays", options.plays,
-               "--users", options.users, "--hours", options.slots, "--id-bytes", options.id_bytes, "--rate", rate]
+    command = [
+        plays.binary(),
+        "generate",
+        "--bootstrap",
+        node.bootstrap,
+        "--topic",
+        node.plays,
+        "--plays",
+        options.plays,
+        "--users",
+        options.users,
+        "--hours",
+        options.slots,
+        "--id-bytes",
+        options.id_bytes,
+        "--rate",
+        rate,
+    ]
     _, out, _ = processes.run(command, bound_s=1800)
     return json.loads(out)
 
@@ -144,14 +181,19 @@ def ingest_once(node, options):
     """A fresh group of one process reads the whole topic. The process is counted from its start."""
     with node:
         start = time.monotonic()
-        node.wait_until(lambda: node.total("bloomring_ingest_records_total") >= options.plays, 900, "every play is read")
+        node.wait_until(
+            lambda: node.total("bloomring_ingest_records_total") >= options.plays, 900, "every play is read"
+        )
         seconds = time.monotonic() - start
         node.wait_until_committed("ingest", node.plays, 300)
         return {
-            "cpu_seconds": cpu_seconds(node.process.pid), "seconds": seconds, "resident_mib": resident_peak_mib(node.process.pid),
+            "cpu_seconds": cpu_seconds(node.process.pid),
+            "seconds": seconds,
+            "resident_mib": resident_peak_mib(node.process.pid),
             "refused": node.total("bloomring_ingest_records_total", result="refused"),
             "repeats": node.total("bloomring_ingest_records_total", result="repeat"),
-            "block_bytes": node.total("bloomring_block_bytes_total"), "blocks": node.total("bloomring_blocks_total"),
+            "block_bytes": node.total("bloomring_block_bytes_total"),
+            "blocks": node.total("bloomring_blocks_total"),
         }
 
 
@@ -167,12 +209,19 @@ def run_ingest(options, server, folder):
         raw_us = raw["cpu_seconds"] * 1e6 / raw["records"]
         ingest_us = ingest["cpu_seconds"] * 1e6 / options.plays
         yield {
-            "part": "ingest", "run": run, "plays": options.plays, "bytes_per_play": sent["bytes"] / sent["plays"],
-            "raw_cpu_us_per_record": raw_us, "raw_records_per_s_wall": raw["records"] / raw["seconds"],
-            "ingest_cpu_us_per_play": ingest_us, "ingest_plays_per_s_wall": options.plays / ingest["seconds"],
+            "part": "ingest",
+            "run": run,
+            "plays": options.plays,
+            "bytes_per_play": sent["bytes"] / sent["plays"],
+            "raw_cpu_us_per_record": raw_us,
+            "raw_records_per_s_wall": raw["records"] / raw["seconds"],
+            "ingest_cpu_us_per_play": ingest_us,
+            "ingest_plays_per_s_wall": options.plays / ingest["seconds"],
             "ingest_rate_of_raw_by_cpu": raw_us / ingest_us,
-            "ingest_repeats": ingest["repeats"], "ingest_refused": ingest["refused"],
-            "block_bytes_per_play": ingest["block_bytes"] / options.plays, "blocks": ingest["blocks"],
+            "ingest_repeats": ingest["repeats"],
+            "ingest_refused": ingest["refused"],
+            "block_bytes_per_play": ingest["block_bytes"] / options.plays,
+            "blocks": ingest["blocks"],
             "ingest_resident_peak_mib": ingest["resident_mib"],
         }
 
@@ -185,10 +234,15 @@ def chain_totals(nodes, options, kafka_folder, store_folder, cpu_used, idle):
     merged = total("bloomring_merged_plays_total")
     per_play = 1.0 / options.plays
     return {
-        "plays": options.plays, "plays_merged": merged, "refused": total("bloomring_ingest_records_total", result="refused"),
+        "plays": options.plays,
+        "plays_merged": merged,
+        "refused": total("bloomring_ingest_records_total", result="refused"),
         "repeats": total("bloomring_ingest_records_total", result="repeat"),
-        "drains": total("bloomring_drains_total"), "batches": total("bloomring_batches_total"),
-        "cpu_seconds": cpu, "cpu_us_per_play": cpu * 1e6 * per_play, "plays_per_cpu_second": options.plays / cpu,
+        "drains": total("bloomring_drains_total"),
+        "batches": total("bloomring_batches_total"),
+        "cpu_seconds": cpu,
+        "cpu_us_per_play": cpu * 1e6 * per_play,
+        "plays_per_cpu_second": options.plays / cpu,
         "times_kafka_streams": options.plays / cpu / KAFKA_STREAMS_PLAYS_PER_CPU_S,
         "idle_cpu_per_second": idle,
         "store_logical_bytes_per_play": total("bloomring_store_bytes_total") * per_play,
@@ -213,7 +267,9 @@ def run_chain(options, server, folder, split):
     for run in range(options.runs):
         own = folder / f"{part}-{run}"
         own.mkdir()
-        nodes = [Node(own, server.bootstrap, options, name, stages, f"{part}-{run}") for name, stages in placements.items()]
+        nodes = [
+            Node(own, server.bootstrap, options, name, stages, f"{part}-{run}") for name, stages in placements.items()
+        ]
         ingest = nodes[-1]
         window = nodes[list(placements).index("window")] if split else nodes[0]
         ingest.make_topics()
@@ -235,12 +291,19 @@ def run_chain(options, server, folder, split):
             used = [cpu_seconds(pid) - cpu for pid, cpu in zip(pids, before)]
             for node in nodes:
                 node.scrape()
-            found = {"part": part, "run": run, "seconds": seconds, "sent_per_s": sent["plays_per_second"],
-                     "slot_seconds": options.slot_seconds}
+            found = {
+                "part": part,
+                "run": run,
+                "seconds": seconds,
+                "sent_per_s": sent["plays_per_second"],
+                "slot_seconds": options.slot_seconds,
+            }
             found |= chain_totals(nodes, options, server.folder, own / "store", used, idle)
             if split:
                 found |= {f"{name}_cpu_us_per_play": cpu * 1e6 / options.plays for name, cpu in zip(placements, used)}
-                found |= {f"{node.process.name}_resident_peak_mib": resident_peak_mib(node.process.pid) for node in nodes}
+                found |= {
+                    f"{node.process.name}_resident_peak_mib": resident_peak_mib(node.process.pid) for node in nodes
+                }
             found["broker_cpu_us_per_play"] = (cpu_seconds(server.pids[0]) - broker_before) * 1e6 / options.plays
             yield found
 
@@ -265,17 +328,27 @@ def main():
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--plays", type=int, default=4_000_000)
     parser.add_argument("--users", type=int, default=40_000)
-    parser.add_argument("--slots", type=int, default=24, help="slots that the plays span, and hours of their event times")
+    parser.add_argument(
+        "--slots", type=int, default=24, help="slots that the plays span, and hours of their event times"
+    )
     parser.add_argument("--slot-seconds", type=int, default=2, help="length of a slot (default %(default)s)")
     parser.add_argument("--id-bytes", type=int, default=0, help="fill ids up to this length")
-    parser.add_argument("--property", action="append", default=[], metavar="NAME=VALUE", help="one more of kafka.properties")
+    parser.add_argument(
+        "--property", action="append", default=[], metavar="NAME=VALUE", help="one more of kafka.properties"
+    )
     parser.add_argument("--kafka", default=kafka_server.VERSIONS[0])
     options = parser.parse_args()
-    parts = {"ingest": run_ingest, "chain": lambda *where: run_chain(*where, split=False),
-             "split": lambda *where: run_chain(*where, split=True)}
+    parts = {
+        "ingest": run_ingest,
+        "chain": lambda *where: run_chain(*where, split=False),
+        "split": lambda *where: run_chain(*where, split=True),
+    }
     runs = []
     try:
-        with processes.temp_folder("bench") as folder, PatientServer(options.kafka, folder / "kafka", heap="512m") as server:
+        with (
+            processes.temp_folder("bench") as folder,
+            PatientServer(options.kafka, folder / "kafka", heap="512m") as server,
+        ):
             for part in parts if options.part == "all" else [options.part]:
                 for found in parts[part](options, server, folder):
                     print(json.dumps(found), flush=True)

@@ -148,15 +148,17 @@ RequestTimes time_requests(size_t items, size_t candidate_count, const Policy& p
 
 void print_requests(const Policy& policy, const std::vector<size_t>& sizes) {
   std::printf("\nns per candidate, %zu periods, %.0f %% seen (request / candidates)\n\n", kPeriods, kSeenPart * 100);
-  std::printf("| items a period | candidates | open | with checksums | 1 open + 3 folded | portable | exact SBBF | growing SBBF | open / exact |\n");
+  std::printf(
+      "| items a period | candidates | open | with checksums | 1 open + 3 folded | portable | exact SBBF | growing "
+      "SBBF | open / exact |\n");
   std::printf("|---|---|---|---|---|---|---|---|---|\n");
   for (const size_t items : sizes) {
     for (const size_t candidates : {size_t{5'000}, size_t{10'000}}) {
       const RequestTimes times = time_requests(items, candidates, policy);
       const double ns = 1000.0 / static_cast<double>(candidates);
-      std::printf("| %zu | %zu | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f |\n", items, candidates, times[kOpen] * ns,
-                  times[kChecked] * ns, times[kFolded] * ns, times[kPortable] * ns, times[kExact] * ns,
-                  times[kGrowing] * ns, times[kOpen] / times[kExact]);
+      std::printf("| %zu | %zu | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f |\n", items, candidates,
+                  times[kOpen] * ns, times[kChecked] * ns, times[kFolded] * ns, times[kPortable] * ns,
+                  times[kExact] * ns, times[kGrowing] * ns, times[kOpen] / times[kExact]);
       std::fflush(stdout);
     }
   }
@@ -181,7 +183,9 @@ void print_errors(const Policy& policy, const std::vector<size_t>& sizes) {
   constexpr uint64_t kUnseenProbesMin = 12'000'000;
   constexpr double kFalsePositivesMin = 20'000;
   std::printf("\nerror of a query over %zu periods\n\n", kPeriods);
-  std::printf("| items a period | users | unseen probes | found | measured %% | computed %% | measured / computed | member probes | missed |\n");
+  std::printf(
+      "| items a period | users | unseen probes | found | measured %% | computed %% | measured / computed | member "
+      "probes | missed |\n");
   std::printf("|---|---|---|---|---|---|---|---|---|\n");
   uint64_t members_in_all = 0;
   for (const size_t items : sizes) {
@@ -216,16 +220,17 @@ void print_errors(const Policy& policy, const std::vector<size_t>& sizes) {
         query.run(probes, name, found);
         unseen += probes.size();
         left -= probes.size();
-        false_positives += probes.size() - static_cast<uint64_t>(std::count(found.begin(), found.end(), Query::kUnseen));
+        false_positives +=
+            probes.size() - static_cast<uint64_t>(std::count(found.begin(), found.end(), Query::kUnseen));
       }
     }
     members_in_all += members;
     const double measured = static_cast<double>(false_positives) / static_cast<double>(unseen);
     const double computed = expected / static_cast<double>(unseen);
-    std::printf("| %zu | %llu | %llu | %llu | %.5f | %.5f | %.4f | %llu | %llu |\n", items, static_cast<unsigned long long>(users),
-                static_cast<unsigned long long>(unseen), static_cast<unsigned long long>(false_positives), measured * 100,
-                computed * 100, measured / computed, static_cast<unsigned long long>(members),
-                static_cast<unsigned long long>(missed));
+    std::printf("| %zu | %llu | %llu | %llu | %.5f | %.5f | %.4f | %llu | %llu |\n", items,
+                static_cast<unsigned long long>(users), static_cast<unsigned long long>(unseen),
+                static_cast<unsigned long long>(false_positives), measured * 100, computed * 100, measured / computed,
+                static_cast<unsigned long long>(members), static_cast<unsigned long long>(missed));
     std::fflush(stdout);
   }
   std::printf("\n%llu member probes in all\n", static_cast<unsigned long long>(members_in_all));
@@ -233,7 +238,9 @@ void print_errors(const Policy& policy, const std::vector<size_t>& sizes) {
 
 void print_sizes(const Policy& policy, const std::vector<size_t>& sizes) {
   std::printf("\nbits per item, everything included\n\n");
-  std::printf("| items | form | bytes | open | without header and checksum | log2(1/e) of it | ratio | folded | exact SBBF at 0.25 %% | growing SBBF |\n");
+  std::printf(
+      "| items | form | bytes | open | without header and checksum | log2(1/e) of it | ratio | folded | exact SBBF at "
+      "0.25 %% | growing SBBF |\n");
   std::printf("|---|---|---|---|---|---|---|---|---|---|\n");
   std::mt19937_64 random(7);
   for (const size_t items : sizes) {
@@ -250,7 +257,8 @@ void print_sizes(const Policy& policy, const std::vector<size_t>& sizes) {
     const double limit = -std::log2(summary.expected_error);
     std::printf("| %zu | %s%s | %zu | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f |\n", items,
                 summary.form == Summary::Form::kDense ? "dense" : "sparse", summary.sets == 2 ? ", 2 sets" : "",
-                value.size(), static_cast<double>(value.size()) * bits, static_cast<double>(value.size() - frame) * bits, limit,
+                value.size(), static_cast<double>(value.size()) * bits,
+                static_cast<double>(value.size() - frame) * bits, limit,
                 static_cast<double>(value.size()) * bits / limit, static_cast<double>(folded.size()) * bits,
                 static_cast<double>(ExactBloom(items).bytes()) * bits, static_cast<double>(growing.bytes()) * bits);
   }
@@ -276,7 +284,8 @@ void print_updates(const Policy& policy, const std::vector<size_t>& sizes) {
     const std::string twelve = make(random_items(12, random), user_name(0), kKey, policy);
     const std::string fifty = make(random_items(50, random), user_name(0), kKey, policy);
     const std::string known = make(std::span(all).first(std::min<size_t>(items, 50)), user_name(0), kKey, policy);
-    std::printf("| %zu | %.1f | %.1f | %.1f | %zu |\n", items, update(twelve), update(fifty), update(known), twelve.size());
+    std::printf("| %zu | %.1f | %.1f | %.1f | %zu |\n", items, update(twelve), update(fifty), update(known),
+                twelve.size());
   }
 }
 
@@ -295,14 +304,18 @@ int main(int argc, char** argv) {
     } else if (argument.starts_with("--part=")) {
       part = argument.substr(7);
     } else {
-      std::printf("usage: bloomring_filter_bench [--part=sizes|requests|updates|errors] [--items=N]... [--dense-from=N]\n");
+      std::printf(
+          "usage: bloomring_filter_bench [--part=sizes|requests|updates|errors] [--items=N]... [--dense-from=N]\n");
       return argument == "--help" ? 0 : 2;
     }
   }
   const auto or_default = [&](std::vector<size_t> defaults) { return sizes.empty() ? defaults : sizes; };
-  if (part == "all" || part == "sizes") print_sizes(policy, or_default({1, 16, 100, 1'000, 3'000, 4'096, 10'000, 100'000, 1'000'000}));
-  if (part == "all" || part == "requests") print_requests(policy, or_default({16, 100, 1'000, 3'000, 10'000, 30'000, 100'000}));
+  if (part == "all" || part == "sizes")
+    print_sizes(policy, or_default({1, 16, 100, 1'000, 3'000, 4'096, 10'000, 100'000, 1'000'000}));
+  if (part == "all" || part == "requests")
+    print_requests(policy, or_default({16, 100, 1'000, 3'000, 10'000, 30'000, 100'000}));
   if (part == "errors") print_errors(policy, or_default({1'000, 10'000, 100'000, 1'000'000}));
-  if (part == "all" || part == "updates") print_updates(policy, or_default({16, 100, 1'000, 3'000, 10'000, 30'000, 100'000}));
+  if (part == "all" || part == "updates")
+    print_updates(policy, or_default({16, 100, 1'000, 3'000, 10'000, 30'000, 100'000}));
   return 0;
 }

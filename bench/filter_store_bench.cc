@@ -37,7 +37,9 @@ constexpr int kMonthPlays = 700;
 double cpu_us() {
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
-  const auto us = [](const timeval& time) { return static_cast<double>(time.tv_sec) * 1e6 + static_cast<double>(time.tv_usec); };
+  const auto us = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) * 1e6 + static_cast<double>(time.tv_usec);
+  };
   return us(usage.ru_utime) + us(usage.ru_stime);
 }
 
@@ -111,7 +113,8 @@ void hours(benchmark::State& state) {
 }
 BENCHMARK(hours)->Arg(64)->Arg(1024)->Arg(32 << 10)->Iterations(kHours)->Unit(benchmark::kMillisecond)->UseRealTime();
 
-// Reads all four filters of a random user from the cache. The argument is how many hours of operands are not folded yet.
+// Reads all four filters of a random user from the cache. The argument is how many hours of operands are not folded
+// yet.
 void read_four_months(benchmark::State& state) {
   Bench bench(32 << 20);
   bench.play_months();

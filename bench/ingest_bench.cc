@@ -90,8 +90,10 @@ const std::vector<Slot>& slots() {
       write_play_json(play, 0, json);
       const Ingest::Taken& taken = ingest.take(json, kNowMs);
       if (!taken.full) continue;
-      if (taken.partition == kPartition) close();
-      else static_cast<void>(ingest.close_block(taken.partition));
+      if (taken.partition == kPartition)
+        close();
+      else
+        static_cast<void>(ingest.close_block(taken.partition));
     }
     close();
     return hours;
@@ -213,7 +215,8 @@ void block_verify(benchmark::State& state) {
   const Slot& slot = slots()[20];
   uint64_t plays = 0;
   for (auto _ : state) {
-    for (const std::string& block : slot) plays += must(EventBlockReader::open(block, kPartition, kPartitions)).events();
+    for (const std::string& block : slot)
+      plays += must(EventBlockReader::open(block, kPartition, kPartitions)).events();
   }
   per_play(state, plays);
 }
@@ -265,7 +268,8 @@ void merge_day(benchmark::State& state, FilterStore& store, const Calendar& cale
     ++hour;
   }
   per_play(state, merge.stats().plays);
-  state.counters["plays_per_batch"] = static_cast<double>(merge.stats().plays) / static_cast<double>(merge.stats().batches);
+  state.counters["plays_per_batch"] =
+      static_cast<double>(merge.stats().plays) / static_cast<double>(merge.stats().batches);
   state.counters["store_bytes_per_play"] =
       static_cast<double>(store.stats().bytes_written) / static_cast<double>(merge.stats().plays);
 }

@@ -57,10 +57,11 @@ class Meter {
   void print(const char* what, int64_t records, int64_t bytes) const {
     const double seconds = static_cast<double>(clock_.steady_ns() - start_ns_) / 1e9;
     const auto count = static_cast<double>(records);
-    std::printf("{\"what\":\"%s\",\"records\":%lld,\"bytes_per_record\":%.0f,\"records_per_s\":%.0f,"
-                "\"cpu_us_per_record\":%.3f}\n",
-                what, static_cast<long long>(records), static_cast<double>(bytes) / count, count / seconds,
-                (cpu_us() - start_cpu_us_) / count);
+    std::printf(
+        "{\"what\":\"%s\",\"records\":%lld,\"bytes_per_record\":%.0f,\"records_per_s\":%.0f,"
+        "\"cpu_us_per_record\":%.3f}\n",
+        what, static_cast<long long>(records), static_cast<double>(bytes) / count, count / seconds,
+        (cpu_us() - start_cpu_us_) / count);
     std::fflush(stdout);
   }
 

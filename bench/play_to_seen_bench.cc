@@ -1,11 +1,11 @@
-// How long a play takes from the producer's hand to a seen answer, through the whole chain as it runs: the freshness that
-// a recommender sees.
+// How long a play takes from the producer's hand to a seen answer, through the whole chain as it runs: the freshness
+// that a recommender sees.
 //
 //   play_to_seen_bench BOOTSTRAP PLAYS_TOPIC SERVICE [PLAYS]
 //
 // Sends one play (linger.ms 0, acks=all), asks Filter about it until it is seen, then sends the next one, at another
-// point of the chain's rhythm. The clock starts before the play is given to the Kafka client. Asking takes a millisecond
-// or so, by which the figures are too high. Prints one JSON line.
+// point of the chain's rhythm. The clock starts before the play is given to the Kafka client. Asking takes a
+// millisecond or so, by which the figures are too high. Prints one JSON line.
 #include <algorithm>
 #include <cstdio>
 #include <random>
@@ -72,8 +72,9 @@ int main(int argc, char** argv) {
     tickets.clear();
     if (stop_signal_within(static_cast<int>(random() % 40))) return 1;
   }
-  std::printf("{\"plays\":%d,\"p50_ms\":%.1f,\"p90_ms\":%.1f,\"p99_ms\":%.1f,\"max_ms\":%.1f}\n", plays, percentile_ms(delays_ns, 0.5),
-              percentile_ms(delays_ns, 0.9), percentile_ms(delays_ns, 0.99), percentile_ms(delays_ns, 1));
+  std::printf("{\"plays\":%d,\"p50_ms\":%.1f,\"p90_ms\":%.1f,\"p99_ms\":%.1f,\"max_ms\":%.1f}\n", plays,
+              percentile_ms(delays_ns, 0.5), percentile_ms(delays_ns, 0.9), percentile_ms(delays_ns, 0.99),
+              percentile_ms(delays_ns, 1));
   must(producer->flush(10'000));
   return 0;
 }

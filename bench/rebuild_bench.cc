@@ -3,8 +3,8 @@
 //
 //   rebuild_bench       (TMPDIR says on which disk the window store lies)
 //
-// Blocks hold 4,096 plays of 40,000 users. Counters: millions of events for each second of CPU of all threads, flushes of
-// the window store included.
+// Blocks hold 4,096 plays of 40,000 users. Counters: millions of events for each second of CPU of all threads, flushes
+// of the window store included.
 #include <benchmark/benchmark.h>
 #include <sys/resource.h>
 
@@ -108,8 +108,8 @@ void window(benchmark::State& state) {
       must(store.status());
       WindowTaskConfig config;
       config.window = {kPartition, 1, {kSlots + 1, kSlotMs}, {}, 0.5};
-      WindowTask task(config, rig.clock, std::move(*store), Ring(config.window.ring, Offset(0)), rig.filters, std::make_unique<Log>(),
-                      std::make_unique<Nowhere>());
+      WindowTask task(config, rig.clock, std::move(*store), Ring(config.window.ring, Offset(0)), rig.filters,
+                      std::make_unique<Log>(), std::make_unique<Nowhere>());
       rig.filters.fail_until_ms(kStartMs * 2);  // Reading alone is measured, not draining.
       while (!task.source().at_end()) must(task.step(kStartMs).status());
       must(task.close());
@@ -128,7 +128,8 @@ void serve(benchmark::State& state) {
     Rig rig;
     const double before = cpu_s();
     {
-      auto held = std::make_shared<HeldPartition>(kPartition, RecentPlaysConfig{kSlotMs, size_t{1} << 30}, rig.calendar, Offset(0));
+      auto held = std::make_shared<HeldPartition>(kPartition, RecentPlaysConfig{kSlotMs, size_t{1} << 30}, rig.calendar,
+                                                  Offset(0));
       ReplicaTask task({1, kSlots * kSlotMs}, held, rig.filters, std::make_unique<Log>(), Offset(0), Offset(kBlocks));
       for (size_t i = 0; i < kBlocks; i += 64) must(task.step(kStartMs).status());
       BLOOMRING_CHECK(held->recents().stats().plays == kBlocks * kPlaysPerBlock, "everything was read");

@@ -28,8 +28,11 @@ def rebuild(options, server, folder, stage, run, topics, events):
         start = time.monotonic()
         node.wait_until(lambda: node.total(APPLIED[stage]) >= events, 600, f"{events} events are read back")
         seconds = time.monotonic() - start
-        return {"cpu_seconds": chain_bench.cpu_seconds(node.process.pid), "seconds": seconds,
-                "resident_mib": chain_bench.resident_peak_mib(node.process.pid)}
+        return {
+            "cpu_seconds": chain_bench.cpu_seconds(node.process.pid),
+            "seconds": seconds,
+            "resident_mib": chain_bench.resident_peak_mib(node.process.pid),
+        }
 
 
 def runs_of(options, server, folder):
@@ -39,7 +42,9 @@ def runs_of(options, server, folder):
     empty.make_topics()
     chain_bench.generate(full, options)
     with full:
-        full.wait_until(lambda: full.total("bloomring_ingest_records_total") >= options.plays, 900, "every play is read")
+        full.wait_until(
+            lambda: full.total("bloomring_ingest_records_total") >= options.plays, 900, "every play is read"
+        )
         full.wait_until_committed("ingest", full.plays, 300)
         events = int(full.total("bloomring_ingest_records_total", result="accepted"))
         blocks = int(full.total("bloomring_blocks_total"))
@@ -48,9 +53,17 @@ def runs_of(options, server, folder):
             idle = rebuild(options, server, folder, stage, run, "empty", 0)
             found = rebuild(options, server, folder, stage, run, "full", events)
             cpu = found["cpu_seconds"] - idle["cpu_seconds"]
-            yield {"part": stage, "run": run, "events": events, "blocks": blocks, "cpu_seconds": cpu, "seconds": found["seconds"],
-                   "million_events_per_cpu_second": events / cpu / 1e6,
-                   "million_events_per_second": events / found["seconds"] / 1e6, "resident_peak_mib": found["resident_mib"]}
+            yield {
+                "part": stage,
+                "run": run,
+                "events": events,
+                "blocks": blocks,
+                "cpu_seconds": cpu,
+                "seconds": found["seconds"],
+                "million_events_per_cpu_second": events / cpu / 1e6,
+                "million_events_per_second": events / found["seconds"] / 1e6,
+                "resident_peak_mib": found["resident_mib"],
+            }
 
 
 def main():
@@ -62,8 +75,12 @@ def main():
     options.slots, options.slot_seconds, options.id_bytes = 24, 3600, 0
     found = []
     try:
-        with processes.temp_folder("rebuild") as folder, \
-                chain_bench.PatientServer(chain_bench.kafka_server.VERSIONS[0], folder / "kafka", heap="512m") as server:
+        with (
+            processes.temp_folder("rebuild") as folder,
+            chain_bench.PatientServer(
+                chain_bench.kafka_server.VERSIONS[0], folder / "kafka", heap="512m"
+            ) as server,
+        ):
             for run in runs_of(options, server, folder):
                 print(json.dumps(run), flush=True)
                 found.append(run)

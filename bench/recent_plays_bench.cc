@@ -1,12 +1,11 @@
-// Rebuild of a partition's recent plays from event blocks, and one user's lookup. Blocks hold 1,000 plays of users drawn
-// at random, so nearly every play is a user of its own: the worst case for caches.
-#include "serving/recent_plays.h"
-
+// Rebuild of a partition's recent plays from event blocks, and one user's lookup. Blocks hold 1,000 plays of users
+// drawn at random, so nearly every play is a user of its own: the worst case for caches.
 #include <benchmark/benchmark.h>
 
 #include <random>
 
 #include "base/hash.h"
+#include "serving/recent_plays.h"
 
 namespace bloomring {
 namespace {
@@ -37,8 +36,8 @@ int64_t log_time_of(size_t block, size_t blocks) {
 
 void fill(RecentPlays& plays, const std::vector<std::string>& blocks, bool verify) {
   for (size_t i = 0; i < blocks.size(); ++i) {
-    EventBlockReader block = verify ? EventBlockReader::open(blocks[i], PartitionId(0), 1).value()
-                                    : EventBlockReader::reopen(blocks[i]);
+    EventBlockReader block =
+        verify ? EventBlockReader::open(blocks[i], PartitionId(0), 1).value() : EventBlockReader::reopen(blocks[i]);
     plays.apply(Offset(static_cast<int64_t>(i)), log_time_of(i, blocks.size()), block);
   }
 }

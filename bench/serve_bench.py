@@ -48,19 +48,40 @@ class Site:
         self.service = chain_bench.Node(folder, server.bootstrap, options, "service", ["serve"], "site")
         start = datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(days=DAYS)
         # The same model for the plays and for the questions about them.
-        self.model = ["--users", options.users, "--plays", options.plays, "--items", 1_000_000, "--hours", DAYS * 24,
-                      "--start", int(start.timestamp() * 1000)]
+        self.model = [
+            "--users",
+            options.users,
+            "--plays",
+            options.plays,
+            "--items",
+            1_000_000,
+            "--hours",
+            DAYS * 24,
+            "--start",
+            int(start.timestamp() * 1000),
+        ]
 
     def generate(self, *model, rate=0):
-        return [plays.binary(), "generate", "--bootstrap", self.pipeline.bootstrap, "--topic", self.pipeline.plays,
-                "--rate", rate, *model]
+        return [
+            plays.binary(),
+            "generate",
+            "--bootstrap",
+            self.pipeline.bootstrap,
+            "--topic",
+            self.pipeline.plays,
+            "--rate",
+            rate,
+            *model,
+        ]
 
     def ahead(self, command):
         """The command, scheduled before other work where that is asked for."""
         return ["chrt", "--rr", "1", *command] if self.options.ahead else command
 
     def all_ahead(self):
-        for pid in (*self.broker.pids, self.pipeline.process.pid, self.service.process.pid) if self.options.ahead else ():
+        for pid in (
+            (*self.broker.pids, self.pipeline.process.pid, self.service.process.pid) if self.options.ahead else ()
+        ):
             processes.run(["chrt", "--all-tasks", "--rr", "--pid", "1", pid])
 
     @contextlib.contextmanager
@@ -86,8 +107,25 @@ class Site:
     def load(self, rate, served):
         """What the load tool says, and the CPU seconds that the service took meanwhile."""
         options = self.options
-        command = [plays.binary(), "load", "--server", self.grpc, "--rate", rate, "--seconds", options.seconds, "--warm-up-seconds", 2,
-                   "--candidates-min", options.candidates, "--candidates-max", options.candidates, "--served", served, *self.model]
+        command = [
+            plays.binary(),
+            "load",
+            "--server",
+            self.grpc,
+            "--rate",
+            rate,
+            "--seconds",
+            options.seconds,
+            "--warm-up-seconds",
+            2,
+            "--candidates-min",
+            options.candidates,
+            "--candidates-max",
+            options.candidates,
+            "--served",
+            served,
+            *self.model,
+        ]
         before = chain_bench.cpu_seconds(self.service.process.pid)
         _, out, _ = processes.run(self.ahead(command), bound_s=600 + options.seconds)
         return json.loads(out), chain_bench.cpu_seconds(self.service.process.pid) - before
@@ -97,11 +135,20 @@ def run_rpc(site, run):
     options = site.options
     with site.live_plays():
         found, cpu_seconds = site.load(options.rate, options.served)
-    hits, misses = (sum(processes.values(site.service.scrape(), "bloomring_filter_cache_lookups_total", result=result))
-                    for result in ("hit", "miss"))
-    return {"part": "rpc", "run": run, "candidates_per_call": options.candidates, "served_per_call": options.served, **found,
-            "service_cpu_seconds": cpu_seconds, "cache_hit_rate": hits / max(1, hits + misses),
-            "service_resident_peak_mib": chain_bench.resident_peak_mib(site.service.process.pid)}
+    hits, misses = (
+        sum(processes.values(site.service.scrape(), "bloomring_filter_cache_lookups_total", result=result))
+        for result in ("hit", "miss")
+    )
+    return {
+        "part": "rpc",
+        "run": run,
+        "candidates_per_call": options.candidates,
+        "served_per_call": options.served,
+        **found,
+        "service_cpu_seconds": cpu_seconds,
+        "cache_hit_rate": hits / max(1, hits + misses),
+        "service_resident_peak_mib": chain_bench.resident_peak_mib(site.service.process.pid),
+    }
 
 
 def run_cost(site, run):
@@ -112,28 +159,60 @@ def run_cost(site, run):
     calls = [found["filter"]["ok"] * (1 + 2 / site.options.seconds) for found, _ in loads]
     us = (loads[1][1] - loads[0][1]) * 1e6 / (calls[1] - calls[0])
     theirs_us = BF_MEXISTS_US.get(site.options.candidates)
-    return {"part": "cost", "run": run, "candidates_per_call": site.options.candidates, "rates": rates,
-            "errors": [found["filter"]["errors"] for found, _ in loads], "service_cpu_us_per_call": us,
-            "bf_mexists_cpu_us": theirs_us, "ratio": theirs_us and theirs_us / us}
+    return {
+        "part": "cost",
+        "run": run,
+        "candidates_per_call": site.options.candidates,
+        "rates": rates,
+        "errors": [found["filter"]["errors"] for found, _ in loads],
+        "service_cpu_us_per_call": us,
+        "bf_mexists_cpu_us": theirs_us,
+        "ratio": theirs_us and theirs_us / us,
+    }
 
 
 def run_split(site, run):
     """Medians of candidate_filter_bench; what gRPC and the kernel do beside is `cost` less their sum."""
     candidates = site.options.candidates
-    command = [plays.binary().parent / "candidate_filter_bench", f"--benchmark_filter=/{candidates}$", "--benchmark_format=json",
-               "--benchmark_repetitions=5", "--benchmark_min_time=0.2"]
+    command = [
+        plays.binary().parent / "candidate_filter_bench",
+        f"--benchmark_filter=/{candidates}$",
+        "--benchmark_format=json",
+        "--benchmark_repetitions=5",
+        "--benchmark_min_time=0.2",
+    ]
     _, out, _ = processes.run(site.ahead(command), bound_s=300)
-    us = {row["run_name"].split("/")[0]: row["cpu_time"] for row in json.loads(out)["benchmarks"] if row.get("aggregate_name") == "median"}
+    us = {
+        row["run_name"].split("/")[0]: row["cpu_time"]
+        for row in json.loads(out)["benchmarks"]
+        if row.get("aggregate_name") == "median"
+    }
     theirs_us = BF_MEXISTS_US.get(candidates)
-    return {"part": "split", "run": run, "candidates_per_call": candidates, "parse_us": us["BM_Parse"],
-            "decode_us": us["BM_Decode"] - us["BM_Hash"], "hash_us": us["BM_Hash"], "recent_and_served_us": us["BM_CoreWithoutFilters"],
-            "filters_us": us["BM_Core"] - us["BM_CoreWithoutFilters"], "encode_us": us["BM_Encode"], "core_us": us["BM_Core"],
-            "all_us": us["BM_Request"], "bf_mexists_cpu_us": theirs_us, "ratio": theirs_us and theirs_us / us["BM_Request"]}
+    return {
+        "part": "split",
+        "run": run,
+        "candidates_per_call": candidates,
+        "parse_us": us["BM_Parse"],
+        "decode_us": us["BM_Decode"] - us["BM_Hash"],
+        "hash_us": us["BM_Hash"],
+        "recent_and_served_us": us["BM_CoreWithoutFilters"],
+        "filters_us": us["BM_Core"] - us["BM_CoreWithoutFilters"],
+        "encode_us": us["BM_Encode"],
+        "core_us": us["BM_Core"],
+        "all_us": us["BM_Request"],
+        "bf_mexists_cpu_us": theirs_us,
+        "ratio": theirs_us and theirs_us / us["BM_Request"],
+    }
 
 
 def run_fresh(site, run):
-    command = [plays.binary().parent / "play_to_seen_bench", site.pipeline.bootstrap, site.pipeline.plays, site.grpc,
-               site.options.fresh_plays]
+    command = [
+        plays.binary().parent / "play_to_seen_bench",
+        site.pipeline.bootstrap,
+        site.pipeline.plays,
+        site.grpc,
+        site.options.fresh_plays,
+    ]
     with site.live_plays():
         _, out, _ = processes.run(site.ahead(command), bound_s=600)
     return {"part": "fresh", "run": run, **json.loads(out)}
@@ -148,19 +227,25 @@ def main():
     parser.add_argument("--runs", type=int, default=2)
     parser.add_argument("--users", type=int, default=60)
     parser.add_argument("--plays", type=int, default=600_000)
-    parser.add_argument("--live", type=int, default=500, help="plays a second while it is measured (default %(default)s)")
+    parser.add_argument(
+        "--live", type=int, default=500, help="plays a second while it is measured (default %(default)s)"
+    )
     parser.add_argument("--rate", type=float, default=200)
     parser.add_argument("--seconds", type=int, default=20)
     parser.add_argument("--candidates", type=int, choices=BF_MEXISTS_US, default=5_000)
-    parser.add_argument("--served", type=int, default=10, help="items reported as served after each call (default %(default)s)")
+    parser.add_argument(
+        "--served", type=int, default=10, help="items reported as served after each call (default %(default)s)"
+    )
     parser.add_argument("--fresh-plays", type=int, default=300)
     parser.add_argument("--ahead", action="store_true", help="schedule what is measured before all other work (root)")
     parser.add_argument("--slot-seconds", type=int, default=20, help="length of a slot (default %(default)s)")
     parser.add_argument("--kafka", default=kafka_server.VERSIONS[0])
     options = parser.parse_args()
     try:
-        with processes.temp_folder("bench") as folder, \
-                chain_bench.PatientServer(options.kafka, folder / "kafka", heap="512m") as server:
+        with (
+            processes.temp_folder("bench") as folder,
+            chain_bench.PatientServer(options.kafka, folder / "kafka", heap="512m") as server,
+        ):
             start = time.monotonic()
             with Site(folder, server, options).running() as site:
                 print(f"loaded in {time.monotonic() - start:.0f} s", file=sys.stderr, flush=True)

@@ -75,7 +75,7 @@ void stage(benchmark::State& state) {
   store->reset();
   std::filesystem::remove_all(path);
 }
-BENCHMARK(stage)->Iterations(kBlocksPerHour * kHours)->Unit(benchmark::kMicrosecond)->UseRealTime();
+BENCHMARK(stage)->Iterations(kBlocksPerHour* kHours)->Unit(benchmark::kMicrosecond)->UseRealTime();
 
 }  // namespace
 

@@ -17,7 +17,8 @@ constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 // times are below 2^49, so the kind has room above them.
 uint64_t mark_of(uint64_t user, const Event& event) {
   const uint64_t when = static_cast<uint64_t>(event.time_ms) | static_cast<uint64_t>(event.kind) << 56;
-  uint64_t mark = user * 0x9e3779b97f4a7c15ULL ^ event.item.value * 0xc2b2ae3d27d4eb4fULL ^ when * 0x165667b19e3779f9ULL;
+  uint64_t mark =
+      user * 0x9e3779b97f4a7c15ULL ^ event.item.value * 0xc2b2ae3d27d4eb4fULL ^ when * 0x165667b19e3779f9ULL;
   mark ^= mark >> 29;
   return mark | 1;  // 0 means empty.
 }
@@ -31,7 +32,11 @@ int64_t not_ahead(EventKind kind, int64_t time_ms, int64_t now_ms) {
 }  // namespace
 
 Ingest::Ingest(IngestConfig config)
-    : config_(config), parser_(config.mapping), blocks_(config.partition_count), recent_(config.drop_repeats ? kRecentMarks : 0), earliest_open_ms_(kNever) {}
+    : config_(config),
+      parser_(config.mapping),
+      blocks_(config.partition_count),
+      recent_(config.drop_repeats ? kRecentMarks : 0),
+      earliest_open_ms_(kNever) {}
 
 bool Ingest::is_repeat(uint64_t user_hash, const Event& event) {
   if (recent_.empty()) return false;

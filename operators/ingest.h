@@ -59,7 +59,9 @@ class Ingest {
   std::string close_block(PartitionId partition);
   // The partitions whose open block has lingered long enough at `now_ms`.
   const std::vector<PartitionId>& due(int64_t now_ms);
-  bool block_open(PartitionId partition) const { return blocks_[static_cast<size_t>(partition.value)].builder.events() > 0; }
+  bool block_open(PartitionId partition) const {
+    return blocks_[static_cast<size_t>(partition.value)].builder.events() > 0;
+  }
 
   const IngestStats& stats() const { return stats_; }
   const IngestConfig& config() const { return config_; }
@@ -73,11 +75,11 @@ class Ingest {
 
   IngestConfig config_;
   PlayParser parser_;
-  std::vector<OpenBlock> blocks_;   // By partition.
-  std::vector<uint64_t> recent_;    // Direct-mapped marks of events; a newer one overwrites.
+  std::vector<OpenBlock> blocks_;  // By partition.
+  std::vector<uint64_t> recent_;   // Direct-mapped marks of events; a newer one overwrites.
   std::vector<PartitionId> due_;
   std::string user_key_;
-  int64_t earliest_open_ms_;        // No open block is older.
+  int64_t earliest_open_ms_;  // No open block is older.
   Taken taken_;
   IngestStats stats_;
 };

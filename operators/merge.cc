@@ -93,7 +93,8 @@ int64_t Merge::reach_ms(const DrainedForget& forget) const {
 // True when the store did not know of it.
 bool Merge::take_forgets(const User& user, ForgottenUpdate& update, int64_t now_ms) {
   const uint64_t hash = user_hash(update.user_key);
-  update.forgotten.expire([&](int64_t time_ms) { return !calendar_.kept(hash, calendar_.period_of_ms(time_ms), now_ms); });
+  update.forgotten.expire(
+      [&](int64_t time_ms) { return !calendar_.kept(hash, calendar_.period_of_ms(time_ms), now_ms); });
   uint64_t news = 0;
   for (const DrainedForget& forget : user.forgets) {
     const int64_t until_ms = reach_ms(forget);
@@ -104,7 +105,8 @@ bool Merge::take_forgets(const User& user, ForgottenUpdate& update, int64_t now_
     } else if (update.forgotten.forget_everything(until_ms)) {
       // A filter is kept for retention_periods after its own period and expires in the next one.
       const int32_t now = calendar_.period_of_ms(now_ms).value;
-      update.removed_from = PeriodIndex(std::max(0, now - static_cast<int32_t>(calendar_.config().retention_periods) - 1));
+      update.removed_from =
+          PeriodIndex(std::max(0, now - static_cast<int32_t>(calendar_.config().retention_periods) - 1));
       update.removed_to = std::max(update.removed_to, PeriodIndex(period.value + 1));
       ++news;
     }

@@ -3,14 +3,14 @@
 //
 // A play that was forgotten is not united, by the exact event times of both. A forget goes with every batch of plays
 // that were logged after it, so whatever was merged before a forget became known here was logged before its hour, and
-// happened before it: the filters up to the period of the forget may be removed, or masked for the item, as a whole. Two
-// cases are different, and there the forget reaches only to the beginning of its period, since no play after a forget
-// may be unseen: a forget that is late (its hour began after it happened), and one that comes when something that was
-// logged behind it is merged already (after the store went back to a backup).
-// Guarantee: the watermark is moved over an hour only after every batch of that hour's drain was applied to the store by
-// this object, and the store makes both durable in this order. Batches of a range that is merged already are skipped.
-// A slot end whose batches were not all seen here moves nothing: they may have been applied to a store that has gone
-// back to a backup since, or have left their topic unread. The slot is drained again then.
+// happened before it: the filters up to the period of the forget may be removed, or masked for the item, as a whole.
+// Two cases are different, and there the forget reaches only to the beginning of its period, since no play after a
+// forget may be unseen: a forget that is late (its hour began after it happened), and one that comes when something
+// that was logged behind it is merged already (after the store went back to a backup).
+// Guarantee: the watermark is moved over an hour only after every batch of that hour's drain was applied to the store
+// by this object, and the store makes both durable in this order. Batches of a range that is merged already are
+// skipped. A slot end whose batches were not all seen here moves nothing: they may have been applied to a store that
+// has gone back to a backup since, or have left their topic unread. The slot is drained again then.
 // Steps are pure on records: no Kafka, no threads, no clock reads.
 // Failure: that of the filter store; the same record may be applied again. Threading: used by the partition's task.
 #pragma once
@@ -92,8 +92,8 @@ class Merge {
   FilterStore& store_;
   std::optional<MergedWatermark> watermark_;
   MergeStats stats_;
-  DrainHeader drain_;                         // Of the drain whose batches are being read...
-  std::unordered_set<uint64_t> drain_seen_;   // ...and the hashes of its records: one may be in the log twice.
+  DrainHeader drain_;                        // Of the drain whose batches are being read...
+  std::unordered_set<uint64_t> drain_seen_;  // ...and the hashes of its records: one may be in the log twice.
   std::vector<Pending> pending_;
   std::vector<ItemHash> items_;
   std::vector<int64_t> times_ms_;  // Of the items.

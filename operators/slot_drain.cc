@@ -60,7 +60,8 @@ DrainHeader SlotDrain::header() const {
 SlotDrain::Shards SlotDrain::shards_of_pass() const {
   const uint32_t shards = kShardCount / partition_count_;
   const uint32_t first = static_cast<uint32_t>(partition_.value) * shards;
-  return {static_cast<uint32_t>(first + shards * pass_ / passes_), static_cast<uint32_t>(first + shards * (pass_ + 1) / passes_)};
+  return {static_cast<uint32_t>(first + shards * pass_ / passes_),
+          static_cast<uint32_t>(first + shards * (pass_ + 1) / passes_)};
 }
 
 Status SlotDrain::next_pass(WindowStore& store, std::vector<std::string>& records) {

@@ -43,8 +43,8 @@ class SlotDrain {
   // Appends the records of the next pass.
   Status next_pass(WindowStore& store, std::vector<std::string>& records);
   // These hours were merged by an earlier drain and are removed from the store while this one is under way. Its batches
-  // may lack their plays, so its slot end must not speak of them: the filter store may go back to a backup, which does not
-  // have them, and meet it again.
+  // may lack their plays, so its slot end must not speak of them: the filter store may go back to a backup, which does
+  // not have them, and meet it again.
   void forget(const std::vector<HourIndex>& released);
   // What ends the drain; meaningful once it is done. It speaks of at least one hour unless all were forgotten.
   SlotEnd slot_end() const;
@@ -87,7 +87,7 @@ class SlotDrain {
   // Of the pass under way.
   std::vector<Play> plays_;
   UserTable users_;
-  std::vector<uint32_t> begins_;   // Where each user's plays begin in sorted_.
+  std::vector<uint32_t> begins_;  // Where each user's plays begin in sorted_.
   std::vector<DrainedPlay> sorted_;
   std::vector<Forget> forgets_;
   std::vector<DrainedForget> user_forgets_;

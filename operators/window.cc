@@ -18,7 +18,8 @@ double phase_of(PartitionId partition) {
 
 }  // namespace
 
-Window::Window(WindowConfig config, WindowStore& store, Ring ring) : config_(config), store_(store), ring_(std::move(ring)) {
+Window::Window(WindowConfig config, WindowStore& store, Ring ring)
+    : config_(config), store_(store), ring_(std::move(ring)) {
   config_.drain.slot_ms = config_.ring.slot_ms;
 }
 
@@ -62,7 +63,8 @@ void Window::start_drain(int64_t now_ms) {
 }
 
 int64_t Window::pass_due_ms() const {
-  const double place = (static_cast<double>(drain_->passes_done()) + phase_of(config_.partition)) / static_cast<double>(drain_->passes());
+  const double place = (static_cast<double>(drain_->passes_done()) + phase_of(config_.partition)) /
+                       static_cast<double>(drain_->passes());
   return drain_start_ms_ + static_cast<int64_t>(static_cast<double>(drain_spread_ms_) * place);
 }
 

@@ -37,10 +37,10 @@ struct WindowStats {
   uint64_t events = 0;
   uint64_t bytes = 0;
   uint64_t hours_released = 0;
-  uint64_t drains[4] = {};           // Started, by DrainAttempt.
+  uint64_t drains[4] = {};  // Started, by DrainAttempt.
   uint64_t drains_failed = 0;
-  uint64_t drains_abandoned = 0;     // The ring came round while they were under way.
-  uint64_t batches = 0;              // Users' batches of finished drains.
+  uint64_t drains_abandoned = 0;  // The ring came round while they were under way.
+  uint64_t batches = 0;           // Users' batches of finished drains.
   uint64_t batch_plays = 0;
 };
 
@@ -56,8 +56,9 @@ class Window {
   // The partition was read to its end at this time of the log (operators/log_clock.h): a quiet hour seals too.
   Status pass_time(int64_t now_ms);
 
-  // Starts a drain when one is due and appends the records of the next pass when its time, in that of the log, has come. A drain that the
-  // ring has come round to is abandoned first: what was emitted of it must not be followed by a slot end.
+  // Starts a drain when one is due and appends the records of the next pass when its time, in that of the log, has
+  // come. A drain that the ring has come round to is abandoned first: what was emitted of it must not be followed by a
+  // slot end.
   Status drain_step(int64_t now_ms, std::vector<std::string>& records);
   // The drain under way, 0 for none. Never the same twice.
   uint64_t drain_id() const { return drain_ && ring_.drain_current(drain_->drain().id) ? drain_->drain().id : 0; }

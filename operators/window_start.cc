@@ -23,19 +23,22 @@ Result<WindowStart> resume(const WindowState& local, const WindowStartFacts& fac
   if (lost && !facts.accept_lost_events) return fatal(describe_lost_events(local.applied, facts.log_start));
   const Offset read_from = std::max(Offset(local.applied.value - 1), facts.log_start);
   const std::string gap = lost ? ", without the records up to " + text(facts.log_start) + " that the log has lost" : "";
-  return WindowStart{true, read_from, Offset(0), first_hour(facts), "continues at its applied offset " + text(local.applied) + gap};
+  return WindowStart{true, read_from, Offset(0), first_hour(facts),
+                     "continues at its applied offset " + text(local.applied) + gap};
 }
 
 // The log ends before an offset that was there once.
 Status cut(const WindowStartFacts& facts, Offset merged) {
   if (merged > facts.log_end) {
-    return fatal("the filter store says that user-events is merged below offset " + text(merged) + ", but the log ends at " +
-                 text(facts.log_end) + ": the topic was made anew or cut. Use the topic that the store was filled from; or, to "
+    return fatal("the filter store says that user-events is merged below offset " + text(merged) +
+                 ", but the log ends at " + text(facts.log_end) +
+                 ": the topic was made anew or cut. Use the topic that the store was filled from; or, to "
                  "keep the filters and go on with the new one, stop everything and run `bloomring store new-log`");
   }
   if (facts.local && facts.local->applied > facts.log_end && !facts.accept_lost_events) {
-    return fatal("records of user-events up to offset " + text(facts.local->applied) + " were read once, but the log ends at " +
-                 text(facts.log_end) + ": the topic was cut or made anew, and " +
+    return fatal("records of user-events up to offset " + text(facts.local->applied) +
+                 " were read once, but the log ends at " + text(facts.log_end) +
+                 ": the topic was cut or made anew, and " +
                  std::to_string(facts.local->applied.value - facts.log_end.value) +
                  " records or more are lost. Set state.accept_lost_events to go on without them");
   }
@@ -56,7 +59,8 @@ bool accounts_for_all(const WindowState& local, const MergedWatermark& watermark
 std::string describe_lost_events(Offset from, Offset log_start) {
   return std::to_string(log_start.value - from.value) + " records of user-events from offset " + text(from) +
          " are not merged and no longer in the log, which starts at " + text(log_start) +
-         ": retention is too short for the outage. Restore a newer filter store, or set state.accept_lost_events to go on "
+         ": retention is too short for the outage. Restore a newer filter store, or set state.accept_lost_events to go "
+         "on "
          "without them";
 }
 

@@ -28,17 +28,17 @@ namespace bloomring {
 struct WindowStartFacts {
   std::optional<WindowState> local;
   std::optional<MergedWatermark> watermark;
-  Offset log_start;  // First offset that the log still has.
-  Offset log_end;    // Offset of the next record to be written.
+  Offset log_start;                 // First offset that the log still has.
+  Offset log_end;                   // Offset of the next record to be written.
   bool accept_lost_events = false;  // The operator's word that a gap may be skipped (state.accept_lost_events).
 };
 
 struct WindowStart {
-  bool resume = false;     // Use the local state; otherwise wipe it.
-  Offset read_from;        // The first offset to read: where it resumes, the last applied one, to be compared.
-  Offset base;             // Where the ring's first hour starts when the state is wiped.
-  HourIndex first_hour;    // A ring without hours begins with no hour before it: those are merged.
-  std::string reason;      // One sentence for the log.
+  bool resume = false;   // Use the local state; otherwise wipe it.
+  Offset read_from;      // The first offset to read: where it resumes, the last applied one, to be compared.
+  Offset base;           // Where the ring's first hour starts when the state is wiped.
+  HourIndex first_hour;  // A ring without hours begins with no hour before it: those are merged.
+  std::string reason;    // One sentence for the log.
 };
 
 // kFatal with the numbers and the way out where the table says refuse.

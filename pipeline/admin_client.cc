@@ -32,8 +32,9 @@ std::string read_body(mg_connection* connection) {
 Result<std::string> get_admin_page(const std::string& address, const std::string& path) {
   BLOOMRING_TRY_ASSIGN(const ListenAddress where, parse_listen_address(address));
   char error[256] = {};
-  mg_connection* connection = mg_download(where.host.c_str(), where.port, 0, error, sizeof error, "GET %s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n",
-                                          path.c_str(), where.host.c_str());
+  mg_connection* connection =
+      mg_download(where.host.c_str(), where.port, 0, error, sizeof error,
+                  "GET %s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n", path.c_str(), where.host.c_str());
   if (connection == nullptr) return retry(address + ": " + error);
   const int status = mg_get_response_info(connection)->status_code;
   std::string body = read_body(connection);
@@ -45,13 +46,16 @@ Result<std::string> get_admin_page(const std::string& address, const std::string
 Result<AdminPage> post_admin_action(const std::string& address, const std::string& path) {
   BLOOMRING_TRY_ASSIGN(ListenAddress where, parse_listen_address(address));
   if (where.host == "0.0.0.0") where.host = "127.0.0.1";
-  if (where.port == 0) return invalid("admin address " + address + " has no port: name the one that the process has told");
+  if (where.port == 0)
+    return invalid("admin address " + address + " has no port: name the one that the process has told");
   char error[256] = {};
-  const std::unique_ptr<mg_connection, Close> connection(mg_connect_client(where.host.c_str(), where.port, 0, error, sizeof error));
+  const std::unique_ptr<mg_connection, Close> connection(
+      mg_connect_client(where.host.c_str(), where.port, 0, error, sizeof error));
   if (!connection) return retry(where.to_string() + ": " + error);
-  mg_printf(connection.get(), "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", path.c_str(),
-            where.host.c_str());
-  if (mg_get_response(connection.get(), error, sizeof error, kActionTimeoutMs) < 0) return retry(where.to_string() + ": " + error);
+  mg_printf(connection.get(), "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+            path.c_str(), where.host.c_str());
+  if (mg_get_response(connection.get(), error, sizeof error, kActionTimeoutMs) < 0)
+    return retry(where.to_string() + ": " + error);
   AdminPage page;
   page.status = mg_get_response_info(connection.get())->status_code;
   page.body = read_body(connection.get());

@@ -1,5 +1,6 @@
 // Asks the admin port of a running process: for commands that show what it says of itself, or have it do something.
-// Threading: functions that keep nothing. Failure: kRetry when nothing answers there, kInvalid for an address that is none.
+// Threading: functions that keep nothing. Failure: kRetry when nothing answers there, kInvalid for an address that is
+// none.
 #pragma once
 
 #include <string>

@@ -69,7 +69,8 @@ AdminPage answer(const AdminServer::Impl& server, const mg_request_info& request
   const std::string path = request.local_uri == nullptr ? "" : request.local_uri;
   const auto page = server.pages.find(path), action = server.actions.find(path);
   const bool is_page = page != server.pages.end(), is_action = action != server.actions.end();
-  const bool get = std::strcmp(request.request_method, "GET") == 0, post = std::strcmp(request.request_method, "POST") == 0;
+  const bool get = std::strcmp(request.request_method, "GET") == 0,
+             post = std::strcmp(request.request_method, "POST") == 0;
   if (is_page && get) return call(path, page->second);
   if (is_action && post) return call(path, action->second);
   if (is_page) return {405, "text/plain; charset=utf-8", "GET only\n", "GET"};
@@ -110,7 +111,7 @@ AdminPages admin_pages(const Metrics& metrics, const Health& health) {
 }
 
 Result<std::unique_ptr<AdminServer>> AdminServer::start(const std::string& listen, AdminPages pages,
-                                                       AdminActions actions) {
+                                                        AdminActions actions) {
   BLOOMRING_TRY_ASSIGN(const ListenAddress address, parse_listen_address(listen));
   mg_init_library(0);
   auto impl = std::make_unique<Impl>();
@@ -119,9 +120,17 @@ Result<std::unique_ptr<AdminServer>> AdminServer::start(const std::string& liste
   impl->address = address;
   const std::string port = address.to_string(), threads = std::to_string(kAdminThreads);
   const std::string timeout = std::to_string(kAdminTimeoutMs);
-  const char* options[] = {"listening_ports", port.c_str(),       "num_threads",       threads.c_str(),
-                           "request_timeout_ms", timeout.c_str(), "enable_keep_alive", "no",
-                           "enable_directory_listing", "no",      nullptr};
+  const char* options[] = {"listening_ports",
+                           port.c_str(),
+                           "num_threads",
+                           threads.c_str(),
+                           "request_timeout_ms",
+                           timeout.c_str(),
+                           "enable_keep_alive",
+                           "no",
+                           "enable_directory_listing",
+                           "no",
+                           nullptr};
   mg_callbacks callbacks{};
   callbacks.log_message = keep_message;
   mg_init_data init{&callbacks, &impl->last_message, options};

@@ -1,8 +1,8 @@
 // The admin port: small pages over HTTP for machines and the person on call, and a few actions.
 //
-// Pages are answered by exact path and GET, actions by exact path and POST; anything else is 404 or 405. An action takes
-// nothing from the request: what it does follows from the configuration. The port has no authentication and must stay
-// inside the network. At most kAdminThreads requests are answered at the same time, and a client that is slow to
+// Pages are answered by exact path and GET, actions by exact path and POST; anything else is 404 or 405. An action
+// takes nothing from the request: what it does follows from the configuration. The port has no authentication and must
+// stay inside the network. At most kAdminThreads requests are answered at the same time, and a client that is slow to
 // ask or to read is cut off after kAdminTimeoutMs, so no client can keep others from the metrics for long.
 // Failure: kInvalid when the address cannot be used, with what to do about it.
 // Threading: pages and actions are called from the server's threads, several at a time.
@@ -40,7 +40,8 @@ AdminPages admin_pages(const Metrics& metrics, const Health& health);
 class AdminServer {
  public:
   // `listen` is "host:port"; port 0 takes any free one.
-  static Result<std::unique_ptr<AdminServer>> start(const std::string& listen, AdminPages pages, AdminActions actions = {});
+  static Result<std::unique_ptr<AdminServer>> start(const std::string& listen, AdminPages pages,
+                                                    AdminActions actions = {});
   // Waits for the requests that are being answered.
   ~AdminServer();
   AdminServer(const AdminServer&) = delete;

@@ -9,7 +9,8 @@
 namespace bloomring {
 
 inline std::string backup_json(const StoreBackup& backup) {
-  nlohmann::ordered_json json = {{"backup", backup.id}, {"time_ms", backup.time_ms}, {"bytes", backup.bytes}, {"files", backup.files}};
+  nlohmann::ordered_json json = {
+      {"backup", backup.id}, {"time_ms", backup.time_ms}, {"bytes", backup.bytes}, {"files", backup.files}};
   if (backup.bytes_new > 0) json["bytes_new"] = backup.bytes_new;
   return json.dump();
 }

@@ -16,8 +16,10 @@ constexpr int64_t kFirstLineNs = 2'000'000'000;
 constexpr int64_t kLineIntervalNs = 5'000'000'000;
 
 std::string sentence(const CatchUp::Progress& left) {
-  const std::string what = left.events_left > 0 ? std::to_string(left.events_left) + " events" : std::to_string(left.records_left) + " records";
-  const std::string time = left.seconds_left > 0 ? ", " + std::to_string(std::llround(std::ceil(left.seconds_left))) + " s" : "";
+  const std::string what = left.events_left > 0 ? std::to_string(left.events_left) + " events"
+                                                : std::to_string(left.records_left) + " records";
+  const std::string time =
+      left.seconds_left > 0 ? ", " + std::to_string(std::llround(std::ceil(left.seconds_left))) + " s" : "";
   return std::to_string(left.partitions) + " partitions, " + what + time + " to go";
 }
 
@@ -55,7 +57,9 @@ std::optional<CatchUp::Progress> CatchUp::progress(int64_t now_ns) const {
   }
   if (left.partitions == 0) return std::nullopt;
   const auto read = static_cast<double>(events());
-  if (records_read > 0) left.events_left = static_cast<uint64_t>(static_cast<double>(left.records_left) * read / static_cast<double>(records_read));
+  if (records_read > 0)
+    left.events_left =
+        static_cast<uint64_t>(static_cast<double>(left.records_left) * read / static_cast<double>(records_read));
   if (now_ns > began_ns_) left.events_per_second = read / seconds(now_ns);
   if (left.events_per_second > 0) left.seconds_left = static_cast<double>(left.events_left) / left.events_per_second;
   return left;

@@ -2,8 +2,8 @@
 //
 // CatchUp is the arithmetic: offsets and counts in, what is left out. CatchUpReport is what a stage holds: it tells the
 // metrics, and the log every few seconds, while something is left.
-// Events left are records left times the events a record has had so far; the rate is that since the first partition began.
-// Threading: CatchUp is a value; CatchUpReport is thread safe.
+// Events left are records left times the events a record has had so far; the rate is that since the first partition
+// began. Threading: CatchUp is a value; CatchUpReport is thread safe.
 #pragma once
 
 #include <map>
@@ -22,9 +22,9 @@ class CatchUp {
   struct Progress {
     size_t partitions = 0;  // That are not there yet.
     uint64_t records_left = 0;
-    uint64_t events_left = 0;        // 0 while no record was read.
+    uint64_t events_left = 0;  // 0 while no record was read.
     double events_per_second = 0;
-    double seconds_left = 0;         // 0 while it cannot be told.
+    double seconds_left = 0;  // 0 while it cannot be told.
   };
 
   // The partition will have caught up at `to`, the log's end at its start. One that has nothing to read is not counted.
@@ -51,7 +51,8 @@ class CatchUp {
 
 class CatchUpReport {
  public:
-  CatchUpReport(std::string stage, const Clock& clock, Metrics& metrics) : stage_(std::move(stage)), clock_(clock), metrics_(metrics) {}
+  CatchUpReport(std::string stage, const Clock& clock, Metrics& metrics)
+      : stage_(std::move(stage)), clock_(clock), metrics_(metrics) {}
 
   void begin(PartitionId partition, Offset from, Offset to);
   void note(PartitionId partition, Offset next, uint64_t events);

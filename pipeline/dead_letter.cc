@@ -13,8 +13,8 @@ std::string_view cut(std::string_view text, size_t bytes_max) {
 
 }  // namespace
 
-OutRecord dead_letter(const std::string& dead_topic, const RecordOrigin& origin, const LogRecord& record, Refusal refusal,
-                      std::string_view message, int64_t now_ms) {
+OutRecord dead_letter(const std::string& dead_topic, const RecordOrigin& origin, const LogRecord& record,
+                      Refusal refusal, std::string_view message, int64_t now_ms) {
   OutRecord letter;
   letter.topic = dead_topic;
   letter.partition = PartitionId(0);

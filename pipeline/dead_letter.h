@@ -15,7 +15,7 @@ namespace bloomring {
 
 // Where a refused record stood.
 struct RecordOrigin {
-  std::string_view stage;   // "ingest", "window", "merge"
+  std::string_view stage;  // "ingest", "window", "merge"
   std::string_view topic;
   PartitionId partition;
 };
@@ -23,7 +23,7 @@ struct RecordOrigin {
 // The longest message in a dead letter's header, in bytes.
 inline constexpr size_t kDeadLetterMessageBytesMax = 512;
 
-OutRecord dead_letter(const std::string& dead_topic, const RecordOrigin& origin, const LogRecord& record, Refusal refusal,
-                      std::string_view message, int64_t now_ms);
+OutRecord dead_letter(const std::string& dead_topic, const RecordOrigin& origin, const LogRecord& record,
+                      Refusal refusal, std::string_view message, int64_t now_ms);
 
 }  // namespace bloomring

@@ -13,17 +13,19 @@ namespace bloomring {
 namespace {
 
 constexpr int32_t kPlaysPartitions = 4;
-constexpr uint64_t kUnreadMax = 20'000;       // Plays sent and not yet read: about 2 MiB of the broker's 5 MiB a partition.
-constexpr int64_t kReadyBoundMs = 60'000;     // The embedded broker takes 3 s to 10 s for three groups.
-constexpr size_t kProbesPerUser = 1'600;      // Of items never played: above a million for 664 users.
+constexpr uint64_t kUnreadMax = 20'000;  // Plays sent and not yet read: about 2 MiB of the broker's 5 MiB a partition.
+constexpr int64_t kReadyBoundMs = 60'000;  // The embedded broker takes 3 s to 10 s for three groups.
+constexpr size_t kProbesPerUser = 1'600;   // Of items never played: above a million for 664 users.
 constexpr int64_t kQueryDeadlineMs = 10'000;
 
 }  // namespace
 
-Result<std::unique_ptr<DevWorld>> DevWorld::make(Settings settings, const Clock& clock, std::function<bool()> interrupted) {
+Result<std::unique_ptr<DevWorld>> DevWorld::make(Settings settings, const Clock& clock,
+                                                 std::function<bool()> interrupted) {
   std::unique_ptr<DevWorld> world(new DevWorld(clock, std::move(interrupted)));
   BLOOMRING_TRY_ASSIGN(world->broker_, kafka::EmbeddedBroker::create());
-  for (const std::string& topic : settings.topics.plays) BLOOMRING_TRY(world->broker_->create_topic(topic, kPlaysPartitions));
+  for (const std::string& topic : settings.topics.plays)
+    BLOOMRING_TRY(world->broker_->create_topic(topic, kPlaysPartitions));
   const auto partitions = static_cast<int32_t>(settings.topics.partitions);
   BLOOMRING_TRY(world->broker_->create_topic(settings.topics.user_events, partitions));
   BLOOMRING_TRY(world->broker_->create_topic(settings.topics.user_batches, partitions));
@@ -58,7 +60,8 @@ Status DevWorld::wait_ready() {
 
 uint64_t DevWorld::plays_read() {
   uint64_t read = 0;
-  for (const char* result : {"accepted", "refused", "repeat"}) read += process_->metrics().counter(metric::kIngestRecords, {result}).value();
+  for (const char* result : {"accepted", "refused", "repeat"})
+    read += process_->metrics().counter(metric::kIngestRecords, {result}).value();
   return read;
 }
 
@@ -93,7 +96,8 @@ Result<bool> DevWorld::all_merged() {
   BLOOMRING_TRY_ASSIGN(const std::vector<kafka::PartitionFacts> facts, lookup_->facts(partitions));
   for (size_t i = 0; i < facts.size(); ++i) {
     if (facts[i].log_end == Offset(0)) continue;
-    BLOOMRING_TRY_ASSIGN(const std::optional<MergedWatermark> watermark, process_->filters().read_watermark(partitions[i].partition));
+    BLOOMRING_TRY_ASSIGN(const std::optional<MergedWatermark> watermark,
+                         process_->filters().read_watermark(partitions[i].partition));
     if (!watermark || watermark->offset < facts[i].log_end) return false;
   }
   return true;
@@ -102,10 +106,12 @@ Result<bool> DevWorld::all_merged() {
 Status DevWorld::settle() {
   const int64_t bound_ms = 60'000 + settings_.ring.lap_ms() * 2;
   BLOOMRING_TRY(wait_for([this] { return all_merged(); }, bound_ms, "the ring to turn until everything is merged"));
-  return wait_for([this] { return process_->recent_plays() == 0; }, bound_ms, "a lap to pass, so that filters alone answer");
+  return wait_for([this] { return process_->recent_plays() == 0; }, bound_ms,
+                  "a lap to pass, so that filters alone answer");
 }
 
-Status DevWorld::check_user(Client& client, const std::string& user, const std::set<std::string>& played, DevCheck& check) {
+Status DevWorld::check_user(Client& client, const std::string& user, const std::set<std::string>& played,
+                            DevCheck& check) {
   FilterCall call;
   call.user = user;
   call.strict = true;
@@ -126,7 +132,8 @@ Status DevWorld::check_user(Client& client, const std::string& user, const std::
 }
 
 Result<DevCheck> DevWorld::check(const PlayFile& file) {
-  const auto client = Client::connect({.server = process_->grpc_address(), .deadline_ms = kQueryDeadlineMs, .fail_open = false});
+  const auto client =
+      Client::connect({.server = process_->grpc_address(), .deadline_ms = kQueryDeadlineMs, .fail_open = false});
   DevCheck check;
   for (const auto& [user, played] : file.played) BLOOMRING_TRY(check_user(*client, user, played, check));
   return check;
@@ -145,19 +152,24 @@ std::string DevWorld::query_line(const std::string& user, const std::vector<std:
 
 std::string DevWorld::summary(const PlayFile& file) {
   Metrics& metrics = process_->metrics();
-  const auto count = [&](const MetricDecl& decl, LabelValues labels = {}) { return metrics.counter(decl, labels).value(); };
+  const auto count = [&](const MetricDecl& decl, LabelValues labels = {}) {
+    return metrics.counter(decl, labels).value();
+  };
   std::ostringstream out;
   out << "plays read      " << plays_read() << " (" << count(metric::kIngestRecords, {"accepted"}) << " accepted, "
-      << count(metric::kIngestRecords, {"repeat"}) << " repeats, " << count(metric::kIngestRecords, {"refused"}) << " refused)\n";
+      << count(metric::kIngestRecords, {"repeat"}) << " repeats, " << count(metric::kIngestRecords, {"refused"})
+      << " refused)\n";
   for (size_t i = 1; i < kRefusalCount; ++i) {
     const std::string_view reason = refusal_name(static_cast<Refusal>(i));
-    if (const uint64_t refused = count(metric::kIngestRefused, {reason})) out << "  refused       " << reason << ": " << refused << "\n";
+    if (const uint64_t refused = count(metric::kIngestRefused, {reason}))
+      out << "  refused       " << reason << ": " << refused << "\n";
   }
   out << "users           " << file.played.size() << "\n";
   out << "event blocks    " << count(metric::kBlocks) << ", " << count(metric::kBlockBytes) << " bytes\n";
-  out << "the ring        " << settings_.ring.slots << " slots of " << settings_.ring.slot_seconds << " s in " << settings_.topics.partitions
-      << " partitions; drains: " << count(metric::kDrains, {"first"}) << " first, " << count(metric::kDrains, {"second"}) << " second, "
-      << count(metric::kDrains, {"lap"}) << " a lap later; everything merged\n";
+  out << "the ring        " << settings_.ring.slots << " slots of " << settings_.ring.slot_seconds << " s in "
+      << settings_.topics.partitions << " partitions; drains: " << count(metric::kDrains, {"first"}) << " first, "
+      << count(metric::kDrains, {"second"}) << " second, " << count(metric::kDrains, {"lap"})
+      << " a lap later; everything merged\n";
   out << "user batches    " << count(metric::kBatches) << " with " << count(metric::kBatchPlays) << " plays\n";
   uint64_t filters = 0;
   uint64_t filter_bytes = 0;
@@ -168,9 +180,10 @@ std::string DevWorld::summary(const PlayFile& file) {
   });
   const FilterStoreStats stats = process_->filters().stats();
   const uint64_t merged = std::max<uint64_t>(1, count(metric::kMergedPlays));
-  out << "filters         " << filters << ", " << filter_bytes << " bytes" << (scanned.ok() ? "" : " (" + scanned.to_string() + ")") << "\n";
-  out << "filter store    " << stats.bytes_written << " bytes written in " << stats.updates << " updates: "
-      << static_cast<double>(stats.bytes_written) / static_cast<double>(merged) << " bytes a play\n";
+  out << "filters         " << filters << ", " << filter_bytes << " bytes"
+      << (scanned.ok() ? "" : " (" + scanned.to_string() + ")") << "\n";
+  out << "filter store    " << stats.bytes_written << " bytes written in " << stats.updates
+      << " updates: " << static_cast<double>(stats.bytes_written) / static_cast<double>(merged) << " bytes a play\n";
   return out.str();
 }
 

@@ -32,7 +32,8 @@ struct DevCheck {
 class DevWorld {
  public:
   // `interrupted` is asked while waiting: true ends the wait with kRetry.
-  static Result<std::unique_ptr<DevWorld>> make(Settings settings, const Clock& clock, std::function<bool()> interrupted);
+  static Result<std::unique_ptr<DevWorld>> make(Settings settings, const Clock& clock,
+                                                std::function<bool()> interrupted);
   ~DevWorld();
 
   Process& process() { return *process_; }
@@ -50,7 +51,8 @@ class DevWorld {
   std::string query_line(const std::string& user, const std::vector<std::string>& items);
 
  private:
-  DevWorld(const Clock& clock, std::function<bool()> interrupted) : clock_(clock), interrupted_(std::move(interrupted)) {}
+  DevWorld(const Clock& clock, std::function<bool()> interrupted)
+      : clock_(clock), interrupted_(std::move(interrupted)) {}
   Status wait_for(const std::function<Result<bool>()>& condition, int64_t bound_ms, const std::string& what);
   uint64_t plays_read();
   Result<bool> all_merged();

@@ -8,8 +8,8 @@ namespace bloomring {
 
 GroupPoller::~GroupPoller() { stop(Going::kComesBack); }
 
-Status GroupPoller::start(const kafka::ClientSettings& settings, std::vector<std::string> topics, kafka::GroupListener& listener,
-                          const Clock& clock) {
+Status GroupPoller::start(const kafka::ClientSettings& settings, std::vector<std::string> topics,
+                          kafka::GroupListener& listener, const Clock& clock) {
   Status status;
   health_.set_not_ready(stage_, "waiting for its first assignment");
   worker_.call([&] {
@@ -21,7 +21,8 @@ Status GroupPoller::start(const kafka::ClientSettings& settings, std::vector<std
 }
 
 Status GroupPoller::join() {
-  BLOOMRING_TRY_ASSIGN(consumer_, kafka::GroupConsumer::create(membership_->settings, membership_->topics, membership_->listener, membership_->clock));
+  BLOOMRING_TRY_ASSIGN(consumer_, kafka::GroupConsumer::create(membership_->settings, membership_->topics,
+                                                               membership_->listener, membership_->clock));
   return {};
 }
 
@@ -72,8 +73,10 @@ Status GroupPoller::join_again(const Status& fenced) {
 }
 
 void GroupPoller::join_after_standstill() {
-  spdlog::warn("{}: this process stood still for longer than its partitions are surely its own; gives them up and joins its group again",
-               stage_);
+  spdlog::warn(
+      "{}: this process stood still for longer than its partitions are surely its own; gives them up and joins its "
+      "group again",
+      stage_);
   health_.set_not_ready(stage_, "stood still and joins its group again");
   consumer_->abandon();
   close(Going::kComesBack);
@@ -82,9 +85,11 @@ void GroupPoller::join_after_standstill() {
 void GroupPoller::count() {
   const kafka::GroupStats stats = consumer_->stats();
   metrics_.counter(metric::kCommits, {stage_, "ok"}).add(static_cast<uint64_t>(stats.commits - counted_.commits));
-  metrics_.counter(metric::kCommits, {stage_, "failed"}).add(static_cast<uint64_t>(stats.commit_failures - counted_.commit_failures));
+  metrics_.counter(metric::kCommits, {stage_, "failed"})
+      .add(static_cast<uint64_t>(stats.commit_failures - counted_.commit_failures));
   metrics_.gauge(metric::kAssignedPartitions, {stage_}).set(static_cast<double>(stats.assigned));
-  metrics_.counter(metric::kRebalances, {stage_, "assign"}).add(static_cast<uint64_t>(stats.rebalances - counted_.rebalances));
+  metrics_.counter(metric::kRebalances, {stage_, "assign"})
+      .add(static_cast<uint64_t>(stats.rebalances - counted_.rebalances));
   if (counted_.rebalances == 0 && stats.rebalances > 0) health_.set_ready(stage_);
   metrics_.gauge(metric::kStageReady, {stage_}).set(stats.rebalances > 0 ? 1 : 0);
   counted_ = stats;

@@ -5,8 +5,8 @@
 // static member looks like a second one of itself. If it is fenced again within kFencedAgainMs there are really two,
 // and the later one to come stays: the poller fails with kFenced.
 //
-// Stood still: while partitions are held each step renews the lease. One that had run out means that the process did not
-// run for so long that others may have the partitions: they are given up as lost, and the member joins anew.
+// Stood still: while partitions are held each step renews the lease. One that had run out means that the process did
+// not run for so long that others may have the partitions: they are given up as lost, and the member joins anew.
 #pragma once
 
 #include <memory>
@@ -33,8 +33,10 @@ class GroupPoller final : public Task {
       : worker_(worker), lease_(lease), metrics_(metrics), health_(health), stage_(std::move(stage)) {}
   ~GroupPoller() override;
 
-  // Joins the group; the stage is ready with its first assignment. The listener is called on the worker's thread from now on.
-  Status start(const kafka::ClientSettings& settings, std::vector<std::string> topics, kafka::GroupListener& listener, const Clock& clock);
+  // Joins the group; the stage is ready with its first assignment. The listener is called on the worker's thread from
+  // now on.
+  Status start(const kafka::ClientSettings& settings, std::vector<std::string> topics, kafka::GroupListener& listener,
+               const Clock& clock);
   // Revokes everything and closes the member.
   void stop(Going going);
 

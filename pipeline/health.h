@@ -22,7 +22,8 @@ class Health {
 
   bool alive() const;  // No part has failed.
   bool ready() const;  // At least one part, and all are ready.
-  // {"ready":false,"parts":{"serve":{"ready":true},"serve":{"ready":false,"reason":"catching up with the log: 3 of 8 partitions to go"}}}
+  // {"ready":false,"parts":{"serve":{"ready":true},"serve":{"ready":false,"reason":"catching up with the log: 3 of 8
+  // partitions to go"}}}
   std::string ready_json() const;
   // The same with "alive", for the parts that have failed.
   std::string alive_json() const;

@@ -19,8 +19,14 @@ constexpr int64_t kReleasePatienceMs = 10'000;
 IngestTaskConfig task_config(const Settings& settings) {
   IngestTaskConfig config;
   const EventSettings& events = settings.events;
-  config.ingest.mapping = {events.user, events.item, events.time, events.scene, events.event, events.time_unit,
-                           int64_t{events.ahead_seconds} * 1000, events.record_bytes_max};
+  config.ingest.mapping = {events.user,
+                           events.item,
+                           events.time,
+                           events.scene,
+                           events.event,
+                           events.time_unit,
+                           int64_t{events.ahead_seconds} * 1000,
+                           events.record_bytes_max};
   config.ingest.partition_count = settings.topics.partitions;
   config.ingest.block_events = settings.ingest.block_events;
   config.ingest.block_bytes = settings.ingest.block_bytes;
@@ -40,9 +46,11 @@ IngestStage::IngestStage(const StageContext& context)
       task_(std::make_unique<IngestTask>(task_config(context.settings),
                                          std::make_unique<LeasedSink>(lease_, context.producer.make_sink()))),
       worker_(
-          "ingest", context_.clock, [this](const Status& status) { context_.on_failure("ingest", status); }, &context_.watchdog),
+          "ingest", context_.clock, [this](const Status& status) { context_.on_failure("ingest", status); },
+          &context_.watchdog),
       poll_worker_(
-          "ingest-poll", context_.clock, [this](const Status& status) { context_.on_failure("ingest", status); }, &context_.watchdog),
+          "ingest-poll", context_.clock, [this](const Status& status) { context_.on_failure("ingest", status); },
+          &context_.watchdog),
       poller_(poll_worker_, lease_, context_.metrics, context_.health, "ingest") {
   worker_.set_ticker(kReportIntervalMs, [this] { report(); });
   worker_.call([this] { worker_.add(*task_, "ingest"); });
@@ -59,17 +67,21 @@ void IngestStage::stop(Going going) {
   worker_.call([this] { worker_.remove(*task_); });
 }
 
-Result<Offset> IngestStage::on_assign(const kafka::TopicPartition& at, const kafka::PartitionFacts& facts, std::unique_ptr<Source> source) {
+Result<Offset> IngestStage::on_assign(const kafka::TopicPartition& at, const kafka::PartitionFacts& facts,
+                                      std::unique_ptr<Source> source) {
   const Offset start = facts.committed.value_or(facts.log_start);
   if (start < facts.log_start) {
-    return fatal(kafka::to_string(at) + ": " + std::to_string(facts.log_start.value - start.value) + " plays from offset " +
-                 std::to_string(start.value) + " were never read and are no longer in the log, which starts at " +
-                 std::to_string(facts.log_start.value) + ": retention is too short. To go on without them, set the group's offset by hand "
+    return fatal(kafka::to_string(at) + ": " + std::to_string(facts.log_start.value - start.value) +
+                 " plays from offset " + std::to_string(start.value) +
+                 " were never read and are no longer in the log, which starts at " +
+                 std::to_string(facts.log_start.value) +
+                 ": retention is too short. To go on without them, set the group's offset by hand "
                  "(kafka-consumer-groups --reset-offsets)");
   }
   if (start > facts.log_end) {
-    return fatal(kafka::to_string(at) + ": the group's offset " + std::to_string(start.value) + " lies beyond the log's end " +
-                 std::to_string(facts.log_end.value) + ": the topic was made anew. Set the group's offset by hand");
+    return fatal(kafka::to_string(at) + ": the group's offset " + std::to_string(start.value) +
+                 " lies beyond the log's end " + std::to_string(facts.log_end.value) +
+                 ": the topic was made anew. Set the group's offset by hand");
   }
   lease_.take();
   worker_.call([&] { task_->add_source(at.topic, at.partition, start, std::move(source)); });
@@ -89,10 +101,11 @@ void IngestStage::on_revoke(std::span<const kafka::TopicPartition> partitions, b
 // Runs on the worker: steps the task by hand until everything is acknowledged.
 void IngestStage::finish_what_was_read() {
   task_->begin_release();
-  const Status finished = wait_until(context_.clock, kReleasePatienceMs, "the broker to acknowledge what was read", [this]() -> Result<bool> {
-    BLOOMRING_TRY(task_->step(context_.clock.now_ms()).status());
-    return task_->released();
-  });
+  const Status finished = wait_until(context_.clock, kReleasePatienceMs, "the broker to acknowledge what was read",
+                                     [this]() -> Result<bool> {
+                                       BLOOMRING_TRY(task_->step(context_.clock.now_ms()).status());
+                                       return task_->released();
+                                     });
   if (!finished.ok()) spdlog::warn("ingest: {}; it will be read again", finished.to_string());
 }
 

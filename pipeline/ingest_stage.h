@@ -1,4 +1,5 @@
-// The ingest stage of a process: one ingest task that reads every partition of the plays topics that the group gives it.
+// The ingest stage of a process: one ingest task that reads every partition of the plays topics that the group gives
+// it.
 #pragma once
 
 #include <memory>

@@ -8,7 +8,10 @@
 namespace bloomring {
 
 IngestTask::IngestTask(IngestTaskConfig config, std::unique_ptr<Sink> sink)
-    : config_(std::move(config)), sink_(std::move(sink)), ingest_(config_.ingest), open_firsts_(config_.ingest.partition_count) {}
+    : config_(std::move(config)),
+      sink_(std::move(sink)),
+      ingest_(config_.ingest),
+      open_firsts_(config_.ingest.partition_count) {}
 
 void IngestTask::add_source(std::string topic, PartitionId partition, Offset start, std::unique_ptr<Source> source) {
   inputs_.push_back({std::move(topic), partition, std::move(source), start, Offset(-1)});

@@ -27,7 +27,7 @@ struct IngestTaskConfig {
   std::string events_topic = "user-events";
   std::string dead_topic = "plays-dead";
   size_t records_per_step = 2048;
-  size_t in_flight_max = 512;          // Blocks and dead letters that are sent and not yet acknowledged.
+  size_t in_flight_max = 512;  // Blocks and dead letters that are sent and not yet acknowledged.
   int64_t commit_interval_ms = 1'000;
 };
 
@@ -92,11 +92,11 @@ class IngestTask final : public Task {
   std::unique_ptr<Sink> sink_;
   Ingest ingest_;
   std::vector<Input> inputs_;
-  std::vector<Firsts> open_firsts_;                  // By partition of user-events: of its open block.
-  std::deque<Outgoing> outbox_;                      // Closed, not yet taken by the sink.
-  std::unordered_map<uint64_t, Firsts> in_flight_;   // By ticket: sent, not yet acknowledged.
+  std::vector<Firsts> open_firsts_;                 // By partition of user-events: of its open block.
+  std::deque<Outgoing> outbox_;                     // Closed, not yet taken by the sink.
+  std::unordered_map<uint64_t, Firsts> in_flight_;  // By ticket: sent, not yet acknowledged.
   uint64_t next_ticket_ = 1;
-  size_t next_input_ = 0;                            // Round robin over the inputs.
+  size_t next_input_ = 0;  // Round robin over the inputs.
   uint64_t dead_letters_ = 0;
   bool releasing_ = false;
   int64_t commit_due_ms_ = 0;

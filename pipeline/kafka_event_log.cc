@@ -13,7 +13,7 @@ constexpr int kLingerMs = 0;
 }  // namespace
 
 Result<std::unique_ptr<KafkaEventLog>> KafkaEventLog::create(const KafkaEventLogConfig& config,
-                                                              kafka::ClientSettings settings) {
+                                                             kafka::ClientSettings settings) {
   settings.send_memory_bytes = config.memory_bytes;
   settings.linger_ms = kLingerMs;
   BLOOMRING_TRY_ASSIGN(auto producer, kafka::Producer::create(settings));

@@ -1,14 +1,14 @@
 // What a member of a consumer group may still take for granted: that its partitions are its own.
 //
-//   take (a partition was handed out) -> renew, renew, ... (by the thread that serves the group) -> renewed too late: run out
+//   take (a partition was handed out) -> renew, renew, ... (by the group's thread) -> renewed too late: run out
 //
-// A process that stood still (SIGSTOP, a machine that swapped) keeps believing in partitions that the group has given to
-// another one meanwhile. Its threads go on in any order, so each looks at the lease before it writes to what others share
-// (pipeline/leased.h): it has run out by then. The thread that serves the group finds it run out, gives everything up as
-// lost and joins anew (pipeline/group_poller.h); only what it is given then is a new lease.
+// A process that stood still (SIGSTOP, a machine that swapped) keeps believing in partitions that the group has given
+// to another one meanwhile. Its threads go on in any order, so each looks at the lease before it writes to what others
+// share (pipeline/leased.h): it has run out by then. The thread that serves the group finds it run out, gives
+// everything up as lost and joins anew (pipeline/group_poller.h); only what it is given then is a new lease.
 //
-// The length is chosen so that the coordinator cannot have given the partitions away while the lease is held, as long as
-// the thread that renews it runs and librdkafka has not said that the session is over (kafka::standstill_max_ms).
+// The length is chosen so that the coordinator cannot have given the partitions away while the lease is held, as long
+// as the thread that renews it runs and librdkafka has not said that the session is over (kafka::standstill_max_ms).
 // Threading: one thread takes and renews; any asks.
 #pragma once
 

@@ -3,7 +3,9 @@
 namespace bloomring {
 namespace {
 
-Status refusal() { return retry("the lease of this member has run out: nothing is written before it has joined again"); }
+Status refusal() {
+  return retry("the lease of this member has run out: nothing is written before it has joined again");
+}
 
 }  // namespace
 

@@ -1,8 +1,8 @@
 // A sink and a filter store that refuse to write for a member whose lease has run out (pipeline/lease.h).
 //
-// What they refuse is kRetry, which a task meets anyway (a full queue, a store that is away): it keeps what it has in its
-// hands and is destroyed when the group is told that its partitions are lost. Reads and acknowledgements go through.
-// Commits need nothing of the kind: the coordinator refuses those of a member that it has given up.
+// What they refuse is kRetry, which a task meets anyway (a full queue, a store that is away): it keeps what it has in
+// its hands and is destroyed when the group is told that its partitions are lost. Reads and acknowledgements go
+// through. Commits need nothing of the kind: the coordinator refuses those of a member that it has given up.
 // Limit: what librdkafka had already taken before the standstill is still sent after it.
 // Threading: as what they wrap; the lease may be asked from any thread.
 #pragma once

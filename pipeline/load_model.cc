@@ -70,7 +70,11 @@ bool LoadModel::Session::operator<(const Session& other) const {
 }
 
 LoadModel::LoadModel(const LoadConfig& config)
-    : config_(config), end_ms_(config.start_ms + int64_t{config.hours} * kHourMs), random_(config.seed), played_(config.users), last_items_(config.users) {
+    : config_(config),
+      end_ms_(config.start_ms + int64_t{config.hours} * kHourMs),
+      random_(config.seed),
+      played_(config.users),
+      last_items_(config.users) {
   BLOOMRING_CHECK(config.users > 0 && config.items > 0 && config.hours > 0, "load model: users, items and hours");
   share_out_plays();
   plan_sessions();

@@ -5,8 +5,8 @@
 //     all users together make exactly as many plays as were asked for;
 //   - a user plays in sessions: bursts of 20 plays on average, 15 s apart;
 //   - sessions begin by the hour of the day (UTC): eight times as many between nine and ten in the evening as at four;
-//   - popular items are played more: 1/(rank + 1000), which is Zipf's law with a flat head, since a recommender does not
-//     show a user the most popular item again and again;
+//   - popular items are played more: 1/(rank + 1000), which is Zipf's law with a flat head, since a recommender does
+//     not show a user the most popular item again and again;
 //   - a given part of the plays repeats one of the user's last items.
 //
 // Guarantee: the same configuration gives the same plays, in the order of their times, on every machine whose libm
@@ -24,17 +24,17 @@ namespace bloomring {
 
 struct LoadConfig {
   uint64_t seed = 1;
-  uint32_t users = 40'000;      // At least 1.
+  uint32_t users = 40'000;  // At least 1.
   uint64_t plays = 4'000'000;
-  uint32_t items = 1'000'000;   // At least 1.
-  int64_t start_ms = 0;         // Event time of the beginning, Unix milliseconds.
-  uint32_t hours = 24;          // Event times lie in [start, start + hours); at least 1.
-  double repeats = 0.05;        // Part of the plays that repeat one of the user's last items: [0, 1].
+  uint32_t items = 1'000'000;  // At least 1.
+  int64_t start_ms = 0;        // Event time of the beginning, Unix milliseconds.
+  uint32_t hours = 24;         // Event times lie in [start, start + hours); at least 1.
+  double repeats = 0.05;       // Part of the plays that repeat one of the user's last items: [0, 1].
 };
 
 struct LoadPlay {
-  uint32_t user = 0;      // [0, users)
-  uint32_t item = 0;      // [1, items]; small numbers are popular.
+  uint32_t user = 0;  // [0, users)
+  uint32_t item = 0;  // [1, items]; small numbers are popular.
   int64_t time_ms = 0;
 };
 
@@ -79,11 +79,11 @@ class LoadModel {
   const LoadConfig config_;
   const int64_t end_ms_;
   LoadRandom random_;
-  std::vector<uint64_t> plays_of_;         // By user.
-  std::vector<uint32_t> played_;           // By user: how many so far.
-  std::vector<LastItems> last_items_;      // By user.
-  std::vector<double> hours_until_;        // By hour of the span: sum of the weights up to its end.
-  std::vector<Session> sessions_;          // By start; the first `begun_` have begun.
+  std::vector<uint64_t> plays_of_;     // By user.
+  std::vector<uint32_t> played_;       // By user: how many so far.
+  std::vector<LastItems> last_items_;  // By user.
+  std::vector<double> hours_until_;    // By hour of the span: sum of the weights up to its end.
+  std::vector<Session> sessions_;      // By start; the first `begun_` have begun.
   size_t begun_ = 0;
   std::priority_queue<Session> under_way_;
 };

@@ -24,7 +24,8 @@ void LoadQuestions::next(LoadQuestion& question) {
   question.clear();
   const uint32_t user = played_.user_of_play(random_.bits() % played_.plays());
   played_.user_id(user, question.user);
-  const uint64_t candidates = config_.candidates_min + random_.bits() % (config_.candidates_max - config_.candidates_min + 1);
+  const uint64_t candidates =
+      config_.candidates_min + random_.bits() % (config_.candidates_max - config_.candidates_min + 1);
   const double part = config_.seen_min + random_.unit() * (config_.seen_max - config_.seen_min);
   const auto wanted = static_cast<uint64_t>(std::llround(part * static_cast<double>(candidates)));
   uint64_t played_left = std::min<uint64_t>(wanted, played_.items_of(user));

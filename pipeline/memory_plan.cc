@@ -14,7 +14,8 @@ constexpr uint64_t kNoMost = UINT64_MAX;
 constexpr uint64_t kProcessBytes = 48 * kMiB;
 constexpr uint64_t kSlackShare = 8;
 
-// A partition's queue that is smaller stalls for a second again and again (librdkafka 2.0.2); a larger one gains nothing.
+// A partition's queue that is smaller stalls for a second again and again (librdkafka 2.0.2); a larger one gains
+// nothing.
 constexpr uint64_t kPlaysQueueLeast = 2 * kMiB, kPlaysQueueMost = 64 * kMiB;
 constexpr uint64_t kBlocksQueueLeast = 1 * kMiB, kBlocksQueueMost = 32 * kMiB;
 constexpr uint64_t kSendLeast = 8 * kMiB, kSendMost = 256 * kMiB;
@@ -47,18 +48,23 @@ Counts count(const Settings& settings) {
   const uint64_t plays = uint64_t{settings.topics.plays_partitions} * settings.topics.plays.size();
   const ServeSettings& serve = settings.serve;
   const uint64_t copies = uint64_t{settings.topics.partitions} * serve.replication_factor;
-  return {planned(plays), planned(settings.topics.partitions), (copies + serve.replica_count - 1) / serve.replica_count};
+  return {planned(plays), planned(settings.topics.partitions),
+          (copies + serve.replica_count - 1) / serve.replica_count};
 }
 
 // Passes that take memory at the same time, for one partition count and number of threads.
-uint64_t passes_at_once(const Settings& settings) { return settings.threads.window + (count(settings).pipeline + 3) / 4; }
+uint64_t passes_at_once(const Settings& settings) {
+  return settings.threads.window + (count(settings).pipeline + 3) / 4;
+}
 
 std::vector<Claim> claims_of(const Settings& settings) {
   const auto [plays, pipeline, held] = count(settings);
-  const bool window = settings.runs(Stage::kWindow), merge = settings.runs(Stage::kMerge), serve = settings.runs(Stage::kServe);
+  const bool window = settings.runs(Stage::kWindow), merge = settings.runs(Stage::kMerge),
+             serve = settings.runs(Stage::kServe);
   const bool ingest = settings.runs(Stage::kIngest);
   std::vector<Claim> claims;
-  claims.push_back({MemoryUse::kProcess, "process and allocator", kProcessBytes + settings.memory.limit / kSlackShare, 0, 0});
+  claims.push_back(
+      {MemoryUse::kProcess, "process and allocator", kProcessBytes + settings.memory.limit / kSlackShare, 0, 0});
   if (ingest) {
     claims.push_back({MemoryUse::kIngestQueue, "ingest queue", plays * kPlaysQueueLeast, 5, plays * kPlaysQueueMost});
     const uint64_t open = uint64_t{settings.topics.partitions} * settings.ingest.block_bytes;
@@ -120,9 +126,9 @@ Status too_small(const Settings& settings, const std::vector<Claim>& claims) {
   }
   // limit - limit / 8 >= fixed.
   const uint64_t needed = (fixed * kSlackShare / (kSlackShare - 1) / kMiB + 1) * kMiB;
-  return invalid("is " + bytes_text(settings.memory.limit) + "; it must be at least " + bytes_text(needed) + " for these stages with " +
-                 std::to_string(pipeline) + " partitions (memory.partitions), " + std::to_string(plays) + " of plays and " +
-                 std::to_string(held) + " held for queries: " + list +
+  return invalid("is " + bytes_text(settings.memory.limit) + "; it must be at least " + bytes_text(needed) +
+                 " for these stages with " + std::to_string(pipeline) + " partitions (memory.partitions), " +
+                 std::to_string(plays) + " of plays and " + std::to_string(held) + " held for queries: " + list +
                  ". Raise it, run fewer stages in a process, or plan for fewer partitions");
 }
 
@@ -141,7 +147,9 @@ uint64_t MemoryPlan::total() const {
   return total;
 }
 
-uint64_t MemoryPlan::drain_pass_bytes(const Settings& settings) const { return of(MemoryUse::kDrains) / passes_at_once(settings); }
+uint64_t MemoryPlan::drain_pass_bytes(const Settings& settings) const {
+  return of(MemoryUse::kDrains) / passes_at_once(settings);
+}
 
 Result<MemoryPlan> plan_memory(const Settings& settings) {
   const std::vector<Claim> claims = claims_of(settings);

@@ -5,17 +5,19 @@
 namespace bloomring {
 
 MergeStage::MergeStage(const StageContext& stage_context)
-    : PartitionStage(stage_context, "merge", stage_context.settings.topics.user_batches, stage_context.settings.threads.merge, MemoryUse::kMergeQueue),
+    : PartitionStage(stage_context, "merge", stage_context.settings.topics.user_batches,
+                     stage_context.settings.threads.merge, MemoryUse::kMergeQueue),
       filters_(lease(), *stage_context.filters),
       levels_(stage_context.metrics, "merge"),
       registration_(stage_context.metrics.on_scrape([this](Scrape& scrape) { write(scrape); })) {}
 
-Result<PartitionStage::Made> MergeStage::make(PartitionId partition, const kafka::PartitionFacts& facts, std::unique_ptr<Source> source) {
+Result<PartitionStage::Made> MergeStage::make(PartitionId partition, const kafka::PartitionFacts& facts,
+                                              std::unique_ptr<Source> source) {
   const Settings& settings = context().settings;
   BLOOMRING_TRY_ASSIGN(std::optional<MergedWatermark> watermark, context().filters->read_watermark(partition));
   const MergeStart start = decide_merge_start(facts.committed, facts.log_start);
-  spdlog::info("merge {}[{}]: reads from offset {}{}; merged below offset {} of user-events", topic(), partition.value, start.read_from.value,
-               start.gap ? " after a gap" : "", watermark ? watermark->offset.value : 0);
+  spdlog::info("merge {}[{}]: reads from offset {}{}; merged below offset {} of user-events", topic(), partition.value,
+               start.read_from.value, start.gap ? " after a gap" : "", watermark ? watermark->offset.value : 0);
   MergeTaskConfig config;
   config.merge = {partition, settings.topics.partitions};
   config.batches_topic = settings.topics.user_batches;

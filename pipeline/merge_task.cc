@@ -11,7 +11,8 @@ MergeStart decide_merge_start(std::optional<Offset> committed, Offset log_start)
 }
 
 MergeTask::MergeTask(MergeTaskConfig config, const Calendar& calendar, FilterStore& filters,
-                     std::optional<MergedWatermark> watermark, std::unique_ptr<Source> source, std::unique_ptr<Sink> sink)
+                     std::optional<MergedWatermark> watermark, std::unique_ptr<Source> source,
+                     std::unique_ptr<Sink> sink)
     : config_(std::move(config)),
       source_(std::move(source)),
       sink_(std::move(sink)),
@@ -57,8 +58,8 @@ Status MergeTask::apply_held(int64_t now_ms) {
 Status MergeTask::write_dead_letter(Refusal refusal, const std::string& detail, int64_t now_ms) {
   if (!letter_) {
     const LogRecord record{held_->offset, held_->log_time_ms, held_->key, held_->value};
-    letter_ = dead_letter(config_.dead_topic, {"merge", config_.batches_topic, config_.merge.partition}, record, refusal,
-                          detail, now_ms);
+    letter_ = dead_letter(config_.dead_topic, {"merge", config_.batches_topic, config_.merge.partition}, record,
+                          refusal, detail, now_ms);
   }
   const Status sent = sink_->send(*letter_, 0);
   if (sent.code() == Code::kRetry) return {};

@@ -2,7 +2,8 @@
 //
 // Guarantees, each a law of the simulation:
 //   - an offset of user-batches is committed only behind a slot end, when the watermark it allows is durable: whoever
-//     starts there sees every slot end together with all of its batches (docs/decisions/0015-commits-behind-slot-ends.md);
+//     starts there sees every slot end together with all of its batches
+//     (docs/decisions/0015-commits-behind-slot-ends.md);
 //   - a record that is no batch record is in the dead-letter topic, acknowledged, before anything after it is read.
 // A store that is away holds the task at its record: it is tried again at every step, nothing else is read.
 // Threading and failure: see Task.
@@ -38,8 +39,8 @@ MergeStart decide_merge_start(std::optional<Offset> committed, Offset log_start)
 class MergeTask final : public PartitionTask {
  public:
   // `calendar` and `filters` outlive the task.
-  MergeTask(MergeTaskConfig config, const Calendar& calendar, FilterStore& filters, std::optional<MergedWatermark> watermark,
-            std::unique_ptr<Source> source, std::unique_ptr<Sink> sink);
+  MergeTask(MergeTaskConfig config, const Calendar& calendar, FilterStore& filters,
+            std::optional<MergedWatermark> watermark, std::unique_ptr<Source> source, std::unique_ptr<Sink> sink);
 
   Result<bool> step(int64_t now_ms) override;
   // What was applied since the last slot end is read again by the next owner: nothing is to be done.
@@ -47,7 +48,7 @@ class MergeTask final : public PartitionTask {
 
   const Merge& merge() const { return merge_; }
   const Source& source() const { return *source_; }
-  Offset applied() const { return applied_; }      // The next offset to be applied; -1 before the first record.
+  Offset applied() const { return applied_; }  // The next offset to be applied; -1 before the first record.
   Offset committed() const { return committed_; }
   uint64_t dead_letters() const { return dead_letters_; }
   uint64_t store_retries() const { return store_retries_; }

@@ -13,7 +13,7 @@
 namespace bloomring {
 
 struct PartitionLevel {
-  Offset applied{-1};    // -1: not known; nothing is shown then.
+  Offset applied{-1};  // -1: not known; nothing is shown then.
   Offset committed{-1};
   Offset log_end{-1};
 };

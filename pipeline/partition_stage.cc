@@ -11,14 +11,16 @@ namespace {
 constexpr int64_t kReportIntervalMs = 250;
 }
 
-PartitionStage::PartitionStage(StageContext context, std::string stage, std::string topic, size_t threads, MemoryUse queue)
+PartitionStage::PartitionStage(StageContext context, std::string stage, std::string topic, size_t threads,
+                               MemoryUse queue)
     : context_(std::move(context)),
       stage_(std::move(stage)),
       topic_(std::move(topic)),
       queue_(queue),
       lease_(context_.clock, kafka::standstill_max_ms(context_.kafka)),
       poll_worker_(
-          stage_ + "-poll", context_.clock, [this](const Status& status) { context_.on_failure(stage_, status); }, &context_.watchdog),
+          stage_ + "-poll", context_.clock, [this](const Status& status) { context_.on_failure(stage_, status); },
+          &context_.watchdog),
       poller_(poll_worker_, lease_, context_.metrics, context_.health, stage_) {
   for (size_t i = 0; i < threads; ++i) {
     workers_.push_back(std::make_unique<Worker>(
@@ -67,7 +69,8 @@ void PartitionStage::on_revoke(std::span<const kafka::TopicPartition> partitions
     workers_[member.worker]->call([&] {
       workers_[member.worker]->remove(*member.task);
       const Status closed = lost ? Status() : member.task->close();
-      if (!closed.ok()) spdlog::warn("{} {}: could not be closed: {}", stage_, kafka::to_string(at), closed.to_string());
+      if (!closed.ok())
+        spdlog::warn("{} {}: could not be closed: {}", stage_, kafka::to_string(at), closed.to_string());
       report(at.partition, *member.task);
       member.task.reset();
     });

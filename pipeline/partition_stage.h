@@ -36,7 +36,8 @@ class PartitionStage : public kafka::GroupListener {
     Offset start;
   };
   // Decides where the partition starts and makes its task. On the poller's thread.
-  virtual Result<Made> make(PartitionId partition, const kafka::PartitionFacts& facts, std::unique_ptr<Source> source) = 0;
+  virtual Result<Made> make(PartitionId partition, const kafka::PartitionFacts& facts,
+                            std::unique_ptr<Source> source) = 0;
   // Takes the task's counts and levels up into the metrics. On the task's worker.
   virtual void report(PartitionId partition, PartitionTask& task) = 0;
   // The partition is gone: its levels are no longer ours to show.
@@ -63,7 +64,7 @@ class PartitionStage : public kafka::GroupListener {
   const std::string stage_;
   const std::string topic_;
   const MemoryUse queue_;
-  Lease lease_;  // Of the poller's thread.
+  Lease lease_;               // Of the poller's thread.
   std::mutex members_mutex_;  // Guards the map; a task itself belongs to its worker.
   std::map<PartitionId, Member> members_;
   std::vector<std::unique_ptr<Worker>> workers_;

@@ -25,7 +25,9 @@ struct Columns {
 
 Result<Columns> find_columns(const std::string& header, const std::string& path) {
   const std::vector<std::string> names = split_tabs(header);
-  const auto find = [&](const char* name) { return static_cast<size_t>(std::find(names.begin(), names.end(), name) - names.begin()); };
+  const auto find = [&](const char* name) {
+    return static_cast<size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+  };
   const Columns columns{find("user_id"), find("video_id"), find("time_ms")};
   if (std::max({columns.user, columns.item, columns.time}) == names.size()) {
     return invalid(path + ":1: neither JSON nor a header line with the columns user_id, video_id and time_ms");
@@ -35,7 +37,8 @@ Result<Columns> find_columns(const std::string& header, const std::string& path)
 
 Result<FilePlay> parse_row(const std::string& line, const Columns& columns, const std::string& where) {
   const std::vector<std::string> fields = split_tabs(line);
-  if (fields.size() <= std::max({columns.user, columns.item, columns.time})) return invalid(where + ": too few columns");
+  if (fields.size() <= std::max({columns.user, columns.item, columns.time}))
+    return invalid(where + ": too few columns");
   try {
     return FilePlay{fields[columns.user], fields[columns.item], std::stoll(fields[columns.time])};
   } catch (const std::exception&) {
@@ -49,7 +52,8 @@ void finish(PlayFile& file, int64_t shift_to_ms) {
   const int64_t shift_ms = shift_to_ms == 0 ? 0 : shift_to_ms - newest_ms;
   for (FilePlay& play : file.plays) {
     play.time_ms += shift_ms;
-    file.json.push_back(nlohmann::ordered_json{{"user", play.user}, {"item", play.item}, {"time", play.time_ms}}.dump());
+    file.json.push_back(
+        nlohmann::ordered_json{{"user", play.user}, {"item", play.item}, {"time", play.time_ms}}.dump());
     file.played[play.user].insert(play.item);
   }
 }

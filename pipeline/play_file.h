@@ -20,8 +20,8 @@ struct FilePlay {
 };
 
 struct PlayFile {
-  std::vector<FilePlay> plays;                         // In the order of the file; empty for JSON lines.
-  std::vector<std::string> json;                       // One record each, in the same order.
+  std::vector<FilePlay> plays;                          // In the order of the file; empty for JSON lines.
+  std::vector<std::string> json;                        // One record each, in the same order.
   std::map<std::string, std::set<std::string>> played;  // The exact set of each user; known for TSV only.
 };
 

@@ -37,7 +37,8 @@ void PlayedItems::build(std::vector<Raw> plays, uint32_t users) {
   plays_until_.assign(users, 0);
   for (const Raw& play : plays) ++plays_until_[play.user];
   for (uint32_t user = 1; user < users; ++user) plays_until_[user] += plays_until_[user - 1];
-  std::ranges::sort(plays, [](const Raw& a, const Raw& b) { return a.user != b.user ? a.user < b.user : a.item < b.item; });
+  std::ranges::sort(plays,
+                    [](const Raw& a, const Raw& b) { return a.user != b.user ? a.user < b.user : a.item < b.item; });
   const auto same = [](const Raw& a, const Raw& b) { return a.user == b.user && a.item == b.item; };
   plays.erase(std::unique(plays.begin(), plays.end(), same), plays.end());
   first_item_.assign(1, 0);
@@ -46,7 +47,8 @@ void PlayedItems::build(std::vector<Raw> plays, uint32_t users) {
     const auto user = static_cast<uint32_t>(first_item_.size() - 1);
     size_t end = begin;
     for (; end < plays.size() && plays[end].user == user; ++end) items_.push_back(plays[end].item);
-    for (size_t left = end - begin; left > 1; --left) std::swap(items_[begin + left - 1], items_[begin + random.bits() % left]);
+    for (size_t left = end - begin; left > 1; --left)
+      std::swap(items_[begin + left - 1], items_[begin + random.bits() % left]);
     first_item_.push_back(static_cast<uint32_t>(end));
     begin = end;
   }
@@ -70,7 +72,8 @@ Result<PlayedItems> PlayedItems::from_file(const std::string& path) {
   plays.reserve(file.json.size());
   for (size_t i = 0; i < file.json.size(); ++i) {
     const auto record = nlohmann::json::parse(file.json[i], nullptr, false);
-    const std::string user = record.is_object() ? id_of(record, "user") : "", item = record.is_object() ? id_of(record, "item") : "";
+    const std::string user = record.is_object() ? id_of(record, "user") : "",
+                      item = record.is_object() ? id_of(record, "item") : "";
     if (user.empty() || item.empty()) {
       return invalid(path + ": record " + std::to_string(i + 1) + " is no play with user and item: " + file.json[i]);
     }

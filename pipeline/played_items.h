@@ -40,11 +40,11 @@ class PlayedItems {
   explicit PlayedItems(uint32_t id_bytes) : id_bytes_(id_bytes) {}
   void build(std::vector<Raw> plays, uint32_t users);
 
-  const uint32_t id_bytes_;                // Of generated ids.
-  std::vector<uint64_t> plays_until_;      // By user: plays of all users up to this one.
-  std::vector<uint32_t> first_item_;       // By user: where the user's items begin; one more at the end.
+  const uint32_t id_bytes_;            // Of generated ids.
+  std::vector<uint64_t> plays_until_;  // By user: plays of all users up to this one.
+  std::vector<uint32_t> first_item_;   // By user: where the user's items begin; one more at the end.
   std::vector<uint32_t> items_;
-  std::vector<std::string> user_names_;    // Of a file; empty otherwise.
+  std::vector<std::string> user_names_;  // Of a file; empty otherwise.
   std::vector<std::string> item_names_;
 };
 

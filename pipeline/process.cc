@@ -71,7 +71,8 @@ Status Process::open_store() {
 
   EmbeddedFilterStoreConfig config;
   config.path = settings_.store.path;
-  config.policy = {settings_.filter.false_positive_rate, settings_.filter.periods_read, settings_.filter.dense_from_items};
+  config.policy = {settings_.filter.false_positive_rate, settings_.filter.periods_read,
+                   settings_.filter.dense_from_items};
   config.partition_count = settings_.topics.partitions;
   config.write_buffer_bytes = std::clamp<uint64_t>(memory.write_buffer_bytes / 4, kWriteBufferLeast, kWriteBufferMost);
   if (settings_.runs(Stage::kMerge)) {
@@ -81,12 +82,16 @@ Status Process::open_store() {
     return {};
   }
   BLOOMRING_TRY_ASSIGN(filters_, EmbeddedFilterFollower::follow(config, *calendar_, clock_, *memory_));
-  BLOOMRING_TRY(wait_until(clock_, kStoreWaitMs, "the filter store at " + config.path + "; it is made by the process that runs the merge stage", [this]() -> Result<bool> {
-    const Status refreshed = filters_->refresh();
-    if (refreshed.ok() || refreshed.code() == Code::kRetry) return refreshed.ok();
-    return refreshed;
-  }));
-  refresher_ = std::make_unique<Worker>("store-follow", clock_, [](const Status&) {}, &watchdog_);
+  BLOOMRING_TRY(
+      wait_until(clock_, kStoreWaitMs,
+                 "the filter store at " + config.path + "; it is made by the process that runs the merge stage",
+                 [this]() -> Result<bool> {
+                   const Status refreshed = filters_->refresh();
+                   if (refreshed.ok() || refreshed.code() == Code::kRetry) return refreshed.ok();
+                   return refreshed;
+                 }));
+  refresher_ = std::make_unique<Worker>(
+      "store-follow", clock_, [](const Status&) {}, &watchdog_);
   refresher_->set_ticker(kRefreshIntervalMs, [this] {
     const Status refreshed = filters_->refresh();
     if (!refreshed.ok()) metrics_.counter(metric::kStoreErrors, {"refresh"}).add();
@@ -114,8 +119,8 @@ AdminPage Process::back_up_store(EmbeddedFilterStore& store) {
 
 Status Process::start_stages() {
   context_ = std::make_unique<StageContext>(StageContext{
-      settings_, *plan_, kafka_, *calendar_, clock_, metrics_, health_, watchdog_, *producer_, filters_.get(), memory_.get(),
-      [this](std::string_view stage, const Status& status) { fail(stage, status); }});
+      settings_, *plan_, kafka_, *calendar_, clock_, metrics_, health_, watchdog_, *producer_, filters_.get(),
+      memory_.get(), [this](std::string_view stage, const Status& status) { fail(stage, status); }});
   if (settings_.runs(Stage::kServe)) {
     serve_ = std::make_unique<ServeStage>(*context_);
     BLOOMRING_TRY(serve_->start());

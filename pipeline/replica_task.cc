@@ -6,7 +6,12 @@ namespace bloomring {
 
 ReplicaTask::ReplicaTask(ReplicaTaskConfig config, std::shared_ptr<HeldPartition> held, FilterStore& filters,
                          std::unique_ptr<Source> source, Offset start, Offset log_end_at_start)
-    : config_(config), held_(std::move(held)), filters_(filters), source_(std::move(source)), next_(start), ready_at_(log_end_at_start) {}
+    : config_(config),
+      held_(std::move(held)),
+      filters_(filters),
+      source_(std::move(source)),
+      next_(start),
+      ready_at_(log_end_at_start) {}
 
 Result<bool> ReplicaTask::step(int64_t now_ms) {
   bool worked = false;
@@ -68,20 +73,21 @@ Status ReplicaTask::take_watermark(int64_t now_ms) {
   BLOOMRING_TRY(read.status());
   const MergedWatermark watermark = read->value_or(MergedWatermark{});
   if (went_back(watermark)) {
-    return fatal("the filter store went back: its watermark of partition " + std::to_string(held_->id().value) + " is " +
-                 std::to_string(watermark.offset.value) + " and was " + std::to_string(watermark_.offset.value) +
-                 ". The next start reads the log from there");
+    return fatal("the filter store went back: its watermark of partition " + std::to_string(held_->id().value) +
+                 " is " + std::to_string(watermark.offset.value) + " and was " +
+                 std::to_string(watermark_.offset.value) + ". The next start reads the log from there");
   }
   watermark_ = watermark;
   if (*read) held_->release(watermark, now_ms - config_.lap_ms);
   return {};
 }
 
-// True when it does not cover what the last one did. Memory may still reach down to it, but filters that were read since
-// are taken for as new as the last watermark (serving/filter_cache.h), so nothing here can be kept.
+// True when it does not cover what the last one did. Memory may still reach down to it, but filters that were read
+// since are taken for as new as the last watermark (serving/filter_cache.h), so nothing here can be kept.
 bool ReplicaTask::went_back(const MergedWatermark& watermark) const {
   const auto covered = [&](const OffsetRange& range) { return watermark.covers(range); };
-  return watermark_.offset > watermark.offset || !std::all_of(watermark_.ahead.begin(), watermark_.ahead.end(), covered);
+  return watermark_.offset > watermark.offset ||
+         !std::all_of(watermark_.ahead.begin(), watermark_.ahead.end(), covered);
 }
 
 }  // namespace bloomring

@@ -7,8 +7,8 @@
 // a quiet partition from inside. So somebody asks the brokers for the end of the log about once a second and tells the
 // task (`hear_log_end`). Once everything below that end is applied, the partition is fresh as of the moment of asking;
 // when nobody answers it grows old, and answers say so.
-// Failure: see Task; also kFatal when the filter store went back to a backup: memory and cached filters then miss what was
-// merged since, and the next start reads it again.
+// Failure: see Task; also kFatal when the filter store went back to a backup: memory and cached filters then miss what
+// was merged since, and the next start reads it again.
 // Threading: see Task; `held` is read by the query service at the same time (held_partition.h).
 #pragma once
 
@@ -40,9 +40,10 @@ struct ReplicaStats {
 
 class ReplicaTask final : public Task {
  public:
-  // `start`: what `source` gives first. `log_end_at_start`: the partition is ready when everything below has been applied.
-  ReplicaTask(ReplicaTaskConfig config, std::shared_ptr<HeldPartition> held, FilterStore& filters, std::unique_ptr<Source> source,
-              Offset start, Offset log_end_at_start);
+  // `start`: what `source` gives first. `log_end_at_start`: the partition is ready when everything below has been
+  // applied.
+  ReplicaTask(ReplicaTaskConfig config, std::shared_ptr<HeldPartition> held, FilterStore& filters,
+              std::unique_ptr<Source> source, Offset start, Offset log_end_at_start);
 
   Result<bool> step(int64_t now_ms) override;
   // The log ended at `end` at some moment after `asked_at_ms`.

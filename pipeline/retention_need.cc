@@ -42,14 +42,16 @@ std::vector<std::string> check_retention(const std::map<std::string, std::string
   std::vector<std::string> found;
   const int64_t need_ms = retention_need_ms(ring);
   if (const auto ms = bound(topic, "retention.ms"); ms && *ms < need_ms) {
-    found.push_back("retention.ms is " + std::to_string(*ms) + " (" + hours_text(*ms) + "), shorter than the ring needs: " +
-                    arithmetic(ring) + ". Events could leave the log before they are merged; lengthen it with kafka-configs");
+    found.push_back("retention.ms is " + std::to_string(*ms) + " (" + hours_text(*ms) +
+                    "), shorter than the ring needs: " + arithmetic(ring) +
+                    ". Events could leave the log before they are merged; lengthen it with kafka-configs");
   }
   if (const auto bytes = bound(topic, "retention.bytes")) {
     const int64_t per_second = *bytes * 1000 / need_ms;
     found.push_back("retention.bytes is " + std::to_string(*bytes) + " (" + bytes_text(static_cast<uint64_t>(*bytes)) +
-                    " a partition): it holds what the ring needs (" + arithmetic(ring) + ") only while a partition gets less than " +
-                    std::to_string(per_second) + " bytes a second, about " + std::to_string(per_second / kBytesPerPlay) +
+                    " a partition): it holds what the ring needs (" + arithmetic(ring) +
+                    ") only while a partition gets less than " + std::to_string(per_second) +
+                    " bytes a second, about " + std::to_string(per_second / kBytesPerPlay) +
                     " plays. Set it to -1 and bound the log by time");
   }
   return found;

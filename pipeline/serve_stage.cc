@@ -20,14 +20,18 @@ constexpr int kLogEndTimeoutMs = 2'000;
 
 ServeStage::ServeStage(const StageContext& context)
     : context_(context),
-      placement_{context.settings.serve.replica_index, context.settings.serve.replica_count, context.settings.serve.replication_factor},
-      levels_(context.metrics, "serve"), catch_up_("serve", context.clock, context.metrics), verdicts_counted_(kReasonCount) {}
+      placement_{context.settings.serve.replica_index, context.settings.serve.replica_count,
+                 context.settings.serve.replication_factor},
+      levels_(context.metrics, "serve"),
+      catch_up_("serve", context.clock, context.metrics),
+      verdicts_counted_(kReasonCount) {}
 
 Status ServeStage::start() {
   context_.health.set_not_ready("serve", "catching up with the log");
   BLOOMRING_TRY(assign_partitions().with_context("serve"));
   worker_ = std::make_unique<Worker>(
-      "serve", context_.clock, [this](const Status& status) { context_.on_failure("serve", status); }, &context_.watchdog);
+      "serve", context_.clock, [this](const Status& status) { context_.on_failure("serve", status); },
+      &context_.watchdog);
   BLOOMRING_TRY(open_log().with_context("serve"));
   BLOOMRING_TRY(serve_calls().with_context("serve"));
   registration_ = context_.metrics.on_scrape([this](Scrape& scrape) { write(scrape); });
@@ -46,10 +50,13 @@ Result<MergedWatermark> ServeStage::merged_of(PartitionId partition, Offset log_
   auto watermark = context_.filters->read_watermark(partition);
   if (watermark.code() != Code::kRetry) BLOOMRING_TRY(watermark.status());
   const bool known = watermark.ok() && watermark->has_value();
-  MergedWatermark merged = known ? **watermark : MergedWatermark{.offset = Offset(0), .hour = HourIndex(-1), .ahead = {}};
+  MergedWatermark merged =
+      known ? **watermark : MergedWatermark{.offset = Offset(0), .hour = HourIndex(-1), .ahead = {}};
   if (known && merged.offset < log_start) {
-    spdlog::warn("serve {}: {} records from offset {} are not merged and no longer in the log; the window stage says what to do",
-                 kafka::to_string({context_.settings.topics.user_events, partition}), log_start.value - merged.offset.value, merged.offset.value);
+    spdlog::warn(
+        "serve {}: {} records from offset {} are not merged and no longer in the log; the window stage says what to do",
+        kafka::to_string({context_.settings.topics.user_events, partition}), log_start.value - merged.offset.value,
+        merged.offset.value);
   }
   merged.offset = std::max(merged.offset, log_start);
   return merged;
@@ -59,7 +66,8 @@ Result<std::vector<ServeStage::Beginning>> ServeStage::decide_beginnings(const s
   const Settings& settings = context_.settings;
   for (const PartitionId id : ids) partitions_.push_back({settings.topics.user_events, id});
   // The event time of what was served may be ahead of the time in the log.
-  const int64_t oldest_ms = context_.clock.now_ms() - settings.served.max_age_ms() - context_.calendar.config().ahead_ms;
+  const int64_t oldest_ms =
+      context_.clock.now_ms() - settings.served.max_age_ms() - context_.calendar.config().ahead_ms;
   // Brokers that have just started, or topics that were just made, need a moment.
   int64_t asked_at_ms = 0;
   std::vector<kafka::PartitionFacts> facts;
@@ -108,14 +116,17 @@ Status ServeStage::assign_partitions() {
 
   const size_t held_count = std::max<size_t>(1, ids.size());
   const RecentPlaysConfig recents{settings.ring.slot_ms(), context_.plan.of(MemoryUse::kRecentPlays) / held_count};
-  const ServedItemsConfig served{settings.served.per_user_max, settings.served.max_age_ms(), context_.plan.of(MemoryUse::kServedItems) / held_count};
+  const ServedItemsConfig served{settings.served.per_user_max, settings.served.max_age_ms(),
+                                 context_.plan.of(MemoryUse::kServedItems) / held_count};
   const ReplicaTaskConfig config{settings.topics.partitions, settings.ring.lap_ms()};
   for (size_t i = 0; i < ids.size(); ++i) {
     const Beginning& begin = beginnings[i];
-    auto held = std::make_shared<HeldPartition>(ids[i], recents, context_.calendar, begin.merged, served, begin.log_floor_ms);
+    auto held =
+        std::make_shared<HeldPartition>(ids[i], recents, context_.calendar, begin.merged, served, begin.log_floor_ms);
     held_[ids[i]] = held;
     catch_up_.begin(ids[i], begin.read_from, begin.log_end);
-    tasks_.push_back(std::make_unique<ReplicaTask>(config, held, *context_.filters, std::move(sources[i]), begin.read_from, begin.log_end));
+    tasks_.push_back(std::make_unique<ReplicaTask>(config, held, *context_.filters, std::move(sources[i]),
+                                                   begin.read_from, begin.log_end));
     tasks_.back()->hear_log_end(begin.log_end, begin.asked_at_ms);
   }
   counted_.resize(tasks_.size());
@@ -149,7 +160,9 @@ Status ServeStage::serve_calls() {
   config.service.forward.tls = context_.settings.serve.peer_tls();
   config.service.observe = [this](const grpc::Status& status, double seconds) { observe(status, seconds); };
   Histogram& expected_error = context_.metrics.histogram(metric::kAnswerExpectedError);
-  config.service.observe_answer = [&expected_error](const FilterAnswer& answer) { expected_error.observe(answer.expected_error); };
+  config.service.observe_answer = [&expected_error](const FilterAnswer& answer) {
+    expected_error.observe(answer.expected_error);
+  };
   BLOOMRING_TRY_ASSIGN(server_, GrpcServer::start(config, *this, *core_, log_.get()));
   return {};
 }
@@ -161,7 +174,8 @@ void ServeStage::stop() {
     server_->set_serving(false);
     server_->shutdown(kCallGraceMs);
   }
-  if (log_ && !log_->flush(kCallGraceMs).ok()) spdlog::warn("serve: {} writes were not acknowledged", log_->in_flight());
+  if (log_ && !log_->flush(kCallGraceMs).ok())
+    spdlog::warn("serve: {} writes were not acknowledged", log_->in_flight());
   worker_->call([this] {
     for (auto& task : tasks_) worker_->remove(*task);
     report();
@@ -207,7 +221,8 @@ void ServeStage::report() {
   count_queries();
   metrics.gauge(metric::kStageReady, {"serve"}).set(behind == 0 ? 1 : 0);
   if (behind > 0) {
-    context_.health.set_not_ready("serve", "catching up with the log: " + std::to_string(behind) + " of " + std::to_string(tasks_.size()) + " partitions to go" +
+    context_.health.set_not_ready("serve", "catching up with the log: " + std::to_string(behind) + " of " +
+                                               std::to_string(tasks_.size()) + " partitions to go" +
                                                (to_go.empty() ? "" : "; " + to_go));
   } else if (!serving_.exchange(true)) {
     context_.health.set_ready("serve");
@@ -216,7 +231,8 @@ void ServeStage::report() {
 }
 
 void ServeStage::observe(const grpc::Status& status, double seconds) {
-  const bool failed = status.error_code() == grpc::StatusCode::INTERNAL || status.error_code() == grpc::StatusCode::UNKNOWN;
+  const bool failed =
+      status.error_code() == grpc::StatusCode::INTERNAL || status.error_code() == grpc::StatusCode::UNKNOWN;
   const std::string_view result = status.ok() ? "ok" : failed ? "failed" : "refused";
   context_.metrics.histogram(metric::kQuerySeconds, {result}).observe(seconds);
 }
@@ -225,7 +241,8 @@ void ServeStage::count_queries() {
   const ServingCounters& counters = server_->counters();
   for (size_t i = 0; i < kReasonCount; ++i) {
     const uint64_t now = counters.verdicts[i].load();
-    context_.metrics.counter(metric::kCandidates, {reason_name(static_cast<Reason>(i))}).add(now - verdicts_counted_[i]);
+    context_.metrics.counter(metric::kCandidates, {reason_name(static_cast<Reason>(i))})
+        .add(now - verdicts_counted_[i]);
     verdicts_counted_[i] = now;
   }
 }
@@ -247,7 +264,8 @@ void ServeStage::write_calls(Scrape& scrape, const ServingCounters& counters) {
   scrape.write(metric::kCallsForwarded, {"answered"}, number(counters.forwarded));
   scrape.write(metric::kCallsForwarded, {"unavailable"}, number(counters.forward_failed));
   for (const AnswerSource source : {AnswerSource::kRecent, AnswerSource::kServed, AnswerSource::kFilters}) {
-    scrape.write(metric::kAnswersIncomplete, {source_name(source)}, number(counters.incomplete[static_cast<size_t>(source)]));
+    scrape.write(metric::kAnswersIncomplete, {source_name(source)},
+                 number(counters.incomplete[static_cast<size_t>(source)]));
   }
   scrape.write(metric::kAnswersRelaxed, {}, number(counters.relaxed));
   scrape.write(metric::kAnswersSaturated, {}, number(counters.saturated));

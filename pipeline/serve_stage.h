@@ -46,7 +46,7 @@ class ServeStage final : private PartitionDirectory {
     Offset merged;         // Recent plays begin here...
     int64_t log_floor_ms;  // ...in an hour behind those that are merged...
     Offset read_from;      // ...and what was served, and is young enough, here.
-    Offset log_end;    // As of asking:
+    Offset log_end;        // As of asking:
     int64_t asked_at_ms;
   };
   Result<std::vector<Beginning>> decide_beginnings(const std::vector<PartitionId>& ids);
@@ -77,8 +77,9 @@ class ServeStage final : private PartitionDirectory {
   std::unique_ptr<GrpcServer> server_;
   std::atomic<bool> serving_{false};
   Metrics::Registration registration_;
-  std::unique_ptr<Worker> worker_;   // Its thread uses what is above,
-  std::unique_ptr<Worker> enquirer_;  // and this one's uses that worker: it waits for brokers, so that nobody else has to.
+  std::unique_ptr<Worker> worker_;  // Its thread uses what is above,
+  std::unique_ptr<Worker>
+      enquirer_;  // and this one's uses that worker: it waits for brokers, so that nobody else has to.
 };
 
 }  // namespace bloomring

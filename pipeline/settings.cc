@@ -91,7 +91,8 @@ void declare_topics(Config& config, Settings& s) {
       .range(1, 24 * 366)
       .unit("hours")
       .doc(
-          "How long the log of user events and the user batches are kept; dead letters seven times as long. Must be longer "
+          "How long the log of user events and the user batches are kept; dead letters seven times as long. Must be "
+          "longer "
           "than one lap of the ring: a process without its disk reads back at most that far.");
 }
 
@@ -114,8 +115,10 @@ void declare_events(Config& config, Settings& s) {
   config.integer("events.ahead_seconds", &s.events.ahead_seconds)
       .range(0, 86400)
       .unit("seconds")
-      .doc("How far ahead of the clock an event time may be before the play is refused as `time_ahead`; below that it counts "
-           "as now.");
+      .doc(
+          "How far ahead of the clock an event time may be before the play is refused as `time_ahead`; below that it "
+          "counts "
+          "as now.");
   config.integer("events.record_bytes_max", &s.events.record_bytes_max)
       .range(64, 16 * kMiB)
       .unit("bytes")
@@ -138,7 +141,9 @@ void declare_ingest(Config& config, Settings& s) {
       .unit("milliseconds")
       .doc("Longest time an event waits for others, so that a quiet partition is still fresh.");
   config.boolean("ingest.drop_repeats", &s.ingest.drop_repeats)
-      .doc("Whether an event that repeats one shortly before it, in kind, user, item and time, is dropped before the log.");
+      .doc(
+          "Whether an event that repeats one shortly before it, in kind, user, item and time, is dropped before the "
+          "log.");
 }
 
 void declare_ring(Config& config, Settings& s) {
@@ -207,8 +212,9 @@ void declare_stores(Config& config, Settings& s) {
       .unit("seconds")
       .doc("How often state is written to disk: at most this much log is read again after a crash.");
   config.boolean("state.accept_lost_events", &s.state.accept_lost_events)
-      .doc("Whether the window stage may go on when events that are not merged are no longer in the log. Set it for one "
-           "start, after its refusal has said how many are gone.");
+      .doc(
+          "Whether the window stage may go on when events that are not merged are no longer in the log. Set it for one "
+          "start, after its refusal has said how many are gone.");
 }
 
 void declare_process(Config& config, Settings& s) {
@@ -226,13 +232,18 @@ void declare_process(Config& config, Settings& s) {
   config.section("memory", "One number for all memory of the process. `bloomring check` prints what becomes of it.");
   config.bytes("memory.limit", &s.memory.limit)
       .range(64 * kMiB, kBytesMax)
-      .doc("Resident memory of the process. Caches, write buffers, queues of the Kafka clients, passes of drains, recent "
-           "plays and cached filters are bounded so that they fit into it together; one that is too small for the stages "
-           "and partitions is refused with the least that works.");
+      .doc(
+          "Resident memory of the process. Caches, write buffers, queues of the Kafka clients, passes of drains, "
+          "recent "
+          "plays and cached filters are bounded so that they fit into it together; one that is too small for the "
+          "stages "
+          "and partitions is refused with the least that works.");
   config.integer("memory.partitions", &s.memory.partitions)
       .range(0, kShardCount)
-      .doc("The most partitions of a topic that this process is planned to be given by its consumer groups; 0 plans for all, "
-           "as after the loss of all other processes.");
+      .doc(
+          "The most partitions of a topic that this process is planned to be given by its consumer groups; 0 plans for "
+          "all, "
+          "as after the loss of all other processes.");
   config.section("process", "When the process counts as stuck, and how long it may take to end.");
   config.integer("process.stall_seconds", &s.process.stall_seconds)
       .range(1, 3600)
@@ -241,8 +252,10 @@ void declare_process(Config& config, Settings& s) {
   config.integer("process.stop_seconds", &s.process.stop_seconds)
       .range(1, 3600)
       .unit("seconds")
-      .doc("How long the orderly end may take after SIGTERM; what still hangs then is left, and the exit code is 1. Keep it "
-           "below the time after which your supervisor kills (30 seconds in Kubernetes).");
+      .doc(
+          "How long the orderly end may take after SIGTERM; what still hangs then is left, and the exit code is 1. "
+          "Keep it "
+          "below the time after which your supervisor kills (30 seconds in Kubernetes).");
   config.section("threads", "Threads of the stages that hold partitions; each partition belongs to one.");
   config.integer("threads.window", &s.threads.window).range(1, 256).doc("Threads of the window stage.");
   config.integer("threads.merge", &s.threads.merge).range(1, 256).doc("Threads of the merge stage.");
@@ -250,15 +263,19 @@ void declare_process(Config& config, Settings& s) {
 
 void declare_tls(Config& config, Settings& s) {
   config.string("serve.tls_certificate", &s.serve.tls.certificate)
-      .doc("PEM file with the certificate chain of the gRPC port, read again when it changes. Empty: the port is not "
-           "encrypted.");
+      .doc(
+          "PEM file with the certificate chain of the gRPC port, read again when it changes. Empty: the port is not "
+          "encrypted.");
   config.string("serve.tls_key", &s.serve.tls.key).doc("PEM file with the private key of `serve.tls_certificate`.");
   config.string("serve.tls_client_ca", &s.serve.tls.client_ca)
-      .doc("PEM file with the authorities that vouch for clients: only a client whose certificate one of them has signed "
-           "is answered. Empty: any client is.");
+      .doc(
+          "PEM file with the authorities that vouch for clients: only a client whose certificate one of them has "
+          "signed "
+          "is answered. Empty: any client is.");
   config.string("serve.tls_peer_ca", &s.serve.tls_peer_ca)
-      .doc("PEM file with the authorities that vouch for the other replicas when calls are passed on to them; "
-           "`serve.tls_client_ca` where it is empty. This replica shows them `serve.tls_certificate`.");
+      .doc(
+          "PEM file with the authorities that vouch for the other replicas when calls are passed on to them; "
+          "`serve.tls_client_ca` where it is empty. This replica shows them `serve.tls_certificate`.");
 }
 
 void declare_faces(Config& config, Settings& s) {
@@ -275,18 +292,24 @@ void declare_faces(Config& config, Settings& s) {
       .doc("How many replicas hold each partition. At most `serve.replica_count`.");
   config.list("serve.peers", &s.serve.peers)
       .check(must_not_be_empty)
-      .doc("Addresses of the replicas, so that one can pass on what it does not hold: one for each, in the order of their "
-           "indices, or a single pattern with `{index}` in it, as "
-           "`replica-{index}.internal:7700`. Empty: such calls are refused.");
+      .doc(
+          "Addresses of the replicas, so that one can pass on what it does not hold: one for each, in the order of "
+          "their "
+          "indices, or a single pattern with `{index}` in it, as "
+          "`replica-{index}.internal:7700`. Empty: such calls are refused.");
   config.integer("serve.candidates_max", &s.serve.candidates_max)
       .range(1, 1000000)
-      .doc("Most candidates in one query; more are refused. A request is at most 4 MiB, about 30,000 ids of 128 bytes.");
+      .doc(
+          "Most candidates in one query; more are refused. A request is at most 4 MiB, about 30,000 ids of 128 bytes.");
   declare_tls(config, s);
-  config.section("served", "The served items, which count as seen for a while although nobody has reported a play of them.");
+  config.section("served",
+                 "The served items, which count as seen for a while although nobody has reported a play of them.");
   config.integer("served.per_user_max", &s.served.per_user_max)
       .range(1, 10000)
       .unit("items")
-      .doc("How many of a user's last served items of each scene count as seen; one more and the oldest is unseen again.");
+      .doc(
+          "How many of a user's last served items of each scene count as seen; one more and the oldest is unseen "
+          "again.");
   config.integer("served.max_age_seconds", &s.served.max_age_seconds)
       .range(1, 7 * 86400)
       .unit("seconds")

@@ -82,9 +82,9 @@ struct FilterSettings {
 struct StoreSettings {
   StoreKind kind = StoreKind::kEmbedded;
   std::string path = "/var/lib/bloomring/store";
-  std::string backup_path;                        // No backups when empty.
+  std::string backup_path;  // No backups when empty.
   uint32_t backups_kept = 24;
-  uint64_t backup_bytes_per_second = 64 << 20;    // 0 is as fast as it goes.
+  uint64_t backup_bytes_per_second = 64 << 20;  // 0 is as fast as it goes.
 };
 
 struct StateSettings {

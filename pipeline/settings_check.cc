@@ -108,8 +108,10 @@ void check_serving(const ServeSettings& serve, Misfits& misfits) {
                   "is " + std::to_string(serve.replica_index) + "; it must be less than " + count);
   misfits.require(serve.replication_factor <= serve.replica_count, "serve.replication_factor",
                   "is " + std::to_string(serve.replication_factor) + "; it must be at most " + count);
-  const bool peers_fit = serve.peers.empty() || is_peer_pattern(serve.peers) || serve.peers.size() == serve.replica_count;
-  misfits.require(peers_fit, "serve.peers", "must be empty, one pattern with {index}, or as many addresses as " + count);
+  const bool peers_fit =
+      serve.peers.empty() || is_peer_pattern(serve.peers) || serve.peers.size() == serve.replica_count;
+  misfits.require(peers_fit, "serve.peers",
+                  "must be empty, one pattern with {index}, or as many addresses as " + count);
   const bool peers_trusted = serve.peers.empty() || !serve.tls.enabled() || serve.peer_tls().enabled();
   misfits.require(peers_trusted, "serve.peers", "are asked over TLS; serve.tls_peer_ca must say who vouches for them");
   misfits.require(serve.tls.certificate.empty() == serve.tls.key.empty(), "serve.tls_certificate",
@@ -120,8 +122,9 @@ void check_serving(const ServeSettings& serve, Misfits& misfits) {
 
 void check_served(const Settings& settings, const Misfits& misfits, std::vector<std::string>& warnings) {
   if (int64_t{settings.served.max_age_seconds} <= int64_t{settings.topics.retention_hours} * 3600) return;
-  warnings.push_back(misfits.at("served.max_age_seconds") +
-                     "is longer than topics.retention_hours: after a restart, items that were served before that are unseen");
+  warnings.push_back(
+      misfits.at("served.max_age_seconds") +
+      "is longer than topics.retention_hours: after a restart, items that were served before that are unseen");
 }
 
 void check_memory(const Settings& settings, Misfits& misfits) {
@@ -134,7 +137,8 @@ void warn_of_queues(const KafkaSettings& kafka, const Misfits& misfits, std::vec
   for (const char* name : {"queued.max.messages.kbytes", "fetch.message.max.bytes", "max.partition.fetch.bytes",
                            "queue.buffering.max.kbytes", "queue.buffering.max.messages"}) {
     if (!kafka.properties.contains(name)) continue;
-    warnings.push_back(misfits.at("kafka.properties") + "sets " + name + ", which is otherwise derived from memory.limit: the "
+    warnings.push_back(misfits.at("kafka.properties") + "sets " + name +
+                       ", which is otherwise derived from memory.limit: the "
                        "process may take more than that");
   }
 }

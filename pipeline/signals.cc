@@ -1,9 +1,10 @@
 #include "pipeline/signals.h"
 
+#include <pthread.h>
+
 #include <atomic>
 #include <csignal>
 #include <ctime>
-#include <pthread.h>
 
 namespace bloomring {
 

@@ -1,7 +1,7 @@
 // SIGTERM, SIGINT and SIGUSR1 as values that the main thread asks for. A second signal ends the process at once.
 //
-// All three end the process with everything durable. SIGTERM and SIGINT say that it comes back: its place in its consumer
-// groups is kept for the session's time. SIGUSR1 says that it does not: its partitions move at once.
+// All three end the process with everything durable. SIGTERM and SIGINT say that it comes back: its place in its
+// consumer groups is kept for the session's time. SIGUSR1 says that it does not: its partitions move at once.
 #pragma once
 
 #include <cstdint>

@@ -15,8 +15,9 @@ StopBound::StopBound(const Clock& clock, int64_t bound_ms, std::function<std::st
   const int64_t deadline_ns = clock.steady_ns() + bound_ms * 1'000'000;
   thread_.set_ticker(kLookIntervalMs, [&clock, deadline_ns, bound_ms, busy = std::move(busy_with)] {
     if (clock.steady_ns() < deadline_ns) return;
-    spdlog::error("not ended within {} s, waiting for {}: the process ends now; what is not durable is read again from the log",
-                  bound_ms / 1000, busy());
+    spdlog::error(
+        "not ended within {} s, waiting for {}: the process ends now; what is not durable is read again from the log",
+        bound_ms / 1000, busy());
     std::_Exit(1);
   });
 }

@@ -24,7 +24,8 @@ void check_settings(kafka::Admin& admin, TopicFinding& finding, const Settings& 
       const bool shorter = found->second != "-1" && std::stoll(found->second) < std::stoll(wanted);
       if (shorter && retention.empty()) finding.warnings.push_back(text + ": a longer outage than that loses events");
     } else if (key == "min.insync.replicas") {
-      if (std::stoi(found->second) < std::stoi(wanted)) finding.warnings.push_back(text + ": the loss of a broker can lose what was acknowledged");
+      if (std::stoi(found->second) < std::stoi(wanted))
+        finding.warnings.push_back(text + ": the loss of a broker can lose what was acknowledged");
     } else {
       finding.errors.push_back(text + ": change it with kafka-configs");
     }
@@ -38,13 +39,13 @@ void check_one(kafka::Admin& admin, TopicFinding& finding, const Settings& setti
     return;
   }
   if (wanted.partitions_fixed && finding.found.partitions != wanted.partitions) {
-    finding.errors.push_back("has " + std::to_string(finding.found.partitions) + " partitions, topics.partitions says " +
-                             std::to_string(wanted.partitions) +
+    finding.errors.push_back("has " + std::to_string(finding.found.partitions) +
+                             " partitions, topics.partitions says " + std::to_string(wanted.partitions) +
                              ": set topics.partitions to what the topic has, or name another topic");
   }
   if (finding.found.replication < wanted.replication) {
-    finding.warnings.push_back("has " + std::to_string(finding.found.replication) + " replicas, topics.replication says " +
-                               std::to_string(wanted.replication));
+    finding.warnings.push_back("has " + std::to_string(finding.found.replication) +
+                               " replicas, topics.replication says " + std::to_string(wanted.replication));
   }
   check_settings(admin, finding, settings);
 }
@@ -69,7 +70,8 @@ std::vector<TopicSpec> topics_of(const Settings& settings) {
   return topic_registry(plan);
 }
 
-Result<std::vector<TopicFinding>> check_topics(kafka::Admin& admin, const std::vector<TopicSpec>& topics, const Settings& settings) {
+Result<std::vector<TopicFinding>> check_topics(kafka::Admin& admin, const std::vector<TopicSpec>& topics,
+                                               const Settings& settings) {
   std::vector<std::string> names;
   for (const TopicSpec& topic : topics) names.push_back(topic.name);
   BLOOMRING_TRY_ASSIGN(const std::vector<kafka::TopicDescription> found, admin.describe(names));

@@ -23,7 +23,8 @@ struct TopicFinding {
 };
 
 // Asks the brokers. kRetry when none answers. `settings` are those that the topics are of.
-Result<std::vector<TopicFinding>> check_topics(kafka::Admin& admin, const std::vector<TopicSpec>& topics, const Settings& settings);
+Result<std::vector<TopicFinding>> check_topics(kafka::Admin& admin, const std::vector<TopicSpec>& topics,
+                                               const Settings& settings);
 
 // What is wrong with how long user-events is kept, for the log at a start; a sentence where it cannot be told.
 std::vector<std::string> retention_warnings(const Settings& settings);

@@ -10,8 +10,9 @@
 
 namespace bloomring {
 
-// Asks `met` about fifty times a second until it says true (ok), fails (its failure), or `bound_ms` have passed: kFatal,
-// "waited 60 s in vain for <what>".
-Status wait_until(const Clock& clock, int64_t bound_ms, const std::string& what, const std::function<Result<bool>()>& met);
+// Asks `met` about fifty times a second until it says true (ok), fails (its failure), or `bound_ms` have passed:
+// kFatal, "waited 60 s in vain for <what>".
+Status wait_until(const Clock& clock, int64_t bound_ms, const std::string& what,
+                  const std::function<Result<bool>()>& met);
 
 }  // namespace bloomring

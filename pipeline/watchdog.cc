@@ -17,7 +17,11 @@ const std::string kPart = "watchdog";
 }  // namespace
 
 Watchdog::Watchdog(const Clock& clock, int64_t stall_ms, Health& health, Metrics& metrics)
-    : clock_(clock), stall_ns_(stall_ms * 1'000'000), health_(health), metrics_(metrics), thread_("watchdog", clock, [](const Status&) {}) {
+    : clock_(clock),
+      stall_ns_(stall_ms * 1'000'000),
+      health_(health),
+      metrics_(metrics),
+      thread_("watchdog", clock, [](const Status&) {}) {
   thread_.set_ticker(kLookIntervalMs, [this] { look(); });
 }
 
@@ -56,7 +60,8 @@ void Watchdog::look() {
   std::string reason;
   for (const Stall& stall : under_way(stall_ns_)) {
     stalled[stall.what] = stall.seconds;
-    reason += (reason.empty() ? "" : "; ") + stall.what + " has made no step for " + std::to_string(stall.seconds) + " s";
+    reason +=
+        (reason.empty() ? "" : "; ") + stall.what + " has made no step for " + std::to_string(stall.seconds) + " s";
     if (!stalled_.contains(stall.what)) spdlog::error("{} has made no step for {} s", stall.what, stall.seconds);
   }
   for (const auto& [what, seconds] : stalled_) {

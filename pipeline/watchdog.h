@@ -3,8 +3,8 @@
 // A worker says what it is busy with (Worker::activity). What takes longer than the bound makes /healthz fail, is named
 // in the log and counted; when it goes on, the process is healthy again. A task that has nothing to do, or that tries
 // again and again because a store or a broker is away, makes steps and is not meant.
-// Why of our own: librdkafka 2.0.2 takes any polled queue for a sign of life, so a group whose polling is stuck keeps its
-// partitions for ever.
+// Why of our own: librdkafka 2.0.2 takes any polled queue for a sign of life, so a group whose polling is stuck keeps
+// its partitions for ever.
 // Threading: thread safe; looks on a thread of its own. Everything that is given outlives it.
 #pragma once
 
@@ -26,8 +26,8 @@ class Watchdog {
 
   void watch(const Worker& worker);
   void forget(const Worker& worker);
-  // "window user-events[3] for 12 s, a message to thread window-poll for 12 s": what is under way for a second or more, or
-  // "nothing".
+  // "window user-events[3] for 12 s, a message to thread window-poll for 12 s": what is under way for a second or more,
+  // or "nothing".
   std::string busy_with() const;
 
  private:

@@ -39,14 +39,15 @@ int64_t custody_gap(const WindowTask& task) {
 }  // namespace
 
 WindowStage::WindowStage(const StageContext& stage_context)
-    : PartitionStage(stage_context, "window", stage_context.settings.topics.user_events, stage_context.settings.threads.window,
-                     MemoryUse::kWindowQueue),
+    : PartitionStage(stage_context, "window", stage_context.settings.topics.user_events,
+                     stage_context.settings.threads.window, MemoryUse::kWindowQueue),
       ring_config_{stage_context.settings.ring.slots, stage_context.settings.ring.slot_ms()},
       levels_(stage_context.metrics, "window"),
       catch_up_("window", stage_context.clock, stage_context.metrics),
       registration_(stage_context.metrics.on_scrape([this](Scrape& scrape) { write(scrape); })) {}
 
-Result<PartitionStage::Made> WindowStage::make(PartitionId partition, const kafka::PartitionFacts& facts, std::unique_ptr<Source> source) {
+Result<PartitionStage::Made> WindowStage::make(PartitionId partition, const kafka::PartitionFacts& facts,
+                                               std::unique_ptr<Source> source) {
   const Settings& settings = context().settings;
   RocksWindowStoreConfig store_config;
   store_config.path = store_path(settings, partition);
@@ -54,8 +55,9 @@ Result<PartitionStage::Made> WindowStage::make(PartitionId partition, const kafk
   BLOOMRING_TRY_ASSIGN(std::unique_ptr<WindowStore> store, open_store(store_config));
   Offset read_from;
   BLOOMRING_TRY_ASSIGN(Ring ring, start_ring(*store, partition, facts, read_from));
-  auto task = std::make_unique<WindowTask>(task_config(settings, context().plan, partition), context().clock, std::move(store),
-                                           std::move(ring), *context().filters, std::move(source), make_sink());
+  auto task =
+      std::make_unique<WindowTask>(task_config(settings, context().plan, partition), context().clock, std::move(store),
+                                   std::move(ring), *context().filters, std::move(source), make_sink());
   catch_up_.begin(partition, read_from, facts.log_end);
   return Made{std::move(task), read_from};
 }
@@ -72,7 +74,8 @@ Result<std::unique_ptr<WindowStore>> WindowStage::open_store(const RocksWindowSt
   return std::unique_ptr<WindowStore>(std::move(*opened));
 }
 
-Result<Ring> WindowStage::start_ring(WindowStore& store, PartitionId partition, const kafka::PartitionFacts& facts, Offset& read_from) {
+Result<Ring> WindowStage::start_ring(WindowStore& store, PartitionId partition, const kafka::PartitionFacts& facts,
+                                     Offset& read_from) {
   WindowStartFacts start_facts;
   start_facts.log_start = facts.log_start;
   start_facts.log_end = facts.log_end;
@@ -81,7 +84,8 @@ Result<Ring> WindowStage::start_ring(WindowStore& store, PartitionId partition, 
   BLOOMRING_TRY_ASSIGN(start_facts.watermark, context().filters->read_watermark(partition));
   BLOOMRING_TRY_ASSIGN(start_facts.local, store.load());
   BLOOMRING_TRY_ASSIGN(const WindowStart start, decide_window_start(start_facts));
-  spdlog::info("window {}[{}]: {}; the log holds [{}, {})", topic(), partition.value, start.reason, facts.log_start.value, facts.log_end.value);
+  spdlog::info("window {}[{}]: {}; the log holds [{}, {})", topic(), partition.value, start.reason,
+               facts.log_start.value, facts.log_end.value);
   read_from = start.read_from;
   if (start.resume && !start_facts.local->hours.empty()) return Ring::restore(ring_config_, *start_facts.local);
   BLOOMRING_TRY(store.clear());
@@ -111,9 +115,10 @@ void WindowStage::report(PartitionId partition, PartitionTask& any) {
 
 void WindowStage::warn_of_gap(PartitionId partition, int64_t before, int64_t now) {
   if (now <= before || before > 0) return;
-  spdlog::error("window {}[{}]: {} records that are not merged were removed from the log by its retention; they exist only in "
-                "{} until they are merged. Lengthen the topic's retention", topic(), partition.value, now,
-                store_path(context().settings, partition));
+  spdlog::error(
+      "window {}[{}]: {} records that are not merged were removed from the log by its retention; they exist only in "
+      "{} until they are merged. Lengthen the topic's retention",
+      topic(), partition.value, now, store_path(context().settings, partition));
 }
 
 void WindowStage::count(const Reported& before, const Reported& now) {
@@ -123,7 +128,8 @@ void WindowStage::count(const Reported& before, const Reported& now) {
   metrics.counter(metric::kDeadLetters, {"window", "bad_block"}).add(now.dead_letters - before.dead_letters);
   constexpr std::string_view kAttempts[] = {"", "first", "second", "lap"};
   for (size_t attempt = 1; attempt < 4; ++attempt) {
-    metrics.counter(metric::kDrains, {kAttempts[attempt]}).add(now.stats.drains[attempt] - before.stats.drains[attempt]);
+    metrics.counter(metric::kDrains, {kAttempts[attempt]})
+        .add(now.stats.drains[attempt] - before.stats.drains[attempt]);
   }
   metrics.counter(metric::kDrainsAbandoned).add(now.stats.drains_abandoned - before.stats.drains_abandoned);
   metrics.counter(metric::kBatches).add(now.stats.batches - before.stats.batches);
@@ -148,7 +154,8 @@ void WindowStage::write(Scrape& scrape) {
       ++slots[static_cast<size_t>(state)];
       scrape.write(metric::kSlotState, {label, std::to_string(slot), slot_state_name(state)}, 1);
     }
-    if (reported.merged.value >= 0) scrape.write(metric::kMergedOffset, {label}, static_cast<double>(reported.merged.value));
+    if (reported.merged.value >= 0)
+      scrape.write(metric::kMergedOffset, {label}, static_cast<double>(reported.merged.value));
     if (reported.oldest_unmerged_ms >= 0) {
       scrape.write(metric::kOldestUnmerged, {label}, static_cast<double>(reported.oldest_unmerged_ms) / 1000.0);
     }

@@ -30,7 +30,8 @@ class WindowStage final : public PartitionStage {
 
   Result<Made> make(PartitionId partition, const kafka::PartitionFacts& facts, std::unique_ptr<Source> source) override;
   Result<std::unique_ptr<WindowStore>> open_store(const RocksWindowStoreConfig& config);
-  Result<Ring> start_ring(WindowStore& store, PartitionId partition, const kafka::PartitionFacts& facts, Offset& read_from);
+  Result<Ring> start_ring(WindowStore& store, PartitionId partition, const kafka::PartitionFacts& facts,
+                          Offset& read_from);
   void report(PartitionId partition, PartitionTask& task) override;
   void count(const Reported& before, const Reported& now);
   void warn_of_gap(PartitionId partition, int64_t before, int64_t now);

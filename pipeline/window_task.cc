@@ -55,9 +55,10 @@ Status WindowTask::take_acks() {
 Result<std::optional<LogRecord>> WindowTask::next_record() {
   auto polled = source_->poll();
   if (polled.ok() || !source_->lost_position()) return polled;
-  return fatal(polled.status().message() +
-               ". What was read before is kept; to go on without what is lost, start once with state.accept_lost_events "
-               "set to true");
+  return fatal(
+      polled.status().message() +
+      ". What was read before is kept; to go on without what is lost, start once with state.accept_lost_events "
+      "set to true");
 }
 
 // A record that was applied before a restart is read again: it must be what it was.
@@ -66,10 +67,12 @@ Status WindowTask::compare(const LogRecord& again) {
   if (!hour) return {};
   BLOOMRING_TRY_ASSIGN(const std::optional<std::string> staged, store_->find(*hour, again.offset));
   if (!staged || *staged == again.value) return {};
-  return fatal(config_.events_topic + "[" + std::to_string(config_.window.partition.value) + "]: offset " +
-               std::to_string(again.offset.value) + " holds another record than the one that was read there before: the topic "
-               "was made anew, or lost records by an unclean election. Without the local state (state.path) the log is read "
-               "again from the merged watermark; for a new topic also run `bloomring store new-log`");
+  return fatal(
+      config_.events_topic + "[" + std::to_string(config_.window.partition.value) + "]: offset " +
+      std::to_string(again.offset.value) +
+      " holds another record than the one that was read there before: the topic "
+      "was made anew, or lost records by an unclean election. Without the local state (state.path) the log is read "
+      "again from the merged watermark; for a new topic also run `bloomring store new-log`");
 }
 
 Status WindowTask::apply_blocks(int64_t now_ms) {
@@ -96,8 +99,8 @@ Status WindowTask::apply_block(const LogRecord& record, int64_t now_ms) {
   BLOOMRING_TRY_ASSIGN(const Refusal refusal, window_.apply(record.offset, record.log_time_ms, record.value, detail));
   if (refusal == Refusal::kNone) return {};
   const RecordOrigin origin{"window", config_.events_topic, config_.window.partition};
-  refused_ = std::make_unique<Refused>(
-      Refused{dead_letter(config_.dead_topic, origin, record, refusal, detail, now_ms), record.offset, record.log_time_ms});
+  refused_ = std::make_unique<Refused>(Refused{dead_letter(config_.dead_topic, origin, record, refusal, detail, now_ms),
+                                               record.offset, record.log_time_ms});
   return {};
 }
 

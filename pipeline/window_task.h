@@ -36,9 +36,9 @@ struct WindowTaskConfig {
   std::string batches_topic = "user-batches";
   std::string dead_topic = "plays-dead";
   size_t blocks_per_step = 64;
-  size_t in_flight_max = 256;              // Records of a drain that are sent and not yet acknowledged.
-  int64_t watermark_interval_ms = 500;     // How often the merged watermark is read.
-  int64_t flush_interval_ms = 30'000;      // How often the window store is flushed: bounds what a crash re-reads.
+  size_t in_flight_max = 256;           // Records of a drain that are sent and not yet acknowledged.
+  int64_t watermark_interval_ms = 500;  // How often the merged watermark is read.
+  int64_t flush_interval_ms = 30'000;   // How often the window store is flushed: bounds what a crash re-reads.
 };
 
 class WindowTask final : public PartitionTask {
@@ -54,8 +54,8 @@ class WindowTask final : public PartitionTask {
 
   const Window& window() const { return window_; }
   const Source& source() const { return *source_; }
-  Offset committed() const { return committed_; }      // -1 before the first commit.
-  Offset merged() const { return merged_; }            // The watermark's offset as last read, -1 when there is none.
+  Offset committed() const { return committed_; }  // -1 before the first commit.
+  Offset merged() const { return merged_; }        // The watermark's offset as last read, -1 when there is none.
   uint64_t dead_letters() const { return dead_letters_; }
 
  private:

@@ -1,6 +1,6 @@
 // A thread that owns tasks: it steps them in turn, runs what is posted to it between steps, and waits when there is
-// nothing to do. The other threads of the tree are those of a producer (pipeline/kafka/producer_client.h) and of reads of
-// the filter store for queries (serving/read_pool.h).
+// nothing to do. The other threads of the tree are those of a producer (pipeline/kafka/producer_client.h) and of reads
+// of the filter store for queries (serving/read_pool.h).
 //
 // Rebalances, timers and shutdown reach a task as posted messages, so a task is never touched by two threads.
 // A watchdog, where one is given, sees what the thread is busy with and since when (pipeline/watchdog.h).

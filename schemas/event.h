@@ -1,8 +1,9 @@
 // One thing that happened to a (user, item).
 //
-// What a forget says is a law of event times alone: a play, or a serve, counts unless there is a forget of its item, or of
-// everything, whose event time is not before its own. So events may stand in the log twice, late and in any order, and
-// old plays may be replayed: the answer is the same. docs/decisions/0010-forgetting-by-event-time.md says how it is kept.
+// What a forget says is a law of event times alone: a play, or a serve, counts unless there is a forget of its item, or
+// of everything, whose event time is not before its own. So events may stand in the log twice, late and in any order,
+// and old plays may be replayed: the answer is the same. docs/decisions/0010-forgetting-by-event-time.md says how it is
+// kept.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +15,10 @@ namespace bloomring {
 
 // The numbers are part of the event block's format.
 enum class EventKind : uint8_t {
-  kPlay = 1,        // The user watched the item.
-  kServe = 2,       // The item was shown to the client, perhaps unseen.
-  kForget = 3,      // The user deletes one item from the history.
-  kForgetAll = 4,   // The user clears the history; the item hash is 0.
+  kPlay = 1,       // The user watched the item.
+  kServe = 2,      // The item was shown to the client, perhaps unseen.
+  kForget = 3,     // The user deletes one item from the history.
+  kForgetAll = 4,  // The user clears the history; the item hash is 0.
 };
 inline constexpr uint8_t kEventKindMax = 4;
 constexpr bool is_forget(EventKind kind) { return kind == EventKind::kForget || kind == EventKind::kForgetAll; }

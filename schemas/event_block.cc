@@ -71,9 +71,11 @@ std::string EventBlockBuilder::finish(PartitionId partition, uint32_t partition_
   return out;
 }
 
-Result<EventBlockReader> EventBlockReader::open(std::string_view bytes, PartitionId partition, uint32_t partition_count) {
+Result<EventBlockReader> EventBlockReader::open(std::string_view bytes, PartitionId partition,
+                                                uint32_t partition_count) {
   std::string_view body;
-  if (!open_sealed(bytes, kEventBlockKind, &body)) return bad_record("event block: checksum differs or bytes are missing");
+  if (!open_sealed(bytes, kEventBlockKind, &body))
+    return bad_record("event block: checksum differs or bytes are missing");
   EventBlockReader reader;
   reader.body_ = body;
   BLOOMRING_TRY(reader.verify(partition, partition_count));
@@ -104,7 +106,8 @@ Status EventBlockReader::verify(PartitionId partition, uint32_t partition_count)
     const std::string_view key = in.bytes();
     const uint64_t count = in.varint();
     if (!in.ok() || !UserKey::valid(key)) return bad_record("event block: user key is not valid");
-    if (partition_of(shard_of(key), partition_count) != partition) return bad_record("event block: user of another partition");
+    if (partition_of(shard_of(key), partition_count) != partition)
+      return bad_record("event block: user of another partition");
     if (count == 0 || count > in.left()) return bad_record("event block: number of events is not possible");
     for (uint64_t i = 0; i < count; ++i) {
       const uint8_t kind = in.u8();

@@ -113,8 +113,10 @@ class JsonFields::Walk {
          field >= 0 ? JsonShape::Kind::kInteger : JsonShape::Kind::kNumber, field);
     if (field < 0) return true;
     at(field).type = integer ? JsonField::Type::kInt64 : JsonField::Type::kUint64;
-    if (integer) at(field).int64 = number.get_int64();
-    else at(field).uint64 = number.get_uint64();
+    if (integer)
+      at(field).int64 = number.get_int64();
+    else
+      at(field).uint64 = number.get_uint64();
     return true;
   }
 

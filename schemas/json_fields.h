@@ -24,8 +24,8 @@ struct JsonField {
   // What the type says is set, the others are left over.
   std::string_view text;  // Of a string; valid until the next read, as long as the record itself.
   int64_t int64 = 0;
-  uint64_t uint64 = 0;    // Above the range of int64.
-  double number = 0;      // Neither of both.
+  uint64_t uint64 = 0;  // Above the range of int64.
+  double number = 0;    // Neither of both.
 };
 
 enum class JsonVerdict : uint8_t { kObject, kMalformed, kNotUtf8 };
@@ -66,7 +66,7 @@ class JsonFields {
   std::vector<std::string> names_;
   std::vector<JsonField> fields_;
   std::vector<JsonShape> shapes_;  // The one that matched last is first.
-  std::vector<char> padded_;  // simdjson reads beyond the end of a record; the broker's buffers end with it.
+  std::vector<char> padded_;       // simdjson reads beyond the end of a record; the broker's buffers end with it.
   std::string detail_;
   std::unique_ptr<Readers> readers_;
 };

@@ -94,8 +94,8 @@ bool JsonShape::can_hold(std::string_view bytes, Kind kind) {
 JsonShape::JsonShape(std::string_view json, std::span<const Value> values) {
   size_t at = 0;
   for (const Value& value : values) {
-    parts_.push_back({static_cast<uint32_t>(literals_.size()), static_cast<uint32_t>(value.begin - at), value.kind,
-                      value.field});
+    parts_.push_back(
+        {static_cast<uint32_t>(literals_.size()), static_cast<uint32_t>(value.begin - at), value.kind, value.field});
     literals_.append(json.substr(at, value.begin - at));
     at = value.end;
   }

@@ -13,8 +13,8 @@ namespace bloomring {
 namespace {
 
 constexpr std::array<std::string_view, kRefusalCount> kRefusalNames = {
-    "none",          "malformed_json", "missing_field", "wrong_type", "empty_id", "id_too_long", "time_too_early",
-    "time_ahead",    "unknown_event",  "too_large",     "not_utf8",   "bad_block", "bad_batch"};
+    "none",       "malformed_json", "missing_field", "wrong_type", "empty_id",  "id_too_long", "time_too_early",
+    "time_ahead", "unknown_event",  "too_large",     "not_utf8",   "bad_block", "bad_batch"};
 
 // In the order of EventKind, from 1.
 constexpr std::array<std::string_view, kEventKindMax> kEventNames = {"play", "serve", "forget", "forget_all"};
@@ -87,7 +87,9 @@ PlayParser::~PlayParser() = default;
 PlayParser::PlayParser(PlayParser&&) noexcept = default;
 PlayParser& PlayParser::operator=(PlayParser&&) noexcept = default;
 const std::string& PlayParser::detail() const { return impl_->detail; }
-Refusal PlayParser::parse(std::string_view json, int64_t now_ms, Play& play) { return impl_->parse(json, now_ms, play); }
+Refusal PlayParser::parse(std::string_view json, int64_t now_ms, Play& play) {
+  return impl_->parse(json, now_ms, play);
+}
 
 Refusal PlayParser::Impl::read_fields(std::string_view json) {
   if (json.size() > mapping.record_bytes_max) {
@@ -156,8 +158,10 @@ Refusal PlayParser::Impl::read_scene(const JsonField& field, std::string_view& s
   const std::string& name = mapping.scene;
   scene = {};
   if (field.type == JsonField::Type::kAbsent) return Refusal::kNone;
-  if (field.type != JsonField::Type::kString) return refuse(Refusal::kWrongType, "field '" + name + "' is not a string");
-  if (field.text.size() > kIdBytesMax) return refuse(Refusal::kIdTooLong, "field '" + name + "' is longer than 128 bytes");
+  if (field.type != JsonField::Type::kString)
+    return refuse(Refusal::kWrongType, "field '" + name + "' is not a string");
+  if (field.text.size() > kIdBytesMax)
+    return refuse(Refusal::kIdTooLong, "field '" + name + "' is longer than 128 bytes");
   if (has_nul(field.text)) return refuse(Refusal::kWrongType, "field '" + name + "' contains the character NUL");
   scene = field.text;
   return Refusal::kNone;
@@ -167,7 +171,8 @@ Refusal PlayParser::Impl::read_kind(const JsonField& field, EventKind& kind) {
   const std::string& name = mapping.event;
   kind = EventKind::kPlay;
   if (field.type == JsonField::Type::kAbsent) return Refusal::kNone;
-  if (field.type != JsonField::Type::kString) return refuse(Refusal::kWrongType, "field '" + name + "' is not a string");
+  if (field.type != JsonField::Type::kString)
+    return refuse(Refusal::kWrongType, "field '" + name + "' is not a string");
   const auto known = std::ranges::find(kEventNames, field.text);
   if (known == kEventNames.end()) {
     return refuse(Refusal::kUnknownEvent, "field '" + name + "' is '" + std::string(cut(field.text, 64)) +

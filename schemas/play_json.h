@@ -26,13 +26,13 @@ enum class Refusal : uint8_t {
   kWrongType,
   kEmptyId,
   kIdTooLong,
-  kTimeTooEarly,   // Before 2000.
-  kTimeAhead,      // More than events.ahead_seconds ahead of the clock.
+  kTimeTooEarly,  // Before 2000.
+  kTimeAhead,     // More than events.ahead_seconds ahead of the clock.
   kUnknownEvent,
-  kTooLarge,       // More than events.record_bytes_max bytes.
+  kTooLarge,  // More than events.record_bytes_max bytes.
   kNotUtf8,
-  kBadBlock,       // A record of user-events that is not an event block of this partition.
-  kBadBatch,       // A record of user-batches that is neither user batches nor a slot end of this partition.
+  kBadBlock,  // A record of user-events that is not an event block of this partition.
+  kBadBatch,  // A record of user-batches that is neither user batches nor a slot end of this partition.
 };
 inline constexpr size_t kRefusalCount = 13;
 std::string_view refusal_name(Refusal refusal);  // "malformed_json", ...

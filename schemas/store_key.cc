@@ -98,7 +98,8 @@ std::string describe_store_key(std::string_view key) {
   }
   const auto parsed = parse_filter_key(key);
   if (!parsed.ok()) return "key " + readable(key);
-  return "filter of user " + describe_user(parsed->user_key) + ", " + std::string(unit_name(parsed->unit)) + " " + std::to_string(parsed->period.value);
+  return "filter of user " + describe_user(parsed->user_key) + ", " + std::string(unit_name(parsed->unit)) + " " +
+         std::to_string(parsed->period.value);
 }
 
 std::string watermark_key(PartitionId partition) {

@@ -27,24 +27,13 @@ std::vector<TopicSpec> topic_registry(const TopicPlan& plan) {
     topics.push_back({name, "plays as JSON, from any producer", plan.plays_partitions, plan.replication, {}, false});
   }
   // Slots are cut by log time, so the broker's clock stamps the records, whatever the producers' clocks say.
-  topics.push_back({plan.names.user_events,
-                    "event blocks: the one ordered log of everything that happens to a user",
-                    plan.partitions,
-                    plan.replication,
-                    internal_settings(plan, plan.retention_ms, {{"message.timestamp.type", "LogAppendTime"}}),
-                    true});
-  topics.push_back({plan.names.user_batches,
-                    "user batches and slot ends: what is to be merged",
-                    plan.partitions,
-                    plan.replication,
-                    internal_settings(plan, plan.retention_ms),
-                    true});
-  topics.push_back({plan.names.dead,
-                    "dead letters: refused records as they were, with the reason in their headers",
-                    1,
-                    plan.replication,
-                    internal_settings(plan, plan.retention_ms * kDeadRetentionFactor),
-                    false});
+  topics.push_back({plan.names.user_events, "event blocks: the one ordered log of everything that happens to a user",
+                    plan.partitions, plan.replication,
+                    internal_settings(plan, plan.retention_ms, {{"message.timestamp.type", "LogAppendTime"}}), true});
+  topics.push_back({plan.names.user_batches, "user batches and slot ends: what is to be merged", plan.partitions,
+                    plan.replication, internal_settings(plan, plan.retention_ms), true});
+  topics.push_back({plan.names.dead, "dead letters: refused records as they were, with the reason in their headers", 1,
+                    plan.replication, internal_settings(plan, plan.retention_ms * kDeadRetentionFactor), false});
   return topics;
 }
 

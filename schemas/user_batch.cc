@@ -76,10 +76,12 @@ Status verify_forgets(ByteReader& in, Offset end, uint64_t& forgets) {
     ByteReader ahead = in;
     const uint8_t rank = ahead.u8();
     const DrainedForget forget = read_forget(in);
-    if (!in.ok() || rank == 0 || rank > kRankMax) return bad_record("user batches: forgets are cut short or of an unknown kind");
+    if (!in.ok() || rank == 0 || rank > kRankMax)
+      return bad_record("user batches: forgets are cut short or of an unknown kind");
     const bool ascends = rank > last_rank || (rank == last_rank && !forget.everything && forget.item.value > last_item);
     if (!ascends) return bad_record("user batches: forgets are not ascending");
-    if (forget.time_ms < kEventTimeMinMs || forget.time_ms >= kEventTimeEndMs || forget.offset.value < 0 || forget.offset >= end) {
+    if (forget.time_ms < kEventTimeMinMs || forget.time_ms >= kEventTimeEndMs || forget.offset.value < 0 ||
+        forget.offset >= end) {
       return bad_record("user batches: time or offset of a forget out of range");
     }
     last_rank = rank;
@@ -102,13 +104,15 @@ Status verify_quarters(ByteReader& in, bool may_be_none) {
     }
     quarter += delta;
     if (quarter < kQuarterFirst || quarter >= kQuarterEnd) return bad_record("user batches: quarter out of range");
-    if (items == 0 || items > in.left() / kItemBytesMin) return bad_record("user batches: number of items is not possible");
+    if (items == 0 || items > in.left() / kItemBytesMin)
+      return bad_record("user batches: number of items is not possible");
     uint64_t last = 0;
     for (uint64_t i = 0; i < items; ++i) {
       const uint64_t item = in.u64();
       const uint64_t ms = in.varint();
       if (i > 0 && item <= last) return bad_record("user batches: items are not ascending");
-      if (ms >= static_cast<uint64_t>(kQuarterMs)) return bad_record("user batches: the time of a play lies outside its quarter");
+      if (ms >= static_cast<uint64_t>(kQuarterMs))
+        return bad_record("user batches: the time of a play lies outside its quarter");
       last = item;
     }
   }
@@ -173,7 +177,8 @@ std::string UserBatchBuilder::finish(const DrainHeader& header) {
 
 Result<UserBatchReader> UserBatchReader::open(std::string_view bytes, PartitionId partition, uint32_t partition_count) {
   std::string_view body;
-  if (!open_sealed(bytes, kUserBatchKind, &body)) return bad_record("user batches: checksum differs or bytes are missing");
+  if (!open_sealed(bytes, kUserBatchKind, &body))
+    return bad_record("user batches: checksum differs or bytes are missing");
   ByteReader in(body);
   if (in.u8() != kUserBatchKind) return bad_record("user batches: not a user batches record");
   UserBatchReader reader;
@@ -202,7 +207,8 @@ bool UserBatchReader::next_user() {
   return true;
 }
 
-bool UserBatchReader::next_quarter(QuarterIndex& quarter, std::vector<ItemHash>& items, std::vector<int64_t>& times_ms) {
+bool UserBatchReader::next_quarter(QuarterIndex& quarter, std::vector<ItemHash>& items,
+                                   std::vector<int64_t>& times_ms) {
   if (quarters_left_ == 0) return false;
   --quarters_left_;
   ByteReader in(rest_);

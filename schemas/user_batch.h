@@ -1,11 +1,11 @@
 // What the window stage hands to the merge stage through user-batches (docs/formats.md, "User batches", "Slot end").
 //
 // A *user batches* record carries the batches of several users of one drain: per user the items of its plays in the
-// drained slot with the time of the latest play of each, grouped by the quarter of an hour of their event time (the merge
-// stage turns quarters into periods), sorted and without repeats; and what the user has forgotten, in this slot and in
-// every earlier one that was not merged when this one was drained. A *slot end* record says that every batch of the drained range stands before
-// it in the partition; it is sent only after all of those were acknowledged. Both name the range of user-events
-// offsets they were made from, so that the merge stage can tell what is merged already.
+// drained slot with the time of the latest play of each, grouped by the quarter of an hour of their event time (the
+// merge stage turns quarters into periods), sorted and without repeats; and what the user has forgotten, in this slot
+// and in every earlier one that was not merged when this one was drained. A *slot end* record says that every batch of
+// the drained range stands before it in the partition; it is sent only after all of those were acknowledged. Both name
+// the range of user-events offsets they were made from, so that the merge stage can tell what is merged already.
 #pragma once
 
 #include <cstdint>
@@ -57,9 +57,9 @@ struct DrainedForget {
   bool everything = false;  // Otherwise one item.
   // It happened before the hour in which it was logged, so plays after it may have been drained without it.
   bool late = false;
-  ItemHash item;            // 0 for everything.
+  ItemHash item;  // 0 for everything.
   int64_t time_ms = 0;
-  Offset offset;            // Of its block in user-events.
+  Offset offset;  // Of its block in user-events.
   auto operator<=>(const DrainedForget&) const = default;
 };
 

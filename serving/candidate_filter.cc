@@ -40,7 +40,8 @@ void bring_back(const std::vector<Finding>& before, FilterAnswer& answer) {
 
 bool any_filter_counts(const UserFilters* filters, const ForgetView& view) {
   if (filters == nullptr) return false;
-  return std::ranges::any_of(filters->filters, [&](const StoredFilter& stored) { return view.filter_counts(stored.period); });
+  return std::ranges::any_of(filters->filters,
+                             [&](const StoredFilter& stored) { return view.filter_counts(stored.period); });
 }
 
 }  // namespace
@@ -57,8 +58,8 @@ class CandidateFilter::Scratch {
  public:
   ExactSet exact;
   filter::Query query;
-  std::vector<uint8_t> tags;     // For each id its tag in the exact set.
-  std::vector<uint8_t> found;    // For each id an index into `filter_period`, or kUnseen.
+  std::vector<uint8_t> tags;           // For each id its tag in the exact set.
+  std::vector<uint8_t> found;          // For each id an index into `filter_period`, or kUnseen.
   std::vector<uint8_t> filter_period;  // For each filter of the query its index in the window.
 
   void add_filters(const UserFilters& filters, const ForgetView& view, const Calendar& calendar, FilterAnswer& answer);
@@ -81,14 +82,16 @@ void CandidateFilter::Scratch::add_filters(const UserFilters& filters, const For
     const auto at = std::find(answer.periods.begin(), answer.periods.end(), stored.period);
     if (at == answer.periods.end() || !view.filter_counts(stored.period)) continue;
     if (Status status = query.add(stored.value, stored.store_key); !status.ok()) {
-      answer.gaps.push_back({AnswerSource::kFilters, "filter of " + calendar.name(stored.period) + ": " + status.to_string()});
+      answer.gaps.push_back(
+          {AnswerSource::kFilters, "filter of " + calendar.name(stored.period) + ": " + status.to_string()});
       continue;
     }
     filter_period.push_back(static_cast<uint8_t>(at - answer.periods.begin()));
   }
 }
 
-void CandidateFilter::Scratch::search_filters(const FilterQuestion& question, const ForgetView& view, const Looked& looked) {
+void CandidateFilter::Scratch::search_filters(const FilterQuestion& question, const ForgetView& view,
+                                              const Looked& looked) {
   found.resize(question.ids.size());
   if (filter_period.empty()) {
     std::fill(found.begin(), found.end(), filter::Query::kUnseen);
@@ -123,11 +126,13 @@ Verdict CandidateFilter::Scratch::verdict_of(size_t begin, size_t end, const Lea
   Verdict verdict;
   for (size_t i = begin; i < end; ++i) {
     if (tags[i] != ExactSet::kAbsent) {
-      if (verdict.reason == Reason::kNone || tags[i] < tag(verdict.reason)) verdict = {static_cast<Reason>(tags[i]), 0, true};
+      if (verdict.reason == Reason::kNone || tags[i] < tag(verdict.reason))
+        verdict = {static_cast<Reason>(tags[i]), 0, true};
     } else if (found[i] != filter::Query::kUnseen) {
       const uint8_t period = filter_period[found[i]];
       if (leave.oldest_period && period + 1u == periods) continue;
-      const bool better = verdict.reason == Reason::kNone || (verdict.reason == Reason::kFilter && period < verdict.period);
+      const bool better =
+          verdict.reason == Reason::kNone || (verdict.reason == Reason::kFilter && period < verdict.period);
       if (better) verdict = {Reason::kFilter, period, true};
     }
   }
@@ -158,7 +163,8 @@ void CandidateFilter::Scratch::decide_single(const Leave& leave, FilterAnswer& a
   for (; i < candidates; ++i) decide_one(i, i, i + 1, leave, answer);
 }
 
-void CandidateFilter::Scratch::decide_grouped(const FilterQuestion& question, const Leave& leave, FilterAnswer& answer) const {
+void CandidateFilter::Scratch::decide_grouped(const FilterQuestion& question, const Leave& leave,
+                                              FilterAnswer& answer) const {
   size_t begin = 0;
   for (size_t c = 0; c < question.ids_per_candidate.size(); ++c) {
     const size_t end = begin + question.ids_per_candidate[c];
@@ -177,9 +183,9 @@ void CandidateFilter::Scratch::decide(const FilterQuestion& question, const Leav
   answer.seen_count = answer.findings.size();
 }
 
-CandidateFilter::CandidateFilter(FilterStore& store, Calendar calendar, const Clock& clock, const CandidateFilterConfig& config)
-    : store_(store), calendar_(std::move(calendar)), clock_(clock), config_(config),
-      cache_(config.cache_bytes_max) {}
+CandidateFilter::CandidateFilter(FilterStore& store, Calendar calendar, const Clock& clock,
+                                 const CandidateFilterConfig& config)
+    : store_(store), calendar_(std::move(calendar)), clock_(clock), config_(config), cache_(config.cache_bytes_max) {}
 
 CandidateFilter::~CandidateFilter() = default;
 
@@ -200,7 +206,8 @@ Looked CandidateFilter::look_up(const HeldPartition& partition, std::string_view
   Looked looked;
   const int64_t now_ms = clock_.now_ms();
   looked.periods = calendar_.window(now_ms);
-  looked.held_from = partition.recents().lookup(user_hash(user_key), looked.periods.back(), looked.recents, looked.forgets);
+  looked.held_from =
+      partition.recents().lookup(user_hash(user_key), looked.periods.back(), looked.recents, looked.forgets);
   looked.merged = partition.merged();
   partition.served().lookup(user_hash(user_key), now_ms, looked.served);
   const int64_t lag_ms = now_ms - partition.fresh_at_ms();
@@ -233,8 +240,9 @@ FilterAnswer CandidateFilter::judge(const FilterQuestion& question, const Looked
   return judge_counted(question, counted(looked, view), filters, view, missing);
 }
 
-FilterAnswer CandidateFilter::judge_counted(const FilterQuestion& question, const Looked& looked, const UserFilters* filters,
-                                            const ForgetView& view, std::string_view missing) {
+FilterAnswer CandidateFilter::judge_counted(const FilterQuestion& question, const Looked& looked,
+                                            const UserFilters* filters, const ForgetView& view,
+                                            std::string_view missing) {
   FilterAnswer answer;
   answer.candidates = question.ids_per_candidate.empty() ? question.ids.size() : question.ids_per_candidate.size();
   answer.periods = looked.periods;
@@ -253,7 +261,8 @@ FilterAnswer CandidateFilter::judge_counted(const FilterQuestion& question, cons
   return answer;
 }
 
-void CandidateFilter::relax(Scratch& scratch, const FilterQuestion& question, const Looked& looked, FilterAnswer& answer) {
+void CandidateFilter::relax(Scratch& scratch, const FilterQuestion& question, const Looked& looked,
+                            FilterAnswer& answer) {
   const std::vector<Finding> all = std::move(answer.findings);
   const auto too_few = [&] { return answer.candidates - answer.seen_count < question.min_keep; };
   Leave leave{.oldest_period = true, .served = false};

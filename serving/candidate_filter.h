@@ -11,8 +11,8 @@
 // second would miss a play that is merged and released between the two. Cached filters were read earlier; the cache
 // gives them only while they reach as far as memory does (serving/filter_cache.h).
 //
-// What a user has forgotten does not count (serving/forget_view.h); memory and filters both know of it, and the same order
-// and the same cache rule hold for it.
+// What a user has forgotten does not count (serving/forget_view.h); memory and filters both know of it, and the same
+// order and the same cache rule hold for it.
 //
 // Failure: a source that cannot be read is a gap in the answer, never an error. Candidates
 // found in what could be read are still seen.

@@ -13,7 +13,7 @@
 namespace bloomring {
 
 struct ChannelOptions {
-  std::string server;           // "host:port", or anything that gRPC resolves ("dns:///name:port").
+  std::string server;  // "host:port", or anything that gRPC resolves ("dns:///name:port").
   TlsClientFiles tls = {};
   bool own_connection = false;  // Otherwise channels to the same server share one.
 };

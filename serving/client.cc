@@ -46,14 +46,16 @@ ItemVerdict to_verdict(const v1::FilterResponse& response, size_t i) {
   verdict.seen = (static_cast<uint8_t>(response.seen()[i / 8]) >> (i % 8)) & 1;
   const auto code = static_cast<uint8_t>(response.codes()[i]);
   verdict.reason = code >= kFilterCode ? Reason::kFilter : static_cast<Reason>(code);
-  if (code >= kFilterCode && code - kFilterCode < response.periods_size()) verdict.period = response.periods(code - kFilterCode);
+  if (code >= kFilterCode && code - kFilterCode < response.periods_size())
+    verdict.period = response.periods(code - kFilterCode);
   return verdict;
 }
 
 std::vector<Gap> to_gaps(const google::protobuf::RepeatedPtrField<v1::Gap>& in) {
   std::vector<Gap> gaps;
   for (const v1::Gap& gap : in) {
-    gaps.push_back({static_cast<AnswerSource>(gap.source()), gap.reason(), static_cast<int64_t>(gap.lag_seconds() * 1000)});
+    gaps.push_back(
+        {static_cast<AnswerSource>(gap.source()), gap.reason(), static_cast<int64_t>(gap.lag_seconds() * 1000)});
   }
   return gaps;
 }
@@ -121,7 +123,8 @@ Result<FilterReply> Client::filter(const FilterCall& call) {
   const grpc::Status status = impl_->stub->Filter(&context, to_request(call), &response);
   if (status.ok()) return to_reply(response, call.items.size());
   Status error = from_grpc(status);
-  if (impl_->options.fail_open && !call.strict && error.code() != Code::kBadRecord) return open_reply(call.items.size(), std::move(error));
+  if (impl_->options.fail_open && !call.strict && error.code() != Code::kBadRecord)
+    return open_reply(call.items.size(), std::move(error));
   return error;
 }
 

@@ -5,7 +5,8 @@
 //
 // One client is one channel, which spreads its calls over all addresses of the server's name (round robin). Calls have
 // a deadline, always. They fail open unless told otherwise: when the service cannot be asked, the reply says that
-// nothing was seen, is marked incomplete and carries the error, because a recommender prefers a doubtful answer to none.
+// nothing was seen, is marked incomplete and carries the error, because a recommender prefers a doubtful answer to
+// none.
 //
 // Threading: thread safe.
 #pragma once
@@ -25,7 +26,7 @@ struct ClientOptions {
   std::string server = {};      // "host:port", or anything that gRPC resolves ("dns:///name:port").
   int64_t deadline_ms = 1'000;  // Of each call.
   bool fail_open = true;
-  TlsClientFiles tls = {};      // Encrypted when a CA is named.
+  TlsClientFiles tls = {};  // Encrypted when a CA is named.
 };
 
 struct FilterCall {
@@ -46,11 +47,11 @@ struct ItemVerdict {
 struct FilterReply {
   std::vector<ItemVerdict> items;  // One for each item of the call.
   bool complete = false;
-  std::vector<Gap> gaps;           // What is missing where `complete` is false.
+  std::vector<Gap> gaps;  // What is missing where `complete` is false.
   bool user_known = false;
   double expected_error = 0;
-  bool saturated = false;          // A filter is past its cap; `expected_error` says what that means.
-  Status error;                    // Failed open: why the service could not be asked.
+  bool saturated = false;  // A filter is past its cap; `expected_error` says what that means.
+  Status error;            // Failed open: why the service could not be asked.
 };
 
 class Client {
@@ -67,8 +68,8 @@ class Client {
   // Returns when the items, in the order in which they were shown, are durable in the log. Never fails open; a kRetry
   // may have been recorded, and recording again is harmless.
   Status record_served(const std::string& user, const std::string& scene, const std::vector<std::string>& items);
-  // Makes the user unsee one item, or everything in the scene. Returns when it is durable in the log; plays after this call
-  // are seen again. Never fails open; a kRetry may have been written, and forgetting again is harmless.
+  // Makes the user unsee one item, or everything in the scene. Returns when it is durable in the log; plays after this
+  // call are seen again. Never fails open; a kRetry may have been written, and forgetting again is harmless.
   Status forget(const std::string& user, const std::string& scene, const std::string& item);
   Status forget_everything(const std::string& user, const std::string& scene);
 

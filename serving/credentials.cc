@@ -13,8 +13,9 @@ constexpr unsigned kReadAgainSeconds = 10;
 
 std::shared_ptr<grpc::ServerCredentials> server_credentials(const TlsServerFiles& files) {
   if (!files.enabled()) return grpc::InsecureServerCredentials();
-  grpc::experimental::TlsServerCredentialsOptions options(std::make_shared<grpc::experimental::FileWatcherCertificateProvider>(
-      files.key, files.certificate, files.client_ca, kReadAgainSeconds));
+  grpc::experimental::TlsServerCredentialsOptions options(
+      std::make_shared<grpc::experimental::FileWatcherCertificateProvider>(files.key, files.certificate,
+                                                                           files.client_ca, kReadAgainSeconds));
   options.watch_identity_key_cert_pairs();
   if (!files.client_ca.empty()) {
     options.watch_root_certs();

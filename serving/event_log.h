@@ -16,9 +16,9 @@ namespace bloomring {
 class EventLog {
  public:
   virtual ~EventLog() = default;
-  // Appends the user's events, at least one, in order, to the user's partition. `durable` gets their log time, in Unix milliseconds,
-  // when the log has them for good; kRetry when it cannot be said that it has (they may be there; appending them again is
-  // harmless).
+  // Appends the user's events, at least one, in order, to the user's partition. `durable` gets their log time, in Unix
+  // milliseconds, when the log has them for good; kRetry when it cannot be said that it has (they may be there;
+  // appending them again is harmless).
   using Durable = std::function<void(Result<int64_t> log_time_ms)>;
   virtual void append(const UserKey& user_key, std::span<const Event> events, Durable durable) = 0;
 };

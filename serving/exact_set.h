@@ -1,8 +1,8 @@
 // A small exact set of item hashes, each with a tag, made for testing thousands of candidates against it at once.
 //
 // A map of 32 or more bytes an item (8 where the set is large) answers most candidates without a branch; what passes it
-// is looked up in an open-addressing table of the full 64-bit hashes. Bytes and not bits, because the map of a usual set
-// stays in the first-level cache either way and a byte takes no shift. Rebuilt for every request; keeps its memory.
+// is looked up in an open-addressing table of the full 64-bit hashes. Bytes and not bits, because the map of a usual
+// set stays in the first-level cache either way and a byte takes no shift. Rebuilt for every request; keeps its memory.
 // Threading: none.
 #pragma once
 

@@ -22,9 +22,7 @@ size_t bytes_of(std::string_view user_key, const UserFilters& filters) {
 
 }  // namespace
 
-FilterCache::Stripe& FilterCache::stripe_of(std::string_view user_key) {
-  return stripes_[user_hash(user_key) >> 60];
-}
+FilterCache::Stripe& FilterCache::stripe_of(std::string_view user_key) { return stripes_[user_hash(user_key) >> 60]; }
 
 void FilterCache::erase(Stripe& stripe, Entries::iterator entry) {
   stripe.bytes -= entry->bytes;

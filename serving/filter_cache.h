@@ -40,7 +40,8 @@ class FilterCache {
 
   // The user's filters of exactly these periods, when they hold everything below `held_from`; else null.
   // `held_from` is what RecentPlays::lookup returned for this request, before this call. Shared with running requests.
-  std::shared_ptr<const UserFilters> find(std::string_view user_key, std::span<const PeriodIndex> periods, Offset held_from);
+  std::shared_ptr<const UserFilters> find(std::string_view user_key, std::span<const PeriodIndex> periods,
+                                          Offset held_from);
   // Keeps them unless what is there is newer.
   void put(std::string_view user_key, std::shared_ptr<const UserFilters> filters);
   FilterCacheStats stats() const;

@@ -63,7 +63,11 @@ void for_each_holder(const grpc::Status& refusal, const Take& take) {
 
 FilterService::FilterService(const PartitionDirectory& partitions, CandidateFilter& core, EventLog* log,
                              const FilterServiceConfig& config)
-    : partitions_(partitions), core_(core), log_(log), config_(config), forwarder_(config.forward),
+    : partitions_(partitions),
+      core_(core),
+      log_(log),
+      config_(config),
+      forwarder_(config.forward),
       reads_(config.read_threads, config.reads_queued_max) {}
 
 void FilterService::count(const grpc::Status& status) {
@@ -108,8 +112,8 @@ grpc::Status FilterService::conclude(const v1::FilterRequest& request, const Fil
   return grpc::Status::OK;
 }
 
-void FilterService::read(const grpc::CallbackServerContext& context, const UserKey& user_key, const HeldPartition& partition,
-                         const Done& done, WaitingRead::Ended ended) {
+void FilterService::read(const grpc::CallbackServerContext& context, const UserKey& user_key,
+                         const HeldPartition& partition, const Done& done, WaitingRead::Ended ended) {
   if (is_over(context)) {
     return done({grpc::StatusCode::DEADLINE_EXCEEDED, "the deadline had passed before the filters were read"});
   }
@@ -128,13 +132,15 @@ void FilterService::filter(const grpc::CallbackServerContext& context, const v1:
                            v1::FilterResponse& response) {
   Result<DecodedFilter> result = decode(request, config_.limits);
   if (!result.ok()) return done(to_grpc(result.status()));
-  const auto decoded = std::make_shared<const DecodedFilter>(std::move(result).value());  // Shared by copies of `ended`.
+  const auto decoded =
+      std::make_shared<const DecodedFilter>(std::move(result).value());  // Shared by copies of `ended`.
   const auto partition = find_ready(partitions_, decoded->user_key);
   if (!partition.ok()) {
     auto send = [&](Forwarder::Stub& stub, grpc::ClientContext& onward, Forwarder::Done ended) {
       stub.async()->Filter(&onward, &request, &response, std::move(ended));
     };
-    return elsewhere(context, decoded->user_key, request.elsewhere(), partition.status(), std::move(send), std::move(done));
+    return elsewhere(context, decoded->user_key, request.elsewhere(), partition.status(), std::move(send),
+                     std::move(done));
   }
   auto ended = [this, &request, &response, decoded, done](const WaitingRead::Outcome& outcome) {
     const FilterAnswer answer = core_.judge(decoded->question(), outcome.looked, outcome.filters, outcome.missing);
@@ -144,8 +150,8 @@ void FilterService::filter(const grpc::CallbackServerContext& context, const v1:
 }
 
 // As `filter`.
-void FilterService::get_snapshot(const grpc::CallbackServerContext& context, const v1::GetSnapshotRequest& request, Done done,
-                                 v1::GetSnapshotResponse& response) {
+void FilterService::get_snapshot(const grpc::CallbackServerContext& context, const v1::GetSnapshotRequest& request,
+                                 Done done, v1::GetSnapshotResponse& response) {
   const Result<UserKey> user_key = decode_user(request.user(), request.scene());
   if (!user_key.ok()) return done(to_grpc(user_key.status()));
   const auto partition = find_ready(partitions_, *user_key);
@@ -180,11 +186,13 @@ void FilterService::elsewhere(const grpc::CallbackServerContext& context, const 
   if (wanted == v1::ELSEWHERE_TELL) {
     return done({grpc::StatusCode::UNAVAILABLE, reason.message() + "; held by " + joined(holders), joined(holders)});
   }
-  forwarder_.forward(context, std::move(holders), std::move(send), [this, reason, done = std::move(done)](const grpc::Status& status) {
-    const bool unavailable = status.error_code() == grpc::StatusCode::UNAVAILABLE;
-    ++(unavailable ? counters_.forward_failed : counters_.forwarded);
-    done({status.error_code(), unavailable ? reason.message() + "; " + status.error_message() : status.error_message()});
-  });
+  forwarder_.forward(context, std::move(holders), std::move(send),
+                     [this, reason, done = std::move(done)](const grpc::Status& status) {
+                       const bool unavailable = status.error_code() == grpc::StatusCode::UNAVAILABLE;
+                       ++(unavailable ? counters_.forward_failed : counters_.forwarded);
+                       done({status.error_code(),
+                             unavailable ? reason.message() + "; " + status.error_message() : status.error_message()});
+                     });
 }
 
 FilterService::Done FilterService::admit(grpc::CallbackServerContext* context, grpc::ServerUnaryReactor* reactor) {
@@ -196,7 +204,8 @@ FilterService::Done FilterService::admit(grpc::CallbackServerContext* context, g
       config_.observe(status, static_cast<double>(took.tv_sec) + took.tv_nsec * 1e-9);
     }
     count(status);
-    for_each_holder(status, [context](const std::string& holder) { context->AddTrailingMetadata("bloomring-holder", holder); });
+    for_each_holder(status,
+                    [context](const std::string& holder) { context->AddTrailingMetadata("bloomring-holder", holder); });
     reactor->Finish({status.error_code(), status.error_message()});
   };
   if (in_flight < config_.in_flight_max) return done;

@@ -2,8 +2,9 @@
 //
 // Failure: expected failures become the status codes that schemas/bloomring.proto documents; a slow or failing filter
 // store makes an answer incomplete instead: a call waits for it at most `store_wait_ms` and nine tenths of the time to
-// its deadline, and an event log that does not answer within `log_wait_ms` makes a call UNAVAILABLE. At most `in_flight_max` calls are worked on and `reads_queued_max` reads of the store wait; what comes
-// beyond is refused, so memory stays flat under overload.
+// its deadline, and an event log that does not answer within `log_wait_ms` makes a call UNAVAILABLE. At most
+// `in_flight_max` calls are worked on and `reads_queued_max` reads of the store wait; what comes beyond is refused, so
+// memory stays flat under overload.
 // Threading: gRPC calls the methods from its own threads, which never wait for the store.
 #pragma once
 
@@ -30,8 +31,8 @@ struct FilterServiceConfig {
   int64_t in_flight_max = 1'024;  // Calls.
   int64_t store_wait_ms = 500;
   int64_t log_wait_ms = 5'000;
-  int64_t slot_ms = 3'600'000;    // Of the ring.
-  size_t read_threads = 8;        // That wait for the filter store.
+  int64_t slot_ms = 3'600'000;  // Of the ring.
+  size_t read_threads = 8;      // That wait for the filter store.
   size_t reads_queued_max = 256;
   ForwarderConfig forward = {};
   // Called at the end of every call with its status and how long it took; from gRPC's threads, so thread safe.
@@ -43,7 +44,8 @@ struct FilterServiceConfig {
 class FilterService final : public v1::BloomringService::CallbackService {
  public:
   // Without a log the calls that write are UNIMPLEMENTED.
-  FilterService(const PartitionDirectory& partitions, CandidateFilter& core, EventLog* log, const FilterServiceConfig& config);
+  FilterService(const PartitionDirectory& partitions, CandidateFilter& core, EventLog* log,
+                const FilterServiceConfig& config);
 
   grpc::ServerUnaryReactor* Filter(grpc::CallbackServerContext* context, const v1::FilterRequest* request,
                                    v1::FilterResponse* response) override;
@@ -64,8 +66,8 @@ class FilterService final : public v1::BloomringService::CallbackService {
   using Done = std::function<void(grpc::Status)>;  // Ends a call or a request of a batch; called once.
 
   // Looks the user up and waits for the filters; `ended` is called with them unless `done` has been, with an error.
-  void read(const grpc::CallbackServerContext& context, const UserKey& user_key, const HeldPartition& partition, const Done& done,
-            WaitingRead::Ended ended);
+  void read(const grpc::CallbackServerContext& context, const UserKey& user_key, const HeldPartition& partition,
+            const Done& done, WaitingRead::Ended ended);
   void filter(const grpc::CallbackServerContext& context, const v1::FilterRequest& request, Done done,
               v1::FilterResponse& response);
   grpc::Status conclude(const v1::FilterRequest& request, const FilterAnswer& answer, v1::FilterResponse& response);
@@ -81,8 +83,8 @@ class FilterService final : public v1::BloomringService::CallbackService {
   Event make_forget(const ForgetCall& call) const;
   // What becomes of a call about a user whose partition is not answered for here, for this reason: `send` passes it on,
   // or it is refused with who holds the partition.
-  void elsewhere(const grpc::CallbackServerContext& context, const UserKey& user_key, v1::Elsewhere wanted, const Status& reason,
-                 Forwarder::Send send, Done done);
+  void elsewhere(const grpc::CallbackServerContext& context, const UserKey& user_key, v1::Elsewhere wanted,
+                 const Status& reason, Forwarder::Send send, Done done);
   // What ends the call and counts it; null when too many are in flight: then it has been refused.
   Done admit(grpc::CallbackServerContext* context, grpc::ServerUnaryReactor* reactor);
   static gpr_timespec patience_end(gpr_timespec deadline, int64_t wait_ms_max);

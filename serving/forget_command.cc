@@ -22,8 +22,8 @@ int forget(const ForgetOptions& options, std::ostream& out, std::ostream& err) {
     err << files.message() << '\n';
     return 2;
   }
-  const auto client =
-      Client::connect({.server = options.server, .deadline_ms = options.deadline_ms, .fail_open = false, .tls = options.tls});
+  const auto client = Client::connect(
+      {.server = options.server, .deadline_ms = options.deadline_ms, .fail_open = false, .tls = options.tls});
   if (const Status status = forget_all_of(*client, options); !status.ok()) {
     err << options.server << ": " << status.message() << '\n';
     return status.code() == Code::kBadRecord ? 2 : 1;

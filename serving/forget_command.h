@@ -24,8 +24,8 @@ struct ForgetOptions {
   int64_t deadline_ms = 10'000;  // Of each call.
 };
 
-// The exit code: 0 forgotten, 1 it could not be written, 2 the service refuses the call itself, or a file of `tls` is not
-// right. Messages go to `err`.
+// The exit code: 0 forgotten, 1 it could not be written, 2 the service refuses the call itself, or a file of `tls` is
+// not right. Messages go to `err`.
 int forget(const ForgetOptions& options, std::ostream& out, std::ostream& err);
 
 }  // namespace bloomring

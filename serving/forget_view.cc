@@ -24,7 +24,8 @@ struct Known {
 // One entry for each item, ascending.
 std::vector<Known> gather(std::span<const RecentForget> recent, const Forgotten& stored, const Calendar& calendar) {
   std::vector<Known> all;
-  for (const Forgotten::Item& item : stored.items()) all.push_back({item.item, item.forgotten_ms, item.forgotten_ms, item.played_ms});
+  for (const Forgotten::Item& item : stored.items())
+    all.push_back({item.item, item.forgotten_ms, item.forgotten_ms, item.played_ms});
   for (const RecentForget& forget : recent) {
     if (!forget.everything) all.push_back({forget.item, forget.time_ms, reach_ms(forget, calendar), 0});
   }
@@ -52,7 +53,8 @@ ForgetView::ForgetView(std::span<const RecentForget> recent, const Forgotten& st
     if (!forget.everything) continue;
     everything_ms_ = std::max(everything_ms_, forget.time_ms);
     const int64_t filter_ms = reach_ms(forget, calendar);
-    if (filter_ms > stored.everything_ms()) everything_through_ = std::max(everything_through_, calendar.period_of_ms(filter_ms));
+    if (filter_ms > stored.everything_ms())
+      everything_through_ = std::max(everything_through_, calendar.period_of_ms(filter_ms));
   }
   for (const Known& known : gather(recent, stored, calendar)) {
     items_.push_back({known.item, known.time_ms});

@@ -1,5 +1,5 @@
-// What of a user's plays, serves and filters counts for one answer, after all that the user has forgotten: what the filter
-// store says of it (state/forgotten.h) together with what is recent, which the store may not know yet.
+// What of a user's plays, serves and filters counts for one answer, after all that the user has forgotten: what the
+// filter store says of it (state/forgotten.h) together with what is recent, which the store may not know yet.
 //
 // A play or a serve counts when it happened after every forget of its item and of everything. Of filters:
 //   - one of a period before that of a forget of everything does not count; nor does one of the same period, unless the
@@ -7,8 +7,8 @@
 //   - what one says of a forgotten item does not count up to the period of the forget; in that period it does when the
 //     store knows that the item was played after it.
 // No play after a forget is lost by this: a filter may hold one only when the forget is in the store, too, or when the
-// play is among the recent ones, which are judged by their own times (a forget and what comes after it in the log are let
-// go together). A late forget reaches to the beginning of its period in filters, as in the store.
+// play is among the recent ones, which are judged by their own times (a forget and what comes after it in the log are
+// let go together). A late forget reaches to the beginning of its period in filters, as in the store.
 // A value; pure.
 #pragma once
 
@@ -51,7 +51,7 @@ class ForgetView {
 
   int64_t everything_ms_ = 0;
   PeriodIndex everything_through_ = kNoPeriod;
-  std::vector<Item> items_;   // Ascending by item.
+  std::vector<Item> items_;  // Ascending by item.
   std::vector<Mask> masks_;
 };
 

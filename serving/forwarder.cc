@@ -21,7 +21,9 @@ struct Forwarder::Attempts {
   std::unique_ptr<grpc::ClientContext> context;
 };
 
-bool Forwarder::is_marked(const grpc::CallbackServerContext& context) { return context.client_metadata().contains(kMark); }
+bool Forwarder::is_marked(const grpc::CallbackServerContext& context) {
+  return context.client_metadata().contains(kMark);
+}
 
 Forwarder::Stub& Forwarder::stub_of(const std::string& address) {
   std::lock_guard lock(mutex_);
@@ -30,13 +32,16 @@ Forwarder::Stub& Forwarder::stub_of(const std::string& address) {
   return *stub;
 }
 
-void Forwarder::forward(const grpc::CallbackServerContext& context, std::vector<std::string> addresses, Send send, Done done) {
+void Forwarder::forward(const grpc::CallbackServerContext& context, std::vector<std::string> addresses, Send send,
+                        Done done) {
   if (in_flight_.fetch_add(1) >= config_.in_flight_max) {
     in_flight_.fetch_sub(1);
-    return done({grpc::StatusCode::RESOURCE_EXHAUSTED, std::to_string(config_.in_flight_max) + " calls to other replicas are in flight already"});
+    return done({grpc::StatusCode::RESOURCE_EXHAUSTED,
+                 std::to_string(config_.in_flight_max) + " calls to other replicas are in flight already"});
   }
   std::ranges::rotate(addresses, addresses.begin() + static_cast<ptrdiff_t>(turn_.fetch_add(1) % addresses.size()));
-  ask_next(std::unique_ptr<Attempts>(new Attempts{context, std::move(addresses), 0, std::move(send), std::move(done), nullptr}));
+  ask_next(std::unique_ptr<Attempts>(
+      new Attempts{context, std::move(addresses), 0, std::move(send), std::move(done), nullptr}));
 }
 
 void Forwarder::ask_next(std::unique_ptr<Attempts> attempts) {
@@ -44,15 +49,18 @@ void Forwarder::ask_next(std::unique_ptr<Attempts> attempts) {
   asked->context = grpc::ClientContext::FromCallbackServerContext(asked->caller);  // Deadline and cancellation.
   const gpr_timespec deadline = asked->caller.raw_deadline();
   if (gpr_time_cmp(deadline, gpr_inf_future(deadline.clock_type)) == 0) {
-    asked->context->set_deadline(gpr_time_add(gpr_now(GPR_CLOCK_REALTIME), gpr_time_from_millis(config_.wait_ms, GPR_TIMESPAN)));
+    asked->context->set_deadline(
+        gpr_time_add(gpr_now(GPR_CLOCK_REALTIME), gpr_time_from_millis(config_.wait_ms, GPR_TIMESPAN)));
   }
   asked->context->AddMetadata(kMark, "1");
   Stub& stub = stub_of(asked->addresses[asked->next++]);
-  asked->send(stub, *asked->context, [this, asked](const grpc::Status& status) { answered(std::unique_ptr<Attempts>(asked), status); });
+  asked->send(stub, *asked->context,
+              [this, asked](const grpc::Status& status) { answered(std::unique_ptr<Attempts>(asked), status); });
 }
 
 void Forwarder::answered(std::unique_ptr<Attempts> attempts, const grpc::Status& status) {
-  attempts->context.reset();  // Before the call ends: it holds its channel, which must end elsewhere than on this thread.
+  attempts->context
+      .reset();  // Before the call ends: it holds its channel, which must end elsewhere than on this thread.
   const bool unavailable = status.error_code() == grpc::StatusCode::UNAVAILABLE;
   if (unavailable && attempts->next < attempts->addresses.size()) return ask_next(std::move(attempts));
   in_flight_.fetch_sub(1);

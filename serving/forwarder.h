@@ -1,10 +1,10 @@
 // Passes calls on to other replicas: what this one does not hold, another does (serving/replica_placement.h).
 //
 // A call is passed on once: it carries a mark, and who gets a marked call never passes it on, so there is no loop
-// whatever the replicas believe of each other. The caller's deadline and its giving up go with it. A replica that cannot
-// answer now (UNAVAILABLE) is followed by the next one that holds the partition, each asked at most once; what a
-// call writes may then be in the log twice, which is harmless. At most `in_flight_max` calls are under way; what comes beyond is refused, so
-// that slow neighbours do not take all places from what is held here.
+// whatever the replicas believe of each other. The caller's deadline and its giving up go with it. A replica that
+// cannot answer now (UNAVAILABLE) is followed by the next one that holds the partition, each asked at most once; what a
+// call writes may then be in the log twice, which is harmless. At most `in_flight_max` calls are under way; what comes
+// beyond is refused, so that slow neighbours do not take all places from what is held here.
 //
 // Threading: thread safe. No thread waits for an answer.
 #pragma once
@@ -26,9 +26,9 @@
 namespace bloomring {
 
 struct ForwarderConfig {
-  TlsClientFiles tls = {};      // With which other replicas are asked.
+  TlsClientFiles tls = {};  // With which other replicas are asked.
   int64_t in_flight_max = 512;
-  int64_t wait_ms = 5'000;      // For an answer, where the caller has no deadline.
+  int64_t wait_ms = 5'000;  // For an answer, where the caller has no deadline.
 };
 
 class Forwarder {

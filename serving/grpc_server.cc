@@ -37,14 +37,16 @@ Status GrpcServer::listen() {
   builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_MS, static_cast<int>(config_.connection_age_max_ms));
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   server_ = builder.BuildAndStart();
-  if (server_ == nullptr || port == 0) return invalid("gRPC cannot listen on " + config_.listen + ": is the port taken?");
+  if (server_ == nullptr || port == 0)
+    return invalid("gRPC cannot listen on " + config_.listen + ": is the port taken?");
   address_ = config_.listen.substr(0, config_.listen.rfind(':') + 1) + std::to_string(port);
   set_serving(false);
   return {};
 }
 
-Result<std::unique_ptr<GrpcServer>> GrpcServer::start(const GrpcServerConfig& config, const PartitionDirectory& partitions,
-                                                      CandidateFilter& core, EventLog* log) {
+Result<std::unique_ptr<GrpcServer>> GrpcServer::start(const GrpcServerConfig& config,
+                                                      const PartitionDirectory& partitions, CandidateFilter& core,
+                                                      EventLog* log) {
   enable_plugins(config.reflection);
   std::unique_ptr<GrpcServer> server(new GrpcServer(config, partitions, core, log));
   BLOOMRING_TRY(server->listen());

@@ -20,9 +20,9 @@ struct GrpcServerConfig {
   std::string listen = "127.0.0.1:0";  // "host:port"; port 0 is one that the system chooses.
   TlsServerFiles tls = {};
   bool reflection = true;
-  int message_bytes_max = 4 << 20;     // Of a request: 20,000 ids of 128 bytes fit.
-  // Of connections and of messages on their way. At the bound new connections are dropped and idle ones closed; a connection
-  // takes some 25 KB.
+  int message_bytes_max = 4 << 20;  // Of a request: 20,000 ids of 128 bytes fit.
+  // Of connections and of messages on their way. At the bound new connections are dropped and idle ones closed; a
+  // connection takes some 25 KB.
   size_t memory_bytes_max = 64 << 20;
   int64_t connection_age_max_ms = 300'000;  // Clients come back to a possibly new set of replicas.
   FilterServiceConfig service = {};
@@ -30,8 +30,8 @@ struct GrpcServerConfig {
 
 class GrpcServer {
  public:
-  // kInvalid when the address cannot be listened on or a file of `tls` is not right. What is passed by reference or pointer outlives the server. Without
-  // a log the calls that write are UNIMPLEMENTED.
+  // kInvalid when the address cannot be listened on or a file of `tls` is not right. What is passed by reference or
+  // pointer outlives the server. Without a log the calls that write are UNIMPLEMENTED.
   static Result<std::unique_ptr<GrpcServer>> start(const GrpcServerConfig& config, const PartitionDirectory& partitions,
                                                    CandidateFilter& core, EventLog* log = nullptr);
   ~GrpcServer();
@@ -44,7 +44,8 @@ class GrpcServer {
   const ServingCounters& counters() const { return service_.counters(); }
 
  private:
-  GrpcServer(const GrpcServerConfig& config, const PartitionDirectory& partitions, CandidateFilter& core, EventLog* log);
+  GrpcServer(const GrpcServerConfig& config, const PartitionDirectory& partitions, CandidateFilter& core,
+             EventLog* log);
   Status listen();
 
   const GrpcServerConfig config_;

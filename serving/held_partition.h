@@ -7,7 +7,8 @@
 // It is ready once everything that the log held when the replica started has been applied; it stays ready afterwards,
 // and a replica that falls behind later answers with the lag instead.
 //
-// Threading: `apply`, `release`, `expire`, `set_fresh_at_ms` and `set_ready` belong to the one writer; the rest is thread safe.
+// Threading: `apply`, `release`, `expire`, `set_fresh_at_ms` and `set_ready` belong to the one writer; the rest is
+// thread safe.
 #pragma once
 
 #include <atomic>

@@ -30,7 +30,8 @@ void LoadQuestion::add(std::string_view item, bool is_played) {
 namespace {
 
 // A call in flight belongs to gRPC's callback, which frees it before the driver learns of its end: a context holds its
-// channel, and gRPC's thread must not be the one that lets go of a channel last, because the channel's end waits for it.
+// channel, and gRPC's thread must not be the one that lets go of a channel last, because the channel's end waits for
+// it.
 struct FilterCallState {
   grpc::ClientContext context;
   v1::FilterRequest request;
@@ -85,7 +86,8 @@ class LoadRun {
 LoadRun::LoadRun(const LoadOptions& options, LoadSource& source, const LoadSurroundings& surroundings)
     : options_(options), source_(source), around_(surroundings) {
   for (uint32_t i = 0; i < options.connections; ++i) {
-    stubs_.push_back(v1::BloomringService::NewStub(open_channel({.server = options.server, .tls = options.tls, .own_connection = true})));
+    stubs_.push_back(v1::BloomringService::NewStub(
+        open_channel({.server = options.server, .tls = options.tls, .own_connection = true})));
   }
 }
 
@@ -135,9 +137,9 @@ void LoadRun::send(std::unique_ptr<FilterCallState> call) {
   }
   set_deadline(call->context);
   FilterCallState* const state = call.release();
-  state->stub->async()->Filter(&state->context, &state->request, &state->response, [this, state](const grpc::Status& status) {
-    answered(std::unique_ptr<FilterCallState>(state), status);
-  });
+  state->stub->async()->Filter(
+      &state->context, &state->request, &state->response,
+      [this, state](const grpc::Status& status) { answered(std::unique_ptr<FilterCallState>(state), status); });
 }
 
 void LoadRun::count_answer(const FilterCallState& call) {
@@ -195,9 +197,9 @@ void LoadRun::record_served(const FilterCallState& call) {
   served_call->counts = call.counts;
   set_deadline(served_call->context);
   ServedCallState* const state = served_call.release();
-  call.stub->async()->RecordServed(&state->context, &state->request, &state->response, [this, state](const grpc::Status& status) {
-    served(std::unique_ptr<ServedCallState>(state), status);
-  });
+  call.stub->async()->RecordServed(
+      &state->context, &state->request, &state->response,
+      [this, state](const grpc::Status& status) { served(std::unique_ptr<ServedCallState>(state), status); });
 }
 
 void LoadRun::served(std::unique_ptr<ServedCallState> call, const grpc::Status& status) {

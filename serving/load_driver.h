@@ -49,14 +49,14 @@ struct LoadOptions {
   std::string server = {};
   TlsClientFiles tls = {};
   std::string scene = {};
-  double rate = 200;               // Calls of Filter a second, more than 0.
-  double seconds = 30;             // That count, after the warm-up.
+  double rate = 200;    // Calls of Filter a second, more than 0.
+  double seconds = 30;  // That count, after the warm-up.
   double warm_up_seconds = 2;
-  int64_t deadline_ms = 1'000;     // Of each call.
+  int64_t deadline_ms = 1'000;  // Of each call.
   uint32_t connections = 2;
-  uint32_t served = 10;            // Items recorded as served after each answer; 0: none.
+  uint32_t served = 10;  // Items recorded as served after each answer; 0: none.
   int64_t in_flight_max = 10'000;
-  uint64_t seed = 1;               // Of the gaps.
+  uint64_t seed = 1;  // Of the gaps.
 };
 
 // What the run asks of its surroundings.
@@ -71,22 +71,22 @@ struct LoadSurroundings {
 
 // Calls of one kind.
 struct LoadCalls {
-  LatencyHistogram latency_ns;                // Of those that were answered.
-  std::map<std::string, uint64_t> errors;     // By the name of the status code.
+  LatencyHistogram latency_ns;             // Of those that were answered.
+  std::map<std::string, uint64_t> errors;  // By the name of the status code.
   uint64_t ok() const { return latency_ns.count(); }
 };
 
 struct LoadReport {
-  double seconds = 0;           // That were counted.
+  double seconds = 0;  // That were counted.
   LoadCalls filter;
   LoadCalls served;
-  bool served_offered = true;   // False: the service does not have the call.
-  uint64_t not_sent = 0;        // Too many calls were in flight.
+  bool served_offered = true;      // False: the service does not have the call.
+  uint64_t not_sent = 0;           // Too many calls were in flight.
   uint64_t send_delay_max_ns = 0;  // How late this tool was with a call, at most.
-  uint64_t incomplete = 0;      // Answers.
-  uint64_t candidates = 0;      // Of answered calls, as what follows.
+  uint64_t incomplete = 0;         // Answers.
+  uint64_t candidates = 0;         // Of answered calls, as what follows.
   uint64_t seen = 0;
-  uint64_t played = 0;          // Of complete answers, as what follows.
+  uint64_t played = 0;  // Of complete answers, as what follows.
   uint64_t played_unseen = 0;
   uint64_t never_played = 0;
   uint64_t never_played_seen = 0;

@@ -32,8 +32,10 @@ PlayTable::Entry& PlayTable::find_or_add(uint64_t user_hash) {
 // A chunk never straddles two pages, so its items are contiguous.
 uint32_t PlayTable::allocate(uint32_t words) {
   if (next_word_ % kPageWords + words > kPageWords) next_word_ = (next_word_ / kPageWords + 1) * kPageWords;
-  BLOOMRING_CHECK(next_word_ <= std::numeric_limits<uint32_t>::max() - words, "a stripe of recent plays exceeds 32 GiB");
-  if (next_word_ / kPageWords == pages_.size()) pages_.push_back(std::make_unique_for_overwrite<uint64_t[]>(kPageWords));
+  BLOOMRING_CHECK(next_word_ <= std::numeric_limits<uint32_t>::max() - words,
+                  "a stripe of recent plays exceeds 32 GiB");
+  if (next_word_ / kPageWords == pages_.size())
+    pages_.push_back(std::make_unique_for_overwrite<uint64_t[]>(kPageWords));
   const uint32_t at = next_word_;
   next_word_ += words;
   return at;

@@ -1,10 +1,10 @@
-// A flat hash map from a user's hash to the plays of the user, each an item and its event time, in an arena that is freed
-// as a whole: one stripe of one generation of recent plays (serving/recent_plays.h).
+// A flat hash map from a user's hash to the plays of the user, each an item and its event time, in an arena that is
+// freed as a whole: one stripe of one generation of recent plays (serving/recent_plays.h).
 //
-// A user's plays lie in chunks for 2, 4, 8, 16 or 32 of them (one word of header, then the items, then the times, half a
-// word each), the newest chunk first. A chunk holds plays of one era, which is 2^32 ms, 49.7 days: so half a word tells
-// the millisecond. A user with k plays costs 12 bytes a play and at most one chunk more, and reading them touches log2(k)
-// places.
+// A user's plays lie in chunks for 2, 4, 8, 16 or 32 of them (one word of header, then the items, then the times, half
+// a word each), the newest chunk first. A chunk holds plays of one era, which is 2^32 ms, 49.7 days: so half a word
+// tells the millisecond. A user with k plays costs 12 bytes a play and at most one chunk more, and reading them touches
+// log2(k) places.
 // Threading: none; the owner locks.
 #pragma once
 
@@ -50,8 +50,8 @@ class PlayTable {
   // The first word of a chunk.
   struct Header {
     uint32_t next;
-    uint16_t era;    // Event time divided by 2^32 ms.
-    uint8_t room;    // For so many plays.
+    uint16_t era;  // Event time divided by 2^32 ms.
+    uint8_t room;  // For so many plays.
     uint8_t plays;
   };
   static uint32_t words_of(uint32_t room) { return 1 + room + room / 2; }

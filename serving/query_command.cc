@@ -39,7 +39,8 @@ Result<FilterReply> ask(Client& client, const FilterCall& call) {
     part.user = call.user;
     part.scene = call.scene;
     const size_t end = std::min(begin + kItemsInARequest, call.items.size());
-    part.items.assign(call.items.begin() + static_cast<ptrdiff_t>(begin), call.items.begin() + static_cast<ptrdiff_t>(end));
+    part.items.assign(call.items.begin() + static_cast<ptrdiff_t>(begin),
+                      call.items.begin() + static_cast<ptrdiff_t>(end));
     BLOOMRING_TRY_ASSIGN(FilterReply reply, client.filter(part));
     append(std::move(reply), whole);
     begin = end;
@@ -106,8 +107,8 @@ int query(const QueryOptions& options, std::istream& in, std::ostream& out, std:
     err << files.message() << '\n';
     return 2;
   }
-  const auto client =
-      Client::connect({.server = options.server, .deadline_ms = options.deadline_ms, .fail_open = false, .tls = options.tls});
+  const auto client = Client::connect(
+      {.server = options.server, .deadline_ms = options.deadline_ms, .fail_open = false, .tls = options.tls});
   if (options.batch) return batch(*client, in, out);
   FilterCall call;
   call.user = options.user;

@@ -1,7 +1,8 @@
 // The core of `bloomring query`: asks the service, prints JSON.
 //
-// One user: {"user":"u1","complete":true,"items":[{"item":"v1","seen":true,"reason":"recent"},{"item":"v2","seen":false}]}
-// on one line; an item of a filter has "period":"2026-11", an incomplete answer has "gaps".
+// One user:
+// {"user":"u1","complete":true,"items":[{"item":"v1","seen":true,"reason":"recent"},{"item":"v2","seen":false}]} on one
+// line; an item of a filter has "period":"2026-11", an incomplete answer has "gaps".
 // Batch: every line of `in` is {"user":..,"scene":..,"items":[..]}; every answer is one line as above, in order; a line
 // that fails is answered by {"line":3,"error":".."}. Integers are accepted for users and items, as in plays.
 // More items than one request holds are asked in several.
@@ -17,7 +18,7 @@
 namespace bloomring {
 
 struct QueryOptions {
-  std::string server;              // "host:port".
+  std::string server;  // "host:port".
   std::string user;
   std::string scene;
   std::vector<std::string> items;  // Read from `in`, one a line, when there are none.

@@ -13,7 +13,10 @@ constexpr size_t kPrefetchAhead = 8;
 }  // namespace
 
 RecentPlays::RecentPlays(const RecentPlaysConfig& config, Calendar calendar, Offset start, int64_t log_floor_ms)
-    : config_(config), calendar_(std::move(calendar)), held_from_(start.value), applied_(start.value),
+    : config_(config),
+      calendar_(std::move(calendar)),
+      held_from_(start.value),
+      applied_(start.value),
       newest_log_time_ms_(log_floor_ms) {
   BLOOMRING_CHECK(config.slot_ms > 0, "a slot has a length");
 }
@@ -42,7 +45,8 @@ size_t RecentPlays::collect(Offset offset, EventBlockReader& block) {
         pending.push_back({hash, event.item, event.time_ms});
       } else if (is_forget(event.kind)) {
         const bool late = event.time_ms < slot_start_ms;
-        pending_forgets_.push_back({hash, {{event.kind == EventKind::kForgetAll, late, event.item, event.time_ms}, offset}});
+        pending_forgets_.push_back(
+            {hash, {{event.kind == EventKind::kForgetAll, late, event.item, event.time_ms}, offset}});
       } else {
         ++others;
       }
@@ -175,22 +179,29 @@ Offset RecentPlays::lookup(uint64_t user_hash, PeriodIndex oldest, std::vector<R
   {
     std::lock_guard lock(stripe.mutex);
     for (const auto& table : stripe.tables) table->prefetch(user_hash);
-    for (auto table = stripe.tables.rbegin(); table != stripe.tables.rend(); ++table) (*table)->collect(user_hash, plays);
+    for (auto table = stripe.tables.rbegin(); table != stripe.tables.rend(); ++table)
+      (*table)->collect(user_hash, plays);
     if (const auto user = stripe.forgets.find(user_hash); user != stripe.forgets.end()) {
       for (const HeldForget& held : user->second) forgets.push_back(held.forget);
     }
   }
   const Offset held_from(held_from_.load(std::memory_order_seq_cst));
-  for (auto play = plays.begin() + first; play != plays.end(); ++play) play->period = calendar_.period_of_ms(play->time_ms);
-  plays.erase(std::remove_if(plays.begin() + first, plays.end(), [&](const RecentPlay& play) { return play.period < oldest; }),
-              plays.end());
+  for (auto play = plays.begin() + first; play != plays.end(); ++play)
+    play->period = calendar_.period_of_ms(play->time_ms);
+  plays.erase(
+      std::remove_if(plays.begin() + first, plays.end(), [&](const RecentPlay& play) { return play.period < oldest; }),
+      plays.end());
   return held_from;
 }
 
 RecentPlaysStats RecentPlays::stats() const {
   std::lock_guard lock(generations_mutex_);
-  RecentPlaysStats stats{.bytes = bytes_, .generations = generations_.size(), .held_from = Offset(held_from_.load()),
-                         .applied = applied(), .early_releases = early_releases_, .over_bound = over_bound_};
+  RecentPlaysStats stats{.bytes = bytes_,
+                         .generations = generations_.size(),
+                         .held_from = Offset(held_from_.load()),
+                         .applied = applied(),
+                         .early_releases = early_releases_,
+                         .over_bound = over_bound_};
   for (const Generation& generation : generations_) stats.plays += generation.plays;
   for (const Stripe& stripe : stripes_) {
     std::lock_guard stripe_lock(stripe.mutex);

@@ -1,5 +1,5 @@
-// The recent plays of one partition: every play and every forget in the log from the merged watermark on, and up to a lap
-// before it.
+// The recent plays of one partition: every play and every forget in the log from the merged watermark on, and up to a
+// lap before it.
 //
 // Stands beside the filters on the read side: what is not yet in the filter store is
 // here, so a play is seen from the moment this replica has read it. Held in memory and rebuilt from the log at start
@@ -12,14 +12,15 @@
 //
 // Guarantees:
 // - A generation is dropped only when the merged watermark covers all its offsets, oldest first.
-// - `lookup` returns an offset H and every play and forget of the user at offsets [H, applied) of the log. It may return
-//   more. (Of a user's forgets of one item the latest is enough, and of more than Forgotten::kItemsMax the latest are kept.)
+// - `lookup` returns an offset H and every play and forget of the user at offsets [H, applied) of the log. It may
+//   return more. (Of a user's forgets of one item the latest is enough, and of more than Forgotten::kItemsMax the latest
+//   are kept.)
 //   H is read after the plays were copied and raised before a generation is dropped; therefore a play that `lookup`
 //   does not return lies below H, was durable in the filter store before the watermark that released it was read, and
 //   is in every filter that is read after the lookup. Readers look up first and read filters second: no gap.
 //
-// Threading: one writer (`apply`, `release`), many readers (`lookup`, `note_forget`, `stats`). Each stripe has a mutex that is held
-// for the few events of a block that fall into it, or for the copy of one user's plays: microseconds.
+// Threading: one writer (`apply`, `release`), many readers (`lookup`, `note_forget`, `stats`). Each stripe has a mutex
+// that is held for the few events of a block that fall into it, or for the copy of one user's plays: microseconds.
 // Memory: about 16 bytes a play and 32 a user and generation; `bytes_max` is the bound above which covered generations
 // are dropped before their lap is over. Uncovered ones stay, and `over_bound` says so: then the merge stage is behind.
 #pragma once
@@ -64,7 +65,7 @@ struct RecentPlaysStats {
   Offset held_from{0};
   Offset applied{0};
   uint64_t early_releases = 0;  // Generations dropped before their lap was over, to stay within bytes_max.
-  bool over_bound = false;      // More than bytes_max is held, and the oldest generation is not covered by the watermark.
+  bool over_bound = false;  // More than bytes_max is held, and the oldest generation is not covered by the watermark.
 };
 
 class RecentPlays {
@@ -73,8 +74,8 @@ class RecentPlays {
   // `log_floor_ms` counts as this: where the hours end that were merged before.
   RecentPlays(const RecentPlaysConfig& config, Calendar calendar, Offset start, int64_t log_floor_ms = 0);
 
-  // Takes the plays and forgets of one record of user-events, in the order of offsets. A record below applied() is a repeat and
-  // changes nothing. Log time that goes back counts as the newest seen. Returns how many
+  // Takes the plays and forgets of one record of user-events, in the order of offsets. A record below applied() is a
+  // repeat and changes nothing. Log time that goes back counts as the newest seen. Returns how many
   // events were neither, which it leaves to others.
   size_t apply(Offset offset, int64_t log_time_ms, EventBlockReader& block);
 
@@ -82,8 +83,9 @@ class RecentPlays {
   // exceed bytes_max). `watermark` was read from the filter store that queries read. Returns how many were dropped.
   size_t release(const MergedWatermark& watermark, int64_t lap_floor_log_time_ms);
 
-  // Notes a forget that has just become durable in the log, before it comes back through it: everything, or one item. It
-  // is held until its own record is applied, however far this replica is behind, and whatever is dropped. Thread safe.
+  // Notes a forget that has just become durable in the log, before it comes back through it: everything, or one item.
+  // It is held until its own record is applied, however far this replica is behind, and whatever is dropped. Thread
+  // safe.
   void note_forget(uint64_t user_hash, bool everything, ItemHash item, int64_t time_ms);
 
   // Appends the user's plays of periods from `oldest` on, newest generation first, forgotten ones too, and the user's
@@ -113,7 +115,7 @@ class RecentPlays {
   };
   struct Stripe {
     mutable std::mutex mutex;
-    std::deque<std::unique_ptr<PlayTable>> tables;  // Parallel to generations_.
+    std::deque<std::unique_ptr<PlayTable>> tables;                  // Parallel to generations_.
     std::unordered_map<uint64_t, std::vector<HeldForget>> forgets;  // By user hash; of few users.
   };
   struct PendingPlay {
@@ -133,7 +135,8 @@ class RecentPlays {
   static void add(Stripe& stripe, uint64_t user_hash, const HeldForget& held);
   void drop_forgets(Stripe& stripe) const;
   void drop_oldest();
-  bool may_drop(const Generation& oldest, const MergedWatermark& watermark, int64_t lap_floor_log_time_ms, bool* early) const;
+  bool may_drop(const Generation& oldest, const MergedWatermark& watermark, int64_t lap_floor_log_time_ms,
+                bool* early) const;
   static size_t stripe_of(uint64_t user_hash) { return user_hash >> (64 - kStripeBits); }
 
   const RecentPlaysConfig config_;

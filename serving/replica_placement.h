@@ -13,7 +13,7 @@
 namespace bloomring {
 
 struct ReplicaPlacement {
-  uint32_t index = 0;   // [0, count)
+  uint32_t index = 0;  // [0, count)
   uint32_t count = 1;
   uint32_t factor = 1;  // [1, count]
 

@@ -16,8 +16,8 @@ namespace {
 constexpr int kFilterCode = 16;
 
 std::string quantity(std::string_view field, uint64_t found, std::string_view unit, uint64_t most) {
-  return std::string(field) + ": " + std::to_string(found) + " " + std::string(unit) + ", at most " + std::to_string(most) +
-         " are allowed";
+  return std::string(field) + ": " + std::to_string(found) + " " + std::string(unit) + ", at most " +
+         std::to_string(most) + " are allowed";
 }
 
 // Whether no byte has its high bit: then they are UTF-8, and each is a character. Four times as fast as validating.
@@ -133,14 +133,16 @@ Status check_groups(const google::protobuf::RepeatedField<uint32_t>& ids_per_can
     sum += count;
   }
   if (sum == ids) return {};
-  return bad_record("ids_per_candidate: sums to " + std::to_string(sum) + ", but there are " + std::to_string(ids) + " ids");
+  return bad_record("ids_per_candidate: sums to " + std::to_string(sum) + ", but there are " + std::to_string(ids) +
+                    " ids");
 }
 
 void encode_codes(const FilterAnswer& answer, v1::FilterResponse& response) {
   std::string& codes = *response.mutable_codes();
   codes.assign(answer.candidates, '\0');
   for (const auto& [candidate, verdict] : answer.findings) {
-    const int code = verdict.reason == Reason::kFilter ? kFilterCode + verdict.period : static_cast<int>(verdict.reason);
+    const int code =
+        verdict.reason == Reason::kFilter ? kFilterCode + verdict.period : static_cast<int>(verdict.reason);
     codes[candidate] = static_cast<char>(code);
   }
 }

@@ -19,10 +19,10 @@
 namespace bloomring {
 
 struct RequestLimits {
-  size_t candidates_max = 20'000;    // Ids in one request.
+  size_t candidates_max = 20'000;  // Ids in one request.
   size_t client_seen_max = 20'000;
-  size_t served_items_max = 1'000;   // In one RecordServed.
-  size_t batch_max = 200;            // Requests in one FilterBatch.
+  size_t served_items_max = 1'000;  // In one RecordServed.
+  size_t batch_max = 200;           // Requests in one FilterBatch.
 };
 
 // A decoded request; owns what the question borrows.
@@ -33,9 +33,7 @@ struct DecodedFilter {
   std::vector<ItemHash> client_seen;
   size_t min_keep = 0;
 
-  FilterQuestion question() const {
-    return {user_key.bytes(), ids, ids_per_candidate, client_seen, min_keep};
-  }
+  FilterQuestion question() const { return {user_key.bytes(), ids, ids_per_candidate, client_seen, min_keep}; }
 };
 
 size_t id_count(const v1::Ids& ids);

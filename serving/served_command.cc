@@ -29,8 +29,8 @@ int served(const ServedOptions& options, std::istream& in, std::ostream& out, st
     err << files.message() << '\n';
     return 2;
   }
-  const auto client =
-      Client::connect({.server = options.server, .deadline_ms = options.deadline_ms, .fail_open = false, .tls = options.tls});
+  const auto client = Client::connect(
+      {.server = options.server, .deadline_ms = options.deadline_ms, .fail_open = false, .tls = options.tls});
   std::vector<std::string> items = options.items;
   std::string line;
   while (options.items.empty() && std::getline(in, line)) {

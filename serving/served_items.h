@@ -6,8 +6,8 @@
 // event may be applied several times and a little out of order: what is kept is the newest by event time, and an item
 // counts once, at its newest time. Applying again changes nothing.
 //
-// Memory: 16 bytes an item and about 80 a user. Above `bytes_max` the age limit is halved until it fits; a count says so.
-// Threading: thread safe; 32 stripes by user hash with a mutex each. `expire` is called by one thread at a time.
+// Memory: 16 bytes an item and about 80 a user. Above `bytes_max` the age limit is halved until it fits; a count says
+// so. Threading: thread safe; 32 stripes by user hash with a mutex each. `expire` is called by one thread at a time.
 #pragma once
 
 #include <array>

@@ -40,7 +40,7 @@ struct Snapshot {
   std::vector<Filter> filters;
   std::vector<Recent> recents;
   std::vector<ItemHash> served;
-  std::vector<Forgotten> forgotten;       // Ascending by item.
+  std::vector<Forgotten> forgotten;  // Ascending by item.
 };
 
 inline constexpr uint8_t kSnapshotKind = 0xE5;

@@ -15,15 +15,16 @@ uint64_t index_of(const std::vector<PeriodIndex>& window, PeriodIndex period) {
 }
 
 // Filters that count and are not damaged; the damaged ones become gaps.
-void add_filters(const CandidateFilter& core, const WaitingRead::Outcome& outcome, const ForgetView& view, Snapshot& snapshot,
-                 std::vector<Gap>& gaps) {
+void add_filters(const CandidateFilter& core, const WaitingRead::Outcome& outcome, const ForgetView& view,
+                 Snapshot& snapshot, std::vector<Gap>& gaps) {
   for (const StoredFilter& stored : outcome.filters->filters) {
     if (!view.filter_counts(stored.period)) continue;
     const Result<filter::Summary> summary = filter::summarize(stored.value, stored.store_key);
     if (summary.ok()) {
       snapshot.filters.push_back({index_of(outcome.looked.periods, stored.period), stored.store_key, stored.value});
     } else {
-      const std::string reason = "filter of " + core.calendar().name(stored.period) + ": " + summary.status().to_string();
+      const std::string reason =
+          "filter of " + core.calendar().name(stored.period) + ": " + summary.status().to_string();
       gaps.push_back({AnswerSource::kFilters, reason});
     }
   }
@@ -39,8 +40,8 @@ void add_forgotten(const std::vector<PeriodIndex>& window, const ForgetView& vie
 
 }  // namespace
 
-std::vector<Gap> encode_snapshot(const CandidateFilter& core, const UserKey& user_key, const WaitingRead::Outcome& outcome,
-                                 v1::GetSnapshotResponse& response) {
+std::vector<Gap> encode_snapshot(const CandidateFilter& core, const UserKey& user_key,
+                                 const WaitingRead::Outcome& outcome, v1::GetSnapshotResponse& response) {
   const ForgetView view = core.forget_view(outcome.looked, outcome.filters);
   const Looked looked = counted(outcome.looked, view);
   std::vector<Gap> gaps = looked.gaps;

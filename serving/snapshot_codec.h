@@ -10,7 +10,7 @@
 namespace bloomring {
 
 // Returns what is missing from the snapshot; the response says so too.
-std::vector<Gap> encode_snapshot(const CandidateFilter& core, const UserKey& user_key, const WaitingRead::Outcome& outcome,
-                                 v1::GetSnapshotResponse& response);
+std::vector<Gap> encode_snapshot(const CandidateFilter& core, const UserKey& user_key,
+                                 const WaitingRead::Outcome& outcome, v1::GetSnapshotResponse& response);
 
 }  // namespace bloomring

@@ -23,7 +23,8 @@ Result<std::string> read_file(const std::string& path) {
 
 Result<std::string> fetch(const SnapshotOptions& options) {
   BLOOMRING_TRY(check(options.tls));
-  const auto client = Client::connect({.server = options.server, .deadline_ms = options.deadline_ms, .tls = options.tls});
+  const auto client =
+      Client::connect({.server = options.server, .deadline_ms = options.deadline_ms, .tls = options.tls});
   auto blob = client->snapshot(options.user, options.scene, options.strict);
   if (blob.ok()) return blob;
   return blob.status().with_context(options.server);

@@ -2,7 +2,7 @@
 // against it here, as a recommender would do in its own process.
 //
 // Without `test` the blob goes to `out`, byte for byte, and nothing else. With it, out is
-// {"user":"u1","complete":true,"made_at_ms":1795248000000,"expected_error":0.0001,"items":[{"item":"v1","seen":true,..}]}
+// {"user":"u1","complete":true,"made_at_ms":1795248000000,"expected_error":0.0001,"items":[{"item":"v1",..}]}
 // on one line, with items as `bloomring query` prints them.
 #pragma once
 
@@ -20,8 +20,8 @@ struct SnapshotOptions {
   TlsClientFiles tls = {};
   std::string user = {};
   std::string scene = {};
-  bool strict = false;      // A failure instead of an incomplete snapshot.
-  std::string from = {};    // A file with a blob; the service is not asked, and `user` not looked at, when it is named.
+  bool strict = false;    // A failure instead of an incomplete snapshot.
+  std::string from = {};  // A file with a blob; the service is not asked, and `user` not looked at, when it is named.
   bool test = false;
   std::vector<std::string> items = {};  // To test; read from `in`, one a line, when there are none.
   int64_t deadline_ms = 10'000;

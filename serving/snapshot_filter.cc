@@ -25,7 +25,8 @@ struct SnapshotFilter::Impl {
 void SnapshotFilter::Impl::fill_exact() {
   exact.reset(snapshot.served.size() + snapshot.recents.size());
   for (const ItemHash item : snapshot.served) exact.insert(item, static_cast<uint8_t>(Reason::kServed));
-  for (const Snapshot::Recent& recent : snapshot.recents) exact.insert(recent.item, static_cast<uint8_t>(Reason::kRecent));
+  for (const Snapshot::Recent& recent : snapshot.recents)
+    exact.insert(recent.item, static_cast<uint8_t>(Reason::kRecent));
 }
 
 Status SnapshotFilter::Impl::fill_query() {

@@ -32,8 +32,8 @@ class SnapshotFilter {
   std::string_view user() const;
   std::string_view scene() const;
   bool complete() const;
-  int64_t made_at_ms() const;      // By the service's clock.
-  double expected_error() const;   // That an item that was never played counts as seen.
+  int64_t made_at_ms() const;     // By the service's clock.
+  double expected_error() const;  // That an item that was never played counts as seen.
 
  private:
   struct Impl;

@@ -13,7 +13,7 @@ namespace bloomring {
 struct TlsServerFiles {
   std::string certificate = {};  // The chain, the server's own first.
   std::string key = {};
-  std::string client_ca = {};    // Who vouches for clients; empty: any client may ask.
+  std::string client_ca = {};  // Who vouches for clients; empty: any client may ask.
 
   bool enabled() const { return !certificate.empty(); }
 };

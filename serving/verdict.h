@@ -50,15 +50,15 @@ struct Relaxed {
 };
 
 struct FilterAnswer {
-  size_t candidates = 0;             // That were asked about.
-  std::vector<Finding> findings;     // Those that have a reason, in order.
+  size_t candidates = 0;          // That were asked about.
+  std::vector<Finding> findings;  // Those that have a reason, in order.
   size_t seen_count = 0;
   std::vector<PeriodIndex> periods;  // The window, newest first.
   std::vector<Gap> gaps;
   std::vector<Relaxed> relaxed;
   bool user_known = false;
-  double expected_error = 0.0;       // That an item that was never played counts as seen.
-  bool saturated = false;            // A filter that was read is past its cap: the error budget is not held.
+  double expected_error = 0.0;  // That an item that was never played counts as seen.
+  bool saturated = false;       // A filter that was read is past its cap: the error budget is not held.
 
   bool complete() const { return gaps.empty(); }
   Verdict verdict(size_t candidate) const;

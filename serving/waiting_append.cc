@@ -2,8 +2,7 @@
 
 namespace bloomring {
 
-WaitingAppend::WaitingAppend(Durable durable, Ended ended)
-    : durable_(std::move(durable)), ended_(std::move(ended)) {}
+WaitingAppend::WaitingAppend(Durable durable, Ended ended) : durable_(std::move(durable)), ended_(std::move(ended)) {}
 
 void WaitingAppend::end(Result<int64_t> log_time_ms) {
   if (!decided_.exchange(true)) ended_(std::move(log_time_ms));

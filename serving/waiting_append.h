@@ -23,8 +23,8 @@ namespace bloomring {
 
 class WaitingAppend final : public std::enable_shared_from_this<WaitingAppend> {
  public:
-  // `durable` is called at most once, before `ended` where both are; `ended` exactly once. On any thread. Both get the time
-  // of the events in the log.
+  // `durable` is called at most once, before `ended` where both are; `ended` exactly once. On any thread. Both get the
+  // time of the events in the log.
   using Durable = std::function<void(int64_t log_time_ms)>;
   using Ended = std::function<void(Result<int64_t> log_time_ms)>;
   WaitingAppend(Durable durable, Ended ended);

@@ -49,13 +49,13 @@ struct EmbeddedFilterFollower::Impl {
   EmbeddedCounters counters;
   rocksdb::Options options;
 
-  std::mutex refreshing;            // One refresh at a time; guards `broken` and `db_id`.
-  bool broken = false;              // It failed to catch up: it serves what it has until another one is open.
+  std::mutex refreshing;  // One refresh at a time; guards `broken` and `db_id`.
+  bool broken = false;    // It failed to catch up: it serves what it has until another one is open.
   std::string db_id;
   mutable std::shared_mutex guard;  // Of all below: readers hold it shared, so that the database stays.
   std::unique_ptr<rocksdb::DB> db;
   Status why_not = retry("the filter store is not followed yet");  // Why there is no database.
-  Watermarks watermarks;            // Visible ones.
+  Watermarks watermarks;                                           // Visible ones.
 };
 
 // True when the folder holds another store than the one that is open.
@@ -172,7 +172,8 @@ Status EmbeddedFilterFollower::read(std::string_view user_key, std::span<const P
   return impl_->reading([&](const FilterRows& rows) { return rows.read(user_key, periods, out, forgotten); });
 }
 
-Status EmbeddedFilterFollower::read_forgotten(std::span<const std::string_view> user_keys, std::vector<Forgotten>& out) {
+Status EmbeddedFilterFollower::read_forgotten(std::span<const std::string_view> user_keys,
+                                              std::vector<Forgotten>& out) {
   return impl_->reading([&](const FilterRows& rows) { return rows.read_forgotten(user_keys, out); });
 }
 
@@ -181,10 +182,13 @@ Status EmbeddedFilterFollower::scan(const std::function<bool(const StoredFilter&
 }
 
 Result<StoreCheck> EmbeddedFilterFollower::check(const StoreCheckProgress& progress) {
-  return impl_->reading([&](const FilterRows& rows) { return check_rows(rows, impl_->config.partition_count, progress); });
+  return impl_->reading(
+      [&](const FilterRows& rows) { return check_rows(rows, impl_->config.partition_count, progress); });
 }
 
-Status EmbeddedFilterFollower::apply(std::span<const ForgottenUpdate>, std::span<const FilterUpdate>) { return not_writable(); }
+Status EmbeddedFilterFollower::apply(std::span<const ForgottenUpdate>, std::span<const FilterUpdate>) {
+  return not_writable();
+}
 Status EmbeddedFilterFollower::sync() { return not_writable(); }
 Status EmbeddedFilterFollower::advance(PartitionId, const MergedWatermark&) { return not_writable(); }
 

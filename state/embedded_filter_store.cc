@@ -36,7 +36,9 @@ struct EmbeddedFilterStore::Impl {
   // ends the process by an assertion then.
   Status written(const rocksdb::Status& status);
   bool writable() const { return !broken; }
-  Status refusal() const { return fatal("filter store at " + config.path + ": a write failed before; restart the process"); }
+  Status refusal() const {
+    return fatal("filter store at " + config.path + ": a write failed before; restart the process");
+  }
   ~Impl();
 
   const EmbeddedFilterStoreConfig config;
@@ -62,7 +64,8 @@ Status EmbeddedFilterStore::Impl::open_db(const StateMemory& memory) {
   db.reset(opened);
   Status result = status_of(status, "filter store at " + config.path);
   if (result.code() == Code::kInvalid) {
-    return invalid("the filter store at " + config.path + " is in use by another process: run one merge process per "
+    return invalid("the filter store at " + config.path +
+                   " is in use by another process: run one merge process per "
                    "embedded store");
   }
   return result;
@@ -209,8 +212,8 @@ FilterStoreStats EmbeddedFilterStore::stats() const {
   stats.refused = impl_->counters.refused;
   stats.bytes_written = impl_->bytes_written;
   stats.bytes_on_disk = folder_bytes(impl_->config.path);
-  stats.physical_bytes_written = written(rocksdb::WAL_FILE_BYTES) + written(rocksdb::FLUSH_WRITE_BYTES) +
-                                 written(rocksdb::COMPACT_WRITE_BYTES);
+  stats.physical_bytes_written =
+      written(rocksdb::WAL_FILE_BYTES) + written(rocksdb::FLUSH_WRITE_BYTES) + written(rocksdb::COMPACT_WRITE_BYTES);
   return stats;
 }
 

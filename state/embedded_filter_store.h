@@ -22,13 +22,13 @@
 
 namespace bloomring {
 
-struct StoreBackup;        // state/store_backup.h.
+struct StoreBackup;  // state/store_backup.h.
 struct StoreBackupConfig;
 
 struct EmbeddedFilterStoreConfig {
   std::string path;  // Made when it does not exist.
   filter::Policy policy;
-  uint32_t partition_count = 1;  // The store is bound to it for good.
+  uint32_t partition_count = 1;               // The store is bound to it for good.
   uint64_t write_buffer_bytes = 32ull << 20;  // Of the store's own share of the memory; the larger, the fewer writes.
 };
 

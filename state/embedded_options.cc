@@ -11,7 +11,7 @@ namespace {
 constexpr size_t kBlockBytes = 8 << 10;  // A few filters of a user; what a read from the disk takes anyway.
 // A file is compacted at least so often, also where nobody plays any more, so that what has expired goes.
 constexpr uint64_t kCompactedAtLeastSeconds = 30ull * 24 * 60 * 60;
-}
+}  // namespace
 
 rocksdb::Options embedded_options(const EmbeddedFilterStoreConfig& config, const FilterLife& life, const Clock& clock,
                                   const StateMemory& memory, EmbeddedCounters& counters) {

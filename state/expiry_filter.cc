@@ -20,7 +20,8 @@ class ExpiryFilter final : public rocksdb::CompactionFilter {
   // Not Filter(): RocksDB does not show merge operands to it.
   Decision FilterV2(int, const rocksdb::Slice& key, ValueType, const rocksdb::Slice& value, std::string*,
                     std::string*) const override {
-    const bool kept = view(key).starts_with(kForgottenKeyTag) ? forgotten_kept(view(key), view(value)) : filter_kept(view(key));
+    const bool kept =
+        view(key).starts_with(kForgottenKeyTag) ? forgotten_kept(view(key), view(value)) : filter_kept(view(key));
     if (kept) return Decision::kKeep;
     ++dropped_;
     return Decision::kRemove;

@@ -17,7 +17,8 @@ Status check_row(const rocksdb::Status& status, std::string_view store_key, std:
 }
 
 // Takes the value of a forgotten key, or its absence.
-Status read_value(const rocksdb::Status& status, std::string_view store_key, std::string_view value, Forgotten& forgotten) {
+Status read_value(const rocksdb::Status& status, std::string_view store_key, std::string_view value,
+                  Forgotten& forgotten) {
   forgotten = {};
   if (status.IsNotFound()) return {};
   BLOOMRING_TRY(status_of(status, describe_store_key(store_key)));

@@ -6,8 +6,8 @@
 // covers. Expired filters are never returned.
 // Failure: kBadRecord for an update that can have no key (invalid user key or period, no items), kRetry when the store
 // is not reachable or stalls, kCorrupt for bytes that are not ours, kFatal when it cannot go on (disk full, lock lost).
-// After a failed `apply` the same updates may simply be applied again: a union, and what was forgotten is written whole.
-// Threading: thread safe; two threads never write the same partition.
+// After a failed `apply` the same updates may simply be applied again: a union, and what was forgotten is written
+// whole. Threading: thread safe; two threads never write the same partition.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,8 @@ struct FilterUpdate {
   std::span<const ItemHash> items;  // At least one.
 };
 
-// What a user has forgotten from now on, and the filters that are removed with it: of periods [removed_from, removed_to).
+// What a user has forgotten from now on, and the filters that are removed with it: of periods [removed_from,
+// removed_to).
 struct ForgottenUpdate {
   std::string_view user_key;  // UserKey bytes.
   Forgotten forgotten;        // All of it; nothing is kept where it is empty.

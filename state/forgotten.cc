@@ -15,7 +15,9 @@ constexpr uint8_t kVersion = 1;
 constexpr size_t kItemBytesMin = sizeof(uint64_t) + 2;
 constexpr size_t kSumBytes = sizeof(uint64_t);
 
-uint64_t checksum_of(std::string_view body, std::string_view store_key) { return hash_bytes(body, hash_bytes(store_key, 0)); }
+uint64_t checksum_of(std::string_view body, std::string_view store_key) {
+  return hash_bytes(body, hash_bytes(store_key, 0));
+}
 
 Status damaged(std::string_view store_key, const std::string& why) {
   return corrupt(describe_store_key(store_key) + ": " + why);
@@ -111,7 +113,8 @@ std::string encode_forgotten(const Forgotten& forgotten, std::string_view store_
 Result<Forgotten> decode_forgotten(std::string_view bytes, std::string_view store_key) {
   if (bytes.size() < kSumBytes) return damaged(store_key, "bytes are missing");
   const std::string_view body = bytes.substr(0, bytes.size() - kSumBytes);
-  if (ByteReader(bytes.substr(body.size())).u64() != checksum_of(body, store_key)) return damaged(store_key, "checksum differs");
+  if (ByteReader(bytes.substr(body.size())).u64() != checksum_of(body, store_key))
+    return damaged(store_key, "checksum differs");
   ByteReader in(body);
   if (const uint8_t version = in.u8(); version != kVersion) {
     return damaged(store_key, "version " + std::to_string(version) + " is not known to this program");
@@ -121,7 +124,8 @@ Result<Forgotten> decode_forgotten(std::string_view bytes, std::string_view stor
   forgotten.floor_ms_ = static_cast<int64_t>(in.varint());
   bool sound = is_time_or_none(forgotten.everything_ms_) && is_time_or_none(forgotten.floor_ms_);
   const uint64_t items = in.varint();
-  if (items > Forgotten::kItemsMax || items > in.left() / kItemBytesMin) return damaged(store_key, "number of items is not possible");
+  if (items > Forgotten::kItemsMax || items > in.left() / kItemBytesMin)
+    return damaged(store_key, "number of items is not possible");
   for (uint64_t i = 0; i < items; ++i) {
     Forgotten::Item item;
     item.item = ItemHash(in.u64());

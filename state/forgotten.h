@@ -1,5 +1,5 @@
-// What one user has forgotten, as the filter store keeps it: the times up to which plays do not count, of everything and
-// of single items. Filters only unite, so what was merged stays in them; this says which of it counts.
+// What one user has forgotten, as the filter store keeps it: the times up to which plays do not count, of everything
+// and of single items. Filters only unite, so what was merged stays in them; this says which of it counts.
 //
 //   a play of an item at time t counts   when  t > everything  and  t > the item's forgotten time
 //   a filter of period p says an item is seen  when it holds it and p lies behind the item's forgotten time; in the
@@ -10,11 +10,12 @@
 //
 // Every change takes the later of two times, so it does not matter in which order and how often changes are made: a
 // replay of batches ends in the same value. The merge stage notes a play of a forgotten item (`take_play`) from the
-// moment on at which it knows of the forget; what it had merged before then is older than the forget (operators/merge.h).
+// moment on at which it knows of the forget; what it had merged before then is older than the forget
+// (operators/merge.h).
 //
-// Bound: kItemsMax items; the ones forgotten first are let go, and are answered as their filters say. Their times become
-// `floor_ms`, below which no forget of an item is taken any more: what was let go must not come back by a replay, without
-// the plays that were merged meanwhile.
+// Bound: kItemsMax items; the ones forgotten first are let go, and are answered as their filters say. Their times
+// become `floor_ms`, below which no forget of an item is taken any more: what was let go must not come back by a
+// replay, without the plays that were merged meanwhile.
 // Threading: a value.
 #pragma once
 
@@ -73,8 +74,8 @@ class Forgotten {
 
 // Bytes under forgotten_key (schemas/store_key.h), in the pieces of schemas/bytes.h:
 //   version:u8=1 everything:varint floor:varint items:varint { item:u64 forgotten:varint played:varint } sum:u64
-// Times are Unix milliseconds, 0 where there is none; `played` is 0 or how much later than `forgotten`. `sum` is XXH3 of
-// everything before it, seeded with the hash of the key. Decoding is strict: kCorrupt with the reason.
+// Times are Unix milliseconds, 0 where there is none; `played` is 0 or how much later than `forgotten`. `sum` is XXH3
+// of everything before it, seeded with the hash of the key. Decoding is strict: kCorrupt with the reason.
 std::string encode_forgotten(const Forgotten& forgotten, std::string_view store_key);
 Result<Forgotten> decode_forgotten(std::string_view bytes, std::string_view store_key);
 

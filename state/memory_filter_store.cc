@@ -54,8 +54,10 @@ void MemoryFilterStore::crash_keeping(uint64_t random) {
   const size_t keep = random % (undurable_.size() + 1);
   for (; undurable_.size() > keep; undurable_.pop_back()) {
     Write& write = undurable_.back();
-    if (write.before) rows_[write.key] = std::move(*write.before);
-    else rows_.erase(write.key);
+    if (write.before)
+      rows_[write.key] = std::move(*write.before);
+    else
+      rows_.erase(write.key);
   }
   undurable_.clear();
 }
@@ -111,7 +113,8 @@ Status MemoryFilterStore::apply(std::span<const ForgottenUpdate> forgotten, std:
   const bool failure = injected_failure();
   size_t changes = forgotten.size() + updates.size();
   if (failure) changes /= 2;
-  for (const ForgottenUpdate& update : forgotten.first(std::min(changes, forgotten.size()))) BLOOMRING_TRY(apply_one(update));
+  for (const ForgottenUpdate& update : forgotten.first(std::min(changes, forgotten.size())))
+    BLOOMRING_TRY(apply_one(update));
   changes -= std::min(changes, forgotten.size());
   for (const FilterUpdate& update : updates.first(changes)) BLOOMRING_TRY(apply_one(update));
   return failure ? unreachable() : Status();

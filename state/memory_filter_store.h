@@ -2,9 +2,9 @@
 // lost in a crash, and calls can be made to fail.
 //
 // Fault model: `crash` takes back any number of the newest writes since the last `sync` or `advance` (a disk keeps a
-// prefix of its log). `fail_next` and `fail_until_ms` make calls fail with kRetry as a store does that is not reachable; a
-// failing `apply` may have made the first half of its changes, since a real one can fail in the middle too.
-// `restore` takes the store back to what it was when `backup` was called.
+// prefix of its log). `fail_next` and `fail_until_ms` make calls fail with kRetry as a store does that is not
+// reachable; a failing `apply` may have made the first half of its changes, since a real one can fail in the middle
+// too. `restore` takes the store back to what it was when `backup` was called.
 // Thread safe.
 #pragma once
 

@@ -17,7 +17,7 @@ constexpr uint32_t kRetentionPeriodsMax = 1000;
 constexpr int64_t kDayMs = 24 * 60 * 60 * 1000;
 constexpr int kExpiryHourEnd = 5;
 // Fixed, so that every process agrees on the moment.
-constexpr uint64_t kExpiryDaySeed = 0x646179;   // "day"
+constexpr uint64_t kExpiryDaySeed = 0x646179;     // "day"
 constexpr uint64_t kExpiryTimeSeed = 0x74696d65;  // "time"
 
 // Days of 1970-01-01 and of the Monday of its week.
@@ -114,7 +114,8 @@ Result<Calendar> Calendar::create(const RetentionConfig& config) {
   }
   auto zone = std::make_shared<Zone>();
   if (config.time_zone.empty() || !absl::LoadTimeZone(config.time_zone, &zone->tz)) {
-    return invalid("time zone \"" + config.time_zone + "\" is not known (an IANA name such as Asia/Shanghai; needs the "
+    return invalid("time zone \"" + config.time_zone +
+                   "\" is not known (an IANA name such as Asia/Shanghai; needs the "
                    "package tzdata)");
   }
   zone->make_table(config.unit);
@@ -139,8 +140,10 @@ std::string Calendar::name(PeriodIndex period) const {
   if (config_.unit == PeriodUnit::kWeek) return week_name(day);
   char text[48];
   const int year = static_cast<int>(day.year());
-  if (config_.unit == PeriodUnit::kMonth) std::snprintf(text, sizeof text, "%04d-%02d", year, day.month());
-  else std::snprintf(text, sizeof text, "%04d-%02d-%02d", year, day.month(), day.day());
+  if (config_.unit == PeriodUnit::kMonth)
+    std::snprintf(text, sizeof text, "%04d-%02d", year, day.month());
+  else
+    std::snprintf(text, sizeof text, "%04d-%02d-%02d", year, day.month(), day.day());
   return text;
 }
 

@@ -30,11 +30,11 @@
 namespace bloomring {
 
 struct RetentionConfig {
-  std::string time_zone = "UTC";       // An IANA name.
+  std::string time_zone = "UTC";  // An IANA name.
   PeriodUnit unit = PeriodUnit::kMonth;
-  uint32_t periods_read = 4;           // [1, 64]: the current one and those before it.
-  uint32_t retention_periods = 6;      // [periods_read - 1, 1000]: whole periods kept after the filter's own.
-  int64_t ahead_ms = 10 * 60 * 1000;   // [0, 1 day]: how far ahead of the clock an event time may be.
+  uint32_t periods_read = 4;          // [1, 64]: the current one and those before it.
+  uint32_t retention_periods = 6;     // [periods_read - 1, 1000]: whole periods kept after the filter's own.
+  int64_t ahead_ms = 10 * 60 * 1000;  // [0, 1 day]: how far ahead of the clock an event time may be.
 };
 
 class Calendar {
@@ -43,8 +43,8 @@ class Calendar {
   static Result<Calendar> create(const RetentionConfig& config);
 
   PeriodIndex period_of_ms(int64_t time_ms) const;
-  PeriodIndex period_of(QuarterIndex quarter) const;   // Quarters never straddle periods (base/ids.h).
-  int64_t start_ms(PeriodIndex period) const;          // First millisecond of the period.
+  PeriodIndex period_of(QuarterIndex quarter) const;  // Quarters never straddle periods (base/ids.h).
+  int64_t start_ms(PeriodIndex period) const;         // First millisecond of the period.
   // "2026-11", "2026-W47" (ISO week), "2026-11-21".
   std::string name(PeriodIndex period) const;
 

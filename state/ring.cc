@@ -16,7 +16,12 @@ std::string_view slot_state_name(SlotState state) {
 }
 
 Ring::Ring(RingConfig config, Offset base, HourIndex first_hour)
-    : config_(config), first_hour_(first_hour), slots_(config.slots), due_(config.slots), hour_from_(base), applied_(base) {
+    : config_(config),
+      first_hour_(first_hour),
+      slots_(config.slots),
+      due_(config.slots),
+      hour_from_(base),
+      applied_(base) {
   BLOOMRING_CHECK(config.slots >= 3, "a ring has a filling, a sealed and a draining slot");
   BLOOMRING_CHECK(config.slot_ms > 0, "a slot has a length");
 }
@@ -28,7 +33,8 @@ Result<Ring> Ring::restore(RingConfig config, const WindowState& state) {
   Ring ring(config, state.hours.front().range.from);
   const StagedHour* previous = nullptr;
   for (const StagedHour& staged : state.hours) {
-    const bool in_order = previous == nullptr || (previous->hour < staged.hour && previous->range.to <= staged.range.from);
+    const bool in_order =
+        previous == nullptr || (previous->hour < staged.hour && previous->range.to <= staged.range.from);
     if (!in_order || staged.range.to < staged.range.from || staged.hour.value < 0) {
       return corrupt("window state: its hours are not in order");
     }
@@ -70,7 +76,8 @@ void Ring::seal_filling() {
 void Ring::make_second_runs_due(HourIndex hour) {
   for (size_t i = 0; i < slots_.size(); ++i) {
     const SlotView& slot = slots_[i];
-    const bool drained_once = (slot.state == SlotState::kDraining || slot.state == SlotState::kSealed) && slot.runs == 1;
+    const bool drained_once =
+        (slot.state == SlotState::kDraining || slot.state == SlotState::kSealed) && slot.runs == 1;
     if (drained_once && slot.hours.back().hour.value <= hour.value - 2) due_[i] = true;
   }
 }

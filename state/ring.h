@@ -42,8 +42,8 @@ inline constexpr size_t kSlotStateCount = 5;
 std::string_view slot_state_name(SlotState state);  // "free", "filling", ...
 
 struct RingConfig {
-  uint32_t slots = 6;             // N: [3, 64].
-  int64_t slot_ms = 3'600'000;    // Length of an hour: at least 1,000.
+  uint32_t slots = 6;           // N: [3, 64].
+  int64_t slot_ms = 3'600'000;  // Length of an hour: at least 1,000.
 };
 
 // What one drain covers: all hours of one slot, oldest first.
@@ -122,11 +122,11 @@ class Ring {
   RingConfig config_;
   HourIndex first_hour_;
   std::vector<SlotView> slots_;
-  std::vector<bool> due_;         // Per slot: a drain is due.
+  std::vector<bool> due_;  // Per slot: a drain is due.
   std::optional<HourIndex> filling_;
-  Offset hour_from_;              // Where the filling hour (or the first one, before any) starts.
+  Offset hour_from_;  // Where the filling hour (or the first one, before any) starts.
   Offset applied_;
-  uint64_t active_ = 0;           // Id of the drain under way, 0 for none.
+  uint64_t active_ = 0;  // Id of the drain under way, 0 for none.
   SlotIndex active_slot_;
   uint64_t next_drain_id_ = 1;
   uint64_t laps_ = 0;

@@ -13,8 +13,8 @@ namespace bloomring {
 
 namespace {
 
-constexpr double kBloomBitsPerKey = 10;  // 1 % of needless reads.
-constexpr int kOpenFilesMax = 1024;      // Per store; each costs a descriptor.
+constexpr double kBloomBitsPerKey = 10;     // 1 % of needless reads.
+constexpr int kOpenFilesMax = 1024;         // Per store; each costs a descriptor.
 constexpr double kHighPriorityShare = 0.3;  // Of the cache, kept for indexes and Bloom filters.
 constexpr uint64_t kSyncBytes = 1 << 20;    // Files are written out as they grow, so that a sync has little to do.
 

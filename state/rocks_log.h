@@ -1,4 +1,5 @@
-// RocksDB's messages as lines of the process's log: its errors as warnings, the rest that it is asked for as debug lines.
+// RocksDB's messages as lines of the process's log: its errors as warnings, the rest that it is asked for as debug
+// lines.
 //
 // Its own log file is not used: in 7.8.3 a line that cannot be written, as on a full disk, ends the process by an
 // assertion at the next line (EnvLogger appends to a file that has failed).

@@ -13,11 +13,11 @@ namespace bloomring {
 
 namespace {
 
-constexpr size_t kBlockBytes = 64 << 10;             // About one event block.
+constexpr size_t kBlockBytes = 64 << 10;  // About one event block.
 constexpr size_t kWriteBufferBytes = 32ull << 20;
-constexpr size_t kArenaBytes = 256 << 10;            // The least that a partition without traffic takes.
+constexpr size_t kArenaBytes = 256 << 10;  // The least that a partition without traffic takes.
 constexpr size_t kTableBytes = 64ull << 20;
-constexpr uint64_t kLevelBytes = 1ull << 50;         // One level holds everything: nothing is moved further.
+constexpr uint64_t kLevelBytes = 1ull << 50;  // One level holds everything: nothing is moved further.
 constexpr int kOpenFilesMax = 64;
 constexpr size_t kReadaheadBytes = 1 << 20;
 

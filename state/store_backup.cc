@@ -41,7 +41,8 @@ Result<rocksdb::BackupInfo> find(const rocksdb::BackupEngineReadOnly& reader, co
   rocksdb::BackupInfo info;
   const rocksdb::Status status = id == 0 ? reader.GetLatestBackupInfo(&info, /*include_file_details=*/true)
                                          : reader.GetBackupInfo(id, &info, /*include_file_details=*/true);
-  if (status.IsNotFound()) return invalid(what_of(folder) + (id == 0 ? ": there is none" : ": there is no number " + std::to_string(id)));
+  if (status.IsNotFound())
+    return invalid(what_of(folder) + (id == 0 ? ": there is none" : ": there is no number " + std::to_string(id)));
   BLOOMRING_TRY(status_of(status, what_of(folder)));
   return info;
 }
@@ -64,7 +65,8 @@ Result<std::vector<StoreBackup>> list_backups(const std::string& folder) {
 
 Result<StoreBackup> restore_backup(const std::string& folder, uint32_t id, const std::string& path) {
   if (holds_something(path)) {
-    return invalid(path + " is not empty: stop the processes that use it and move it away, so that nothing is overwritten");
+    return invalid(path +
+                   " is not empty: stop the processes that use it and move it away, so that nothing is overwritten");
   }
   BLOOMRING_TRY_ASSIGN(const Reader reader, open_reader(folder));
   BLOOMRING_TRY_ASSIGN(const rocksdb::BackupInfo info, find(*reader, folder, id));
@@ -112,7 +114,8 @@ Result<StoreBackup> take_backup(rocksdb::DB& db, const StoreBackupConfig& config
   rocksdb::BackupEngineOptions options(config.folder);
   options.backup_rate_limit = config.bytes_per_second;
   rocksdb::BackupEngine* opened = nullptr;
-  BLOOMRING_TRY(status_of(rocksdb::BackupEngine::Open(options, rocksdb::Env::Default(), &opened), what_of(config.folder)));
+  BLOOMRING_TRY(
+      status_of(rocksdb::BackupEngine::Open(options, rocksdb::Env::Default(), &opened), what_of(config.folder)));
   const std::unique_ptr<rocksdb::BackupEngine> engine(opened);
   rocksdb::CreateBackupOptions how;
   how.flush_before_backup = true;  // Table files alone: those are shared with the next backup, the log is not.

@@ -25,8 +25,8 @@
 namespace bloomring {
 
 struct StoreBackupConfig {
-  std::string folder;             // Made when it does not exist. Not on the store's disk, if that one is to be survived.
-  uint32_t kept = 24;             // Older backups are removed; at least 1.
+  std::string folder;  // Made when it does not exist. Not on the store's disk, if that one is to be survived.
+  uint32_t kept = 24;  // Older backups are removed; at least 1.
   uint64_t bytes_per_second = 0;  // Of copying; 0 is as fast as it goes.
 };
 
@@ -51,8 +51,8 @@ struct StoreCheck {
   uint64_t filters = 0;
   uint64_t filter_bytes = 0;
   uint64_t items = 0;
-  uint64_t damaged = 0;                   // Rows that are not what was written, or not ours.
-  std::vector<std::string> damages;       // What is wrong with the first kDamagesMax of them.
+  uint64_t damaged = 0;              // Rows that are not what was written, or not ours.
+  std::vector<std::string> damages;  // What is wrong with the first kDamagesMax of them.
   std::map<PartitionId, MergedWatermark> watermarks;
   static constexpr size_t kDamagesMax = 20;
   bool sound() const { return damaged == 0; }

@@ -38,7 +38,8 @@ Status check_store_meta(std::string_view bytes, uint32_t partition_count) {
   }
   if (stored_count != partition_count) {
     return invalid("the store was made for " + std::to_string(stored_count) + " partitions, the configuration says " +
-                   std::to_string(partition_count) + ": set the old partition count again, or start with an empty "
+                   std::to_string(partition_count) +
+                   ": set the old partition count again, or start with an empty "
                    "filter store and replay");
   }
   return {};

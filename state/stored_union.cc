@@ -48,8 +48,10 @@ std::string_view open_damaged(std::string_view value, Damage& damage) {
   const uint64_t refused = reader.varint();
   const std::string_view reason = reader.bytes();
   const std::string_view good = reader.raw(reader.left());
-  if (reader.ok()) damage.note_known(refused, reason);
-  else damage.note("damaged beyond reading");
+  if (reader.ok())
+    damage.note_known(refused, reason);
+  else
+    damage.note("damaged beyond reading");
   return good;
 }
 
@@ -61,8 +63,10 @@ std::string unite_good(const std::vector<std::string_view>& values, const Unite&
     if (!good.empty()) pair.push_back(good);
     pair.push_back(value);
     auto united = unite(pair);
-    if (united.ok()) good = std::move(united).value();
-    else damage.note(united.status().message());
+    if (united.ok())
+      good = std::move(united).value();
+    else
+      damage.note(united.status().message());
   }
   return good;
 }
@@ -72,8 +76,10 @@ StoredUnion unite_with(std::span<const std::string_view> values, const Unite& un
   std::vector<std::string_view> parts;
   for (const std::string_view value : values) {
     const std::string_view part = is_damaged(value) ? open_damaged(value, damage) : value;
-    if (!part.empty()) parts.push_back(part);
-    else if (!is_damaged(value)) damage.note("an empty value");
+    if (!part.empty())
+      parts.push_back(part);
+    else if (!is_damaged(value))
+      damage.note("an empty value");
   }
   std::string good;
   if (!parts.empty()) {

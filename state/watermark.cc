@@ -105,7 +105,8 @@ Result<MergedWatermark> decode_watermark(std::string_view bytes, PartitionId par
   if (!reader.ok() || !reader.at_end() || !well_formed(watermark)) return corrupt(what + ": fields do not fit");
   if (stored_count != partition_count) {
     return invalid(what + " was written for " + std::to_string(stored_count) + " partitions, the configuration says " +
-                   std::to_string(partition_count) + ": set the old partition count again, or start with an empty "
+                   std::to_string(partition_count) +
+                   ": set the old partition count again, or start with an empty "
                    "filter store and replay");
   }
   return watermark;

@@ -72,8 +72,11 @@ Result<WindowState> decode_window_state(std::string_view bytes, uint32_t partiti
   }
   if (!reader.ok() || !reader.at_end() || !sound) return corrupt("window state: fields do not fit");
   if (state.partition_count != partition_count) {
-    return invalid("the window store was made for " + std::to_string(state.partition_count) + " partitions, the "
-                   "configuration says " + std::to_string(partition_count) + ": set the old partition count again, or "
+    return invalid("the window store was made for " + std::to_string(state.partition_count) +
+                   " partitions, the "
+                   "configuration says " +
+                   std::to_string(partition_count) +
+                   ": set the old partition count again, or "
                    "remove the window stage's folder (it is read again from the log)");
   }
   return state;

@@ -24,17 +24,17 @@ namespace bloomring {
 // One hour's contiguous range of offsets and what was staged for it.
 struct StagedHour {
   HourIndex hour;
-  OffsetRange range;    // Of the filling hour: up to the applied offset. May be empty.
+  OffsetRange range;  // Of the filling hour: up to the applied offset. May be empty.
   uint64_t events = 0;
-  uint64_t bytes = 0;   // Of the staged blocks.
-  uint64_t forgets = 0; // Of the events.
+  uint64_t bytes = 0;    // Of the staged blocks.
+  uint64_t forgets = 0;  // Of the events.
   bool operator==(const StagedHour&) const = default;
 };
 
 struct WindowState {
-  Offset applied{0};                // The next offset to be applied.
-  HourIndex filling{0};             // The hour that is filling.
-  std::vector<StagedHour> hours;    // Ascending; the last is the filling one. All before are sealed and unmerged.
+  Offset applied{0};              // The next offset to be applied.
+  HourIndex filling{0};           // The hour that is filling.
+  std::vector<StagedHour> hours;  // Ascending; the last is the filling one. All before are sealed and unmerged.
   uint32_t partition_count = 0;
   bool operator==(const WindowState&) const = default;
 };

@@ -16,8 +16,13 @@ import unittest
 def run_module(path):
     """In a process of its own: (passed, failed, what it printed)."""
     began = time.monotonic()
-    done = subprocess.run([sys.executable, "-B", __file__, str(path)], check=False, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True)
+    done = subprocess.run(
+        [sys.executable, "-B", __file__, str(path)],
+        check=False,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
     text, _, last = done.stdout.rstrip("\n").rpartition("\n")
     counts = re.fullmatch(r"(\d+) passed, (\d+) failed", last)
     passed, failed = map(int, counts.groups()) if counts else (0, 1)

@@ -33,7 +33,8 @@ std::string memory_text(const MemoryPlan& plan) {
 
 void print_verdict(const CheckArgs& args, const Verdict& verdict) {
   if (args.output == OutputFormat::kJson) {
-    Json json = {{"ok", true}, {"file", args.config.path}, {"checked", verdict.checked}, {"warnings", verdict.warnings}};
+    Json json = {
+        {"ok", true}, {"file", args.config.path}, {"checked", verdict.checked}, {"warnings", verdict.warnings}};
     json["memory"] = memory_json(verdict.memory);
     return print(json.dump() + "\n");
   }
@@ -48,8 +49,10 @@ Status check_brokers(const Settings& settings, Verdict& verdict) {
   BLOOMRING_TRY_ASSIGN(const std::vector<TopicFinding> findings, check_topics(*admin, topics_of(settings), settings));
   std::string errors;
   for (const TopicFinding& finding : findings) {
-    for (const std::string& error : finding.errors) errors += (errors.empty() ? "topic " : "\ntopic ") + finding.wanted.name + " " + error;
-    for (const std::string& warning : finding.warnings) verdict.warnings.push_back("topic " + finding.wanted.name + ": " + warning);
+    for (const std::string& error : finding.errors)
+      errors += (errors.empty() ? "topic " : "\ntopic ") + finding.wanted.name + " " + error;
+    for (const std::string& warning : finding.warnings)
+      verdict.warnings.push_back("topic " + finding.wanted.name + ": " + warning);
   }
   if (!errors.empty()) return invalid(errors);
   verdict.checked.push_back("brokers");

@@ -84,9 +84,11 @@ void add_output_flag(CLI::App& command, OutputFormat& output) {
 
 void add_server_flags(CLI::App& command, std::string& server, TlsClientFiles& tls) {
   command.add_option("--server", server, "Address of the service (default: 127.0.0.1:7700)")->type_name("HOST:PORT");
-  CLI::Option* ca = command.add_option("--tls-ca", tls.ca, "Ask over TLS; PEM file with who vouches for the service")->type_name("FILE");
-  CLI::Option* certificate =
-      command.add_option("--tls-cert", tls.certificate, "PEM file with a certificate to show")->type_name("FILE")->needs(ca);
+  CLI::Option* ca = command.add_option("--tls-ca", tls.ca, "Ask over TLS; PEM file with who vouches for the service")
+                        ->type_name("FILE");
+  CLI::Option* certificate = command.add_option("--tls-cert", tls.certificate, "PEM file with a certificate to show")
+                                 ->type_name("FILE")
+                                 ->needs(ca);
   CLI::Option* key = command.add_option("--tls-key", tls.key, "PEM file with the key of --tls-cert")->type_name("FILE");
   certificate->needs(key);
   key->needs(certificate);
@@ -126,8 +128,9 @@ void declare_query(CLI::App& app, CommandLine& line) {
   CLI::App& command = *app.add_subcommand("query", "Ask the service which items a user has seen");
   add_server_flags(command, args.server, args.tls);
   CLI::Option* user = command.add_option("--user", args.user, "User id")->type_name("ID");
-  CLI::Option* batch = command.add_flag(
-      "--batch", args.batch, "Read questions as JSON lines {\"user\":..,\"scene\":..,\"items\":[..]} from standard input");
+  CLI::Option* batch =
+      command.add_flag("--batch", args.batch,
+                       "Read questions as JSON lines {\"user\":..,\"scene\":..,\"items\":[..]} from standard input");
   user->excludes(batch);
   command.add_option("--scene", args.scene, "Scene (default: none)")->type_name("NAME");
   command.add_option("--timeout-ms", args.timeout_ms, "Longest time to wait (default: 5000)")->type_name("MS");
@@ -141,7 +144,8 @@ void declare_query(CLI::App& app, CommandLine& line) {
 
 void declare_served(CLI::App& app, CommandLine& line) {
   ServedArgs& args = line.served;
-  CLI::App& command = *app.add_subcommand("served", "Report what was just shown to a user: it counts as seen for a while");
+  CLI::App& command =
+      *app.add_subcommand("served", "Report what was just shown to a user: it counts as seen for a while");
   add_server_flags(command, args.server, args.tls);
   command.add_option("--user", args.user, "User id")->required()->type_name("ID");
   command.add_option("--scene", args.scene, "Scene (default: none)")->type_name("NAME");
@@ -159,10 +163,13 @@ void declare_snapshot(CLI::App& app, CommandLine& line) {
   CLI::Option* user = command.add_option("--user", args.user, "User id")->type_name("ID");
   command.add_option("--scene", args.scene, "Scene (default: none)")->type_name("NAME");
   command.add_flag("--strict", args.strict, "Fail rather than fetch an incomplete snapshot");
-  command.add_option("--from", args.from, "Read the blob from this file instead of asking the service")->type_name("FILE")->excludes(user);
+  command.add_option("--from", args.from, "Read the blob from this file instead of asking the service")
+      ->type_name("FILE")
+      ->excludes(user);
   CLI::Option* test = command.add_flag("--test", args.test, "Test the items against the blob, in this process");
   command.add_option("--timeout-ms", args.timeout_ms, "Longest time to wait (default: 5000)")->type_name("MS");
-  command.add_option("items", args.items, "Items to test; one a line from standard input when none are named")->needs(test);
+  command.add_option("items", args.items, "Items to test; one a line from standard input when none are named")
+      ->needs(test);
   command.callback([&line] {
     if (line.snapshot.from.empty() && line.snapshot.user.empty()) throw CLI::RequiredError("--user or --from");
     line.chosen = [&line] { return snapshot_command(line.snapshot); };
@@ -181,12 +188,17 @@ void add_model_flags(CLI::App& command, ModelArgs& args) {
   command.add_option("--hours", args.hours, "Span of their event times (default: 24)")
       ->check(CLI::Range(1, 100'000))
       ->type_name("HOURS");
-  command.add_option("--start", args.start, "Beginning of the span, RFC 3339 or Unix milliseconds; its hour shapes the plays (default: it ends now)")
+  command
+      .add_option(
+          "--start", args.start,
+          "Beginning of the span, RFC 3339 or Unix milliseconds; its hour shapes the plays (default: it ends now)")
       ->type_name("TIME");
   command.add_option("--repeats", args.repeats, "Part that repeats one of the user's last items (default: 0.05)")
       ->check(CLI::Range(0.0, 1.0))
       ->type_name("FRACTION");
-  command.add_option("--id-bytes", args.id_bytes, "Fill ids up to this length")->check(CLI::Range(0, 128))->type_name("BYTES");
+  command.add_option("--id-bytes", args.id_bytes, "Fill ids up to this length")
+      ->check(CLI::Range(0, 128))
+      ->type_name("BYTES");
   command.add_option("--seed", args.seed, "The same seed gives the same plays (default: 1)")->type_name("N");
 }
 
@@ -216,14 +228,16 @@ void declare_generate(CLI::App& app, CommandLine& line) {
     args.config.overrides.push_back({"kafka.bootstrap", bootstrap, "--bootstrap"});
   };
   CLI::Option* bootstrap =
-      command.add_option_function<std::string>("--bootstrap", to_bootstrap, "Send to these brokers")->type_name("HOST:PORT");
+      command.add_option_function<std::string>("--bootstrap", to_bootstrap, "Send to these brokers")
+          ->type_name("HOST:PORT");
   command.add_option("--topic", args.topic, "Topic to send to (default: the first of topics.plays)")->type_name("NAME");
   add_model_flags(command, args.model);
   command.add_option("--rate", args.rate, "Plays a second (default: 0, as fast as it goes)")
       ->check(CLI::NonNegativeNumber)
       ->type_name("N");
   command.callback([&line, bootstrap] {
-    line.generate.to_kafka = bootstrap->count() > 0 || !line.generate.topic.empty() || !line.generate.config.path.empty();
+    line.generate.to_kafka =
+        bootstrap->count() > 0 || !line.generate.topic.empty() || !line.generate.config.path.empty();
     line.chosen = [&line] { return generate_command(line.generate); };
   });
 }
@@ -233,12 +247,15 @@ void declare_load(CLI::App& app, CommandLine& line) {
   CLI::App& command = *app.add_subcommand(
       "load", "Ask a running service as a site would, at a stated rate, and print latencies, errors and CPU");
   add_server_flags(command, args.server, args.tls);
-  command.add_option("--admin", args.admin, "Admin address of the service, to print its CPU per call")->type_name("HOST:PORT");
+  command.add_option("--admin", args.admin, "Admin address of the service, to print its CPU per call")
+      ->type_name("HOST:PORT");
   command.add_option("--scene", args.scene, "Scene (default: none)")->type_name("NAME");
   command.add_option("--rate", args.rate, "Calls a second, at random moments (default: 200)")
       ->check(CLI::Range(0.001, 1e6))
       ->type_name("N");
-  command.add_option("--seconds", args.seconds, "How long calls count (default: 30)")->check(CLI::Range(0.001, 1e6))->type_name("SECONDS");
+  command.add_option("--seconds", args.seconds, "How long calls count (default: 30)")
+      ->check(CLI::Range(0.001, 1e6))
+      ->type_name("SECONDS");
   command.add_option("--warm-up-seconds", args.warm_up_seconds, "Load before, which does not count (default: 2)")
       ->check(CLI::NonNegativeNumber)
       ->type_name("SECONDS");
@@ -263,8 +280,10 @@ void declare_load(CLI::App& app, CommandLine& line) {
   command.add_option("--timeout-ms", args.timeout_ms, "Deadline of each call (default: 1000)")
       ->check(CLI::Range(1, 600'000))
       ->type_name("MS");
-  command.add_option("--plays-file", args.plays_file,
-                     "What the service was given: JSON lines or tab-separated plays (default: what `generate` makes by the flags below)")
+  command
+      .add_option("--plays-file", args.plays_file,
+                  "What the service was given: JSON lines or tab-separated plays (default: what `generate` makes by "
+                  "the flags below)")
       ->type_name("FILE");
   add_model_flags(command, args.model);
   add_output_flag(command, args.output);
@@ -316,13 +335,15 @@ void declare_store(CLI::App& app, CommandLine& line) {
                                                   {"restore", StoreWhat::kRestore},
                                                   {"check", StoreWhat::kCheck},
                                                   {"new-log", StoreWhat::kNewLog}};
-  add_word(command, "what", args.what, words,
-           "backup: take one, beside the running process; list: those there are; restore: into an empty store.path; check: "
-           "every value; new-log: keep the filters and forget the log they came from")
+  add_word(
+      command, "what", args.what, words,
+      "backup: take one, beside the running process; list: those there are; restore: into an empty store.path; check: "
+      "every value; new-log: keep the filters and forget the log they came from")
       ->required();
   add_config_flags(command, args.config);
-  CLI::Option* backup = command.add_option("--backup", args.backup, "Number of a backup, for restore and check; 0 is the newest")
-                            ->type_name("N");
+  CLI::Option* backup =
+      command.add_option("--backup", args.backup, "Number of a backup, for restore and check; 0 is the newest")
+          ->type_name("N");
   command.add_option("--admin", args.admin, "Admin port of the process that writes the store (default: admin.listen)")
       ->type_name("HOST:PORT");
   command.add_flag("--execute", args.execute, "For new-log: do it; without it, only show what would be done");
@@ -335,9 +356,8 @@ void declare_store(CLI::App& app, CommandLine& line) {
 
 void declare_reference(CLI::App& app, CommandLine& line) {
   CLI::App& command = *app.add_subcommand("reference", "Print a reference page, made from the declarations");
-  const std::map<std::string, ReferenceWhat> words = {{"config", ReferenceWhat::kConfig},
-                                                      {"metrics", ReferenceWhat::kMetrics},
-                                                      {"topics", ReferenceWhat::kTopics}};
+  const std::map<std::string, ReferenceWhat> words = {
+      {"config", ReferenceWhat::kConfig}, {"metrics", ReferenceWhat::kMetrics}, {"topics", ReferenceWhat::kTopics}};
   add_word(command, "what", line.reference.what, words, "Which page")->required();
   command.callback([&line] { line.chosen = [&line] { return reference_command(line.reference); }; });
 }

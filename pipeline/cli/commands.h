@@ -96,7 +96,7 @@ struct GenerateArgs {
   bool to_kafka = false;  // Otherwise JSON lines on standard output.
   std::string topic;      // The first of topics.plays when empty.
   ModelArgs model;
-  double rate = 0;        // Plays a second; 0 is as fast as it goes.
+  double rate = 0;  // Plays a second; 0 is as fast as it goes.
 };
 int generate_command(const GenerateArgs& args);
 
@@ -107,14 +107,14 @@ struct LoadArgs {
   std::string admin;       // Of the service, to know what CPU it takes.
   std::string plays_file;  // What the service was given; the generated plays of `model` when empty.
   ModelArgs model;
-  double rate = 200;       // Calls of Filter a second.
+  double rate = 200;  // Calls of Filter a second.
   double seconds = 30;
   double warm_up_seconds = 2;
   uint32_t candidates_min = 2'000;
   uint32_t candidates_max = 10'000;
   double seen_min = 0.05;  // Parts of the candidates.
   double seen_max = 0.30;
-  uint32_t served = 10;    // Recorded after each answer.
+  uint32_t served = 10;  // Recorded after each answer.
   uint32_t connections = 2;
   uint32_t timeout_ms = 1'000;
   OutputFormat output = OutputFormat::kJson;
@@ -152,10 +152,10 @@ enum class StoreWhat : uint8_t { kBackup, kList, kRestore, kCheck, kNewLog };
 struct StoreArgs {
   StoreWhat what = StoreWhat::kCheck;
   ConfigArgs config;
-  uint32_t backup = 0;      // For restore and check: its number, 0 for the newest.
-  bool of_backup = false;   // For check: a backup instead of the store.
-  std::string admin;        // For backup: where the process that writes the store answers; admin.listen when empty.
-  bool execute = false;     // For new-log.
+  uint32_t backup = 0;     // For restore and check: its number, 0 for the newest.
+  bool of_backup = false;  // For check: a backup instead of the store.
+  std::string admin;       // For backup: where the process that writes the store answers; admin.listen when empty.
+  bool execute = false;    // For new-log.
   OutputFormat output = OutputFormat::kJson;
 };
 int store_command(const StoreArgs& args);

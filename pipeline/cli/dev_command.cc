@@ -59,17 +59,18 @@ Status show_query(DevWorld& world, const PlayFile& file, int64_t now_ms) {
   for (int i = 0; i < 100 && answer.find("\"recent\"") == std::string::npos && !stop_signal_within(kWaitMs); ++i) {
     answer = world.query_line(user, {*items.begin(), *items.rbegin(), "just-played", "never-played"});
   }
-  print("a query         bloomring query --server " + world.process().grpc_address() + " --user " + user + " " + *items.begin() + " " +
-        *items.rbegin() + " just-played never-played\n" + answer);
+  print("a query         bloomring query --server " + world.process().grpc_address() + " --user " + user + " " +
+        *items.begin() + " " + *items.rbegin() + " just-played never-played\n" + answer);
   return {};
 }
 
 Status show_check(DevWorld& world, const PlayFile& file) {
   BLOOMRING_TRY_ASSIGN(const DevCheck check, world.check(file));
   std::ostringstream out;
-  out << "check           " << check.users << " users against exact sets: " << check.unseen << " unseen of " << check.played << " played; "
-      << check.false_positives << " of " << check.probes << " never played items seen ("
-      << 100.0 * static_cast<double>(check.false_positives) / static_cast<double>(std::max<uint64_t>(1, check.probes)) << " %)\n";
+  out << "check           " << check.users << " users against exact sets: " << check.unseen << " unseen of "
+      << check.played << " played; " << check.false_positives << " of " << check.probes << " never played items seen ("
+      << 100.0 * static_cast<double>(check.false_positives) / static_cast<double>(std::max<uint64_t>(1, check.probes))
+      << " %)\n";
   print(out.str());
   if (!check.passed()) return fatal("the check failed");
   return {};
@@ -87,11 +88,13 @@ Status run(const DevArgs& args, Settings settings, const Clock& clock) {
   if (!args.plays.empty()) {
     BLOOMRING_TRY_ASSIGN(file, read_play_file(args.plays, args.shift_to_now ? clock.now_ms() : 0));
   }
-  if (args.check && file.played.empty()) return invalid("--check needs --plays with tab-separated values, to know what was played");
+  if (args.check && file.played.empty())
+    return invalid("--check needs --plays with tab-separated values, to know what was played");
   const DataFolder folder(args.data);
   if (folder.path().empty()) return fatal("no temporary folder could be made; name one with --data");
   adapt(settings, args, folder.path());
-  BLOOMRING_TRY_ASSIGN(const std::unique_ptr<DevWorld> world, DevWorld::make(settings, clock, [] { return stop_signal_within(0); }));
+  BLOOMRING_TRY_ASSIGN(const std::unique_ptr<DevWorld> world,
+                       DevWorld::make(settings, clock, [] { return stop_signal_within(0); }));
   BLOOMRING_TRY(world->wait_ready());
   print(world->process().ready_line() + "\n");
   BLOOMRING_TRY(world->feed(file.json));

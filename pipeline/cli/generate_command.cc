@@ -18,7 +18,7 @@ namespace bloomring::cli {
 
 namespace {
 
-constexpr uint64_t kPlaysPerTurn = 1'000;    // Between two looks at the clock, the signals and the acknowledgements.
+constexpr uint64_t kPlaysPerTurn = 1'000;  // Between two looks at the clock, the signals and the acknowledgements.
 constexpr int64_t kProgressIntervalNs = 5'000'000'000;
 constexpr int kFlushTurnMs = 1'000;
 constexpr int kTurnsWithoutProgress = 60;
@@ -53,18 +53,21 @@ class StandardOutput final : public Destination {
 // A user's plays go to one partition, as a producer with the user as key would send them.
 class KafkaTopic final : public Destination {
  public:
-  static Result<std::unique_ptr<KafkaTopic>> open(const kafka::ClientSettings& kafka, std::string topic, uint32_t id_bytes) {
+  static Result<std::unique_ptr<KafkaTopic>> open(const kafka::ClientSettings& kafka, std::string topic,
+                                                  uint32_t id_bytes) {
     BLOOMRING_TRY_ASSIGN(const auto admin, kafka::Admin::create(kafka));
     BLOOMRING_TRY_ASSIGN(const auto found, admin->describe(std::span(&topic, 1)));
     if (!found.front().exists) return invalid("topic " + topic + " does not exist: see `bloomring topics --execute`");
     BLOOMRING_TRY_ASSIGN(auto producer, kafka::Producer::create(kafka));
     BLOOMRING_TRY(producer->verify_topic(topic, found.front().partitions));
-    return std::unique_ptr<KafkaTopic>(new KafkaTopic(std::move(producer), std::move(topic), found.front().partitions, id_bytes));
+    return std::unique_ptr<KafkaTopic>(
+        new KafkaTopic(std::move(producer), std::move(topic), found.front().partitions, id_bytes));
   }
 
   Status write(const LoadPlay& play, const std::string& json) override {
     write_user_id(play, id_bytes_, record_.key);
-    record_.partition = PartitionId(static_cast<int32_t>(hash_bytes(record_.key, 0) % static_cast<uint64_t>(partitions_)));
+    record_.partition =
+        PartitionId(static_cast<int32_t>(hash_bytes(record_.key, 0) % static_cast<uint64_t>(partitions_)));
     record_.value = json;
     for (;;) {
       const Status sent = sink_->send(record_, 0);
@@ -108,7 +111,8 @@ struct Sent {
 
   std::string to_json() const {
     const double rate = static_cast<double>(plays) / std::max(seconds, 1e-3);
-    return nlohmann::ordered_json{{"plays", plays}, {"bytes", bytes}, {"seconds", seconds}, {"plays_per_second", rate}}.dump();
+    return nlohmann::ordered_json{{"plays", plays}, {"bytes", bytes}, {"seconds", seconds}, {"plays_per_second", rate}}
+        .dump();
   }
 };
 
@@ -125,7 +129,8 @@ Result<Sent> send_all(const GenerateArgs& args, const LoadConfig& load, Destinat
   const int64_t start_ns = clock.steady_ns();
   int64_t progress_ns = start_ns + kProgressIntervalNs;
   // A turn is at most a fiftieth of a second at the rate asked for, so that slow loads are even, too.
-  const uint64_t turn = args.rate > 0 ? std::clamp<uint64_t>(static_cast<uint64_t>(args.rate / 50), 1, kPlaysPerTurn) : kPlaysPerTurn;
+  const uint64_t turn =
+      args.rate > 0 ? std::clamp<uint64_t>(static_cast<uint64_t>(args.rate / 50), 1, kPlaysPerTurn) : kPlaysPerTurn;
   std::string json;
   for (LoadPlay play; model.next(play);) {
     write_play_json(play, args.model.id_bytes, json);

@@ -22,11 +22,13 @@ class Inspector {
   static Result<std::unique_ptr<Inspector>> open(const Settings& settings) {
     BLOOMRING_TRY_ASSIGN(const Calendar calendar, Calendar::create(settings.retention()));
     std::unique_ptr<Inspector> inspector(new Inspector(settings, calendar));
-    if (!std::filesystem::exists(settings.store.path)) return invalid("store.path " + settings.store.path + " does not exist");
+    if (!std::filesystem::exists(settings.store.path))
+      return invalid("store.path " + settings.store.path + " does not exist");
     EmbeddedFilterStoreConfig config;
     config.path = settings.store.path;
     config.partition_count = settings.topics.partitions;
-    BLOOMRING_TRY_ASSIGN(inspector->store_, EmbeddedFilterFollower::follow(config, inspector->calendar_, inspector->clock_, inspector->memory_));
+    BLOOMRING_TRY_ASSIGN(inspector->store_, EmbeddedFilterFollower::follow(config, inspector->calendar_,
+                                                                           inspector->clock_, inspector->memory_));
     BLOOMRING_TRY(inspector->store_->refresh());
     return inspector;
   }
@@ -37,7 +39,8 @@ class Inspector {
   Result<Json> store();
 
  private:
-  Inspector(const Settings& settings, const Calendar& calendar) : settings_(settings), calendar_(calendar), memory_(StateMemoryConfig{}) {}
+  Inspector(const Settings& settings, const Calendar& calendar)
+      : settings_(settings), calendar_(calendar), memory_(StateMemoryConfig{}) {}
   Json describe(const StoredFilter& stored, uint64_t hash) const;
   static Json describe(const Forgotten& forgotten);
   Result<Json> ring_of(PartitionId partition);
@@ -91,14 +94,16 @@ Result<Json> Inspector::user(const InspectArgs& args) {
   const PartitionId partition = partition_of(shard, settings_.topics.partitions);
   std::vector<PeriodIndex> periods;
   const PeriodIndex newest = calendar_.window(clock_.now_ms()).front();
-  for (uint32_t back = 0; back <= settings_.filter.retention_periods + 1; ++back) periods.emplace_back(newest.value - static_cast<int32_t>(back));
+  for (uint32_t back = 0; back <= settings_.filter.retention_periods + 1; ++back)
+    periods.emplace_back(newest.value - static_cast<int32_t>(back));
   std::vector<StoredFilter> stored;
   Forgotten forgotten;
   BLOOMRING_TRY(store_->read(key.bytes(), periods, stored, forgotten));
   Json filters = Json::array();
   for (const StoredFilter& one : stored) filters.push_back(describe(one, hash));
-  return Json{{"user", args.user}, {"scene", args.scene}, {"shard", shard.value}, {"partition", partition.value},
-              {"filters", filters}, {"forgotten", describe(forgotten)}};
+  return Json{{"user", args.user},    {"scene", args.scene},
+              {"shard", shard.value}, {"partition", partition.value},
+              {"filters", filters},   {"forgotten", describe(forgotten)}};
 }
 
 Result<Json> Inspector::filter(const InspectArgs& args) {
@@ -116,16 +121,21 @@ Result<Json> Inspector::ring_of(PartitionId partition) {
   json["merged_offset"] = watermark ? Json(watermark->offset.value) : Json(nullptr);
   const std::string path = settings_.state.path + "/window-" + std::to_string(partition.value);
   if (!std::filesystem::exists(path)) return json;
-  BLOOMRING_TRY_ASSIGN(const auto store, RocksWindowStore::open_for_reading({path, settings_.topics.partitions}, memory_));
+  BLOOMRING_TRY_ASSIGN(const auto store,
+                       RocksWindowStore::open_for_reading({path, settings_.topics.partitions}, memory_));
   BLOOMRING_TRY_ASSIGN(const std::optional<WindowState> state, store->load());
   if (!state) return json;
   const Ring ring(RingConfig{settings_.ring.slots, settings_.ring.slot_ms()}, Offset(0));
   json["applied_offset"] = state->applied.value;
   json["hours"] = Json::array();
   for (const StagedHour& staged : state->hours) {
-    json["hours"].push_back({{"slot", ring.slot_of(staged.hour).value}, {"start_ms", staged.hour.value * settings_.ring.slot_ms()},
-                             {"state", staged.hour == state->filling ? "filling" : "sealed"}, {"from", staged.range.from.value},
-                             {"to", staged.range.to.value}, {"events", staged.events}, {"bytes", staged.bytes}});
+    json["hours"].push_back({{"slot", ring.slot_of(staged.hour).value},
+                             {"start_ms", staged.hour.value * settings_.ring.slot_ms()},
+                             {"state", staged.hour == state->filling ? "filling" : "sealed"},
+                             {"from", staged.range.from.value},
+                             {"to", staged.range.to.value},
+                             {"events", staged.events},
+                             {"bytes", staged.bytes}});
   }
   return json;
 }
@@ -137,8 +147,11 @@ Result<Json> Inspector::ring(const InspectArgs& args) {
     BLOOMRING_TRY_ASSIGN(Json one, ring_of(PartitionId(static_cast<int32_t>(p))));
     partitions.push_back(std::move(one));
   }
-  if (partitions.empty()) return invalid("there is no partition " + std::to_string(args.partition) + ": topics.partitions is " + std::to_string(settings_.topics.partitions));
-  return Json{{"slots", settings_.ring.slots}, {"slot_seconds", settings_.ring.slot_seconds}, {"partitions", partitions}};
+  if (partitions.empty())
+    return invalid("there is no partition " + std::to_string(args.partition) + ": topics.partitions is " +
+                   std::to_string(settings_.topics.partitions));
+  return Json{
+      {"slots", settings_.ring.slots}, {"slot_seconds", settings_.ring.slot_seconds}, {"partitions", partitions}};
 }
 
 Result<Json> Inspector::store() {
@@ -152,8 +165,12 @@ Result<Json> Inspector::store() {
     return true;
   }));
   Json list = Json::array();
-  for (const auto& [name, totals] : periods) list.push_back({{"period", name}, {"filters", totals.first}, {"bytes", totals.second}});
-  return Json{{"path", settings_.store.path}, {"bytes_on_disk", store_->stats().bytes_on_disk}, {"unreadable", broken}, {"periods", list}};
+  for (const auto& [name, totals] : periods)
+    list.push_back({{"period", name}, {"filters", totals.first}, {"bytes", totals.second}});
+  return Json{{"path", settings_.store.path},
+              {"bytes_on_disk", store_->stats().bytes_on_disk},
+              {"unreadable", broken},
+              {"periods", list}};
 }
 
 Result<Json> inspect(const InspectArgs& args, const Settings& settings) {

@@ -42,10 +42,15 @@ Result<LoadReport> load(const LoadArgs& args, const LoadOptions& options) {
   const SystemClock clock;
   BLOOMRING_TRY_ASSIGN(const PlayedItems played, played_items(args, clock));
   if (played.plays() == 0) return invalid("there are no plays to ask about");
-  spdlog::info("{} users with {} plays; {} calls a second for {} s", played.users(), played.plays(), options.rate, options.seconds);
-  LoadQuestions questions(played, {.seed = options.seed, .candidates_min = args.candidates_min, .candidates_max = args.candidates_max,
-                                   .seen_min = args.seen_min, .seen_max = args.seen_max});
-  const LoadSurroundings surroundings{.clock = clock, .wait_or_stop = stop_signal_within_ns,
+  spdlog::info("{} users with {} plays; {} calls a second for {} s", played.users(), played.plays(), options.rate,
+               options.seconds);
+  LoadQuestions questions(played, {.seed = options.seed,
+                                   .candidates_min = args.candidates_min,
+                                   .candidates_max = args.candidates_max,
+                                   .seen_min = args.seen_min,
+                                   .seen_max = args.seen_max});
+  const LoadSurroundings surroundings{.clock = clock,
+                                      .wait_or_stop = stop_signal_within_ns,
                                       .own_cpu_seconds = [] { return read_process_stats().cpu_seconds; },
                                       .service_cpu_seconds = [&args] { return service_cpu_seconds(args.admin); }};
   return run_load(options, questions, surroundings);
@@ -55,9 +60,16 @@ Result<LoadReport> load(const LoadArgs& args, const LoadOptions& options) {
 
 int load_command(const LoadArgs& args) {
   hold_stop_signals();
-  const LoadOptions options{.server = args.server, .tls = args.tls, .scene = args.scene, .rate = args.rate, .seconds = args.seconds,
-                            .warm_up_seconds = args.warm_up_seconds, .deadline_ms = args.timeout_ms, .connections = args.connections,
-                            .served = args.served, .seed = args.model.seed};
+  const LoadOptions options{.server = args.server,
+                            .tls = args.tls,
+                            .scene = args.scene,
+                            .rate = args.rate,
+                            .seconds = args.seconds,
+                            .warm_up_seconds = args.warm_up_seconds,
+                            .deadline_ms = args.timeout_ms,
+                            .connections = args.connections,
+                            .served = args.served,
+                            .seed = args.model.seed};
   const Result<LoadReport> report_ = load(args, options);
   if (!report_.ok()) return report(report_.status());
   print(args.output == OutputFormat::kText ? to_text(options, *report_) : to_json(options, *report_));

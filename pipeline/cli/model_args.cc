@@ -24,7 +24,12 @@ Result<int64_t> parse_time(const std::string& text) {
 }  // namespace
 
 Result<LoadConfig> load_of(const ModelArgs& args, const Clock& clock) {
-  LoadConfig load{.seed = args.seed, .users = args.users, .plays = args.plays, .items = args.items, .hours = args.hours, .repeats = args.repeats};
+  LoadConfig load{.seed = args.seed,
+                  .users = args.users,
+                  .plays = args.plays,
+                  .items = args.items,
+                  .hours = args.hours,
+                  .repeats = args.repeats};
   load.start_ms = clock.now_ms() - int64_t{load.hours} * 3'600'000;
   if (!args.start.empty()) {
     BLOOMRING_TRY_ASSIGN(load.start_ms, parse_time(args.start));

@@ -15,7 +15,7 @@ struct ModelArgs {
   uint32_t users = 40'000;
   uint64_t plays = 4'000'000;
   uint32_t items = 1'000'000;
-  uint32_t hours = 24;    // Span of the event times.
+  uint32_t hours = 24;  // Span of the event times.
   double repeats = 0.05;
   std::string start;      // Event time of the beginning; `hours` ago when empty.
   uint32_t id_bytes = 0;  // Ids are filled up to this length.

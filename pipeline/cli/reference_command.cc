@@ -32,9 +32,11 @@ std::string topics_reference() {
   std::string page;
   for (const TopicSpec& topic : topics_of(Settings{})) {
     std::string settings;
-    for (const auto& [key, value] : topic.settings) settings += (settings.empty() ? "`" : ", `") + key + "=" + value + "`";
+    for (const auto& [key, value] : topic.settings)
+      settings += (settings.empty() ? "`" : ", `") + key + "=" + value + "`";
     page += "| `" + topic.name + "` | " + topic.purpose + " | " + std::to_string(topic.partitions) +
-            (topic.partitions_fixed ? ", fixed" : "") + " | " + std::to_string(topic.replication) + " | " + settings + " |\n";
+            (topic.partitions_fixed ? ", fixed" : "") + " | " + std::to_string(topic.replication) + " | " + settings +
+            " |\n";
   }
   return page;
 }

@@ -33,7 +33,8 @@ class StoreTool {
   StoreTool(const StoreArgs& args, const Settings& settings, Calendar calendar)
       : args_(args), settings_(settings), calendar_(std::move(calendar)) {
     config_.path = settings.store.path;
-    config_.policy = {settings.filter.false_positive_rate, settings.filter.periods_read, settings.filter.dense_from_items};
+    config_.policy = {settings.filter.false_positive_rate, settings.filter.periods_read,
+                      settings.filter.dense_from_items};
     config_.partition_count = settings.topics.partitions;
   }
 
@@ -43,7 +44,8 @@ class StoreTool {
   }
   Result<std::string> backups() const {
     if (!settings_.store.backup_path.empty()) return settings_.store.backup_path;
-    return invalid("store.backup_path is not set: name the folder of the backups there, on another disk than the store's");
+    return invalid(
+        "store.backup_path is not set: name the folder of the backups there, on another disk than the store's");
   }
   Result<Json> ask_the_process();
   Json to_json(const StoreCheck& found) const;
@@ -62,8 +64,8 @@ Result<Json> StoreTool::backup() {
   BLOOMRING_TRY(store_exists());
   auto store = EmbeddedFilterStore::open(config_, calendar_, clock_, memory_);
   if (!store.ok()) return store.code() == Code::kInvalid ? ask_the_process() : Result<Json>(store.status());
-  BLOOMRING_TRY_ASSIGN(const StoreBackup taken,
-                       (*store)->back_up({folder, settings_.store.backups_kept, settings_.store.backup_bytes_per_second}));
+  BLOOMRING_TRY_ASSIGN(const StoreBackup taken, (*store)->back_up({folder, settings_.store.backups_kept,
+                                                                   settings_.store.backup_bytes_per_second}));
   return Json::parse(backup_json(taken));
 }
 
@@ -71,8 +73,9 @@ Result<Json> StoreTool::ask_the_process() {
   const std::string address = args_.admin.empty() ? settings_.admin.listen : args_.admin;
   auto answer = post_admin_action(address, "/store/backup");
   if (!answer.ok()) {
-    return std::move(answer).status().with_context("the store is in use, and the process that writes it is to be asked at its admin "
-                                                   "port (--admin HOST:PORT)");
+    return std::move(answer).status().with_context(
+        "the store is in use, and the process that writes it is to be asked at its admin "
+        "port (--admin HOST:PORT)");
   }
   if (answer->status != 200) return fatal("the process that writes the store says: " + answer->body);
   return Json::parse(answer->body);
@@ -101,7 +104,8 @@ Result<Json> StoreTool::check() {
   };
   if (args_.of_backup) {
     BLOOMRING_TRY_ASSIGN(const std::string folder, backups());
-    BLOOMRING_TRY_ASSIGN(const StoreCheck found, check_backup(folder, args_.backup, config_, calendar_, clock_, memory_, progress));
+    BLOOMRING_TRY_ASSIGN(const StoreCheck found,
+                         check_backup(folder, args_.backup, config_, calendar_, clock_, memory_, progress));
     return to_json(found);
   }
   BLOOMRING_TRY(store_exists());
@@ -110,7 +114,10 @@ Result<Json> StoreTool::check() {
 }
 
 Json StoreTool::to_json(const StoreCheck& found) const {
-  Json json = {{"sound", found.sound()}, {"filters", found.filters}, {"filter_bytes", found.filter_bytes}, {"items", found.items}};
+  Json json = {{"sound", found.sound()},
+               {"filters", found.filters},
+               {"filter_bytes", found.filter_bytes},
+               {"items", found.items}};
   json["damaged"] = found.damaged;
   if (!found.damages.empty()) json["damages"] = found.damages;
   json["merged_below"] = Json::object();
@@ -123,7 +130,8 @@ Json StoreTool::to_json(const StoreCheck& found) const {
 Result<Json> StoreTool::new_log() {
   BLOOMRING_TRY(store_exists());
   BLOOMRING_TRY_ASSIGN(const StoreCheck found, check_store(config_, calendar_, clock_, memory_));
-  Json json = {{"executed", args_.execute}, {"filters_kept", found.filters}, {"watermarks_forgotten", found.watermarks.size()}};
+  Json json = {
+      {"executed", args_.execute}, {"filters_kept", found.filters}, {"watermarks_forgotten", found.watermarks.size()}};
   if (!args_.execute) return json;
   BLOOMRING_TRY_ASSIGN(const auto store, EmbeddedFilterStore::open(config_, calendar_, clock_, memory_));
   BLOOMRING_TRY(store->forget_watermarks());
@@ -154,7 +162,8 @@ int store_command(const StoreArgs& args) {
   const auto done = work(args, *settings);
   if (!done.ok()) return report(done.status());
   print(done->dump(args.output == OutputFormat::kText ? 2 : -1) + "\n");
-  if (done->contains("sound") && !(*done)["sound"].get<bool>()) return report(corrupt("the store is damaged; what is wrong is in the result"));
+  if (done->contains("sound") && !(*done)["sound"].get<bool>())
+    return report(corrupt("the store is damaged; what is wrong is in the result"));
   return finish_output(0);
 }
 

@@ -12,7 +12,11 @@ using Json = nlohmann::ordered_json;
 
 Json to_json(const TopicFinding& finding, bool created) {
   const TopicSpec& wanted = finding.wanted;
-  Json json = {{"topic", wanted.name}, {"purpose", wanted.purpose}, {"state", created ? "created" : finding.found.exists ? "exists" : "missing"}};
+  Json json = {{"topic", wanted.name},
+               {"purpose", wanted.purpose},
+               {"state", created                ? "created"
+                         : finding.found.exists ? "exists"
+                                                : "missing"}};
   json["partitions"] = finding.found.exists ? finding.found.partitions : wanted.partitions;
   json["replication"] = finding.found.exists ? finding.found.replication : static_cast<int32_t>(wanted.replication);
   json["settings"] = wanted.settings;
@@ -28,7 +32,8 @@ std::string to_text(const Json& topic) {
   for (const auto& [key, value] : topic["settings"].items()) text += "  " + key + "=" + value.get<std::string>() + "\n";
   for (const char* kind : {"errors", "warnings"}) {
     if (!topic.contains(kind)) continue;
-    for (const auto& line : topic[kind]) text += "  " + std::string(kind, 5 + (kind[0] == 'w') * 2) + ": " + line.get<std::string>() + "\n";
+    for (const auto& line : topic[kind])
+      text += "  " + std::string(kind, 5 + (kind[0] == 'w') * 2) + ": " + line.get<std::string>() + "\n";
   }
   return text;
 }
@@ -46,7 +51,8 @@ Status show_and_create(const TopicsArgs& args, const Settings& settings) {
     topics.push_back(to_json(finding, args.execute && !finding.found.exists));
     text += to_text(topics.back());
     missing |= !finding.found.exists;
-    if (finding.found.exists && !finding.errors.empty() && wrong.ok()) wrong = invalid("topic " + finding.wanted.name + " " + finding.errors.front());
+    if (finding.found.exists && !finding.errors.empty() && wrong.ok())
+      wrong = invalid("topic " + finding.wanted.name + " " + finding.errors.front());
   }
   if (missing && !args.execute) text += "nothing was created; --execute creates what is missing\n";
   print(args.output == OutputFormat::kJson ? Json{{"executed", args.execute}, {"topics", topics}}.dump() + "\n" : text);

@@ -15,8 +15,7 @@ using ResourceHandle = std::unique_ptr<rd_kafka_ConfigResource_t, Destroy<rd_kaf
 
 Result<NewTopicHandle> make_topic(const NewTopic& topic) {
   char why[512] = "";
-  NewTopicHandle made(
-      rd_kafka_NewTopic_new(topic.name.c_str(), topic.partitions, topic.replication, why, sizeof why));
+  NewTopicHandle made(rd_kafka_NewTopic_new(topic.name.c_str(), topic.partitions, topic.replication, why, sizeof why));
   if (!made) return invalid("topic " + topic.name + ": " + why);
   for (const auto& [name, value] : topic.config) {
     const auto error = rd_kafka_NewTopic_set_config(made.get(), name.c_str(), value.c_str());

@@ -60,22 +60,15 @@ const Properties kCommon = {{"socket.timeout.ms", "15000"},
 
 // Why each: docs of the rules in property_rules.cc. fetch.wait.max.ms: a fetch that returns wakes the
 // broker thread out of its 1 s nap over a full partition queue, so an idle partition keeps the busy ones going.
-const Properties kConsumer = {{"enable.auto.commit", "false"},
-                              {"enable.auto.offset.store", "false"},
-                              {"auto.offset.reset", "error"},
-                              {"enable.partition.eof", "true"},
-                              {"partition.assignment.strategy", "range"},
-                              {"session.timeout.ms", "30000"},
-                              {"heartbeat.interval.ms", "3000"},
-                              {"queued.min.messages", "1000000"},
-                              {"fetch.wait.max.ms", "50"}};
+const Properties kConsumer = {
+    {"enable.auto.commit", "false"},   {"enable.auto.offset.store", "false"},      {"auto.offset.reset", "error"},
+    {"enable.partition.eof", "true"},  {"partition.assignment.strategy", "range"}, {"session.timeout.ms", "30000"},
+    {"heartbeat.interval.ms", "3000"}, {"queued.min.messages", "1000000"},         {"fetch.wait.max.ms", "50"}};
 
 // Blocks and batches are mostly hashes: zstd makes them 2 % smaller than lz4 does, for 0.2 us of CPU a play more
 // (bench/RESULTS.md). A broker that knows only the newest Produce requests gets them uncompressed. Idempotence is off:
 // it can go fatal in 2.0.2 after a time-out, and a repeated record is harmless here.
-const Properties kProducer = {{"acks", "all"},
-                              {"message.timeout.ms", "0"},
-                              {"compression.codec", "lz4"}};
+const Properties kProducer = {{"acks", "all"}, {"message.timeout.ms", "0"}, {"compression.codec", "lz4"}};
 
 Properties operator+(Properties left, const Properties& right) {
   left.insert(left.end(), right.begin(), right.end());
@@ -90,7 +83,9 @@ int64_t standstill_max_ms(const ClientSettings& settings) {
     const auto given = settings.properties.find(name);
     const std::string_view text = given != settings.properties.end()
                                       ? given->second
-                                      : std::find_if(kConsumer.begin(), kConsumer.end(), [&](const auto& ours) { return ours.first == name; })->second;
+                                      : std::find_if(kConsumer.begin(), kConsumer.end(), [&](const auto& ours) {
+                                          return ours.first == name;
+                                        })->second;
     int64_t value = 0;
     std::from_chars(text.data(), text.data() + text.size(), value);
     return value;
@@ -110,7 +105,8 @@ QueueBounds queue_bounds(const ClientSettings& settings, size_t partitions_max) 
   size_t partitions = std::max<size_t>(partitions_max, 1);
   if (settings.queue_partitions_max > 0) partitions = std::min(partitions, settings.queue_partitions_max);
   const size_t payload = settings.queue_memory_bytes / partitions / std::max<size_t>(settings.queue_overhead, 1);
-  return {std::clamp<size_t>(payload * 3 / 4 / 1024, 64, 64 * 1024), std::clamp<size_t>(payload / 4, 64 << 10, 1 << 20)};
+  return {std::clamp<size_t>(payload * 3 / 4 / 1024, 64, 64 * 1024),
+          std::clamp<size_t>(payload / 4, 64 << 10, 1 << 20)};
 }
 
 Result<ConfHandle> consumer_conf(const ClientSettings& settings, size_t partitions_max) {

@@ -48,8 +48,8 @@ void Committer::send() {
   sent_at_ns_ = clock_.steady_ns();
   const auto list = to_list(commits);
   // With a queue that is read by events the result comes as one; the callback is not used.
-  const auto error = rd_kafka_commit_queue(client_, list.get(), results_.get(), nullptr,
-                                           reinterpret_cast<void*>(assignment_));
+  const auto error =
+      rd_kafka_commit_queue(client_, list.get(), results_.get(), nullptr, reinterpret_cast<void*>(assignment_));
   if (error == RD_KAFKA_RESP_ERR_NO_ERROR) {
     ++in_flight_;
     return;

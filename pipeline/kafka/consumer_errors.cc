@@ -12,7 +12,7 @@ Status fatal_error(rd_kafka_t* client) {
   if (error == RD_KAFKA_RESP_ERR_NO_ERROR) return {};
   const std::string message = std::string(rd_kafka_err2str(error)) + ": " + why;
   return error == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID || error == RD_KAFKA_RESP_ERR__FENCED ? fenced(message)
-                                                                                            : fatal(message);
+                                                                                             : fatal(message);
 }
 
 Status on_consumer_message(const rd_kafka_message_t& message) {

@@ -1,11 +1,11 @@
 #include "pipeline/kafka/embedded_broker.h"
 
+#include <librdkafka/rdkafka_mock.h>
+
 #include <utility>
 #include <vector>
 
 #include "pipeline/kafka/client.h"
-
-#include <librdkafka/rdkafka_mock.h>
 
 namespace bloomring::kafka {
 namespace {

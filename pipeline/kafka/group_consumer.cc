@@ -68,9 +68,9 @@ class GroupConsumer::Core {
   ClientHandle client_;
   CommitCounts commit_counts_;
   std::optional<Committer> committer_;
-  std::vector<TopicPartition> pending_;  // Assigned by the group, not yet handed out.
-  std::vector<TopicPartition> held_;     // Handed out.
-  Status failure_;                       // Of a callback; the next poll returns it.
+  std::vector<TopicPartition> pending_;      // Assigned by the group, not yet handed out.
+  std::vector<TopicPartition> held_;         // Handed out.
+  Status failure_;                           // Of a callback; the next poll returns it.
   std::optional<int64_t> refused_since_ns_;  // Since when the brokers say that they do not have what is pending.
   bool abandoned_ = false;
   std::atomic<int64_t> held_count_{0};

@@ -64,7 +64,8 @@ class GroupConsumer {
   // revoked as lost. A failure of `on_assign` comes out as it is.
   Status poll(int timeout_ms);
 
-  // For a member that has stood still for too long: revokes everything as lost, commits nothing, goes and keeps its place.
+  // For a member that has stood still for too long: revokes everything as lost, commits nothing, goes and keeps its
+  // place.
   void abandon();
   // Revokes everything, commits, goes. A member with an instance id keeps its place for session.timeout.ms.
   void close();

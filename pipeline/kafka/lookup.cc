@@ -18,10 +18,8 @@ bool may_pass(rd_kafka_resp_err_t error) {
     case RD_KAFKA_RESP_ERR_TOPIC_EXCEPTION:
     case RD_KAFKA_RESP_ERR_INVALID_GROUP_ID:
     case RD_KAFKA_RESP_ERR__AUTHENTICATION:
-    case RD_KAFKA_RESP_ERR_UNSUPPORTED_VERSION:
-      return false;
-    default:
-      return true;
+    case RD_KAFKA_RESP_ERR_UNSUPPORTED_VERSION: return false;
+    default: return true;
   }
 }
 
@@ -87,10 +85,8 @@ Status lookup_failure(rd_kafka_resp_err_t error, const std::string& bootstrap, i
     case RD_KAFKA_RESP_ERR__TRANSPORT:
     case RD_KAFKA_RESP_ERR__TIMED_OUT:
     case RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN:
-    case RD_KAFKA_RESP_ERR__RESOLVE:
-      return retry(no_answer(bootstrap, timeout_ms));
-    default:
-      return may_pass(error) ? retry(rd_kafka_err2str(error)) : invalid(rd_kafka_err2str(error));
+    case RD_KAFKA_RESP_ERR__RESOLVE: return retry(no_answer(bootstrap, timeout_ms));
+    default: return may_pass(error) ? retry(rd_kafka_err2str(error)) : invalid(rd_kafka_err2str(error));
   }
 }
 
@@ -129,8 +125,8 @@ Result<std::vector<PartitionFacts>> query_facts(rd_kafka_t* client, const std::s
 }
 
 Result<std::vector<std::optional<Offset>>> query_offsets_at(rd_kafka_t* client, const std::string& bootstrap,
-                                                            std::span<const TopicPartition> partitions,
-                                                            int64_t time_ms, int timeout_ms) {
+                                                            std::span<const TopicPartition> partitions, int64_t time_ms,
+                                                            int timeout_ms) {
   std::vector<std::optional<Offset>> offsets(partitions.size());
   if (partitions.empty()) return offsets;
   BLOOMRING_TRY_ASSIGN(const auto found, query_time(client, bootstrap, partitions, Offset(time_ms), timeout_ms));
@@ -142,7 +138,8 @@ Result<std::vector<std::optional<Offset>>> query_offsets_at(rd_kafka_t* client, 
 
 Result<std::vector<Offset>> query_log_ends(rd_kafka_t* client, const std::string& bootstrap,
                                            std::span<const TopicPartition> partitions, int timeout_ms) {
-  BLOOMRING_TRY_ASSIGN(const auto list, query_time(client, bootstrap, partitions, Offset(RD_KAFKA_OFFSET_END), timeout_ms));
+  BLOOMRING_TRY_ASSIGN(const auto list,
+                       query_time(client, bootstrap, partitions, Offset(RD_KAFKA_OFFSET_END), timeout_ms));
   std::vector<Offset> ends;
   for (size_t i = 0; i < partitions.size(); ++i) ends.emplace_back(list->elems[i].offset);
   return ends;

@@ -33,8 +33,8 @@ Result<std::vector<PartitionFacts>> query_facts(rd_kafka_t* client, const std::s
 // In the order of `partitions`: the first offset whose record is not older than `time_ms`, or nothing when there is
 // none (the embedded broker knows no times and always says so).
 Result<std::vector<std::optional<Offset>>> query_offsets_at(rd_kafka_t* client, const std::string& bootstrap,
-                                                            std::span<const TopicPartition> partitions,
-                                                            int64_t time_ms, int timeout_ms);
+                                                            std::span<const TopicPartition> partitions, int64_t time_ms,
+                                                            int timeout_ms);
 
 // In the order of `partitions`: one request for each broker that leads some of them.
 Result<std::vector<Offset>> query_log_ends(rd_kafka_t* client, const std::string& bootstrap,

@@ -54,23 +54,16 @@ Result<std::optional<LogRecord>> PartitionSource::poll() {
 Result<std::optional<LogRecord>> PartitionSource::on_error() {
   const std::string what = to_string(at_) + ": " + rd_kafka_message_errstr(message_.get());
   switch (message_->err) {
-    case RD_KAFKA_RESP_ERR__PARTITION_EOF:
-      end_seen_at_ = message_->offset;
-      return std::optional<LogRecord>();
-    case RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET:
-      return lose_position();
+    case RD_KAFKA_RESP_ERR__PARTITION_EOF: end_seen_at_ = message_->offset; return std::optional<LogRecord>();
+    case RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET: return lose_position();
     case RD_KAFKA_RESP_ERR__BAD_MSG:
-    case RD_KAFKA_RESP_ERR__BAD_COMPRESSION:
-      return corrupt(what);
+    case RD_KAFKA_RESP_ERR__BAD_COMPRESSION: return corrupt(what);
     case RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC:
     case RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION:
     case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:
     case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
-    case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE:
-      return fatal(what);
-    default:
-      spdlog::warn("kafka: {}", what);
-      return std::optional<LogRecord>();
+    case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE: return fatal(what);
+    default: spdlog::warn("kafka: {}", what); return std::optional<LogRecord>();
   }
 }
 
@@ -83,7 +76,8 @@ Status PartitionSource::lose_position() {
   const auto [from, to] = std::pair(facts->front().log_start.value, facts->front().log_end.value);
   const std::string holds = "; it holds [" + std::to_string(from) + ", " + std::to_string(to) + ")";
   if (offset < from) {
-    return fatal(what + holds + ": retention has removed " + std::to_string(from - offset) + " records before they were read");
+    return fatal(what + holds + ": retention has removed " + std::to_string(from - offset) +
+                 " records before they were read");
   }
   return fatal(what + holds + ": the topic was cut or made anew, and " + std::to_string(offset - to) +
                " records or more are lost");

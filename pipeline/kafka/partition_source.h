@@ -46,7 +46,7 @@ class PartitionSource final : public Source {
   const TopicPartition at_;
   const Offset first_log_end_;
   QueueHandle queue_;
-  MessageHandle message_;    // What the last record's views point into.
+  MessageHandle message_;  // What the last record's views point into.
   bool lost_position_ = false;
   int64_t end_seen_at_ = -1;  // Offset at which the broker had nothing more, while nothing came since; else -1.
 };

@@ -29,7 +29,7 @@ class ProducerSink final : public Sink {
   }
 
   ProducerClient& client_;
-  const std::shared_ptr<AckList> acks_;  // Shared with the records in flight.
+  const std::shared_ptr<AckList> acks_;                                   // Shared with the records in flight.
   std::unordered_map<std::string, const ProducerClient::Topic*> topics_;  // Spares the client's lock.
 };
 

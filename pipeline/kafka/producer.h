@@ -49,8 +49,9 @@ class Producer {
   std::unique_ptr<Sink> make_sink();
 
   // Writes one record. `written` is called exactly once, on the drain thread, or from within when the record is not
-  // taken: with the record's time in the log once it is durable; kRetry when the queue is full, or when the producer is destroyed first (it may be
-  // there or not); kFatal when it cannot be written at all. It must not wait, nor destroy the producer.
+  // taken: with the record's time in the log once it is durable; kRetry when the queue is full, or when the producer is
+  // destroyed first (it may be there or not); kFatal when it cannot be written at all. It must not wait, nor destroy
+  // the producer.
   using Written = std::function<void(Result<int64_t> log_time_ms)>;
   void write(const OutRecord& record, Written written);
 

@@ -150,11 +150,11 @@ rd_kafka_resp_err_t ProducerClient::produce(const Topic& topic, const OutRecord&
     return refused == 0 ? RD_KAFKA_RESP_ERR_NO_ERROR : rd_kafka_last_error();
   }
   HeadersHandle headers = make_headers(record);
-  const auto error = rd_kafka_producev(
-      client_.get(), RD_KAFKA_V_RKT(topic.handle.get()), RD_KAFKA_V_PARTITION(record.partition.value),
-      RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_VALUE(value, record.value.size()),
-      RD_KAFKA_V_KEY(key, record.key.size()), RD_KAFKA_V_HEADERS(headers.get()), RD_KAFKA_V_OPAQUE(in_flight),
-      RD_KAFKA_V_END);
+  const auto error =
+      rd_kafka_producev(client_.get(), RD_KAFKA_V_RKT(topic.handle.get()), RD_KAFKA_V_PARTITION(record.partition.value),
+                        RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_VALUE(value, record.value.size()),
+                        RD_KAFKA_V_KEY(key, record.key.size()), RD_KAFKA_V_HEADERS(headers.get()),
+                        RD_KAFKA_V_OPAQUE(in_flight), RD_KAFKA_V_END);
   if (error == RD_KAFKA_RESP_ERR_NO_ERROR) static_cast<void>(headers.release());  // The record has taken them.
   return error;
 }

@@ -18,12 +18,12 @@ namespace bloomring::filter {
 // Fingerprints in ascending order without repeats.
 using Fingerprints = std::vector<uint64_t>;
 
-inline constexpr uint32_t kWidthBitsMax = 56;           // A low part at any bit offset lies in one 8-byte load.
+inline constexpr uint32_t kWidthBitsMax = 56;            // A low part at any bit offset lies in one 8-byte load.
 inline constexpr uint64_t kItemsFormatMax = 0xffffffff;  // The format counts in 32 bits.
 
 struct EliasFanoShape {
-  uint32_t low_bits = 0;    // r
-  uint64_t buckets = 0;     // 2^q
+  uint32_t low_bits = 0;  // r
+  uint64_t buckets = 0;   // 2^q
   uint64_t lows_bytes = 0;
   uint64_t uppers_bytes = 0;
 
@@ -51,7 +51,7 @@ struct EliasFanoView {
   const uint8_t* lows = nullptr;
   const uint8_t* uppers = nullptr;
   const uint8_t* directory = nullptr;  // With an index only (lookup.h).
-  const uint8_t* end = nullptr;  // Of all that may be read: the end of the value.
+  const uint8_t* end = nullptr;        // Of all that may be read: the end of the value.
 
   // The low bits of the i-th fingerprint, i <= items.
   uint64_t low(uint64_t i) const {

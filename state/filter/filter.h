@@ -34,8 +34,8 @@ struct Policy {
 struct Summary {
   enum class Form : uint8_t { kSparse, kDense };
   Form form = Form::kSparse;
-  uint64_t items = 0;           // Distinct fingerprints.
-  uint32_t width_bits = 0;      // Of a fingerprint (of the first set).
+  uint64_t items = 0;       // Distinct fingerprints.
+  uint32_t width_bits = 0;  // Of a fingerprint (of the first set).
   uint32_t sets = 1;
   bool folded = false;          // The period was closed and the fingerprints were cut to fewer bits.
   bool saturated = false;       // Past the hard cap: the error budget is not held any more.
@@ -84,8 +84,8 @@ class Query {
 
   // Adds a filter, newest period first; the bytes are borrowed until `clear` or the end of the query. Failure adds
   // nothing. Of a dense value the checksum and all lengths are verified, but not the order of its fingerprints (that
-  // takes as long as decoding it: `summarize`, `unite`); if that were wrong under a right checksum, so would be answers,
-  // but no read would leave the value.
+  // takes as long as decoding it: `summarize`, `unite`); if that were wrong under a right checksum, so would be
+  // answers, but no read would leave the value.
   Status add(std::string_view value, std::string_view store_key, Trust trust = Trust::kNone);
   // For each candidate the index (in order of `add`) of the first filter that holds it, or kUnseen.
   // `found` has the size of `candidates`.

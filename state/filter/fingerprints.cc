@@ -45,7 +45,8 @@ namespace {
 // True for a fingerprint that begins with one in `narrow`; asked in ascending order.
 class Covered {
  public:
-  Covered(const Fingerprints& narrow, uint32_t cut_bits) : at_(narrow.begin()), end_(narrow.end()), cut_bits_(cut_bits) {}
+  Covered(const Fingerprints& narrow, uint32_t cut_bits)
+      : at_(narrow.begin()), end_(narrow.end()), cut_bits_(cut_bits) {}
 
   bool operator()(uint64_t wide) {
     at_ = std::lower_bound(at_, end_, wide >> cut_bits_);

@@ -18,9 +18,7 @@ double error_of(uint64_t narrow_items, uint32_t narrow_width_bits, uint64_t wide
          std::ldexp(static_cast<double>(wide_items), -static_cast<int>(wide_width_bits));
 }
 
-double View::expected_error() const {
-  return error_of(narrow.items, narrow.width_bits, wide.items, wide.width_bits);
-}
+double View::expected_error() const { return error_of(narrow.items, narrow.width_bits, wide.items, wide.width_bits); }
 
 namespace {
 
@@ -40,8 +38,8 @@ uint64_t dense_bytes(uint64_t items, uint32_t width_bits) {
 // Index and directories.
 void append_index(const Parts& parts, std::string& out) {
   const uint32_t width_bits = parts.narrow.empty() ? parts.wide_width_bits : parts.narrow_width_bits;
-  const uint64_t set_bytes = dense_bytes(parts.narrow.size(), parts.narrow_width_bits) +
-                             dense_bytes(parts.wide.size(), parts.wide_width_bits);
+  const uint64_t set_bytes =
+      dense_bytes(parts.narrow.size(), parts.narrow_width_bits) + dense_bytes(parts.wide.size(), parts.wide_width_bits);
   const IndexShape shape = index_shape(parts.narrow.size() + parts.wide.size(), set_bytes, width_bits);
   const size_t start = out.size();
   out.resize(start + shape.block_count * kBlockBytes, '\0');
@@ -89,7 +87,8 @@ class Reader {
 
 Status read_set_header(Reader& reader, EliasFanoView& set) {
   uint8_t width_bits = 0;
-  if (!reader.byte(width_bits) || !reader.varint(set.items)) return corrupt("the header ends early or its count is malformed");
+  if (!reader.byte(width_bits) || !reader.varint(set.items))
+    return corrupt("the header ends early or its count is malformed");
   if (width_bits == 0 || width_bits > kWidthBitsMax) return corrupt("width of " + std::to_string(width_bits) + " bits");
   if (set.items == 0 || set.items > low_mask(width_bits) + 1) return corrupt("an item count does not fit its width");
   set.width_bits = width_bits;
@@ -103,8 +102,8 @@ Status take_index(Reader& reader, uint64_t header_bytes, View& view) {
   for (size_t i = 0; i < kIndexOffset - header_bytes; ++i) {
     if (padding[i] != 0) return corrupt("padding of the header is not zero");
   }
-  const uint64_t set_bytes = dense_bytes(view.narrow.items, view.narrow.width_bits) +
-                             dense_bytes(view.wide.items, view.wide.width_bits);
+  const uint64_t set_bytes =
+      dense_bytes(view.narrow.items, view.narrow.width_bits) + dense_bytes(view.wide.items, view.wide.width_bits);
   view.index.shape = index_shape(view.narrow.items + view.wide.items, set_bytes, view.width_bits());
   view.index.blocks = reader.take(view.index.shape.block_count * kBlockBytes);
   view.narrow.directory = reader.take(view.narrow.shape.directory_bytes);
@@ -167,7 +166,8 @@ Result<View> parse(std::string_view value, std::string_view store_key, Checksum 
   if (checksum == Checksum::kVerify) {
     uint32_t stored = 0;
     std::memcpy(&stored, value.data() + body.size(), kChecksumBytes);
-    if (stored != checksum_of(body, store_key)) return corrupt("checksum differs: damaged, or stored under another key");
+    if (stored != checksum_of(body, store_key))
+      return corrupt("checksum differs: damaged, or stored under another key");
   }
 
   View view;

@@ -35,8 +35,8 @@ struct IndexView {
 };
 
 // The index takes what the sets and their directories (`set_bytes`) leave of 24 bits an item, between 6 and 10 bits an
-// item: more bits mean fewer questions to the sets, and beyond 10 they cost more in cache than they save. A fingerprint's
-// key in the index is its top min(width, 32) bits.
+// item: more bits mean fewer questions to the sets, and beyond 10 they cost more in cache than they save. A
+// fingerprint's key in the index is its top min(width, 32) bits.
 constexpr IndexShape index_shape(uint64_t items, uint64_t set_bytes, uint32_t width_bits) {
   constexpr uint64_t kBlockBits = kBlockBytes * 8;
   const auto blocks_of = [](uint64_t bits) { return (bits + kBlockBits - 1) / kBlockBits; };
@@ -45,7 +45,9 @@ constexpr IndexShape index_shape(uint64_t items, uint64_t set_bytes, uint32_t wi
   const uint64_t left = budget_bits > spent_bits ? (budget_bits - spent_bits) / kBlockBits : 0;
   return {std::clamp(left, blocks_of(items * 6), blocks_of(items * 10)), width_bits < 32 ? width_bits : 32};
 }
-constexpr uint64_t index_block_of(uint32_t key, const IndexShape& shape) { return key * shape.block_count >> shape.key_bits; }
+constexpr uint64_t index_block_of(uint32_t key, const IndexShape& shape) {
+  return key * shape.block_count >> shape.key_bits;
+}
 // The bit of a word that a key sets.
 constexpr uint32_t index_bit(uint32_t key, size_t word) { return uint32_t{1} << (key * kSalts[word] >> 27); }
 

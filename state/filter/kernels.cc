@@ -10,7 +10,8 @@ namespace {
 struct PortableSelect {
   static uint32_t at(uint64_t word, uint64_t n) {
     uint32_t shift = 0;
-    for (uint64_t count; (count = static_cast<uint64_t>(std::popcount(word >> shift & 0xff))) <= n; n -= count) shift += 8;
+    for (uint64_t count; (count = static_cast<uint64_t>(std::popcount(word >> shift & 0xff))) <= n; n -= count)
+      shift += 8;
     uint64_t rest = word >> shift;
     for (; n > 0; --n) rest &= rest - 1;
     return shift + static_cast<uint32_t>(std::countr_zero(rest));
@@ -56,7 +57,8 @@ void confirm(const Confirmation& what, std::span<const uint32_t> hits, uint8_t* 
 }  // namespace
 
 const Kernels& portable_kernels() {
-  static constexpr Kernels kernels{decode, decode32, encode, build_index, fill_slots, probe_table, probe_indexes, confirm};
+  static constexpr Kernels kernels{decode,     decode32,    encode,        build_index,
+                                   fill_slots, probe_table, probe_indexes, confirm};
   return kernels;
 }
 

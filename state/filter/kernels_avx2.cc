@@ -167,7 +167,8 @@ BLOOMRING_AVX2 EliasFanoFault decode32(const EliasFanoView& set, uint32_t* out) 
   const uint32_t middle = 4 * low_bits / 8;
   for (uint32_t k = 0; k < 8; ++k) {
     shifts[k] = k * low_bits % 8;
-    for (uint32_t b = 0; b < 4; ++b) places[4 * k + b] = static_cast<uint8_t>(k * low_bits / 8 - (k < 4 ? 0 : middle) + b);
+    for (uint32_t b = 0; b < 4; ++b)
+      places[4 * k + b] = static_cast<uint8_t>(k * low_bits / 8 - (k < 4 ? 0 : middle) + b);
   }
   const __m256i place = _mm256_load_si256(reinterpret_cast<const __m256i*>(places));
   const __m256i shift = _mm256_load_si256(reinterpret_cast<const __m256i*>(shifts));
@@ -180,8 +181,9 @@ BLOOMRING_AVX2 EliasFanoFault decode32(const EliasFanoView& set, uint32_t* out) 
   uint64_t at = 0;
   const uint8_t* lows = set.lows;
   for (; at + 8 <= items && lows + middle + 16 <= set.end; at += 8, lows += low_bits) {
-    const __m256i bytes = _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(lows))),
-                                                  _mm_loadu_si128(reinterpret_cast<const __m128i*>(lows + middle)), 1);
+    const __m256i bytes =
+        _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(lows))),
+                                _mm_loadu_si128(reinterpret_cast<const __m128i*>(lows + middle)), 1);
     const __m256i low = _mm256_and_si256(_mm256_srlv_epi32(_mm256_shuffle_epi8(bytes, place), shift), mask);
     auto* const to = reinterpret_cast<__m256i*>(out + at);
     const __m256i fingerprints = _mm256_or_si256(_mm256_sll_epi32(_mm256_loadu_si256(to), bucket_shift), low);
@@ -212,7 +214,8 @@ BLOOMRING_AVX2 void confirm(const Confirmation& what, std::span<const uint32_t> 
 }  // namespace
 
 const Kernels* avx2_kernels() {
-  static constexpr Kernels kernels{decode, decode32, encode, build_index, fill_slots, probe_table, probe_indexes, confirm};
+  static constexpr Kernels kernels{decode,     decode32,    encode,        build_index,
+                                   fill_slots, probe_table, probe_indexes, confirm};
   static const bool supported = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
                                 __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
   return supported ? &kernels : nullptr;

@@ -10,9 +10,9 @@ namespace bloomring::filter {
 
 namespace {
 
-constexpr double kNarrowPart = 0.8;     // Of the share; the rest is for the wide set.
-constexpr uint32_t kGapBitsMax = 32;    // An error of 2^-32 a value: more would not fit kWidthBitsMax.
-constexpr uint64_t kRestingParts = 8;   // A closed period rests when at most an eighth of it is new.
+constexpr double kNarrowPart = 0.8;    // Of the share; the rest is for the wide set.
+constexpr uint32_t kGapBitsMax = 32;   // An error of 2^-32 a value: more would not fit kWidthBitsMax.
+constexpr uint64_t kRestingParts = 8;  // A closed period rests when at most an eighth of it is new.
 
 // The smallest b in [0, most] with scale * 2^-b <= limit.
 uint32_t bits_for(double scale, double limit, uint32_t most) {
@@ -37,9 +37,7 @@ uint64_t Ladder::capacity(uint32_t width_bits) const {
   return width_bits < gap_bits ? 0 : uint64_t{1} << (width_bits - gap_bits);
 }
 
-uint32_t Ladder::folded_bits(uint64_t items) const {
-  return std::clamp(ceil_log2(items) + gap_bits, 1u, wide_bits);
-}
+uint32_t Ladder::folded_bits(uint64_t items) const { return std::clamp(ceil_log2(items) + gap_bits, 1u, wide_bits); }
 
 UnionPlan plan_union(const Ladder& ladder, const UnionFacts& facts) {
   const bool has_narrow = facts.narrow_width_bits != 0;

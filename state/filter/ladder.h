@@ -33,16 +33,16 @@ Ladder ladder_of(const Policy& policy);
 
 // What is known about a union before it is decided.
 struct UnionFacts {
-  uint64_t items = 0;               // Distinct, all together, at the width of the narrow set (or of a new one).
-  uint64_t new_items = 0;           // Of these, the ones that are in no narrow set yet.
-  uint32_t narrow_width_bits = 0;   // Of the narrow set at hand; 0: there is none.
+  uint64_t items = 0;              // Distinct, all together, at the width of the narrow set (or of a new one).
+  uint64_t new_items = 0;          // Of these, the ones that are in no narrow set yet.
+  uint32_t narrow_width_bits = 0;  // Of the narrow set at hand; 0: there is none.
   bool closed = false;
 };
 
 struct UnionPlan {
-  bool keep_wide = false;           // What is not in the narrow set stays in a wide one.
-  uint32_t narrow_width_bits = 0;   // Of the narrow set to write; the one at hand unless it folds or there is none.
-  bool fold = false;                // The narrow set is cut to narrow_width_bits because the period has come to rest.
+  bool keep_wide = false;          // What is not in the narrow set stays in a wide one.
+  uint32_t narrow_width_bits = 0;  // Of the narrow set to write; the one at hand unless it folds or there is none.
+  bool fold = false;               // The narrow set is cut to narrow_width_bits because the period has come to rest.
 };
 
 UnionPlan plan_union(const Ladder& ladder, const UnionFacts& facts);

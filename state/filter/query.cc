@@ -117,7 +117,8 @@ void Query::run(std::span<const ItemHash> candidates, std::string_view user_key_
   std::vector<uint32_t>& keys = impl_->keys;
   keys.resize(candidates.size());
   impl_->make_room(candidates.size() + kHitsMore);
-  for (size_t c = 0; c < candidates.size(); ++c) keys[c] = static_cast<uint32_t>(candidates[c].value * multiplier >> 32);
+  for (size_t c = 0; c < candidates.size(); ++c)
+    keys[c] = static_cast<uint32_t>(candidates[c].value * multiplier >> 32);
   std::fill(found.begin(), found.end(), kUnseen);
   if (!impl_->table.empty()) impl_->ask_table(candidates, multiplier, found);
 
@@ -125,7 +126,8 @@ void Query::run(std::span<const ItemHash> candidates, std::string_view user_key_
   const std::span<const DenseFilter> dense = impl_->dense_filters;
   for (size_t begin = 0, end = 0; begin < dense.size(); begin = end) {
     const auto key_bits = [&](size_t i) { return dense[i].view.index.shape.key_bits; };
-    for (end = begin + 1; end < dense.size() && end - begin < kIndexGroupMax && key_bits(end) == key_bits(begin);) ++end;
+    for (end = begin + 1; end < dense.size() && end - begin < kIndexGroupMax && key_bits(end) == key_bits(begin);)
+      ++end;
     impl_->ask_dense(dense.subspan(begin, end - begin), candidates, multiplier, found);
   }
 }

@@ -64,7 +64,8 @@ void UnionTable::build() {
   for (const Set& set : sets_) {
     if (set.width_bits >= slot_bits + kContentBitsMin) compared_bits_ = std::min(compared_bits_, set.width_bits);
   }
-  all_exact_ = std::all_of(sets_.begin(), sets_.end(), [&](const Set& set) { return set.width_bits == compared_bits_; });
+  all_exact_ =
+      std::all_of(sets_.begin(), sets_.end(), [&](const Set& set) { return set.width_bits == compared_bits_; });
   content_shift = 32 - compared_bits_;
   content_mask = static_cast<uint32_t>(low_mask(compared_bits_ - slot_bits));
   if (slots.size() < size_t{1} << slot_bits) slots.resize(size_t{1} << slot_bits);
@@ -77,7 +78,8 @@ void UnionTable::build() {
     for (uint32_t number = 0; number < sets_.size(); ++number) {
       const Set& set = sets_[number];
       if (set.width_bits < compared_bits_) continue;
-      set.is_long() ? insert(long_keys_.data(), number, begin + part_slots) : insert(keys_.data(), number, begin + part_slots);
+      set.is_long() ? insert(long_keys_.data(), number, begin + part_slots)
+                    : insert(keys_.data(), number, begin + part_slots);
     }
   }
   for (uint32_t number = 0; number < sets_.size(); ++number) {
@@ -119,7 +121,8 @@ void UnionTable::insert_everywhere(const Int* keys, uint32_t number) {
     const uint32_t more_bits = set.width_bits < slot_bits ? slot_bits - set.width_bits : 0;
     const uint32_t cut_bits = set.width_bits > slot_bits ? set.width_bits - slot_bits : 0;
     const uint64_t first = static_cast<uint64_t>(keys[i]) >> cut_bits << more_bits;
-    for (uint64_t s = first; s < first + (uint64_t{1} << more_bits); ++s) chain(slots[s], entry_of(kAnyContent, number));
+    for (uint64_t s = first; s < first + (uint64_t{1} << more_bits); ++s)
+      chain(slots[s], entry_of(kAnyContent, number));
   }
 }
 

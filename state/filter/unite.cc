@@ -93,8 +93,8 @@ Result<std::string> unite(std::span<const std::string_view> values, std::string_
   const uint64_t items = parts.narrow.size() + parts.wide.size();
   parts.folded |= plan.fold;
   parts.index = takes_index(policy, items);
-  parts.saturated = is_saturated(ladder, items,
-                                 error_of(parts.narrow.size(), parts.narrow_width_bits, parts.wide.size(), parts.wide_width_bits));
+  parts.saturated = is_saturated(
+      ladder, items, error_of(parts.narrow.size(), parts.narrow_width_bits, parts.wide.size(), parts.wide_width_bits));
   return assemble(parts, store_key);
 }
 

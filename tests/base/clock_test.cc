@@ -1,8 +1,7 @@
-#include <catch2/catch.hpp>
-
-#include <cstdlib>
-
 #include "base/clock.h"
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
 
 namespace bloomring {
 

@@ -201,9 +201,9 @@ TEST_CASE("config: sizes are bytes or have a suffix, are printed with one, and a
     return status.ok() ? config.effective_yaml() : status.message();
   };
   uint64_t limit = 0;
-  const auto sizes = std::map<std::string, uint64_t>{{"4096", 4096},      {"2GiB", 2ull << 30},   {"1.5 GiB", 3ull << 29},
-                                                     {"512MiB", 512 << 20}, {"512M", 512 << 20},  {"64KiB", 64 << 10},
-                                                     {"500MB", 500'000'000}, {"2kB", 2000}};
+  const auto sizes = std::map<std::string, uint64_t>{
+      {"4096", 4096},      {"2GiB", 2ull << 30}, {"1.5 GiB", 3ull << 29}, {"512MiB", 512 << 20},
+      {"512M", 512 << 20}, {"64KiB", 64 << 10},  {"500MB", 500'000'000},  {"2kB", 2000}};
   for (const auto& [text, bytes] : sizes) {
     INFO(text);
     load(text, limit);

@@ -1,6 +1,6 @@
-#include <catch2/catch.hpp>
-
 #include "base/fault_point.h"
+
+#include <catch2/catch.hpp>
 
 namespace bloomring {
 namespace {

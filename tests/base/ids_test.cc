@@ -20,6 +20,9 @@ TEST_CASE("user key: bytes without a user, cut short or over the bound are not v
   CHECK(UserKey::valid(UserKey("", "u").bytes()));
   CHECK_FALSE(UserKey::valid(""));
   CHECK_FALSE(UserKey::valid(UserKey("feed", "").bytes()));
-  CHECK_FALSE(UserKey::valid(std::string("\x05" "feed", 5)));
+  CHECK_FALSE(
+      UserKey::valid(std::string("\x05"
+                                 "feed",
+                                 5)));
   CHECK_FALSE(UserKey::valid(UserKey("", std::string(129, 'x')).bytes()));
 }

@@ -139,8 +139,8 @@ TEST_CASE("metrics: every series that is known beforehand can be shown as zero")
   const std::string text = metrics.text();
   for (const char* attempt : {"first", "second", "lap"}) {
     for (const char* result : {"done", "failed"}) {
-      CHECK(has_line(text,
-                     "bloomring_test_total{attempt=\"" + std::string(attempt) + "\",result=\"" + result + "\"} 0"));
+      CHECK(
+          has_line(text, "bloomring_test_total{attempt=\"" + std::string(attempt) + "\",result=\"" + result + "\"} 0"));
     }
   }
 }
@@ -154,8 +154,7 @@ TEST_CASE("metrics: a callback writes series that exist only while it is registe
     });
     const std::string text = metrics.text();
     CHECK(has_line(text, R"(bloomring_test_lag{stage="window",partition="3"} 17)"));
-    CHECK(text.find("# TYPE bloomring_test_lag") ==
-          text.rfind("# TYPE bloomring_test_lag"));
+    CHECK(text.find("# TYPE bloomring_test_lag") == text.rfind("# TYPE bloomring_test_lag"));
   }
   CHECK(metrics.text().find("partition=\"3\"") == std::string::npos);
   CHECK(metrics.text().find("partition=\"1\"") != std::string::npos);

@@ -25,7 +25,7 @@ WARM_UP_BOUND_S = 60
 CALM_S = 2
 PROBES_AT_THE_END = 150  # Of each user and replica.
 MERGED_BOUND_S = 120
-END_S = 55               # What the end takes: everything merged, a lap later, and the last questions.
+END_S = 55  # What the end takes: everything merged, a lap later, and the last questions.
 
 
 class Chaos:
@@ -37,7 +37,7 @@ class Chaos:
         self.questions = asking.Questions(self.world, self.load.oracle, self.watch, options.seed)
         self.injected = collections.Counter()
         self.skipped = {}
-        self.recovery_s = collections.defaultdict(list)   # Kind: of the steps that it was in.
+        self.recovery_s = collections.defaultdict(list)  # Kind: of the steps that it was in.
         self._began = time.monotonic()
 
     def say(self, what):
@@ -56,7 +56,9 @@ class Chaos:
                 self.wait_for(self.load.oracle.plays, WARM_UP_BOUND_S, "the first plays are acknowledged")
                 self.recover(WARM_UP_BOUND_S)
                 end = self._began + self.options.minutes * 60 - END_S
-                for step in plan.steps(self.options.seed, self.options.brokers, self.options.only, self.options.minutes > 5):
+                for step in plan.steps(
+                    self.options.seed, self.options.brokers, self.options.only, self.options.minutes > 5
+                ):
                     if time.monotonic() > end:
                         break
                     self.step(step)
@@ -95,6 +97,7 @@ class Chaos:
         def check():
             self.observe()
             return condition()
+
         return self.world.wait_for(check, bound_s, what)
 
     def finish(self):
@@ -106,6 +109,7 @@ class Chaos:
         def all_merged():
             merged.update(self.watch.merged())
             return all(merged.get(p, 0) >= end for p, end in ends.items())
+
         self.wait_for(all_merged, MERGED_BOUND_S, lambda: f"everything is merged: ends {ends}, merged {merged}")
         self.say("everything is merged")
         lap_over = time.monotonic() + 1.5 * worlds.SLOTS * worlds.SLOT_SECONDS
@@ -127,8 +131,13 @@ class Chaos:
         rng = random.Random(f"end {self.options.seed}")
         reasons, probes, positives = collections.Counter(), 0, 0
         everything = sorted(self.load.oracle.everything().items())
-        questions = [(user, sorted(items) + [f"end-{rng.getrandbits(60)}" for _ in range(PROBES_AT_THE_END)]) for user, items in everything]
-        for (user, items), (_, asked), answer in zip(everything, questions, asking.ask(address, questions), strict=True):
+        questions = [
+            (user, sorted(items) + [f"end-{rng.getrandbits(60)}" for _ in range(PROBES_AT_THE_END)])
+            for user, items in everything
+        ]
+        for (user, items), (_, asked), answer in zip(
+            everything, questions, asking.ask(address, questions), strict=True
+        ):
             if answer is None or not answer["complete"]:
                 raise processes.Failed(f"no complete answer for {user} at the end: {answer and answer.get('gaps')}")
             for at, verdict in enumerate(answer["items"]):
@@ -156,7 +165,11 @@ class Chaos:
         rows = [f"{'fault':32} {'times':>5}  {'seconds until all was seen again, worst':>40}"]
         for kind in sorted(set(card[0] for card in plan.LONG_DECK)):
             if self.injected[kind] or kind in self.skipped:
-                worst = f"{max(self.recovery_s[kind]):.1f}" if self.recovery_s[kind] else f"skipped: {self.skipped.get(kind)}"
+                worst = (
+                    f"{max(self.recovery_s[kind]):.1f}"
+                    if self.recovery_s[kind]
+                    else f"skipped: {self.skipped.get(kind)}"
+                )
                 rows.append(f"{kind:32} {self.injected[kind]:5}  {worst:>40}")
         questions, stale = self.questions, sorted(self.questions.staleness_s) or [0]
         rows += [
@@ -167,7 +180,8 @@ class Chaos:
             f"questions {questions.asked}: complete {questions.complete}, incomplete {questions.incomplete}, not answered {questions.unanswered}",
             f"false positives {questions.false_positives} of {questions.probes}",
             f"in calm, oldest acknowledged play not seen yet: {stale[-1]:.2f} s, of {len(questions.staleness_s)} not seen yet",
-            "most memory: " + ", ".join(f"{name} {peak >> 20} MiB" for name, peak in sorted(self.world.resident_max.items())),
+            "most memory: "
+            + ", ".join(f"{name} {peak >> 20} MiB" for name, peak in sorted(self.world.resident_max.items())),
         ]
         return "\n".join(rows)
 
@@ -190,7 +204,9 @@ def hold(options):
 
 
 def parse(arguments=None):
-    parser = argparse.ArgumentParser(prog="tests/chaos/run", description="break everything for a while; ends with 0 when nothing was lost")
+    parser = argparse.ArgumentParser(
+        prog="tests/chaos/run", description="break everything for a while; ends with 0 when nothing was lost"
+    )
     parser.add_argument("--minutes", type=float, default=3)
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 31), help="default: any")
     parser.add_argument("--brokers", type=int, choices=(1, 3), default=3)

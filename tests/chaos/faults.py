@@ -82,7 +82,9 @@ def _with_failing(world, fault, points, lasts_s):
 
 def store_refuses_writes(world, fault):
     n = fault.detail
-    yield from _with_failing(world, fault, f"store.apply:2=fail:{n},store.sync:3=fail:{n},store.advance:2=fail:{n}", fault.for_s)
+    yield from _with_failing(
+        world, fault, f"store.apply:2=fail:{n},store.sync:3=fail:{n},store.advance:2=fail:{n}", fault.for_s
+    )
 
 
 def store_refuses_reads(world, fault):
@@ -107,19 +109,26 @@ def full_disk(world, fault):
 def store_restored(world, fault):
     """The filter store goes back to a backup of a while ago. Every process that follows it notices, ends, and reads the log
     from there; until they are back, answers may lack what was merged since the backup."""
-    yield Until(lambda: fault.target in world.ready, worlds.UP_BOUND_S, f"{fault.target} is up before its store is backed up")
+    yield Until(
+        lambda: fault.target in world.ready, worlds.UP_BOUND_S, f"{fault.target} is up before its store is backed up"
+    )
     world.back_store_up()
     yield fault.for_s
     yield from _end_softly(world, fault.target)
     world.restoring.set()
-    lives = {instance: world.lives[instance] for instance, stage in worlds.STAGES.items() if stage in ("window", "serve")}
+    lives = {
+        instance: world.lives[instance] for instance, stage in worlds.STAGES.items() if stage in ("window", "serve")
+    }
     with contextlib.ExitStack() as followers:
         for instance in lives:
             followers.enter_context(world.may_end(instance))
         world.restore_store()
         world.up(fault.target)
-        yield Until(lambda: world.all_up() and all(world.lives[instance] > life for instance, life in lives.items()),
-                    worlds.UP_BOUND_S, "every follower of the restored store has noticed and is up again")
+        yield Until(
+            lambda: world.all_up() and all(world.lives[instance] > life for instance, life in lives.items()),
+            worlds.UP_BOUND_S,
+            "every follower of the restored store has noticed and is up again",
+        )
     world.restoring.clear()
 
 
@@ -127,7 +136,9 @@ def clock_off(world, fault):
     """Its wall clock is set to a wrong time a moment after it has come up, and to the right one as it comes back."""
     yield from _end_softly(world, fault.target)
     world.up(fault.target, env={"BLOOMRING_CLOCK_STEP": f"{fault.detail}:{CLOCK_STEP_AFTER_MS}"})
-    yield Until(lambda: fault.target in world.ready, worlds.UP_BOUND_S, f"{fault.target} is up, with a clock that will step")
+    yield Until(
+        lambda: fault.target in world.ready, worlds.UP_BOUND_S, f"{fault.target} is up, with a clock that will step"
+    )
     yield CLOCK_STEP_AFTER_MS / 1000 + fault.for_s
     yield from _end_softly(world, fault.target)
     world.up(fault.target)
@@ -259,5 +270,8 @@ def run_step(world, faults, observe):
                 one.done = True
                 skipped.append((one.fault, str(reason)))
         return all(one.done for one in running)
-    world.wait_for(advance, 300, lambda: f"the faults of a step end: {[str(one.fault) for one in running if not one.done]}")
+
+    world.wait_for(
+        advance, 300, lambda: f"the faults of a step end: {[str(one.fault) for one in running if not one.done]}"
+    )
     return skipped

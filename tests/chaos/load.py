@@ -26,8 +26,8 @@ class Oracle:
 
     def __init__(self):
         self._lock = threading.Lock()
-        self._seen = {}     # User: {item: when its first record was acknowledged}.
-        self._recent = []   # (user, item) in the order of acknowledgement.
+        self._seen = {}  # User: {item: when its first record was acknowledged}.
+        self._recent = []  # (user, item) in the order of acknowledgement.
         self._refused = {}  # Bad record: how often it was acknowledged.
 
     def acknowledge(self, plays, refused, now):
@@ -70,11 +70,11 @@ class Load:
 
     def __init__(self, bootstrap, seed):
         self.oracle = Oracle()
-        self.records = 0          # Acknowledged.
+        self.records = 0  # Acknowledged.
         self.batches_failed = 0
         self.bootstrap = bootstrap
         self._rng = random.Random(f"load {seed}")
-        self._sent = []           # Some of what was produced, to be repeated.
+        self._sent = []  # Some of what was produced, to be repeated.
         self._bad = 0
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="load", daemon=True)
@@ -116,8 +116,13 @@ class Load:
         while not self._stop.wait(INTERVAL_S):
             plays, refused, lines = self._batch()
             try:
-                processes.kcat_produce(self.bootstrap, "plays", lines, bound_s=PRODUCE_BOUND_S,
-                                       properties=("message.timeout.ms=30000", "socket.timeout.ms=8000"))
+                processes.kcat_produce(
+                    self.bootstrap,
+                    "plays",
+                    lines,
+                    bound_s=PRODUCE_BOUND_S,
+                    properties=("message.timeout.ms=30000", "socket.timeout.ms=8000"),
+                )
             except processes.Failed:
                 self.batches_failed += 1
                 continue

@@ -12,12 +12,23 @@ BROKERS = 3
 SESSION_TIMEOUT_S = 6
 FAULTS_PER_STEP = 5
 
-INSTANCES = {"merge": ("merge",), "window": ("window-1", "window-2"), "serve": ("serve-0", "serve-1"), "ingest": ("ingest-1",)}
+INSTANCES = {
+    "merge": ("merge",),
+    "window": ("window-1", "window-2"),
+    "serve": ("serve-0", "serve-1"),
+    "ingest": ("ingest-1",),
+}
 
 FAULT_POINTS = {
     "ingest": ("ingest.block_sent", "ingest.acknowledged", "ingest.committed"),
-    "window": ("window.staged", "window.batch_sent", "window.slot_end_sent", "window.slot_end_durable", "window.released",
-               "window.committed"),
+    "window": (
+        "window.staged",
+        "window.batch_sent",
+        "window.slot_end_sent",
+        "window.slot_end_durable",
+        "window.released",
+        "window.committed",
+    ),
     "merge": ("merge.applied", "merge.advanced", "merge.committed"),
 }
 
@@ -25,9 +36,9 @@ FAULT_POINTS = {
 @dataclasses.dataclass(frozen=True)
 class Fault:
     kind: str
-    target: str      # An instance, or broker-N.
-    at_s: float      # After the start of its step.
-    for_s: float     # How long it lasts.
+    target: str  # An instance, or broker-N.
+    at_s: float  # After the start of its step.
+    for_s: float  # How long it lasts.
     detail: str = ""
 
     def __str__(self):

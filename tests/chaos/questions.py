@@ -17,9 +17,9 @@ import time
 import plays
 import processes
 
-FRESH_S = 5                   # Freshness budget of this machine: it is shared with brokers and whatever else runs.
-LAG_MAX_S = 6                 # An answer may be complete and up to 5 s behind the log; a second for our own delays.
-RECOVERY_BOUND_S = 40         # From "everything is up" to "everything acknowledged is seen by every replica".
+FRESH_S = 5  # Freshness budget of this machine: it is shared with brokers and whatever else runs.
+LAG_MAX_S = 6  # An answer may be complete and up to 5 s behind the log; a second for our own delays.
+RECOVERY_BOUND_S = 40  # From "everything is up" to "everything acknowledged is seen by every replica".
 FALSE_POSITIVE_RATE_MAX = 0.01
 USERS_A_ROUND = 8
 ITEMS_A_QUESTION = 60
@@ -30,15 +30,19 @@ TIMEOUT_MS = 1500
 
 def ask(address, questions):
     """Questions (user, items) over one connection: for each the answer, or None where there was none."""
-    lines = "".join(json.dumps({"user": user[1], "items": items} | ({"scene": user[0]} if user[0] else {})) + "\n"
-                    for user, items in questions)
+    lines = "".join(
+        json.dumps({"user": user[1], "items": items} | ({"scene": user[0]} if user[0] else {})) + "\n"
+        for user, items in questions
+    )
     command = [plays.binary(), "query", "--server", address, "--batch", "--timeout-ms", str(TIMEOUT_MS)]
     _, out, _ = processes.run(command, stdin=lines, bound_s=30 + len(questions) * TIMEOUT_MS / 1000, check=False)
     answers = [json.loads(line) for line in out.splitlines()]
     if len(answers) != len(questions):
         return [None] * len(questions)
-    return [None if "error" in answer else plays.checked(answer, user[1], items)
-            for answer, (user, items) in zip(answers, questions, strict=True)]
+    return [
+        None if "error" in answer else plays.checked(answer, user[1], items)
+        for answer, (user, items) in zip(answers, questions, strict=True)
+    ]
 
 
 class Questions:
@@ -49,12 +53,12 @@ class Questions:
         self.violations = []
         self.asked = self.complete = self.incomplete = self.unanswered = 0
         self.probes = self.false_positives = 0
-        self.staleness_s = []      # In calm: how long ago the play was acknowledged that is not seen yet.
+        self.staleness_s = []  # In calm: how long ago the play was acknowledged that is not seen yet.
         self._world = world
         self._oracle = oracle
         self._watch = watch
         self._rng = random.Random(f"questions {seed}")
-        self._established = {}     # (user, item): when a complete answer first called it seen.
+        self._established = {}  # (user, item): when a complete answer first called it seen.
         self._never = 0
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="questions", daemon=True)
@@ -90,7 +94,9 @@ class Questions:
             self.unanswered += answer is None
             self.incomplete += answer is not None
             if calm:
-                self._violate(f"{instance} did not answer completely for {user} while all was well: {answer and answer.get('gaps')}")
+                self._violate(
+                    f"{instance} did not answer completely for {user} while all was well: {answer and answer.get('gaps')}"
+                )
             return
         self.complete += 1
         known = self._oracle.of(user)
@@ -110,9 +116,13 @@ class Questions:
         since = self._established.get(key)
         in_log = self._watch.in_log_since(acknowledged)
         if since is not None and asked_at - since > LAG_MAX_S:
-            self._violate(f"{instance} calls {key} unseen, which was seen {asked_at - since:.1f} s before; acknowledged {age:.1f} s ago")
+            self._violate(
+                f"{instance} calls {key} unseen, which was seen {asked_at - since:.1f} s before; acknowledged {age:.1f} s ago"
+            )
         elif in_log is not None and asked_at - in_log > LAG_MAX_S:
-            self._violate(f"{instance} calls {key} unseen in a complete answer; in the log for {asked_at - in_log:.1f} s at least")
+            self._violate(
+                f"{instance} calls {key} unseen in a complete answer; in the log for {asked_at - in_log:.1f} s at least"
+            )
         elif calm and age > 0:
             self.staleness_s.append(age)
             if age > FRESH_S:

@@ -27,9 +27,9 @@ class Watch:
         self.rounds = 0
         self._world = world
         self._applied = {}
-        self._committed = {}   # Partition: the window stage's, of the round before.
-        self._in_log = []      # (then, since): what was acknowledged until then is in the log since; both rise.
-        self._floor = {}       # (metric, stage, topic, partition): at the last calm moment.
+        self._committed = {}  # Partition: the window stage's, of the round before.
+        self._in_log = []  # (then, since): what was acknowledged until then is in the log since; both rise.
+        self._floor = {}  # (metric, stage, topic, partition): at the last calm moment.
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="watch", daemon=True)
 
@@ -65,7 +65,9 @@ class Watch:
     def _check_custody(self, merged):
         for partition, committed in self._committed.items():
             if partition in merged and committed > merged[partition]:
-                self.violations.append(f"partition {partition}: committed {committed} beyond the watermark {merged[partition]}")
+                self.violations.append(
+                    f"partition {partition}: committed {committed} beyond the watermark {merged[partition]}"
+                )
 
     @staticmethod
     def _highest(maps):
@@ -76,7 +78,9 @@ class Watch:
         return highest
 
     def _learn_log(self, then, ends, found):
-        committed = self._highest(self._by_partition(metrics, "bloomring_committed_offset", stage="ingest") for metrics in found.values())
+        committed = self._highest(
+            self._by_partition(metrics, "bloomring_committed_offset", stage="ingest") for metrics in found.values()
+        )
         reached = {partition: offset for (_, _, partition), offset in committed.items()}
         if ends and all(reached.get(partition, 0) >= end for partition, end in ends.items()):
             self._in_log.append((then, time.monotonic()))
@@ -103,7 +107,9 @@ class Watch:
         restoring = self._world.restoring.is_set()
         if not restoring:
             self._check_custody({partition: offset for (_, _, partition), offset in merged.items()})
-        committed = self._highest(self._by_partition(metrics, "bloomring_committed_offset", stage="window") for metrics in found.values())
+        committed = self._highest(
+            self._by_partition(metrics, "bloomring_committed_offset", stage="window") for metrics in found.values()
+        )
         self._committed = {} if restoring else {partition: offset for (_, _, partition), offset in committed.items()}
         self.rounds += 1
 
@@ -121,7 +127,9 @@ class Watch:
 
     def merged(self):
         """{partition: the merged watermark}, as the window stage sees it."""
-        highest = self._highest(self._by_partition(metrics, "bloomring_merged_offset") for metrics in self._read().values())
+        highest = self._highest(
+            self._by_partition(metrics, "bloomring_merged_offset") for metrics in self._read().values()
+        )
         return {partition: offset for (_, _, partition), offset in highest.items()}
 
     def _run(self):

@@ -30,7 +30,7 @@ SLOTS = 6
 SLOT_SECONDS = 2
 RESTART_DELAY_S = 0.5
 UP_BOUND_S = 90
-START_BOUND_S = 65           # How long a process that starts waits for brokers and store before it gives up.
+START_BOUND_S = 65  # How long a process that starts waits for brokers and store before it gives up.
 END_BOUND_S = 30
 STORE_DISK_BYTES = 192 << 20
 STATE_DISK_BYTES = 64 << 20
@@ -40,8 +40,10 @@ STAGES = {instance: stage for stage, instances in plan.INSTANCES.items() for ins
 GUESTS = {"window-3": "window", "ingest-2": "ingest"}
 
 SETTINGS = {
-    "topics.partitions": PARTITIONS, "topics.plays_partitions": PLAYS_PARTITIONS,
-    "ring.slots": SLOTS, "ring.slot_seconds": SLOT_SECONDS,
+    "topics.partitions": PARTITIONS,
+    "topics.plays_partitions": PLAYS_PARTITIONS,
+    "ring.slots": SLOTS,
+    "ring.slot_seconds": SLOT_SECONDS,
     "memory.limit": "512MiB",
     "state.flush_seconds": 5,
 }
@@ -53,8 +55,11 @@ class SmallDisk:
     def __init__(self, path, size):
         self.path = path
         path.mkdir(parents=True)
-        done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "bloomring-small", str(path)],
-                              check=False, capture_output=True)
+        done = subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", f"size={size}", "bloomring-small", str(path)],
+            check=False,
+            capture_output=True,
+        )
         self.mounted = done.returncode == 0
 
     def fill(self):
@@ -76,23 +81,27 @@ class World:
     def __init__(self, folder, brokers=plan.BROKERS):
         self.folder = pathlib.Path(folder)
         self.server = kafka_server.KafkaServer(
-            kafka_server.VERSIONS[0], self.folder / "kafka", brokers, heap="256m" if brokers > 1 else "384m",
+            kafka_server.VERSIONS[0],
+            self.folder / "kafka",
+            brokers,
+            heap="256m" if brokers > 1 else "384m",
             # Leaders go back to the broker that was first in the list by themselves, soon after it is back.
-            properties={"leader.imbalance.check.interval.seconds": 4, "leader.imbalance.per.broker.percentage": 0})
-        self.ready = {}                       # Instance: its addresses, while it is up as far as we know.
-        self.lives = collections.Counter()    # Instance: how often it was started.
-        self.resident_max = {}                # Instance: most bytes resident, over all its lives.
-        self.ended_alone = []                 # (instance, exit code, its last line), where faults allowed it.
+            properties={"leader.imbalance.check.interval.seconds": 4, "leader.imbalance.per.broker.percentage": 0},
+        )
+        self.ready = {}  # Instance: its addresses, while it is up as far as we know.
+        self.lives = collections.Counter()  # Instance: how often it was started.
+        self.resident_max = {}  # Instance: most bytes resident, over all its lives.
+        self.ended_alone = []  # (instance, exit code, its last line), where faults allowed it.
         self.leader_moves = self.coordinator_moves = 0
-        self._leaders = {}                    # (topic, partition): broker.
+        self._leaders = {}  # (topic, partition): broker.
         self.stalled = set()
-        self.restoring = threading.Event()    # The filter store went back, and not everybody has noticed.
+        self.restoring = threading.Event()  # The filter store went back, and not everybody has noticed.
         self.disks = {}
         self._wanted = {}
         self._env = {}
-        self._changes = {}                    # Instance: settings of its next start.
+        self._changes = {}  # Instance: settings of its next start.
         self._restart_at = {}
-        self._grace_until = 0                 # Who began while brokers were away may still give up until then.
+        self._grace_until = 0  # Who began while brokers were away may still give up until then.
         self._may_end = collections.Counter()  # Instance or "*": faults under way that let it end.
         self._processes = {}
         self._stack = contextlib.ExitStack()
@@ -127,7 +136,11 @@ class World:
         if instance in self.disks:
             changes["state.path"] = str(self.disks[instance].path / "state")
         if instance.startswith("serve-"):
-            changes |= {"serve.replica_index": int(instance[-1]), "serve.replica_count": 2, "serve.replication_factor": 2}
+            changes |= {
+                "serve.replica_index": int(instance[-1]),
+                "serve.replica_count": 2,
+                "serve.replication_factor": 2,
+            }
         return changes
 
     def up(self, instance, env=None, changes=None):
@@ -190,7 +203,11 @@ class World:
 
     def make_twin(self, instance):
         """Another process of the same instance with a disk of its own, not started and not supervised."""
-        changes = {**self.settings(instance), "state.path": str(self.folder / f"{instance}-twin" / "state"), "instance": instance}
+        changes = {
+            **self.settings(instance),
+            "state.path": str(self.folder / f"{instance}-twin" / "state"),
+            "instance": instance,
+        }
         path = chain.write_config(self.folder, self.server.bootstrap, f"{instance}-twin", changes)
         command = [plays.binary(), "run", "--config", path, "--stages", STAGES[instance]]
         return processes.Process(f"{instance}-twin", command, self.folder)
@@ -230,7 +247,9 @@ class World:
     def _start(self, instance):
         self._restart_at.pop(instance, None)
         self.ready.pop(instance, None)
-        chain.write_config(self.folder, self.server.bootstrap, instance, {**self.settings(instance), **self._changes[instance]})
+        chain.write_config(
+            self.folder, self.server.bootstrap, instance, {**self.settings(instance), **self._changes[instance]}
+        )
         self.lives[instance] += 1
         self._processes[instance].start(self._env[instance])
 
@@ -260,9 +279,11 @@ class World:
 
     def wait_for(self, condition, bound_s, what):
         """processes.wait_for() with supervision."""
+
         def check():
             self.tick()
             return condition()
+
         return processes.wait_for(check, bound_s, what)
 
     def all_up(self):
@@ -274,13 +295,17 @@ class World:
 
     def _who_is_down(self):
         down = [instance for instance, wanted in self._wanted.items() if wanted and instance not in self.ready]
-        return "everything is up" + "".join("\n" + self._processes[instance].describe("is not ready") for instance in down)
+        return "everything is up" + "".join(
+            "\n" + self._processes[instance].describe("is not ready") for instance in down
+        )
 
     # --- brokers ---
 
     def metadata(self):
         """What the cluster says about itself, or None while it does not answer."""
-        code, out, _ = processes.run(["kcat", "-L", "-J", "-m", "3", "-b", self.server.bootstrap], bound_s=20, check=False)
+        code, out, _ = processes.run(
+            ["kcat", "-L", "-J", "-m", "3", "-b", self.server.bootstrap], bound_s=20, check=False
+        )
         metadata = json.loads(out) if code == 0 else None
         if metadata:
             self._count_moves(metadata)
@@ -290,8 +315,11 @@ class World:
         metadata = self.metadata()
         if not metadata or len(metadata["brokers"]) < self.server.brokers:
             return False
-        return all(len(partition["isrs"]) == len(partition["replicas"]) and partition["leader"] >= 0
-                   for topic in metadata["topics"] for partition in topic["partitions"])
+        return all(
+            len(partition["isrs"]) == len(partition["replicas"]) and partition["leader"] >= 0
+            for topic in metadata["topics"]
+            for partition in topic["partitions"]
+        )
 
     def _count_moves(self, metadata):
         for topic in metadata["topics"]:

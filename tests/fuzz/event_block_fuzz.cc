@@ -8,7 +8,8 @@ using namespace bloomring::fuzz;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view input(reinterpret_cast<const char*>(data), size);
-  BLOOMRING_CHECK(!EventBlockReader::open(input, kPartition, kPartitionCount).ok() || size > 4, "a block has a checksum");
+  BLOOMRING_CHECK(!EventBlockReader::open(input, kPartition, kPartitionCount).ok() || size > 4,
+                  "a block has a checksum");
   const std::string block = sealed(input, kEventBlockKind);
   auto reader = EventBlockReader::open(block, kPartition, kPartitionCount);
   if (!reader.ok()) {

@@ -20,7 +20,8 @@ void expect_covers(std::string_view whole, std::string_view part) {
   BLOOMRING_CHECK(decode(parse(whole, kFuzzKey, Checksum::kVerify).value(), all).ok(), "decodes");
   BLOOMRING_CHECK(decode(parse(part, kFuzzKey, Checksum::kVerify).value(), some).ok(), "decodes");
   const auto covered = [&](uint64_t fingerprint, uint32_t bits, const Fingerprints& set, uint32_t set_bits) {
-    return !set.empty() && set_bits <= bits && std::binary_search(set.begin(), set.end(), fingerprint >> (bits - set_bits));
+    return !set.empty() && set_bits <= bits &&
+           std::binary_search(set.begin(), set.end(), fingerprint >> (bits - set_bits));
   };
   const auto expect = [&](const Fingerprints& set, uint32_t bits) {
     for (const uint64_t fingerprint : set) {

@@ -1,9 +1,8 @@
 // Any bytes as a snapshot: refused with a reason, or exactly what the encoder would have written; and what is taken can
 // be asked about, whatever its filters hold.
-#include "serving/snapshot.h"
-
 #include <array>
 
+#include "serving/snapshot.h"
 #include "serving/snapshot_filter.h"
 #include "tests/fuzz/sealed.h"
 

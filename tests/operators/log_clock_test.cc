@@ -1,6 +1,6 @@
-#include <catch2/catch.hpp>
-
 #include "operators/log_clock.h"
+
+#include <catch2/catch.hpp>
 
 namespace bloomring {
 

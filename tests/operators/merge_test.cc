@@ -24,8 +24,11 @@ struct Rig {
 
   Merge merge() { return Merge({kPartition, 1}, calendar, store, *store.read_watermark(kPartition)); }
 
-  static DrainHeader header(int64_t from, int64_t to) { return {kPartition, 1, {Offset(from), Offset(to)}, DrainAttempt::kFirst}; }
-  static std::string batch(int64_t from, int64_t to, std::vector<DrainedPlay> plays, std::vector<DrainedForget> forgets = {}) {
+  static DrainHeader header(int64_t from, int64_t to) {
+    return {kPartition, 1, {Offset(from), Offset(to)}, DrainAttempt::kFirst};
+  }
+  static std::string batch(int64_t from, int64_t to, std::vector<DrainedPlay> plays,
+                           std::vector<DrainedForget> forgets = {}) {
     std::sort(forgets.begin(), forgets.end());
     UserBatchBuilder builder;
     std::sort(plays.begin(), plays.end());
@@ -56,7 +59,9 @@ struct Rig {
 DrainedForget forget(const std::string& item, int64_t time_ms, int64_t offset) {
   return {false, false, item_hash(item), time_ms, Offset(offset)};
 }
-DrainedForget forget_all(int64_t time_ms, int64_t offset) { return {true, false, ItemHash(0), time_ms, Offset(offset)}; }
+DrainedForget forget_all(int64_t time_ms, int64_t offset) {
+  return {true, false, ItemHash(0), time_ms, Offset(offset)};
+}
 DrainedPlay play(const std::string& item, int64_t time_ms) { return DrainedPlay::at(time_ms, item_hash(item)); }
 
 }  // namespace
@@ -113,7 +118,9 @@ TEST_CASE("merge: batches of a range that is merged already cost the store nothi
   CHECK(merge.stats().records_covered == 1);
 }
 
-TEST_CASE("merge: a slot end moves nothing unless all of its batches were seen, since they may be lost or in a store that is gone") {
+TEST_CASE(
+    "merge: a slot end moves nothing unless all of its batches were seen, since they may be lost or in a store that is "
+    "gone") {
   Rig rig;
   Merge merge = rig.merge();
   REQUIRE(merge.apply(Rig::batch(0, 5, {play("b", kNowMs)}), kNowMs, rig.detail).ok());
@@ -164,7 +171,10 @@ TEST_CASE("merge: everything forgotten takes the filters up to its period along,
   REQUIRE(merge.apply(forgetting, kNowMs, rig.detail).ok());
   CHECK(rig.filters(last_month_ms).empty());
   CHECK(rig.items(kNowMs) == 1);
-  REQUIRE(merge.apply(Rig::batch(9, 12, {play("a", last_month_ms), play("b", kNowMs), play("d", kNowMs + 2)}), kNowMs, rig.detail).ok());
+  REQUIRE(merge
+              .apply(Rig::batch(9, 12, {play("a", last_month_ms), play("b", kNowMs), play("d", kNowMs + 2)}), kNowMs,
+                     rig.detail)
+              .ok());
   REQUIRE(merge.apply(forgetting, kNowMs, rig.detail).ok());  // Again, after what came later.
   CHECK(rig.filters(last_month_ms).empty());
   CHECK(rig.items(kNowMs) == 2);
@@ -182,7 +192,8 @@ TEST_CASE("merge: a late forget reaches to the beginning of its period, since la
   REQUIRE(merge.apply(Rig::batch(5, 9, {}, {late}), kNowMs, rig.detail).ok());
   CHECK(rig.items(kNowMs) == 1);
   CHECK(rig.filters(last_month_ms).empty() == everything);
-  CHECK((everything ? rig.forgotten().everything_ms() : rig.forgotten().find(item_hash("a"))->forgotten_ms) == month_start_ms - 1);
+  CHECK((everything ? rig.forgotten().everything_ms() : rig.forgotten().find(item_hash("a"))->forgotten_ms) ==
+        month_start_ms - 1);
 }
 
 TEST_CASE("merge: a forget that comes behind what was logged after it and is merged is treated as a late one") {
@@ -204,7 +215,8 @@ TEST_CASE("merge: a forget beyond retention is no news") {
 TEST_CASE("merge: batches cut by failures of the store and taken again end as if nothing had happened") {
   const std::vector<std::string> records = {
       Rig::batch(0, 5, {play("a", kNowMs - 9), play("b", kNowMs - 8)}),
-      Rig::batch(5, 9, {play("a", kNowMs + 1), play("c", kNowMs - 1)}, {forget("a", kNowMs, 6), forget_all(kNowMs - 5, 7)}),
+      Rig::batch(5, 9, {play("a", kNowMs + 1), play("c", kNowMs - 1)},
+                 {forget("a", kNowMs, 6), forget_all(kNowMs - 5, 7)}),
       Rig::batch(9, 12, {play("b", kNowMs - 6), play("d", kNowMs + 2)}, {forget("d", kNowMs + 1, 10)}),
   };
   const auto outcome = [&](bool failures) {

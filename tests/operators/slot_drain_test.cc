@@ -58,7 +58,8 @@ struct Staged {
   void event(StagedHour& into, EventKind kind, const std::string& user, const std::string& item, int64_t time_ms) {
     EventBlockBuilder builder;
     const UserKey key("", user);
-    builder.add(key.bytes(), user_hash(key.bytes()), {kind, kind == EventKind::kForgetAll ? ItemHash(0) : item_hash(item), time_ms});
+    builder.add(key.bytes(), user_hash(key.bytes()),
+                {kind, kind == EventKind::kForgetAll ? ItemHash(0) : item_hash(item), time_ms});
     REQUIRE(store.stage(into.hour, into.range.to, builder.finish(PartitionId(0), kPartitions), {}).ok());
     into.range.to = Offset(into.range.to.value + 1);
     ++into.events;

@@ -22,7 +22,8 @@ MergedWatermark merged(int64_t offset) {
 
 }  // namespace
 
-TEST_CASE("window start: with its disk a partition continues at its applied offset, after a look at the record before it") {
+TEST_CASE(
+    "window start: with its disk a partition continues at its applied offset, after a look at the record before it") {
   const auto start = decide_window_start({local(100, 250), merged(150), Offset(0), Offset(300)});
   REQUIRE(start.ok());
   CHECK(start->resume);
@@ -38,7 +39,8 @@ TEST_CASE("window start: without its disk a partition reads from the merged wate
   CHECK(start->base == Offset(150));
 }
 
-TEST_CASE("window start: the first start reads the log from its start, and what is gone before it does not count as lost") {
+TEST_CASE(
+    "window start: the first start reads the log from its start, and what is gone before it does not count as lost") {
   const auto start = decide_window_start({std::nullopt, std::nullopt, Offset(40), Offset(300)});
   REQUIRE(start.ok());
   CHECK(start->read_from == Offset(40));
@@ -59,7 +61,9 @@ TEST_CASE("window start: a filter store that went back to a backup makes the par
   CHECK(start->read_from == Offset(120));
 }
 
-TEST_CASE("window start: events that are neither merged nor in the log stop the partition with their number and the way out") {
+TEST_CASE(
+    "window start: events that are neither merged nor in the log stop the partition with their number and the way "
+    "out") {
   const auto start = decide_window_start({std::nullopt, merged(100), Offset(175), Offset(300)});
   REQUIRE(start.code() == Code::kFatal);
   CHECK(start.status().message().find("75 records") != std::string::npos);
@@ -74,7 +78,8 @@ TEST_CASE("window start: a log that ends before the watermark is another log and
   CHECK(decide_window_start({std::nullopt, merged(400), Offset(0), Offset(300)}).code() == Code::kFatal);
 }
 
-TEST_CASE("window start: a log that ends before what was read once stops the partition with the number and the way out") {
+TEST_CASE(
+    "window start: a log that ends before what was read once stops the partition with the number and the way out") {
   const auto start = decide_window_start({local(100, 350), merged(150), Offset(0), Offset(300)});
   REQUIRE(start.code() == Code::kFatal);
   CHECK(start.status().message().find("50 records or more are lost") != std::string::npos);
@@ -85,7 +90,8 @@ TEST_CASE("window start: a log that ends before what was read once stops the par
   CHECK(accepted->read_from == Offset(150));
 }
 
-TEST_CASE("window start: records that retention removed before they were read are counted, and what is staged is kept") {
+TEST_CASE(
+    "window start: records that retention removed before they were read are counted, and what is staged is kept") {
   const auto start = decide_window_start({local(100, 160), merged(120), Offset(170), Offset(300)});
   REQUIRE(start.code() == Code::kFatal);
   CHECK(start.status().message().find("10 records of user-events from offset 160") != std::string::npos);

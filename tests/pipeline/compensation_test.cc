@@ -31,10 +31,12 @@ class Scenario {
     log_.trouble = 0;
     WindowTaskConfig window;
     window.window = {kPartition, 1, ring_, {}, 0.5};
-    window_ = std::make_unique<WindowTask>(window, clock_, std::make_unique<SimWindowStore>(disk_), Ring(ring_, Offset(0)), filters_,
-                                           source("window", "user-events", Offset(0)), std::make_unique<SimSink>(log_));
+    window_ = std::make_unique<WindowTask>(window, clock_, std::make_unique<SimWindowStore>(disk_),
+                                           Ring(ring_, Offset(0)), filters_, source("window", "user-events", Offset(0)),
+                                           std::make_unique<SimSink>(log_));
     start_merge(Offset(0));
-    held_ = std::make_shared<HeldPartition>(kPartition, RecentPlaysConfig{ring_.slot_ms, 64 << 20}, calendar_, Offset(0));
+    held_ =
+        std::make_shared<HeldPartition>(kPartition, RecentPlaysConfig{ring_.slot_ms, 64 << 20}, calendar_, Offset(0));
     replica_ = std::make_unique<ReplicaTask>(ReplicaTaskConfig{1, ring_.slot_ms * kSlots}, held_, filters_,
                                              source("serve", "user-events", Offset(0)), Offset(0), Offset(0));
   }
@@ -54,7 +56,9 @@ class Scenario {
   }
 
   // The wall clock of the window process is wrong by so many hours.
-  void set_window_clock_off(double hours) { window_clock_off_ms_ = static_cast<int64_t>(hours * static_cast<double>(kHourMs)); }
+  void set_window_clock_off(double hours) {
+    window_clock_off_ms_ = static_cast<int64_t>(hours * static_cast<double>(kHourMs));
+  }
   void pause_merging() { merging_ = false; }
   void resume_merging() { merging_ = true; }
   // The batches that nobody has read leave their topic: merging goes on behind a gap.
@@ -155,7 +159,8 @@ TEST_CASE("compensation: an hour is drained in the hour after it, once, when all
   run.expect_all_in_filter();
 }
 
-TEST_CASE("compensation: what the first run could not bring into the filters is drained again an hour later, and counted") {
+TEST_CASE(
+    "compensation: what the first run could not bring into the filters is drained again an hour later, and counted") {
   Scenario run;
   run.play("a");
   run.pause_merging();
@@ -173,7 +178,8 @@ TEST_CASE("compensation: what the first run could not bring into the filters is 
   CHECK(run.drains(DrainAttempt::kLap) == 0);
 }
 
-TEST_CASE("compensation: a slot that missed both runs is drained a lap later with the data that joined it, and counted") {
+TEST_CASE(
+    "compensation: a slot that missed both runs is drained a lap later with the data that joined it, and counted") {
   Scenario run;
   run.play("a");
   run.pause_merging();
@@ -193,7 +199,9 @@ TEST_CASE("compensation: a slot that missed both runs is drained a lap later wit
   run.expect_all_in_filter();
 }
 
-TEST_CASE("compensation: while the filter store is down for hours plays are seen, slots queue and nothing is drained in vain") {
+TEST_CASE(
+    "compensation: while the filter store is down for hours plays are seen, slots queue and nothing is drained in "
+    "vain") {
   Scenario run;
   run.play("before");
   run.advance_to(1.9);

@@ -1,6 +1,7 @@
 // Custody: the committed offset of user-events never passes an event that is not merged, and nothing is lost, whatever
 // the order of blocks, time, acknowledgements, merges, crashes and backups. The window task with its ring, over the
-// simulation's log and disk, with a merger that merges the slot ends of the log whenever and in whatever order it likes.
+// simulation's log and disk, with a merger that merges the slot ends of the log whenever and in whatever order it
+// likes.
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <set>
@@ -84,7 +85,8 @@ class CustodyWorld {
     REQUIRE(start.ok());
     if (!start->resume) REQUIRE(store->clear().ok());
     const bool restore = start->resume && !facts.local->hours.empty();
-    Ring ring = restore ? *Ring::restore(ring_, *facts.local) : Ring(ring_, start->resume ? facts.local->applied : start->base, start->first_hour);
+    Ring ring = restore ? *Ring::restore(ring_, *facts.local)
+                        : Ring(ring_, start->resume ? facts.local->applied : start->base, start->first_hour);
     WindowTaskConfig config;
     config.window = {kPartition, 1, ring_, {}, 0.5};
     config.blocks_per_step = 4;
@@ -145,13 +147,15 @@ class CustodyWorld {
     return true;
   }
 
-  // FAULT: the filter store goes back to its last backup, and the batches that were merged since are gone with their log.
+  // FAULT: the filter store goes back to its last backup, and the batches that were merged since are gone with their
+  // log.
   void go_back() {
     ++backups;
     REQUIRE(filters_.advance(kPartition, backup_.watermark.value_or(MergedWatermark{})).ok());
     merged_ = backup_.merged;
     log_.partition(kBatches, kPartition).clear();
-    log_.committed("window", kEvents, kPartition) = -1;  // Of the time before; no later one may pass what is unmerged now.
+    log_.committed("window", kEvents, kPartition) =
+        -1;  // Of the time before; no later one may pass what is unmerged now.
     gone_back_ = true;
   }
 

@@ -32,7 +32,9 @@ struct CountingStore final : FilterStore {
   Result<std::optional<MergedWatermark>> read_watermark(PartitionId) override {
     return std::optional(MergedWatermark{Offset(42), {}, {}});
   }
-  Status read(std::string_view, std::span<const PeriodIndex>, std::vector<StoredFilter>&, Forgotten&) override { return {}; }
+  Status read(std::string_view, std::span<const PeriodIndex>, std::vector<StoredFilter>&, Forgotten&) override {
+    return {};
+  }
   Status read_forgotten(std::span<const std::string_view>, std::vector<Forgotten>&) override { return {}; }
   Status refresh() override { return {}; }
   Status scan(const std::function<bool(const StoredFilter&, std::string_view)>&) override { return {}; }
@@ -74,7 +76,8 @@ TEST_CASE("lease: one that has run out is not renewed, only taken anew") {
   CHECK(lease.renew());
 }
 
-TEST_CASE("lease: a stalled member sends no record until it has partitions anew, and hears acknowledgements all the time") {
+TEST_CASE(
+    "lease: a stalled member sends no record until it has partitions anew, and hears acknowledgements all the time") {
   ManualClock clock(1000);
   Lease lease(clock, kLengthMs);
   int sent = 0;

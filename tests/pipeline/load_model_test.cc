@@ -1,12 +1,12 @@
 // The laws of generated load: deterministic, ordered, exact in number, and shaped as it says.
-#include <catch2/catch.hpp>
+#include "pipeline/load_model.h"
+
 #include <algorithm>
+#include <catch2/catch.hpp>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <vector>
-
-#include "pipeline/load_model.h"
 
 using namespace bloomring;
 

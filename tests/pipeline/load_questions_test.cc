@@ -1,8 +1,9 @@
 // The laws of the questions of a load test: users by their plays, candidates within bounds, what is called played was.
 #include "pipeline/load_questions.h"
 
-#include <catch2/catch.hpp>
 #include <unistd.h>
+
+#include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -47,7 +48,8 @@ std::vector<std::string> items_of(const LoadQuestion& question) {
 // A file that is gone at the end.
 class TemporaryFile {
  public:
-  explicit TemporaryFile(const std::string& text) : path_(std::filesystem::temp_directory_path() / "load_questions_XXXXXX") {
+  explicit TemporaryFile(const std::string& text)
+      : path_(std::filesystem::temp_directory_path() / "load_questions_XXXXXX") {
     std::string name = path_.string();
     const int fd = mkstemp(name.data());
     REQUIRE(fd >= 0);
@@ -114,7 +116,9 @@ TEST_CASE("load questions: users are asked about as often as they play") {
 }
 
 TEST_CASE("load questions: a user who has played little is asked about all of it") {
-  TemporaryFile file("{\"user\":\"a\",\"item\":\"v1\",\"time\":1}\n{\"user\":\"a\",\"item\":\"v1\",\"time\":2}\n{\"user\":\"a\",\"item\":7,\"time\":2}\n");
+  TemporaryFile file(
+      "{\"user\":\"a\",\"item\":\"v1\",\"time\":1}\n{\"user\":\"a\",\"item\":\"v1\",\"time\":2}\n{\"user\":\"a\","
+      "\"item\":7,\"time\":2}\n");
   const PlayedItems items = PlayedItems::from_file(file.path()).value();
   CHECK(items.users() == 1);
   CHECK(items.plays() == 3);
@@ -124,7 +128,8 @@ TEST_CASE("load questions: a user who has played little is asked about all of it
   questions.next(question);
   REQUIRE(question.played.size() == 2);
   const std::vector<std::string> asked = items_of(question);
-  CHECK(std::set<std::string>{asked[question.played[0]], asked[question.played[1]]} == std::set<std::string>{"7", "v1"});
+  CHECK(std::set<std::string>{asked[question.played[0]], asked[question.played[1]]} ==
+        std::set<std::string>{"7", "v1"});
 }
 
 TEST_CASE("load questions: a file with a line that is no play is refused with its number") {

@@ -8,7 +8,8 @@ namespace {
 
 constexpr uint64_t kMiB = 1 << 20;
 
-Settings with(uint64_t limit_mib, std::vector<Stage> stages = {Stage::kIngest, Stage::kWindow, Stage::kMerge, Stage::kServe}) {
+Settings with(uint64_t limit_mib,
+              std::vector<Stage> stages = {Stage::kIngest, Stage::kWindow, Stage::kMerge, Stage::kServe}) {
   Settings settings;
   settings.memory.limit = limit_mib * kMiB;
   settings.stages = std::move(stages);
@@ -67,7 +68,8 @@ TEST_CASE("memory plan: a process has the parts of its stages and no others") {
   CHECK(ingest.of(MemoryUse::kSendQueue) > 0);
 }
 
-TEST_CASE("memory plan: what is over goes where it is of use: caches and recent plays, not queues that are large enough") {
+TEST_CASE(
+    "memory plan: what is over goes where it is of use: caches and recent plays, not queues that are large enough") {
   const MemoryPlan small = plan_of(with(2048)), large = plan_of(with(65536));
   CHECK(large.of(MemoryUse::kSendQueue) == 256 * kMiB);
   CHECK(large.of(MemoryUse::kIngestQueue) == 10 * 64 * kMiB);
@@ -91,7 +93,8 @@ TEST_CASE("memory plan: a limit that is too small is refused with the least that
   const auto plan = plan_memory(settings);
   REQUIRE(plan.code() == Code::kInvalid);
   const uint64_t least = least_mib(settings);
-  CHECK_THAT(plan.status().message(), Catch::Contains("is 256 MiB; it must be at least " + std::to_string(least) + " MiB"));
+  CHECK_THAT(plan.status().message(),
+             Catch::Contains("is 256 MiB; it must be at least " + std::to_string(least) + " MiB"));
   CHECK_THAT(plan.status().message(), Catch::Contains("50 partitions") && Catch::Contains("50 MiB for recent plays") &&
                                           Catch::Contains("memory.partitions"));
 }

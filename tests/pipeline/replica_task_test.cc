@@ -1,6 +1,7 @@
+#include "pipeline/replica_task.h"
+
 #include <catch2/catch.hpp>
 
-#include "pipeline/replica_task.h"
 #include "state/memory_filter_store.h"
 
 namespace bloomring {

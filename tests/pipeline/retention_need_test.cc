@@ -20,7 +20,8 @@ TEST_CASE("retention: the log must outlast a lap, the hour before it and the two
   CHECK(check("-1", "-1").empty());
   const auto found = check(std::to_string(9 * kHourMs - 1), "-1");
   REQUIRE(found.size() == 1);
-  CHECK_THAT(found[0], Catch::Contains("shorter than the ring needs: 6 slots of a lap and 3 more, 3600 s each, make 9 h"));
+  CHECK_THAT(found[0],
+             Catch::Contains("shorter than the ring needs: 6 slots of a lap and 3 more, 3600 s each, make 9 h"));
   RingSettings quick;
   quick.slot_seconds = 4;
   CHECK(check("36000", "-1", quick).empty());

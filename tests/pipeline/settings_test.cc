@@ -172,8 +172,10 @@ TEST_CASE("settings: one number bounds all memory, and one that is too small is 
   CHECK(load({})->settings.memory.limit == 2048ull << 20);
   CHECK(load({{"memory.limit", "1536MiB"}})->settings.memory.limit == 1536ull << 20);
   CHECK_THAT(complaint({{"memory.limit", "128MiB"}}),
-             Catch::StartsWith("--memory.limit: memory.limit is 128 MiB; it must be at least ") && Catch::Contains("50 partitions"));
-  CHECK_THAT(complaint({{"memory.limit", "lots"}}), Catch::Contains("a number of bytes in [64MiB, 1024GiB], as 512MiB or 2GiB"));
+             Catch::StartsWith("--memory.limit: memory.limit is 128 MiB; it must be at least ") &&
+                 Catch::Contains("50 partitions"));
+  CHECK_THAT(complaint({{"memory.limit", "lots"}}),
+             Catch::Contains("a number of bytes in [64MiB, 1024GiB], as 512MiB or 2GiB"));
   const auto tuned = load({{"kafka.properties", "{queued.max.messages.kbytes: 65536}"}});
   REQUIRE(tuned.ok());
   REQUIRE(tuned->warnings.size() == 1);

@@ -27,17 +27,27 @@ def declare(messages):
             message.field.add(name=field, number=number, type=kind, label=label, type_name=type_name or None)
     pool = descriptor_pool.DescriptorPool()
     pool.Add(file)
-    return [message_factory.MessageFactory(pool).GetPrototype(pool.FindMessageTypeByName(f"r.{name}")) for name in messages]
+    return [
+        message_factory.MessageFactory(pool).GetPrototype(pool.FindMessageTypeByName(f"r.{name}")) for name in messages
+    ]
 
 
 def main(address, user, *items):
-    request_class, response_class, *_ = declare({
-        "Request": [("file_containing_symbol", 4, STRING, OPTIONAL, ""), ("list_services", 7, STRING, OPTIONAL, "")],
-        "Response": [("files", 4, MESSAGE, OPTIONAL, ".r.Files"), ("services", 6, MESSAGE, OPTIONAL, ".r.Services")],
-        "Files": [("descriptors", 1, BYTES, REPEATED, "")],
-        "Services": [("service", 1, MESSAGE, REPEATED, ".r.Service")],
-        "Service": [("name", 1, STRING, OPTIONAL, "")],
-    })
+    request_class, response_class, *_ = declare(
+        {
+            "Request": [
+                ("file_containing_symbol", 4, STRING, OPTIONAL, ""),
+                ("list_services", 7, STRING, OPTIONAL, ""),
+            ],
+            "Response": [
+                ("files", 4, MESSAGE, OPTIONAL, ".r.Files"),
+                ("services", 6, MESSAGE, OPTIONAL, ".r.Services"),
+            ],
+            "Files": [("descriptors", 1, BYTES, REPEATED, "")],
+            "Services": [("service", 1, MESSAGE, REPEATED, ".r.Service")],
+            "Service": [("name", 1, STRING, OPTIONAL, "")],
+        }
+    )
     with grpc.insecure_channel(address) as channel:
         reflect = channel.stream_stream(REFLECTION, request_class.SerializeToString, response_class.FromString)
         requests = [request_class(list_services="*"), request_class(file_containing_symbol=SERVICE)]

@@ -22,8 +22,10 @@ COMMITTED = "bloomring_committed_offset"
 def config(folder, bootstrap, instance, changes=None):
     """The file of one process, with changes by key ({"ring.slots": 3}). JSON is YAML, so the standard library writes it."""
     settings = {
-        "kafka": {"bootstrap": bootstrap,
-                  "properties": {"session.timeout.ms": SESSION_TIMEOUT_MS, "heartbeat.interval.ms": 500}},
+        "kafka": {
+            "bootstrap": bootstrap,
+            "properties": {"session.timeout.ms": SESSION_TIMEOUT_MS, "heartbeat.interval.ms": 500},
+        },
         "topics": {"plays": "plays", "partitions": PARTITIONS, "replication": 1},
         "ring": {"slots": SLOTS, "slot_seconds": SLOT_SECONDS},
         "filter": {"time_zone": "UTC"},
@@ -62,12 +64,21 @@ class Chain:
         self._ready = {}
 
     def make_topics(self):
-        processes.run([plays.binary(), "topics", "--config", write_config(self.folder, self.bootstrap, "topics"), "--execute"])
+        processes.run(
+            [plays.binary(), "topics", "--config", write_config(self.folder, self.bootstrap, "topics"), "--execute"]
+        )
 
     def __enter__(self):
         with contextlib.ExitStack() as stack:
             for instance, stage in self._instances.items():
-                command = [plays.binary(), "run", "--config", write_config(self.folder, self.bootstrap, instance), "--stages", stage]
+                command = [
+                    plays.binary(),
+                    "run",
+                    "--config",
+                    write_config(self.folder, self.bootstrap, instance),
+                    "--stages",
+                    stage,
+                ]
                 for key, value in self._settings.get(instance, {}).items():
                     command += ["--set", f"{key}={value}"]
                 self._processes[instance] = stack.enter_context(processes.Process(instance, command, self.folder))
@@ -142,12 +153,15 @@ class Chain:
 
     def wait_until_committed(self, stage, topic, bound_s):
         """Until a stage has committed everything that its topic holds now."""
-        ends = {partition: end for partition, end in processes.end_offsets(self.bootstrap, topic, PARTITIONS).items() if end}
+        ends = {
+            partition: end for partition, end in processes.end_offsets(self.bootstrap, topic, PARTITIONS).items() if end
+        }
         last = {}
 
         def done():
             last.update(self.committed(stage, topic))
             return all(last.get(partition, 0) >= end for partition, end in ends.items())
+
         processes.wait_for(done, bound_s, lambda: f"{stage} has committed {topic}: ends {ends}, committed {last}")
 
     def wait_until_merged(self, bound_s=180):

@@ -17,8 +17,9 @@ class Installation:
         self.folder = folder / name
         self.folder.mkdir()
         settings = chain.config(self.folder, bootstrap, name)
-        settings["topics"].update(plays=f"plays-{name}", user_events=self.events, user_batches=f"batches-{name}",
-                                  dead=f"dead-{name}")
+        settings["topics"].update(
+            plays=f"plays-{name}", user_events=self.events, user_batches=f"batches-{name}", dead=f"dead-{name}"
+        )
         settings["kafka"]["group_prefix"] = name
         settings["ring"]["slot_seconds"] = slot_seconds
         settings["state"]["path"] = str(self.folder / "state")
@@ -52,10 +53,16 @@ class Installation:
 
     def wait_until_ingested(self, process, ready, plays_sent):
         """Until the process has read so many plays since its start, and committed them behind acknowledged blocks."""
+
         def total(name, **labels):
             return sum(processes.values(processes.metrics(ready["admin"]), name, **labels))
-        process.wait_until(lambda: total("bloomring_ingest_records_total") >= plays_sent, 60, "the plays to be ingested")
-        process.wait_until(lambda: total("bloomring_custody_lag_records", stage="ingest") == 0, 60, "the plays to be committed")
+
+        process.wait_until(
+            lambda: total("bloomring_ingest_records_total") >= plays_sent, 60, "the plays to be ingested"
+        )
+        process.wait_until(
+            lambda: total("bloomring_custody_lag_records", stage="ingest") == 0, 60, "the plays to be committed"
+        )
 
     def wait_until_merged(self, process, items):
         """Until the filters of all users together hold so many items, and the store is sound. The last look at it."""
@@ -64,12 +71,15 @@ class Installation:
         def merged():
             checked.update(json.loads(self.command("store", "check")[1]))
             return checked["items"] >= items
+
         process.wait_until(merged, 60, f"{items} items to be in the filters")
         return checked
 
     def wait_until_answered(self, process, grpc, items, reasons, user="u7", bound_s=120):
         """Until every item is seen in a complete answer, for one of the reasons."""
+
         def answered():
             answer = plays.query(grpc, user, items)
             return answer["complete"] and all(verdict.get("reason") in reasons for verdict in answer["items"])
+
         process.wait_until(answered, bound_s, f"{items} to be answered by {reasons}")

@@ -11,8 +11,19 @@ _PROGRAM = pathlib.Path(__file__).with_name("KafkaAdmin.java")
 
 def _run(bootstrap, *words):
     jars = kafka_server.jars(kafka_server.VERSIONS[0])
-    processes.run(["java", "-XX:TieredStopAtLevel=1", "-cp", f"{jars}/*", "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
-                   _PROGRAM, bootstrap, *words], bound_s=90)
+    processes.run(
+        [
+            "java",
+            "-XX:TieredStopAtLevel=1",
+            "-cp",
+            f"{jars}/*",
+            "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
+            _PROGRAM,
+            bootstrap,
+            *words,
+        ],
+        bound_s=90,
+    )
 
 
 def delete_records(bootstrap, topic, below):
@@ -26,4 +37,10 @@ def delete_topic(bootstrap, topic):
 
 def create_topic(bootstrap, topic, partitions, **configs):
     """configs by their names with _ for the dots."""
-    _run(bootstrap, "create-topic", topic, partitions, *[f"{key.replace('_', '.')}={value}" for key, value in configs.items()])
+    _run(
+        bootstrap,
+        "create-topic",
+        topic,
+        partitions,
+        *[f"{key.replace('_', '.')}={value}" for key, value in configs.items()],
+    )

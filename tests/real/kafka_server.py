@@ -116,9 +116,20 @@ class KafkaServer:
         return self
 
     def _java(self, *arguments, heap):
-        return ["java", f"-Xmx{heap}", f"-Xms{heap}", "-XX:+UseSerialGC", "-Xshare:auto", "-Djava.net.preferIPv4Stack=true",
-                "-Dorg.slf4j.simpleLogger.defaultLogLevel=info", "-Dorg.slf4j.simpleLogger.showDateTime=true",
-                "-Dorg.slf4j.simpleLogger.dateTimeFormat=HH:mm:ss.SSS", "-cp", self._classpath, *arguments]
+        return [
+            "java",
+            f"-Xmx{heap}",
+            f"-Xms{heap}",
+            "-XX:+UseSerialGC",
+            "-Xshare:auto",
+            "-Djava.net.preferIPv4Stack=true",
+            "-Dorg.slf4j.simpleLogger.defaultLogLevel=info",
+            "-Dorg.slf4j.simpleLogger.showDateTime=true",
+            "-Dorg.slf4j.simpleLogger.dateTimeFormat=HH:mm:ss.SSS",
+            "-cp",
+            self._classpath,
+            *arguments,
+        ]
 
     def _prepare(self, node, cluster):
         folder = self.folder / f"broker-{node}"
@@ -126,12 +137,27 @@ class KafkaServer:
         properties = {**_properties(node, self._ports, folder, self.brokers), **self._overrides}
         config = folder / "server.properties"
         config.write_text("".join(f"{key}={value}\n" for key, value in properties.items()))
-        self._processes.append(processes.Process(
-            f"kafka-{node}", self._java("kafka.Kafka", config, heap=self._heap), folder))
+        self._processes.append(
+            processes.Process(
+                f"kafka-{node}", self._java("kafka.Kafka", config, heap=self._heap), folder
+            )
+        )
         return subprocess.Popen(
-            self._java("-XX:TieredStopAtLevel=1", "kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(config),
-                       heap="64m"),
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            self._java(
+                "-XX:TieredStopAtLevel=1",
+                "kafka.tools.StorageTool",
+                "format",
+                "-t",
+                cluster,
+                "-c",
+                str(config),
+                heap="64m",
+            ),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
 
     def answers(self):
         """The brokers that the cluster itself lists as alive."""
@@ -149,6 +175,7 @@ class KafkaServer:
                 if not process.running():
                     raise processes.Failed(process.describe("ended while it started"))
             return running <= self.answers()
+
         processes.wait_for(check, bound_s, lambda: self._processes[0].describe("answers"))
 
     def process(self, broker=1):
@@ -180,7 +207,9 @@ def main():
     parser.add_argument("--version", default=VERSIONS[0], help=f"one of {', '.join(VERSIONS)} (default %(default)s)")
     parser.add_argument("--brokers", type=int, default=1)
     parser.add_argument("--heap", default="384m", help="Java heap of each broker (default %(default)s)")
-    parser.add_argument("--dir", type=pathlib.Path, help="where its data lies and stays; a folder that is not there yet")
+    parser.add_argument(
+        "--dir", type=pathlib.Path, help="where its data lies and stays; a folder that is not there yet"
+    )
     parser.add_argument("--property", action="append", default=[], metavar="KEY=VALUE", help="of server.properties")
     options = parser.parse_args()
 
@@ -190,10 +219,24 @@ def main():
 
     folder = options.dir or pathlib.Path(tempfile.mkdtemp(prefix="bloomring-kafka-"))
     try:
-        with KafkaServer(options.version, folder, options.brokers,
-                         dict(item.split("=", 1) for item in options.property), options.heap) as server:
-            print(json.dumps({"bootstrap": server.bootstrap, "version": server.version, "pids": server.pids,
-                              "folder": str(folder)}), flush=True)
+        with KafkaServer(
+            options.version,
+            folder,
+            options.brokers,
+            dict(item.split("=", 1) for item in options.property),
+            options.heap,
+        ) as server:
+            print(
+                json.dumps(
+                    {
+                        "bootstrap": server.bootstrap,
+                        "version": server.version,
+                        "pids": server.pids,
+                        "folder": str(folder),
+                    }
+                ),
+                flush=True,
+            )
             ended.wait()
     except processes.Failed as failure:
         print(failure, file=sys.stderr)

@@ -30,8 +30,17 @@ class Play:
     duration_ms: int
 
     def json(self):
-        return json.dumps({"user": self.user, "item": self.item, "time": self.time_ms, "event": "play",
-                           "progress_ms": self.progress_ms, "duration_ms": self.duration_ms}, separators=(",", ":"))
+        return json.dumps(
+            {
+                "user": self.user,
+                "item": self.item,
+                "time": self.time_ms,
+                "event": "play",
+                "progress_ms": self.progress_ms,
+                "duration_ms": self.duration_ms,
+            },
+            separators=(",", ":"),
+        )
 
 
 def read(last_play_ms=None, path=FILE):
@@ -53,8 +62,9 @@ def by_user(plays):
 
 def query(address, user, items):
     """One question through the command line, the answer as it prints it."""
-    _, out, _ = processes.run([binary(), "query", "--server", address, "--user", user],
-                              stdin="".join(f"{item}\n" for item in items))
+    _, out, _ = processes.run(
+        [binary(), "query", "--server", address, "--user", user], stdin="".join(f"{item}\n" for item in items)
+    )
     answer = json.loads(out)
     return checked(answer, user, items)
 
@@ -70,17 +80,19 @@ def checked(answer, user, items):
     """The answer, if it answers this question."""
     got = [verdict["item"] for verdict in answer.get("items", [])]
     if got != list(items):
-        raise processes.Failed(f"user {user}: asked for {len(items)} items, the verdicts are for {len(got)} others or in "
-                               "another order")
+        raise processes.Failed(
+            f"user {user}: asked for {len(items)} items, the verdicts are for {len(got)} others or in another order"
+        )
     return answer
 
 
 @dataclasses.dataclass
 class Report:
     """What check_all() found: plays that were not seen, and how often a never-played item was."""
+
     users: int = 0
     played: int = 0
-    unseen: list = dataclasses.field(default_factory=list)      # (user, item)
+    unseen: list = dataclasses.field(default_factory=list)  # (user, item)
     incomplete: list = dataclasses.field(default_factory=list)  # users whose answer was not complete
     probes: int = 0
     false_positives: int = 0
@@ -91,9 +103,11 @@ class Report:
         return self.false_positives / self.probes
 
     def __str__(self):
-        return (f"{self.users} users, {self.played} played items: {len(self.unseen)} unseen, reasons {dict(self.reasons)}; "
-                f"{self.probes} never-played probes: {self.false_positive_rate:.4%} false positives; "
-                f"{len(self.incomplete)} incomplete answers")
+        return (
+            f"{self.users} users, {self.played} played items: {len(self.unseen)} unseen, reasons {dict(self.reasons)}; "
+            f"{self.probes} never-played probes: {self.false_positive_rate:.4%} false positives; "
+            f"{len(self.incomplete)} incomplete answers"
+        )
 
 
 def check_all(address, oracle, probes_per_user=2000, seed=1):

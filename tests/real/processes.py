@@ -103,8 +103,14 @@ class Process:
         with open(self.out, "ab") as out, open(self.err, "ab") as err:
             self._out_start = out.tell()
             self._child = subprocess.Popen(
-                self.command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env={**self._env, **(env or {})},
-                start_new_session=True, preexec_fn=_die_with_parent if main else None)
+                self.command,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                env={**self._env, **(env or {})},
+                start_new_session=True,
+                preexec_fn=_die_with_parent if main else None,
+            )
         return self
 
     def running(self):
@@ -126,11 +132,13 @@ class Process:
 
     def wait_until(self, condition, bound_s, what):
         """wait_for() that gives up at once when the process has ended."""
+
         def check():
             value = condition()
             if not value and not self.running():
                 raise Failed(self.describe(f"ended before {what}"))
             return value
+
         return wait_for(check, bound_s, lambda: self.describe(what))
 
     def ready(self):
@@ -252,15 +260,26 @@ def metrics(address, bound_s=10):
 
 def values(found, name, **labels):
     """The numbers of every series of name that carries these labels."""
-    return [number for (series, series_labels), number in found.items()
-            if series == name and all((k, str(v)) in series_labels for k, v in labels.items())]
+    return [
+        number
+        for (series, series_labels), number in found.items()
+        if series == name and all((k, str(v)) in series_labels for k, v in labels.items())
+    ]
 
 
 def run(command, bound_s=60, stdin=None, check=True, cwd=None):
     """A command to its end, (exit code, stdout, stderr); with check, a failure is Failed with its last words."""
     words = [str(part) for part in command]
-    with subprocess.Popen(words, stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, cwd=cwd, text=True, errors="surrogateescape", start_new_session=True) as child:
+    with subprocess.Popen(
+        words,
+        stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=cwd,
+        text=True,
+        errors="surrogateescape",
+        start_new_session=True,
+    ) as child:
         try:
             out, err = child.communicate(stdin, timeout=bound_s)
         except BaseException as failure:
@@ -285,10 +304,14 @@ def kcat_produce(bootstrap, topic, lines, properties=(), bound_s=120):
 def kcat_consume(bootstrap, topic, bound_s=60):
     """Every record of the topic from its beginning: dictionaries of partition, offset, headers (the text k=v,k=v) and
     payload. (kcat's own JSON form cannot carry bytes that are not UTF-8.)"""
-    _, out, _ = run(["kcat", "-C", "-b", bootstrap, "-t", topic, "-o", "beginning", "-e", "-q",
-                     "-f", r"%p\x1f%o\x1f%h\x1f%s\x1e"], bound_s)
-    return [dict(zip(("partition", "offset", "headers", "payload"), record.split("\x1f"), strict=True))
-            for record in out.split("\x1e")[:-1]]
+    _, out, _ = run(
+        ["kcat", "-C", "-b", bootstrap, "-t", topic, "-o", "beginning", "-e", "-q", "-f", r"%p\x1f%o\x1f%h\x1f%s\x1e"],
+        bound_s,
+    )
+    return [
+        dict(zip(("partition", "offset", "headers", "payload"), record.split("\x1f"), strict=True))
+        for record in out.split("\x1e")[:-1]
+    ]
 
 
 def end_offsets(bootstrap, topic, partitions):

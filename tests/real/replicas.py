@@ -43,6 +43,7 @@ def wait_for_reasons(run, instance, user, expected, bound_s=FRESH_BOUND_S):
     def same():
         last[:] = [reasons(run, instance, user, list(expected))]
         return last[0] == expected
+
     processes.wait_for(same, bound_s, lambda: f"{instance} answers {user} {expected}, last {last}")
 
 

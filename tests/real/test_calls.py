@@ -50,12 +50,15 @@ class Calls(law.LawCase):
         asked = 5
         for _ in range(asked):
             self.assertTrue(plays.query(ready["grpc"], "u1", ["v1"])["complete"])
-        code, _, _ = processes.run([plays.binary(), "query", "--server", ready["grpc"], "--user", "u" * 129, "v1"], check=False)
+        code, _, _ = processes.run(
+            [plays.binary(), "query", "--server", ready["grpc"], "--user", "u" * 129, "v1"], check=False
+        )
         self.assertEqual(code, 2)
         found = processes.metrics(ready["admin"])
 
         def by(name, label):
             return {dict(labels)[label]: number for (series, labels), number in found.items() if series == name}
+
         refused = by("bloomring_calls_refused_total", "cause")
         self.assertEqual(refused, {**dict.fromkeys(REFUSED, 0), "invalid": 1})
         self.assertEqual(by("bloomring_answers_incomplete_total", "source"), {"recent": 0, "served": 0, "filters": 0})
@@ -65,7 +68,9 @@ class Calls(law.LawCase):
         lookups = by("bloomring_filter_cache_lookups_total", "result")
         self.assertEqual(sum(lookups.values()), asked)
         self.assertGreaterEqual(lookups["hit"], 1)
-        (used,), (bound,) = (processes.values(found, f"bloomring_filter_cache_{name}") for name in ("bytes", "bytes_max"))
+        (used,), (bound,) = (
+            processes.values(found, f"bloomring_filter_cache_{name}") for name in ("bytes", "bytes_max")
+        )
         self.assertGreater(used, 0)
         self.assertGreater(bound, used)
 
@@ -82,5 +87,7 @@ class Calls(law.LawCase):
         before = len(list(descriptors.iterdir()))
         for _ in range(rounds):
             open_and_drop(ready["grpc"], AT_ONCE)
-            dev.wait_until(lambda: len(list(descriptors.iterdir())) < before + AT_ONCE / 5, 60, "the connections are gone")
+            dev.wait_until(
+                lambda: len(list(descriptors.iterdir())) < before + AT_ONCE / 5, 60, "the connections are gone"
+            )
         self.assertTrue(plays.query(ready["grpc"], "u1", ["v1"])["complete"])

@@ -16,12 +16,15 @@ BAD_RECORD = '{"user":"u1","item":'
 
 class _Chain:
     """The tests of one Kafka version; the classes below give it."""
+
     version = None
 
     def test_law(self):
         """chain: every play is seen through kill -9 of each kind of process, and strangers stay under 1 %"""
-        with processes.temp_folder("chain") as folder, \
-                kafka_server.KafkaServer(self.version, folder / "kafka") as server:
+        with (
+            processes.temp_folder("chain") as folder,
+            kafka_server.KafkaServer(self.version, folder / "kafka") as server,
+        ):
             self.all_plays = plays.read(last_play_ms=int(time.time() * 1000))
             run = chain.Chain(folder, server.bootstrap)
             run.make_topics()
@@ -44,7 +47,7 @@ class _Chain:
         """Each part of the plays goes in, and in the middle of its processing one process is killed. What a complete
         answer has once shown as seen must be seen for ever after."""
         size = -(-len(self.all_plays) // PARTS)
-        parts = [self.all_plays[at:at + size] for at in range(0, len(self.all_plays), size)]
+        parts = [self.all_plays[at : at + size] for at in range(0, len(self.all_plays), size)]
         crashes = [
             ("user-events", "ingest", False),
             ("user-batches", "window-1", False),
@@ -87,7 +90,7 @@ class _Chain:
         processes.wait_for(lambda: self.unseen(run, sample) == [], 90, "the plays just produced are seen")
 
     def assert_sample_seen(self, run, produced):
-        first = self.sample(produced, self.all_plays[:len(self.all_plays) // PARTS])
+        first = self.sample(produced, self.all_plays[: len(self.all_plays) // PARTS])
         self.assertEqual(self.unseen(run, first), [])
 
     def wait_until_only_filters_answer(self, run):
@@ -96,6 +99,7 @@ class _Chain:
 
         def reason():
             return plays.query(run.grpc, last.user, [last.item])["items"][0].get("reason") == "filter"
+
         processes.wait_for(reason, 60 + 2 * chain.SLOTS * chain.SLOT_SECONDS, "the last play is answered by a filter")
 
 

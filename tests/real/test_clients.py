@@ -33,7 +33,16 @@ class Clients(law.LawCase):
         """python: the example asks, reports what was shown and fetches a snapshot over stubs made by one command"""
         root = processes.ROOT / "examples" / "python"
         processes.run([root / "generate", self.folder / "stubs"])
-        ask = ["env", f"PYTHONPATH={self.folder / 'stubs'}", PYTHON, root / "ask.py", "--server", self.address, "--user", "u1"]
+        ask = [
+            "env",
+            f"PYTHONPATH={self.folder / 'stubs'}",
+            PYTHON,
+            root / "ask.py",
+            "--server",
+            self.address,
+            "--user",
+            "u1",
+        ]
         _, out, _ = processes.run([*ask, "--record-served", "v1", "v2", "ä" * 64])
         answer = json.loads(out)
         self.assertEqual((answer["seen"], answer["left"], answer["complete"]), (["v1"], ["v2", "ä" * 64], True))
@@ -43,7 +52,9 @@ class Clients(law.LawCase):
 
     def test_reflection(self):
         """reflection: a client without any file finds the services and their messages, and asks"""
-        _, out, _ = processes.run([PYTHON, processes.ROOT / "tests" / "real" / "ask_by_reflection.py", self.address, "u1", "v1", "v2"])
+        _, out, _ = processes.run(
+            [PYTHON, processes.ROOT / "tests" / "real" / "ask_by_reflection.py", self.address, "u1", "v1", "v2"]
+        )
         found = json.loads(out)
         self.assertEqual(found["seen"], ["v1"])
         self.assertLessEqual({"bloomring.v1.BloomringService", "grpc.health.v1.Health"}, set(found["services"]))
@@ -53,8 +64,10 @@ class Clients(law.LawCase):
         prefix, build = self.folder / "installed", self.folder / "example"
         for component, folder in (("filter", "state/filter"), ("client", "serving")):
             processes.run(["cmake", "--install", BUILD / folder, "--component", component, "--prefix", prefix])
-        processes.run(["cmake", "-S", processes.ROOT / "examples" / "client", "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}"],
-                      bound_s=300)
+        processes.run(
+            ["cmake", "-S", processes.ROOT / "examples" / "client", "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}"],
+            bound_s=300,
+        )
         processes.run(["cmake", "--build", build], bound_s=300)
         _, out, _ = processes.run([build / "client_example", self.address, "u1", "v1", "v2"])
         self.assertEqual(out, "v1 seen\nv2 unseen\n1 of 2 seen by the snapshot\n")

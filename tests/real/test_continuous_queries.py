@@ -19,7 +19,7 @@ import questions as asking  # noqa: E402
 import world as worlds  # noqa: E402
 
 SEED = 1
-MERGES_MIN = 6   # How often watermarks have to move while questions are asked.
+MERGES_MIN = 6  # How often watermarks have to move while questions are asked.
 ASKED_MIN = 400  # Complete answers, to have proved anything.
 
 
@@ -31,8 +31,13 @@ def kill(instance, at_s, for_s):
 STEPS = (
     (kill("merge", 0, 4), kill("window-1", 1, 3), kill("window-2", 3, 2)),
     (kill("serve-1", 0, 3), kill("ingest-1", 1, 2), kill("merge", 2, 2)),
-    (kill("serve-0", 0, 5), kill("window-1", 0, 4), kill("window-2", 0, 4), kill("merge", 0.5, 4),
-     kill("ingest-1", 1, 2)),
+    (
+        kill("serve-0", 0, 5),
+        kill("window-1", 0, 4),
+        kill("window-2", 0, 4),
+        kill("merge", 0.5, 4),
+        kill("ingest-1", 1, 2),
+    ),
 )
 
 
@@ -42,7 +47,7 @@ class Strict(asking.Questions):
     def __init__(self, *arguments):
         super().__init__(*arguments)
         self.reasons = collections.Counter()
-        self._seen_by = set()   # (life, user, item)
+        self._seen_by = set()  # (life, user, item)
 
     def _round(self, instance, address):
         super()._round(f"{instance} at {address}", address)
@@ -74,11 +79,16 @@ class Run(chaos.Chaos):
                 for step in STEPS:
                     self.step(step)
                 moved = sum(self.watch.merged().get(p, 0) > offset for p, offset in begin.items())
-                self.wait_for(lambda: self.questions.reasons["filter"], worlds.UP_BOUND_S, "filters answer, a lap later")
+                self.wait_for(
+                    lambda: self.questions.reasons["filter"], worlds.UP_BOUND_S, "filters answer, a lap later"
+                )
                 self.load.stop()
                 everything = self.load.oracle.everything()
-                self.wait_for(lambda: self.questions.fresh(everything), asking.RECOVERY_BOUND_S,
-                              "everything acknowledged is seen by both replicas")
+                self.wait_for(
+                    lambda: self.questions.fresh(everything),
+                    asking.RECOVERY_BOUND_S,
+                    "everything acknowledged is seen by both replicas",
+                )
             self.observe()
             self.say(self.table())
         return moved

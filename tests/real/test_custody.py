@@ -41,7 +41,9 @@ class Custody(law.LawCase):
             site.play(["a", "b"])
             site.wait_until_ingested(ingest, ready, 60)
             read = site.ends()
-            window.wait_until(lambda: self.window_events(window_ready) == 60, 30, "the window stage to have read everything")
+            window.wait_until(
+                lambda: self.window_events(window_ready) == 60, 30, "the window stage to have read everything"
+            )
             window.signal("SIGSTOP")
             site.play(["c", "d"])
             site.wait_until_ingested(ingest, ready, 120)
@@ -49,15 +51,21 @@ class Custody(law.LawCase):
             kafka_admin.delete_records(self.server.bootstrap, site.events, gone)
             window.signal("SIGCONT")
             self.assertEqual(window.wait(60), 1)
-            told = re.search(r"events-lost\[(\d+)\]: the log no longer has offset (\d+).* retention has removed (\d+) records "
-                             r"before they were read.*state\.accept_lost_events", window.tail(50))
+            told = re.search(
+                r"events-lost\[(\d+)\]: the log no longer has offset (\d+).* retention has removed (\d+) records "
+                r"before they were read.*state\.accept_lost_events",
+                window.tail(50),
+            )
             self.assertTrue(told, window.tail(50))
             partition, at, records = (int(word) for word in told.groups())
             self.assertEqual((at, records), (read[partition], gone[partition] - read[partition]))
 
             self.assertEqual(window.start().wait(60), 1)
-            self.assertRegex(window.tail(50), r"\d+ records of user-events from offset \d+ are not merged and no longer in the "
-                                              r"log, which starts at \d+.*state\.accept_lost_events")
+            self.assertRegex(
+                window.tail(50),
+                r"\d+ records of user-events from offset \d+ are not merged and no longer in the "
+                r"log, which starts at \d+.*state\.accept_lost_events",
+            )
 
             with site.process("window", ACCEPT) as accepting:
                 ready = accepting.ready_line(60)
@@ -107,4 +115,6 @@ class Custody(law.LawCase):
     def make_events_topic(self, site):
         """The topic goes, and another one of its name is there."""
         kafka_admin.delete_topic(self.server.bootstrap, site.events)
-        kafka_admin.create_topic(self.server.bootstrap, site.events, chain.PARTITIONS, message_timestamp_type="LogAppendTime")
+        kafka_admin.create_topic(
+            self.server.bootstrap, site.events, chain.PARTITIONS, message_timestamp_type="LogAppendTime"
+        )

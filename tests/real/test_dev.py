@@ -28,8 +28,14 @@ class Dev(law.LawCase):
 
                 def ask(reason):
                     return dev.wait_until(
-                        lambda: self.verdicts(ready["grpc"], "u1", "v1", "v2") == {"v1": (True, reason), "v2": (False, None)},
-                        30 + 3 * SLOTS * SLOT_SECONDS, f"v1 seen ({reason}), v2 unseen")
+                        lambda: (
+                            self.verdicts(ready["grpc"], "u1", "v1", "v2")
+                            == {"v1": (True, reason), "v2": (False, None)}
+                        ),
+                        30 + 3 * SLOTS * SLOT_SECONDS,
+                        f"v1 seen ({reason}), v2 unseen",
+                    )
+
                 ask("recent")
                 ask("filter")
                 self.assertEqual(processes.http_get(ready["admin"], "/healthz")[0], 200)

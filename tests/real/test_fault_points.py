@@ -12,8 +12,8 @@ import processes
 
 SLOT_SECONDS = 3
 CRASHES_BOUND_S = 240  # Each crash takes a slot or two; the machine is shared.
-CHUNK_PLAYS = 250      # Produced every second while processes crash.
-KILLED = 137           # The exit code of a process that ended at a fault point.
+CHUNK_PLAYS = 250  # Produced every second while processes crash.
+KILLED = 137  # The exit code of a process that ended at a fault point.
 OWNERS = {"ingest": "ingest", "window": "window-1", "merge": "merge", "store": "merge"}
 FOLDERS = ("base", "schemas", "state", "operators", "pipeline", "serving")
 NAMED = re.compile(r'\b(?:fault_point|injected_failure)\("([a-z_]+\.[a-z_]+)"\)')
@@ -66,8 +66,11 @@ class FaultPoints(law.LawCase):
     def test_crash_at_each(self):
         """fault points: a process that ends at any of them comes back, and every play is seen and in its filter"""
         all_plays = plays.read(last_play_ms=int(time.time() * 1000))
-        with unittest.mock.patch.object(chain, "SLOT_SECONDS", SLOT_SECONDS), processes.temp_folder("faults") as folder, \
-                kafka_server.KafkaServer(kafka_server.VERSIONS[0], folder / "kafka") as server:
+        with (
+            unittest.mock.patch.object(chain, "SLOT_SECONDS", SLOT_SECONDS),
+            processes.temp_folder("faults") as folder,
+            kafka_server.KafkaServer(kafka_server.VERSIONS[0], folder / "kafka") as server,
+        ):
             run = chain.Chain(folder, server.bootstrap)
             run.make_topics()
             with run:
@@ -93,9 +96,10 @@ class FaultPoints(law.LawCase):
         def all_crashed():
             nonlocal given, due
             if time.monotonic() >= due:
-                run.produce([play.json() for play in all_plays[given:given + CHUNK_PLAYS]])
+                run.produce([play.json() for play in all_plays[given : given + CHUNK_PLAYS]])
                 given, due = given + CHUNK_PLAYS, time.monotonic() + 1
             return all([each.go_on() for each in crashing])
+
         begin = time.monotonic()
         processes.wait_for(all_crashed, CRASHES_BOUND_S, lambda: f"no crash at {[each.left for each in crashing]}")
         print(f"\n{sum(map(len, names.values()))} crashes in {time.monotonic() - begin:.0f} s", flush=True)
@@ -110,10 +114,13 @@ class FaultPoints(law.LawCase):
         def crashed():
             processes.run([plays.binary(), "query", "--server", run.grpc, "--user", next(users), "item"], check=False)
             return crash.go_on()
+
         processes.wait_for(crashed, 60, "serve crashes when it reads a filter")
 
     def wait_until_filter_answers(self, run, last):
         """The last plays leave the recent ones a lap after the watermark has passed them."""
+
         def reason():
             return plays.query(run.grpc, last.user, [last.item])["items"][0].get("reason") == "filter"
+
         processes.wait_for(reason, 60 + 2 * chain.SLOTS * SLOT_SECONDS, "the last play is answered by a filter")

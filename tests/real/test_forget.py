@@ -15,8 +15,13 @@ ITEMS = ("v1", "v2", "v3")
 ONE = {"v1": False, "v2": True, "v3": True}
 NONE = dict.fromkeys(ITEMS, False)
 # User: what is seen once that user has forgotten. One of each by a call and by an event in the topic of plays.
-FORGETFUL = {"call-one": ONE, "call-all": NONE, "event-one": ONE, "event-all": NONE,
-             "nobody": dict.fromkeys(ITEMS, True)}
+FORGETFUL = {
+    "call-one": ONE,
+    "call-all": NONE,
+    "event-one": ONE,
+    "event-all": NONE,
+    "nobody": dict.fromkeys(ITEMS, True),
+}
 SLOT_SECONDS = 2
 FILTERS_BOUND_S = 60  # Until a lap is over and only filters answer.
 
@@ -34,6 +39,7 @@ def wait_for_seen(run, expected, instances=BOTH):
     def same():
         last.update({(instance, user): seen(run, instance, user) for instance in instances for user in expected})
         return all(last[(instance, user)] == items for instance in instances for user, items in expected.items())
+
     processes.wait_for(same, replicas.FRESH_BOUND_S, lambda: f"answers {expected}, last {last}")
 
 
@@ -62,11 +68,14 @@ class Forget(law.LawCase):
 
     def forget(self, run):
         """At once where the call was taken, soon elsewhere."""
-        self.assertEqual(call(run, "serve-1", "forget", "--user", "call-one", "v1"),
-                         {"user": "call-one", "forgotten": ["v1"]})
+        self.assertEqual(
+            call(run, "serve-1", "forget", "--user", "call-one", "v1"), {"user": "call-one", "forgotten": ["v1"]}
+        )
         self.assertEqual(seen(run, "serve-1", "call-one"), ONE)
-        self.assertEqual(call(run, "serve-2", "forget", "--user", "call-all", "--everything"),
-                         {"user": "call-all", "forgotten": "everything"})
+        self.assertEqual(
+            call(run, "serve-2", "forget", "--user", "call-all", "--everything"),
+            {"user": "call-all", "forgotten": "everything"},
+        )
         self.assertEqual(seen(run, "serve-2", "call-all"), NONE)
         run.produce([event("forget", "event-one", "v1"), event("forget_all", "event-all")])
         wait_for_seen(run, FORGETFUL)
@@ -104,9 +113,11 @@ class Forget(law.LawCase):
 
     def inspected(self, run):
         """A person finds what was forgotten."""
+
         def forgotten(user):
             command = [plays.binary(), "inspect", "user", "--config", run.folder / "merge.yaml", "--user", user]
             return json.loads(processes.run(command)[1])["forgotten"]
+
         self.assertEqual(len(forgotten("call-one")["items"]), 1)
         self.assertGreater(forgotten("event-all")["everything_until_ms"], 0)
         self.assertEqual(forgotten("nobody"), {"items": []})

@@ -22,26 +22,70 @@ def openssl(*arguments):
 def make_certificates(folder):
     """An authority, and a certificate of it for replicas and clients."""
     key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
-    openssl("req", "-x509", *key, "-keyout", folder / "ca.key", "-out", folder / "ca.pem", "-days", "2", "-subj", "/CN=ca")
-    openssl("req", *key, "-keyout", folder / "own.key", "-out", folder / "own.csr", "-subj", "/CN=own",
-            "-addext", "subjectAltName=IP:127.0.0.1")
-    openssl("x509", "-req", "-in", folder / "own.csr", "-CA", folder / "ca.pem", "-CAkey", folder / "ca.key", "-CAcreateserial",
-            "-days", "2", "-copy_extensions", "copy", "-out", folder / "own.pem")
+    openssl(
+        "req", "-x509", *key, "-keyout", folder / "ca.key", "-out", folder / "ca.pem", "-days", "2", "-subj", "/CN=ca"
+    )
+    openssl(
+        "req",
+        *key,
+        "-keyout",
+        folder / "own.key",
+        "-out",
+        folder / "own.csr",
+        "-subj",
+        "/CN=own",
+        "-addext",
+        "subjectAltName=IP:127.0.0.1",
+    )
+    openssl(
+        "x509",
+        "-req",
+        "-in",
+        folder / "own.csr",
+        "-CA",
+        folder / "ca.pem",
+        "-CAkey",
+        folder / "ca.key",
+        "-CAcreateserial",
+        "-days",
+        "2",
+        "-copy_extensions",
+        "copy",
+        "-out",
+        folder / "own.pem",
+    )
 
 
 class Forwarding(law.LawCase):
     def test_forwarding(self):
         """forwarding: any replica answers for all, over mutual TLS; without the other one it says which part it lacks"""
-        with processes.temp_folder("forwarding") as folder, kafka_server.KafkaServer("4.1.0", folder / "kafka") as server:
+        with (
+            processes.temp_folder("forwarding") as folder,
+            kafka_server.KafkaServer("4.1.0", folder / "kafka") as server,
+        ):
             make_certificates(folder)
-            self.tls = ["--tls-ca", folder / "ca.pem", "--tls-cert", folder / "own.pem", "--tls-key", folder / "own.key"]
+            self.tls = [
+                "--tls-ca",
+                folder / "ca.pem",
+                "--tls-cert",
+                folder / "own.pem",
+                "--tls-key",
+                folder / "own.key",
+            ]
             run = chain.Chain(folder, server.bootstrap, INSTANCES, self.settings(folder))
             run.make_topics()
             with run:
-                run.produce([json.dumps({"user": user, "item": "v1", "time": int(time.time() * 1000)}) for user in USERS])
+                run.produce(
+                    [json.dumps({"user": user, "item": "v1", "time": int(time.time() * 1000)}) for user in USERS]
+                )
                 for instance in BOTH:
-                    processes.wait_for(lambda: all(self.reasons(run, instance, user) in (["recent", None], ["filter", None]) for user in USERS),
-                                       FRESH_BOUND_S, f"{instance} answers for every user")
+                    processes.wait_for(
+                        lambda: all(
+                            self.reasons(run, instance, user) in (["recent", None], ["filter", None]) for user in USERS
+                        ),
+                        FRESH_BOUND_S,
+                        f"{instance} answers for every user",
+                    )
                 self.assertGreater(self.forwarded(run, "answered"), 0)
                 self.writes_are_forwarded(run)
                 self.strangers_are_not_answered(run)
@@ -50,9 +94,17 @@ class Forwarding(law.LawCase):
     def settings(self, folder):
         """Ports are chosen before, so that each can know the other's."""
         self.addresses = [f"127.0.0.1:{processes.free_port()}" for _ in BOTH]
-        both = {"serve.replica_count": 2, "serve.replication_factor": 1, "serve.peers": ",".join(self.addresses),
-                "serve.tls_certificate": folder / "own.pem", "serve.tls_key": folder / "own.key", "serve.tls_client_ca": folder / "ca.pem"}
-        return {name: {**both, "serve.replica_index": i, "serve.listen": self.addresses[i]} for i, name in enumerate(BOTH)}
+        both = {
+            "serve.replica_count": 2,
+            "serve.replication_factor": 1,
+            "serve.peers": ",".join(self.addresses),
+            "serve.tls_certificate": folder / "own.pem",
+            "serve.tls_key": folder / "own.key",
+            "serve.tls_client_ca": folder / "ca.pem",
+        }
+        return {
+            name: {**both, "serve.replica_index": i, "serve.listen": self.addresses[i]} for i, name in enumerate(BOTH)
+        }
 
     def call(self, run, instance, command, *arguments, check=True):
         return processes.run([plays.binary(), command, "--server", run.grpc_of(instance), *arguments], check=check)
@@ -63,8 +115,14 @@ class Forwarding(law.LawCase):
         return [verdict.get("reason") for verdict in json.loads(out)["items"]]
 
     def forwarded(self, run, result):
-        return sum(sum(processes.values(processes.metrics(run._ready[instance]["admin"]), "bloomring_calls_forwarded_total", result=result))
-                   for instance in BOTH)
+        return sum(
+            sum(
+                processes.values(
+                    processes.metrics(run._ready[instance]["admin"]), "bloomring_calls_forwarded_total", result=result
+                )
+            )
+            for instance in BOTH
+        )
 
     def writes_are_forwarded(self, run):
         """Seen at once through either replica: the holder took it, whoever was asked."""

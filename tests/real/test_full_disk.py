@@ -34,8 +34,11 @@ def fill(path):
 class FullDisk(law.LawCase):
     def test_full_disk(self):
         """run: a full disk of the filter store ends the process with exit code 1 and a clear word, and loses nothing"""
-        with processes.temp_folder("full") as folder, small_disk(folder / "small") as disk, \
-                kafka_server.KafkaServer(kafka_server.VERSIONS[0], folder / "kafka") as server:
+        with (
+            processes.temp_folder("full") as folder,
+            small_disk(folder / "small") as disk,
+            kafka_server.KafkaServer(kafka_server.VERSIONS[0], folder / "kafka") as server,
+        ):
             settings = chain.config(folder, server.bootstrap, "all")
             settings["store"]["path"] = str(disk / "store")
             path = folder / "all.yaml"
@@ -56,5 +59,6 @@ class FullDisk(law.LawCase):
                 def all_filtered():
                     report = plays.check_all(ready["grpc"], oracle, probes_per_user=0)
                     return not report.unseen and report.reasons["filter"] == report.played
+
                 run.wait_until(all_filtered, 120, "all plays are in the filter")
                 self.assertEqual(run.term(), 0)

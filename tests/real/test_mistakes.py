@@ -8,7 +8,7 @@ import law
 import plays
 import processes
 
-WRONG = 2   # the command line or the configuration
+WRONG = 2  # the command line or the configuration
 FAILED = 1  # everything else
 BOUND_S = 90
 
@@ -47,12 +47,16 @@ class Mistakes(law.LawCase):
 
     def test_partition_counts(self):
         """run, check: topics or state of another partition count are refused, both counts named"""
-        with processes.temp_folder("mistakes") as folder, \
-                kafka_server.KafkaServer(kafka_server.VERSIONS[0], folder / "kafka") as server:
+        with (
+            processes.temp_folder("mistakes") as folder,
+            kafka_server.KafkaServer(kafka_server.VERSIONS[0], folder / "kafka") as server,
+        ):
             right = chain.config(folder, server.bootstrap, "window-1")
             path = self.write(folder, "right", right)
             processes.run([plays.binary(), "topics", "--execute", "--config", path])
-            with processes.Process("window-1", [plays.binary(), "run", "--stages", "window,merge", "--config", path], folder) as window:
+            with processes.Process(
+                "window-1", [plays.binary(), "run", "--stages", "window,merge", "--config", path], folder
+            ) as window:
                 window.ready_line()
                 self.assertEqual(window.term(), 0)
 
@@ -64,8 +68,15 @@ class Mistakes(law.LawCase):
                     for word in ("user-events", "10", "20"):
                         self.assertIn(word, err)
 
-            renamed = {**right, "topics": {**right["topics"], "partitions": 20, "user_events": "events-20",
-                                           "user_batches": "batches-20"}}
+            renamed = {
+                **right,
+                "topics": {
+                    **right["topics"],
+                    "partitions": 20,
+                    "user_events": "events-20",
+                    "user_batches": "batches-20",
+                },
+            }
             path = self.write(folder, "renamed", renamed)
             processes.run([plays.binary(), "topics", "--execute", "--config", path])
             with self.subTest("state"):

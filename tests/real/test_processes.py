@@ -33,8 +33,10 @@ class Processes(law.LawCase):
 
     def test_ready_line(self):
         """process: the ready line is found among others, and again after kill -9 and a start"""
-        program = "import sys, json; print('{}'); print(json.dumps({'ready': True, 'grpc': '127.0.0.1:1'})); sys.stdin.read(); " \
-                  "import signal; signal.pause()"
+        program = (
+            "import sys, json; print('{}'); print(json.dumps({'ready': True, 'grpc': '127.0.0.1:1'})); sys.stdin.read(); "
+            "import signal; signal.pause()"
+        )
         with processes.temp_folder("processes") as folder, python("child", program, folder) as child:
             self.assertEqual(child.ready_line()["grpc"], "127.0.0.1:1")
             child.kill9()
@@ -46,8 +48,10 @@ class Processes(law.LawCase):
 
     def test_early_end(self):
         """process: one that ends before it is ready fails at once, with its last words"""
-        with processes.temp_folder("processes") as folder, \
-                python("child", "import sys; sys.exit('no such broker')", folder) as child:
+        with (
+            processes.temp_folder("processes") as folder,
+            python("child", "import sys; sys.exit('no such broker')", folder) as child,
+        ):
             with self.assertRaisesRegex(processes.Failed, r"ended before its ready line[^$]*no such broker"):
                 child.ready_line(bound_s=60)
 
@@ -61,8 +65,10 @@ class Processes(law.LawCase):
 
     def test_metrics(self):
         """metrics: labels, escapes and plain series of a Prometheus page are read"""
-        page = ('# HELP x y\n# TYPE x counter\nx_total{reason="a, b",topic="q\\"{}\\\\"} 12 1700000000\nx_total{reason="c"} 1e3\n'
-                "plain 0.5\n")
+        page = (
+            '# HELP x y\n# TYPE x counter\nx_total{reason="a, b",topic="q\\"{}\\\\"} 12 1700000000\nx_total{reason="c"} 1e3\n'
+            "plain 0.5\n"
+        )
         found = processes.parse_metrics(page)
         self.assertEqual(found[("x_total", (("reason", "a, b"), ("topic", 'q"{}\\')))], 12)
         self.assertEqual(processes.values(found, "x_total", reason="c"), [1000])
@@ -83,5 +89,7 @@ class Plays(law.LawCase):
         """plays: moved in time they keep their distances and end at the given moment"""
         rows, moved = plays.read(), plays.read(last_play_ms=1_800_000_000_000)
         self.assertEqual(max(play.time_ms for play in moved), 1_800_000_000_000)
-        self.assertEqual({b.time_ms - a.time_ms for a, b in zip(rows, moved, strict=True)},
-                         {1_800_000_000_000 - max(play.time_ms for play in rows)})
+        self.assertEqual(
+            {b.time_ms - a.time_ms for a, b in zip(rows, moved, strict=True)},
+            {1_800_000_000_000 - max(play.time_ms for play in rows)},
+        )

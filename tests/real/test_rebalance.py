@@ -13,10 +13,14 @@ import law
 import processes
 
 INSTANCES = {"merge": "merge", "window-1": "window", "window-2": "window"}
-USERS = 60     # Every one of ten partitions has some of them.
-PAUSE_S = 10   # The longest that a partition stands still which stays where it is, while others move; the machine is shared.
+USERS = 60  # Every one of ten partitions has some of them.
+PAUSE_S = (
+    10  # The longest that a partition stands still which stays where it is, while others move; the machine is shared.
+)
 SESSION_S = 6
-TAKE_OVER_S = 15  # From the moment at which the group knows to the last partition's task at work; the machine is shared.
+TAKE_OVER_S = (
+    15  # From the moment at which the group knows to the last partition's task at work; the machine is shared.
+)
 
 
 class Flow:
@@ -29,13 +33,16 @@ class Flow:
         self._run = run
         self.instances = list(instances)  # Who is asked: not one that stands still.
         self._items = itertools.count()
-        self._applied = {}   # partition: how far, and since when
-        self.held_by = {}    # partition: instance that last said how far
-        self.longest = {}    # partition: the longest time without a step
+        self._applied = {}  # partition: how far, and since when
+        self.held_by = {}  # partition: instance that last said how far
+        self.longest = {}  # partition: the longest time without a step
 
     def __enter__(self):
-        self._kcat = subprocess.Popen(["kcat", "-P", "-b", self._run.bootstrap, "-t", "plays", "-X", "linger.ms=5"],
-                                      stdin=subprocess.PIPE, text=True)
+        self._kcat = subprocess.Popen(
+            ["kcat", "-P", "-b", self._run.bootstrap, "-t", "plays", "-X", "linger.ms=5"],
+            stdin=subprocess.PIPE,
+            text=True,
+        )
         return self
 
     def __exit__(self, *_):
@@ -46,7 +53,9 @@ class Flow:
         """True once every partition has made a step."""
         item, now_ms = next(self._items), int(time.time() * 1000)
         for user in range(USERS):
-            self._kcat.stdin.write(json.dumps({"user": f"u{user}", "item": f"v{item}", "time": now_ms, "event": "play"}) + "\n")
+            self._kcat.stdin.write(
+                json.dumps({"user": f"u{user}", "item": f"v{item}", "time": now_ms, "event": "play"}) + "\n"
+            )
         self._kcat.stdin.flush()
         for instance in self.instances:
             found = processes.metrics(self._run._ready[instance]["admin"])
@@ -76,9 +85,11 @@ class Flow:
 
 @contextlib.contextmanager
 def two_windows(session_s, instances=INSTANCES, settings=None):
-    with processes.temp_folder("rebalance") as folder, \
-            kafka_server.KafkaServer(kafka_server.VERSIONS[0], folder / "kafka") as server, \
-            unittest.mock.patch.object(chain, "SESSION_TIMEOUT_MS", session_s * 1000):
+    with (
+        processes.temp_folder("rebalance") as folder,
+        kafka_server.KafkaServer(kafka_server.VERSIONS[0], folder / "kafka") as server,
+        unittest.mock.patch.object(chain, "SESSION_TIMEOUT_MS", session_s * 1000),
+    ):
         run = chain.Chain(folder, server.bootstrap, instances, settings)
         run.make_topics()
         with run:
@@ -102,8 +113,11 @@ def merge_number(run, name, **labels):
 def wait_for_share(run, shares, bound_s):
     """Until these instances hold so many partitions; how long that took."""
     begin = time.monotonic()
-    processes.wait_for(lambda: all(held(run, instance) == share for instance, share in shares.items()), bound_s,
-                       lambda: f"{shares}: {[(instance, held(run, instance)) for instance in shares]}")
+    processes.wait_for(
+        lambda: all(held(run, instance) == share for instance, share in shares.items()),
+        bound_s,
+        lambda: f"{shares}: {[(instance, held(run, instance)) for instance in shares]}",
+    )
     return time.monotonic() - begin
 
 
@@ -127,7 +141,10 @@ class Rebalance(law.LawCase):
     def test_others_keep_working(self):
         """rebalance: partitions that stay where they are pause for a moment when others move, and not at all while a member
         stands still; those that move are at work within a bound"""
-        with two_windows(SESSION_S, {**INSTANCES, "ingest": "ingest"}) as run, Flow(run, ["window-1", "window-2"]) as flow:
+        with (
+            two_windows(SESSION_S, {**INSTANCES, "ingest": "ingest"}) as run,
+            Flow(run, ["window-1", "window-2"]) as flow,
+        ):
             flow.wait_until(lambda: True, 60, "plays reach every partition")
             moving = [partition for partition, instance in flow.held_by.items() if instance == "window-2"]
             staying = [partition for partition, instance in flow.held_by.items() if instance == "window-1"]
@@ -135,24 +152,35 @@ class Rebalance(law.LawCase):
 
             def all_at(instance):
                 return set(flow.held_by.values()) == {instance}
+
             flow.instances = ["window-1"]
             flow.forget_times()
             run._processes["window-2"].stall()
-            flow.wait_until(lambda: all_at("window-1"), SESSION_S + TAKE_OVER_S, "what the stalled member had is worked on")
-            print(f"\na member stands still: its partitions paused {flow.worst(moving):.1f} s with a session of {SESSION_S} s, "
-                  f"those of the other {flow.worst(staying):.1f} s", flush=True)
+            flow.wait_until(
+                lambda: all_at("window-1"), SESSION_S + TAKE_OVER_S, "what the stalled member had is worked on"
+            )
+            print(
+                f"\na member stands still: its partitions paused {flow.worst(moving):.1f} s with a session of {SESSION_S} s, "
+                f"those of the other {flow.worst(staying):.1f} s",
+                flush=True,
+            )
             self.assertLess(flow.worst(staying), PAUSE_S)
             self.assertLess(flow.worst(moving), SESSION_S + TAKE_OVER_S)
 
             flow.instances = ["window-1", "window-2"]
             run._processes["window-2"].resume()
-            flow.wait_until(lambda: set(flow.held_by.values()) == {"window-1", "window-2"}, 60, "both members work again")
+            flow.wait_until(
+                lambda: set(flow.held_by.values()) == {"window-1", "window-2"}, 60, "both members work again"
+            )
             flow.instances = ["window-1"]
             flow.forget_times()
             run._processes.pop("window-2").ask_to_leave()
             flow.wait_until(lambda: all_at("window-1"), TAKE_OVER_S, "what the member that left had is worked on")
-            print(f"a member leaves: its partitions paused {flow.worst(moving):.1f} s, those of the other "
-                  f"{flow.worst(staying):.1f} s", flush=True)
+            print(
+                f"a member leaves: its partitions paused {flow.worst(moving):.1f} s, those of the other "
+                f"{flow.worst(staying):.1f} s",
+                flush=True,
+            )
             self.assertLess(flow.worst(staying), PAUSE_S)
             run.all_running()
 
@@ -163,25 +191,35 @@ class Rebalance(law.LawCase):
             merge, broker = run._processes["merge"], run.server.process()
             merge.term()
             with Flow(run, ["window-1", "window-2"]) as flow:
-                flow.wait_until(lambda: run.log_end("user-batches") >= 3 * chain.PARTITIONS, 90, "every partition has batches")
+                flow.wait_until(
+                    lambda: run.log_end("user-batches") >= 3 * chain.PARTITIONS, 90, "every partition has batches"
+                )
             for other in ("ingest", "window-1", "window-2"):
                 run._processes[other].kill9()  # A stalled broker is not their test.
             # The one thread that merges stops behind its first batch, with those of the other partitions at hand.
             merge.start({"BLOOMRING_FAULT_POINT": f"merge.applied:1=stall:{stall_ms}"})
             run._wait_ready("merge")
-            merge.wait_until(lambda: "fault point merge.applied reached" in merge.tail(1000), 60, "the first batch is merged")
+            merge.wait_until(
+                lambda: "fault point merge.applied reached" in merge.tail(1000), 60, "the first batch is merged"
+            )
             updates = merge_number(run, "bloomring_store_updates_total")
             merge.stall()
             broker.stall()
             begin = time.monotonic()
             processes.wait_for(lambda: time.monotonic() - begin > stall_ms / 1000, 60, "the session is over")
             merge.resume()  # The broker still stands: nobody can tell it whose the partitions are.
-            processes.wait_for(lambda: merge_number(run, "bloomring_rebalances_total", kind="lost") > 0, 60,
-                               "the process knows that its partitions are lost")
+            processes.wait_for(
+                lambda: merge_number(run, "bloomring_rebalances_total", kind="lost") > 0,
+                60,
+                "the process knows that its partitions are lost",
+            )
             self.assertEqual(merge_number(run, "bloomring_store_updates_total"), updates)
             broker.resume()
-            processes.wait_for(lambda: merge_number(run, "bloomring_store_updates_total") > updates, 90,
-                               "it goes on once it has its partitions again")
+            processes.wait_for(
+                lambda: merge_number(run, "bloomring_store_updates_total") > updates,
+                90,
+                "it goes on once it has its partitions again",
+            )
 
     def test_stall(self):
         """rebalance: a member that stands still beyond its session loses its partitions, hears of it, and shares again"""
@@ -191,7 +229,10 @@ class Rebalance(law.LawCase):
             took_s = wait_for_share(run, {"window-2": 10}, SESSION_S + TAKE_OVER_S)
             print(f"\ntaken over {took_s - SESSION_S:.1f} s after the session of {SESSION_S} s", flush=True)
             stalled.resume()
-            processes.wait_for(lambda: numbers(run, "window-1", "bloomring_rebalances_total", kind="lost") > 0, 30,
-                               "the member that stood still hears that its partitions are lost")
+            processes.wait_for(
+                lambda: numbers(run, "window-1", "bloomring_rebalances_total", kind="lost") > 0,
+                30,
+                "the member that stood still hears that its partitions are lost",
+            )
             wait_for_share(run, {"window-1": 5, "window-2": 5}, 60)
             run.all_running()

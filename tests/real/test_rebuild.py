@@ -13,10 +13,15 @@ import processes
 class Rebuild(law.LawCase):
     def test_without_disk(self):
         """rebuild: without its disk the window stage reads again exactly what is not merged, and nothing before it"""
-        with processes.temp_folder("rebuild") as folder, \
-                kafka_server.KafkaServer(kafka_server.VERSIONS[0], folder / "kafka") as server, contextlib.ExitStack() as stack:
+        with (
+            processes.temp_folder("rebuild") as folder,
+            kafka_server.KafkaServer(kafka_server.VERSIONS[0], folder / "kafka") as server,
+            contextlib.ExitStack() as stack,
+        ):
             site = installation.Installation(folder, server.bootstrap, "rebuild")
-            ingest, merge, window = (stack.enter_context(site.process(stage)) for stage in ("ingest", "merge", "window"))
+            ingest, merge, window = (
+                stack.enter_context(site.process(stage)) for stage in ("ingest", "merge", "window")
+            )
             ready = ingest.ready_line(60)
             merge.ready_line(60)
             admin = window.ready_line(60)["admin"]
@@ -25,12 +30,16 @@ class Rebuild(law.LawCase):
 
             def merged():
                 """{partition: merged offset}"""
-                return {int(dict(labels)["partition"]): int(offset) for (name, labels), offset in processes.metrics(admin).items()
-                        if name == "bloomring_merged_offset"}
+                return {
+                    int(dict(labels)["partition"]): int(offset)
+                    for (name, labels), offset in processes.metrics(admin).items()
+                    if name == "bloomring_merged_offset"
+                }
 
             def everything_merged():
                 ends = site.ends()
                 return all(merged().get(p, 0) >= end for p, end in ends.items())
+
             window.wait_until(everything_merged, 90, "everything to be merged")
             self.assertEqual(merge.term(), 0)
             site.play(["d", "e"], users=100)
@@ -39,6 +48,7 @@ class Rebuild(law.LawCase):
 
             def applied():
                 return sum(processes.values(processes.metrics(admin), "bloomring_window_events_total"))
+
             window.wait_until(lambda: applied() == 500, 30, "everything to be applied")
             below = merged()
             window.kill9()

@@ -17,12 +17,12 @@ import replicas
 from replicas import BOTH
 
 USERS = 40
-PLAYED = 50                 # Items of each user, and as many that nobody played.
+PLAYED = 50  # Items of each user, and as many that nobody played.
 CLIENTS = 4
 DEADLINE_MS = 2000
 ANSWERS_BETWEEN_KILLS = 40  # Of each client.
 QUIET_BOUND_S = 30
-NOTICED_S = 0.2             # Until a client has heard that the connection is gone.
+NOTICED_S = 0.2  # Until a client has heard that the connection is gone.
 
 
 def connections(address):
@@ -42,18 +42,29 @@ class Client:
 
     def __init__(self, addresses, folder, name):
         self.answers = 0
-        self.errors = []    # (asked at, answered at, what).
+        self.errors = []  # (asked at, answered at, what).
         self.wrong = []
-        self._command = [plays.binary(), "query", "--server", "ipv4:" + ",".join(addresses), "--batch",
-                         "--timeout-ms", str(DEADLINE_MS)]
+        self._command = [
+            plays.binary(),
+            "query",
+            "--server",
+            "ipv4:" + ",".join(addresses),
+            "--batch",
+            "--timeout-ms",
+            str(DEADLINE_MS),
+        ]
         self._log = folder / f"{name}.err"
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 
     def _run(self):
         try:
-            with open(self._log, "wb") as log, subprocess.Popen(
-                    self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True) as child:
+            with (
+                open(self._log, "wb") as log,
+                subprocess.Popen(
+                    self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True
+                ) as child,
+            ):
                 with contextlib.closing(child.stdin):
                     for user in itertools.cycle(range(USERS)):
                         if self._stop.is_set():
@@ -114,6 +125,7 @@ class ReplicaKilled(law.LawCase):
             questions = [(f"u{u}", [f"i{n}" for n in range(PLAYED)]) for u in range(USERS)]
             answers = [answer for address in addresses for answer in plays.query_batch(address, questions)]
             return all(answer["complete"] and all(item["seen"] for item in answer["items"]) for answer in answers)
+
         processes.wait_for(fresh, replicas.FRESH_BOUND_S, "every play is seen by both replicas")
 
     def more_answers(self, clients):
@@ -122,8 +134,10 @@ class ReplicaKilled(law.LawCase):
 
         def answered():
             return all(client.wrong or client.answers >= bound for client, bound in zip(clients, enough, strict=True))
-        processes.wait_for(answered, QUIET_BOUND_S,
-                           lambda: f"answers {[client.answers for client in clients]} reach {enough}")
+
+        processes.wait_for(
+            answered, QUIET_BOUND_S, lambda: f"answers {[client.answers for client in clients]} reach {enough}"
+        )
         self.assertEqual([client.wrong for client in clients], [[]] * CLIENTS)
 
     def killed(self, run, instance, clients):
@@ -132,8 +146,9 @@ class ReplicaKilled(law.LawCase):
         killed_at = run.kill9(instance)
         self.more_answers(clients)
         run.start(instance)
-        processes.wait_for(lambda: connections(run.grpc_of(instance)) >= CLIENTS, QUIET_BOUND_S,
-                           f"every client is back at {instance}")
+        processes.wait_for(
+            lambda: connections(run.grpc_of(instance)) >= CLIENTS, QUIET_BOUND_S, f"every client is back at {instance}"
+        )
         self.more_answers(clients)
         for client, count in zip(clients, before, strict=True):
             self.assertLessEqual(len(client.errors), count + 1, client.errors)

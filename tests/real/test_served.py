@@ -15,8 +15,12 @@ class Served(law.LawCase):
             run = chain.Chain(folder, server.bootstrap, replicas.INSTANCES, replicas.settings())
             run.make_topics()
             with run:
-                self.assertEqual(call(run, "serve-1", "served", "--user", "u1", "v1", "v2"), {"user": "u1", "recorded": 2})
-                self.assertEqual(reasons(run, "serve-1", "u1", ["v1", "v2", "v3"]), {"v1": "served", "v2": "served", "v3": None})
+                self.assertEqual(
+                    call(run, "serve-1", "served", "--user", "u1", "v1", "v2"), {"user": "u1", "recorded": 2}
+                )
+                self.assertEqual(
+                    reasons(run, "serve-1", "u1", ["v1", "v2", "v3"]), {"v1": "served", "v2": "served", "v3": None}
+                )
                 wait_for_reasons(run, "serve-2", "u1", {"v1": "served", "v2": "served", "v3": None})
                 self.through_a_topic(run)
                 self.the_101st(run)
@@ -39,5 +43,7 @@ class Served(law.LawCase):
         call(run, "serve-2", "served", "--user", "u2", *[f"w{i}" for i in range(2, 101)])
         wait_for_reasons(run, "serve-1", "u2", {"w1": "served", "w2": "served", "w100": "served"})
         call(run, "serve-1", "served", "--user", "u2", "w101")
-        self.assertEqual(reasons(run, "serve-1", "u2", ["w1", "w2", "w101"]), {"w1": None, "w2": "served", "w101": "served"})
+        self.assertEqual(
+            reasons(run, "serve-1", "u2", ["w1", "w2", "w101"]), {"w1": None, "w2": "served", "w101": "served"}
+        )
         wait_for_reasons(run, "serve-2", "u2", {"w1": None, "w2": "served", "w101": "served"})

@@ -37,13 +37,21 @@ class Readme(law.LawCase):
 
     def typed(self, command):
         """Standard output of a command that must succeed."""
-        words = ["env", "-C", str(self.folder), *(f"{name}={value}" for name, value in self.env.items()), *command.split()]
+        words = [
+            "env",
+            "-C",
+            str(self.folder),
+            *(f"{name}={value}" for name, value in self.env.items()),
+            *command.split(),
+        ]
         return processes.run(words, BOUND_S)[1]
 
     def test_site(self):
         """readme: topics, check, run, query and inspect work as they stand there, with a site's own field names"""
-        with processes.temp_folder("readme") as self.folder, \
-                kafka_server.KafkaServer(kafka_server.VERSIONS[0], self.folder / "kafka") as server:
+        with (
+            processes.temp_folder("readme") as self.folder,
+            kafka_server.KafkaServer(kafka_server.VERSIONS[0], self.folder / "kafka") as server,
+        ):
             self.env = self.environment(self.folder, server.bootstrap)
             (self.folder / "site.yaml").write_text(site_yaml())
             self.assertIn("user-events", self.typed("bloomring topics --config site.yaml"))
@@ -66,6 +74,7 @@ class Readme(law.LawCase):
             items = json.loads(self.typed(query))["items"]
             self.assertEqual((items[1]["item"], items[1]["seen"]), ("v4712", False))
             return items[0]["seen"] and items[0]["reason"] == reason
+
         process.wait_until(answered, BOUND_S, f"v4711 seen ({reason})")
 
     def check_inspect(self):

@@ -27,11 +27,13 @@ class StoreBackup(law.LawCase):
     def test_restore(self):
         """store: after a restore every stage notices the older watermark and reads the log from there; nothing stays
         unseen. When the log has lost it, the numbers and the way out are said"""
-        site = installation.Installation(self.folder, self.server.bootstrap, "restore",
-                                         store={"backup_path": str(self.folder / "backups")})
+        site = installation.Installation(
+            self.folder, self.server.bootstrap, "restore", store={"backup_path": str(self.folder / "backups")}
+        )
         with contextlib.ExitStack() as stack:
-            merge, window, serve, ingest = (stack.enter_context(site.process(stage))
-                                            for stage in ("merge", "window", "serve", "ingest"))
+            merge, window, serve, ingest = (
+                stack.enter_context(site.process(stage)) for stage in ("merge", "window", "serve", "ingest")
+            )
             admin = merge.ready_line(60)["admin"]
             window.ready_line(60), ingest.ready_line(60)
             grpc = serve.ready_line(60)["grpc"]
@@ -41,8 +43,12 @@ class StoreBackup(law.LawCase):
 
             taken = json.loads(site.command("store", "backup", "--admin", admin)[1])
             self.assertGreater(taken["bytes_new"], 0)
-            self.assertEqual([one["backup"] for one in json.loads(site.command("store", "list")[1])["backups"]], [taken["backup"]])
-            self.assertEqual(sum(processes.values(processes.metrics(admin), "bloomring_store_backups_total", result="ok")), 1)
+            self.assertEqual(
+                [one["backup"] for one in json.loads(site.command("store", "list")[1])["backups"]], [taken["backup"]]
+            )
+            self.assertEqual(
+                sum(processes.values(processes.metrics(admin), "bloomring_store_backups_total", result="ok")), 1
+            )
 
             site.play(["c", "d"])
             site.wait_until_answered(serve, grpc, ["c", "d"], ["filter"])
@@ -75,5 +81,8 @@ class StoreBackup(law.LawCase):
             site.command("store", "restore", "--backup", str(taken["backup"]))
             merge.start().ready_line(60)
             self.assertEqual(window.start().wait(60), 1)
-            self.assertRegex(window.tail(20), r"\d+ records of user-events from offset \d+ are not merged and no longer in the log, "
-                                              r"which starts at \d+.*Restore a newer filter store, or set state\.accept_lost_events")
+            self.assertRegex(
+                window.tail(20),
+                r"\d+ records of user-events from offset \d+ are not merged and no longer in the log, "
+                r"which starts at \d+.*Restore a newer filter store, or set state\.accept_lost_events",
+            )

@@ -32,20 +32,24 @@ class Watchdog(law.LawCase):
         folder = self.folder / name
         folder.mkdir()
         settings = chain.config(folder, self.server.bootstrap, name)
-        settings["topics"].update(plays=f"plays-{name}", user_events=f"events-{name}", user_batches=f"batches-{name}",
-                                  dead=f"dead-{name}")
+        settings["topics"].update(
+            plays=f"plays-{name}", user_events=f"events-{name}", user_batches=f"batches-{name}", dead=f"dead-{name}"
+        )
         settings["kafka"]["group_prefix"] = name
         settings["process"] = process
         settings["state"]["flush_seconds"] = 3600  # nothing but the orderly end makes it durable
         path = folder / "bloomring.yaml"
         path.write_text(json.dumps(settings))
         processes.run([plays.binary(), "topics", "--execute", "--config", path])
-        return processes.Process(name, [plays.binary(), "run", "--config", path], folder,
-                                 env={"BLOOMRING_FAULT_POINT": fault})
+        return processes.Process(
+            name, [plays.binary(), "run", "--config", path], folder, env={"BLOOMRING_FAULT_POINT": fault}
+        )
 
     def play(self, name, users=20):
         now_ms = int(time.time() * 1000)
-        lines = [json.dumps({"user": f"u{u}", "item": f"v{i}", "time": now_ms}) for u in range(users) for i in range(20)]
+        lines = [
+            json.dumps({"user": f"u{u}", "item": f"v{i}", "time": now_ms}) for u in range(users) for i in range(20)
+        ]
         processes.kcat_produce(self.server.bootstrap, f"plays-{name}", lines)
 
     def unhealthy(self, admin):
@@ -80,6 +84,7 @@ class Watchdog(law.LawCase):
             def seen():
                 answer = plays.query(grpc, "u7", [f"v{i}" for i in range(20)])
                 return answer["complete"] and all(verdict.get("reason") == "filter" for verdict in answer["items"])
+
             run.wait_until(seen, 120, "all plays to be in the filters")
             self.assertEqual(run.term(), 0)
 
@@ -102,12 +107,17 @@ class Watchdog(law.LawCase):
 
             def applied():
                 return sum(processes.values(processes.metrics(ready["admin"]), "bloomring_window_events_total")) == 4000
+
             run.wait_until(applied, 60, "everything to be applied")
             ends = processes.end_offsets(self.server.bootstrap, "events-durable", chain.PARTITIONS)
             self.assertEqual(run.term(25), 0)
 
             admin = run.start().ready_line(60)["admin"]
-            starts = re.findall(r"window events-durable\[(\d+)\]: continues at its applied offset (\d+)", run.err.read_text())
-            self.assertEqual({int(p): int(at) for p, at in starts if int(at)}, {p: end for p, end in ends.items() if end})
+            starts = re.findall(
+                r"window events-durable\[(\d+)\]: continues at its applied offset (\d+)", run.err.read_text()
+            )
+            self.assertEqual(
+                {int(p): int(at) for p, at in starts if int(at)}, {p: end for p, end in ends.items() if end}
+            )
             self.assertEqual(sum(processes.values(processes.metrics(admin), "bloomring_window_records_total")), 0)
             self.assertEqual(run.term(25), 0)

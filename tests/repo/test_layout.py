@@ -12,6 +12,7 @@ sys.path.insert(0, str(ROOT / "tests" / "real"))
 import law  # noqa: E402
 
 LINES_MAX = 500
+COLUMNS_MAX = 120  # That of .clang-format, which leaves long comments and strings as they are.
 SKIPPED_FOLDERS = {"build", ".git", ".cache", "__pycache__"}
 CXX = {".cc", ".h"}
 SOURCES = CXX | {".py", ".sh", ".cmake", ".txt", ".proto", ".yaml", ".yml", ""}
@@ -32,8 +33,10 @@ STAYS_IN = [
     (re.compile(r"grpc(pp|\+\+)?/|.*\.grpc\.pb\.h$"), re.compile(r"serving/")),
     (re.compile(r"prometheus/"), re.compile(r"base/metrics\.(h|cc)$")),
 ]
-CLOCK = re.compile(r"\b(system_clock|steady_clock|high_resolution_clock|gettimeofday|clock_gettime|absl::Now)\b"
-                   r"|(?<![\w.])time\s*\(\s*(nullptr|NULL|0|&\w+)\s*\)")
+CLOCK = re.compile(
+    r"\b(system_clock|steady_clock|high_resolution_clock|gettimeofday|clock_gettime|absl::Now)\b"
+    r"|(?<![\w.])time\s*\(\s*(nullptr|NULL|0|&\w+)\s*\)"
+)
 CLOCK_PLACE = "base/clock.cc"
 SLEEP = re.compile(r"\b(sleep_for|sleep_until|usleep|nanosleep|absl::SleepFor|(?<![.\w])sleep)\s*\(|\btime\.sleep\s*\(")
 SLEEP_PLACES = re.compile(r"base/[^/]+\.cc$|tests/real/processes\.py$")
@@ -47,7 +50,8 @@ DISABLED = {
 
 _LITERAL_OR_COMMENT = re.compile(
     r'R"(?P<delimiter>[^\s()\\]*)\((?:.|\n)*?\)(?P=delimiter)"|"(?:\\.|[^"\\\n])*"|'
-    r"'(?:\\[^']+|[^'\\\n])'|//[^\n]*|/\*(?:.|\n)*?\*/")
+    r"'(?:\\[^']+|[^'\\\n])'|//[^\n]*|/\*(?:.|\n)*?\*/"
+)
 
 
 def code_of(text):
@@ -63,6 +67,11 @@ def findings(path, text):
     if suffix in SOURCES and len(lines) > LINES_MAX:
         found.append((len(lines), f"{len(lines)} lines; {LINES_MAX} is the most: is it still one noun?"))
     if suffix in CXX:
+        found += [
+            (number, f"{len(line)} columns; {COLUMNS_MAX} are the most")
+            for number, line in enumerate(lines, 1)
+            if len(line) > COLUMNS_MAX
+        ]
         found += _includes(path, folder, lines)
         for number, line in enumerate(code_of(text).splitlines(), 1):
             if CLOCK.search(line) and path != CLOCK_PLACE and folder not in ("tests", "bench"):
@@ -131,10 +140,19 @@ class Layout(law.LawCase):
             ("serving/server.cc", "#include <grpcpp/grpcpp.h>"),
             ("base/metrics.cc", "#include <prometheus/registry.h>"),
             ("base/clock.cc", "std::chrono::steady_clock::now();"),
-            ("operators/window.h", "// The wall clock (std::chrono::system_clock) is not read here.\nint64_t time() const;"),
-            ("operators/window.cc", 'log("time(nullptr)"); play.time(0); total = 1\'000\'000; std::chrono::milliseconds(5);'),
+            (
+                "operators/window.h",
+                "// The wall clock (std::chrono::system_clock) is not read here.\nint64_t time() const;",
+            ),
+            (
+                "operators/window.cc",
+                "log(\"time(nullptr)\"); play.time(0); total = 1'000'000; std::chrono::milliseconds(5);",
+            ),
             ("tests/operators/window_test.cc", '#include "pipeline/io.h"\nTEST_CASE("window: seals", "[window]")'),
-            ("tests/serving/a_test.cc", 'TEST_CASE("query: a list [of two]") {\n  CHECK(out == R"({\\"items\\":[..]})");\n}'),
+            (
+                "tests/serving/a_test.cc",
+                'TEST_CASE("query: a list [of two]") {\n  CHECK(out == R"({\\"items\\":[..]})");\n}',
+            ),
             ("bench/chain_bench.cc", "std::chrono::steady_clock::now();"),
             ("pipeline/main.cc", '#include "serving/server.h"'),
         ]
@@ -152,6 +170,7 @@ class Layout(law.LawCase):
             ("pipeline/a.cc", "#include <grpcpp/grpcpp.h>"),
             ("pipeline/a.cc", "#include <prometheus/counter.h>"),
             ("operators/a.cc", "const auto now = std::chrono::system_clock::now();"),
+            ("state/a.h", "// " + "x" * COLUMNS_MAX),
             ("state/a.cc", "const auto now = time(nullptr);"),
             ("pipeline/a.cc", "std::this_thread::sleep_for(1ms);"),
             ("tests/a_test.cc", "usleep(100);"),

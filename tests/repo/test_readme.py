@@ -25,15 +25,18 @@ MARK = re.compile(r"^\s*<!-- run(?: by (?P<file>\S+))? -->\s*$")
 def commands_of(body):
     """The commands of a block: lines joined over their backslashes, without comments."""
     joined = re.sub(r"\\\n\s*", "", body)
-    return [re.sub(r"\s+#\s.*$", "", line).strip() for line in joined.splitlines()
-            if line.strip() and not line.strip().startswith("#")]
+    return [
+        re.sub(r"\s+#\s.*$", "", line).strip()
+        for line in joined.splitlines()
+        if line.strip() and not line.strip().startswith("#")
+    ]
 
 
 def blocks_of(text):
     """(line, mark or None, commands) of each block; mark is '' for run here, else the file that runs it."""
     for match in FENCE.finditer("\n" + text):
         mark = MARK.match(match["before"])
-        line = text[:match.start("body") - 1].count("\n")
+        line = text[: match.start("body") - 1].count("\n")
         yield line, None if mark is None else mark["file"] or "", commands_of(match["body"])
 
 
@@ -54,7 +57,9 @@ class Documentation(law.LawCase):
                     wrong.append(f"{where}: {mark} is not there")
                 elif mark:
                     runner = (ROOT / mark).read_text(encoding="utf-8")
-                    wrong += [f"{where}: {mark} does not have: {command}" for command in commands if command not in runner]
+                    wrong += [
+                        f"{where}: {mark} does not have: {command}" for command in commands if command not in runner
+                    ]
         self.assertEqual(wrong, [], "\n" + "\n".join(wrong))
 
     def test_run_here(self):
@@ -63,17 +68,26 @@ class Documentation(law.LawCase):
             for line, mark, commands in blocks_of(path.read_text(encoding="utf-8")):
                 if mark == "":
                     with self.subTest(f"{path.relative_to(ROOT)}:{line}"):
-                        done = subprocess.run(["bash", "-euo", "pipefail", "-c", "\n".join(commands)], cwd=ROOT,
-                                              stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                                              timeout=RUN_BOUND_S, check=False)
+                        done = subprocess.run(
+                            ["bash", "-euo", "pipefail", "-c", "\n".join(commands)],
+                            cwd=ROOT,
+                            stdin=subprocess.DEVNULL,
+                            capture_output=True,
+                            text=True,
+                            timeout=RUN_BOUND_S,
+                            check=False,
+                        )
                         self.assertEqual(done.returncode, 0, f"{commands}:\n{done.stderr[-2000:]}")
 
     def test_blocks_are_found(self):
         """documentation: blocks, marks, comments and joined lines are read as they are meant"""
-        text = ("# Title\n\n<!-- run -->\n```sh\n# why\nscripts/a --x  # and so on\nb \\\n  c\n```\n"
-                "text\n```sh\nd\n```\n\n<!-- run by tests/t.py -->\n```sh\ne\n```\n```text\nnot a command\n```\n")
-        self.assertEqual(list(blocks_of(text)), [
-            (4, "", ["scripts/a --x", "b c"]), (11, None, ["d"]), (16, "tests/t.py", ["e"])])
+        text = (
+            "# Title\n\n<!-- run -->\n```sh\n# why\nscripts/a --x  # and so on\nb \\\n  c\n```\n"
+            "text\n```sh\nd\n```\n\n<!-- run by tests/t.py -->\n```sh\ne\n```\n```text\nnot a command\n```\n"
+        )
+        self.assertEqual(
+            list(blocks_of(text)), [(4, "", ["scripts/a --x", "b c"]), (11, None, ["d"]), (16, "tests/t.py", ["e"])]
+        )
 
 
 if __name__ == "__main__":

@@ -25,7 +25,8 @@ TEST_CASE("bytes: a varint has seven bits a byte, low bits first, in its shortes
   CHECK(hex(varint_of(UINT64_MAX)) == "ffffffffffffffffff01");
   std::vector<uint64_t> values = {0, UINT64_MAX};
   for (int bit = 0; bit < 64; ++bit) {
-    for (const uint64_t around : {uint64_t{0}, uint64_t{1}, UINT64_MAX}) values.push_back((uint64_t{1} << bit) + around);
+    for (const uint64_t around : {uint64_t{0}, uint64_t{1}, UINT64_MAX})
+      values.push_back((uint64_t{1} << bit) + around);
   }
   for (const uint64_t value : values) {
     const std::string bytes = varint_of(value);
@@ -37,9 +38,15 @@ TEST_CASE("bytes: a varint has seven bits a byte, low bits first, in its shortes
 }
 
 TEST_CASE("bytes: a varint that is cut short, longer than needed or beyond 64 bits is refused") {
-  const std::vector<std::string> bad = {
-      "", "\x80", "\xff\xff", std::string("\x80\x00", 2), std::string("\xff\x80\x00", 3), std::string(9, '\x80') + '\x00',
-      std::string(9, '\xff') + '\x02', std::string(9, '\xff') + '\x81' + '\x00', std::string(11, '\x80') + '\x01'};
+  const std::vector<std::string> bad = {"",
+                                        "\x80",
+                                        "\xff\xff",
+                                        std::string("\x80\x00", 2),
+                                        std::string("\xff\x80\x00", 3),
+                                        std::string(9, '\x80') + '\x00',
+                                        std::string(9, '\xff') + '\x02',
+                                        std::string(9, '\xff') + '\x81' + '\x00',
+                                        std::string(11, '\x80') + '\x01'};
   for (const std::string& bytes : bad) {
     INFO(hex(bytes));
     ByteReader reader(bytes);
@@ -55,7 +62,12 @@ TEST_CASE("bytes: numbers are little-endian, and what stands behind the end is n
   writer.u32(0x05040302);
   writer.u64(0x0d0c0b0a09080706);
   writer.bytes("ab");
-  CHECK(hex(out) == "01" "02030405" "060708090a0b0c0d" "02" "6162");
+  CHECK(hex(out) ==
+        "01"
+        "02030405"
+        "060708090a0b0c0d"
+        "02"
+        "6162");
   ByteReader reader(out);
   CHECK(reader.u8() == 1);
   CHECK(reader.u32() == 0x05040302);
@@ -68,7 +80,10 @@ TEST_CASE("bytes: numbers are little-endian, and what stands behind the end is n
 }
 
 TEST_CASE("bytes: after its first failure a reader gives nothing more") {
-  const std::string bytes("\x09" "abc\x01\x02", 6);  // Nine bytes are announced, five are there.
+  const std::string bytes(
+      "\x09"
+      "abc\x01\x02",
+      6);  // Nine bytes are announced, five are there.
   ByteReader reader(bytes);
   CHECK(reader.bytes().empty());
   CHECK_FALSE(reader.ok());

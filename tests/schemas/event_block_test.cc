@@ -26,14 +26,17 @@ struct Added {
 
 Event play(std::string_view item, int64_t time_ms) { return {EventKind::kPlay, item_hash(item), time_ms}; }
 
-std::string block_of(const std::vector<Added>& events, PartitionId partition = kPartition, uint32_t count = kPartitionCount) {
+std::string block_of(const std::vector<Added>& events, PartitionId partition = kPartition,
+                     uint32_t count = kPartitionCount) {
   EventBlockBuilder builder;
   for (const Added& added : events) builder.add(added.user_key, user_hash(added.user_key), added.event);
   return builder.finish(partition, count);
 }
 
 std::string sample() {
-  return block_of({{kFeedU1, play("v1", kTimeMs)}, {kSeven, play("v1", kTimeMs - 3'123)}, {kFeedU1, play("v2", kTimeMs + 1'176'877)}});
+  return block_of({{kFeedU1, play("v1", kTimeMs)},
+                   {kSeven, play("v1", kTimeMs - 3'123)},
+                   {kFeedU1, play("v2", kTimeMs + 1'176'877)}});
 }
 
 Code opened(const std::string& bytes) { return EventBlockReader::open(bytes, kPartition, kPartitionCount).code(); }
@@ -46,8 +49,14 @@ struct Head {
 
 Forgery forged(const Head& head) {
   return Forgery()
-      .u8(head.kind).u8(head.version).u8(head.flags).varint(head.count).varint(head.partition)
-      .varint(head.base).varint(head.users).varint(head.events);
+      .u8(head.kind)
+      .u8(head.version)
+      .u8(head.flags)
+      .varint(head.count)
+      .varint(head.partition)
+      .varint(head.base)
+      .varint(head.users)
+      .varint(head.events);
 }
 
 std::string with_one_event(const Head& head, uint64_t kind = 1, uint64_t delta = 0) {
@@ -124,9 +133,11 @@ TEST_CASE("event block: random events come back, and the bound on bytes holds") 
     std::map<std::string, std::vector<Event>> expected;
     const size_t count = 1 + rng() % 3000;
     for (size_t i = 0; i < count; ++i) {
-      const std::string key = key_of(std::string(rng() % 129, 's'), std::to_string(rng() % 200) + std::string(rng() % 100, 'u'));
+      const std::string key =
+          key_of(std::string(rng() % 129, 's'), std::to_string(rng() % 200) + std::string(rng() % 100, 'u'));
       const auto span = static_cast<uint64_t>(kEventTimeEndMs - kEventTimeMinMs);
-      const Event event{static_cast<EventKind>(1 + rng() % kEventKindMax), ItemHash(rng()), kEventTimeMinMs + static_cast<int64_t>(rng() % span)};
+      const Event event{static_cast<EventKind>(1 + rng() % kEventKindMax), ItemHash(rng()),
+                        kEventTimeMinMs + static_cast<int64_t>(rng() % span)};
       builder.add(key, user_hash(key), event);
       expected[key].push_back(event);
     }
@@ -203,12 +214,17 @@ TEST_CASE("event block: a block without users, a user without events and totals 
   CHECK(opened(with_one_event({.events = 2})) == Code::kBadRecord);
   CHECK(opened(with_one_event({.users = 2})) == Code::kBadRecord);
   CHECK(opened(with_one_event({.users = UINT64_MAX})) == Code::kBadRecord);
-  CHECK(opened(forged({}).bytes(kSeven).varint(UINT64_MAX).u8(1).u64(42).varint(0).sealed(kEventBlockKind)) == Code::kBadRecord);
+  CHECK(opened(forged({}).bytes(kSeven).varint(UINT64_MAX).u8(1).u64(42).varint(0).sealed(kEventBlockKind)) ==
+        Code::kBadRecord);
 }
 
 TEST_CASE("event block: a user key that no user can have is refused") {
   CHECK(opened(with_key(key_of("", std::string(128, 'u')))) == Code::kOk);
-  for (const std::string& key : {std::string(), std::string(1, '\0'), std::string("\x04" "feed"), std::string("\x05" "feed"),
+  for (const std::string& key : {std::string(), std::string(1, '\0'),
+                                 std::string("\x04"
+                                             "feed"),
+                                 std::string("\x05"
+                                             "feed"),
                                  '\x81' + std::string(129, 's') + "u", std::string(1, '\0') + std::string(129, 'u')}) {
     INFO(hex(key));
     const auto result = EventBlockReader::open(with_key(key), kPartition, kPartitionCount);
@@ -218,12 +234,27 @@ TEST_CASE("event block: a user key that no user can have is refused") {
 }
 
 TEST_CASE("event block: bytes behind the last event and numbers longer than needed are refused") {
-  CHECK(opened(resealed(sample(), kEventBlockKind, [](std::string& body) { body.push_back('\0'); })) == Code::kBadRecord);
-  CHECK(opened(forged({}).bytes(kSeven).varint(1).u8(1).u64(42).long_varint(7).sealed(kEventBlockKind)) == Code::kBadRecord);
-  CHECK(opened(forged({}).bytes(kSeven).long_varint(1).u8(1).u64(42).varint(7).sealed(kEventBlockKind)) == Code::kBadRecord);
+  CHECK(opened(resealed(sample(), kEventBlockKind, [](std::string& body) { body.push_back('\0'); })) ==
+        Code::kBadRecord);
+  CHECK(opened(forged({}).bytes(kSeven).varint(1).u8(1).u64(42).long_varint(7).sealed(kEventBlockKind)) ==
+        Code::kBadRecord);
+  CHECK(opened(forged({}).bytes(kSeven).long_varint(1).u8(1).u64(42).varint(7).sealed(kEventBlockKind)) ==
+        Code::kBadRecord);
   const Head head;
-  const std::string long_count = Forgery().u8(head.kind).u8(head.version).u8(0).long_varint(head.count).varint(0)
-                                     .varint(head.base).varint(1).varint(1).bytes(kSeven).varint(1).u8(1).u64(42).varint(0)
+  const std::string long_count = Forgery()
+                                     .u8(head.kind)
+                                     .u8(head.version)
+                                     .u8(0)
+                                     .long_varint(head.count)
+                                     .varint(0)
+                                     .varint(head.base)
+                                     .varint(1)
+                                     .varint(1)
+                                     .bytes(kSeven)
+                                     .varint(1)
+                                     .u8(1)
+                                     .u64(42)
+                                     .varint(0)
                                      .sealed(kEventBlockKind);
   CHECK(opened(long_count) == Code::kBadRecord);
 }

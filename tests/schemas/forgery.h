@@ -13,11 +13,21 @@ namespace bloomring {
 
 class Forgery {
  public:
-  Forgery& u8(uint64_t v) { return write([&](ByteWriter& w) { w.u8(static_cast<uint8_t>(v)); }); }
-  Forgery& u64(uint64_t v) { return write([&](ByteWriter& w) { w.u64(v); }); }
-  Forgery& varint(uint64_t v) { return write([&](ByteWriter& w) { w.varint(v); }); }
-  Forgery& bytes(std::string_view v) { return write([&](ByteWriter& w) { w.bytes(v); }); }
-  Forgery& raw(std::string_view v) { return write([&](ByteWriter& w) { w.raw(v); }); }
+  Forgery& u8(uint64_t v) {
+    return write([&](ByteWriter& w) { w.u8(static_cast<uint8_t>(v)); });
+  }
+  Forgery& u64(uint64_t v) {
+    return write([&](ByteWriter& w) { w.u64(v); });
+  }
+  Forgery& varint(uint64_t v) {
+    return write([&](ByteWriter& w) { w.varint(v); });
+  }
+  Forgery& bytes(std::string_view v) {
+    return write([&](ByteWriter& w) { w.bytes(v); });
+  }
+  Forgery& raw(std::string_view v) {
+    return write([&](ByteWriter& w) { w.raw(v); });
+  }
   // The number in one byte more than it needs.
   Forgery& long_varint(uint64_t v) {
     varint(v);
@@ -57,6 +67,8 @@ inline void for_each_damage(const std::string& good, const std::function<void(co
   for (size_t size = 0; size < good.size(); ++size) check(good.substr(0, size));
 }
 
-inline std::string key_of(std::string_view scene, std::string_view user) { return std::string(UserKey(scene, user).bytes()); }
+inline std::string key_of(std::string_view scene, std::string_view user) {
+  return std::string(UserKey(scene, user).bytes());
+}
 
 }  // namespace bloomring

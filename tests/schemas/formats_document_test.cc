@@ -19,7 +19,8 @@ OffsetRange range(int64_t from, int64_t to) { return {Offset(from), Offset(to)};
 }  // namespace
 
 TEST_CASE("store keys: the bytes of a filter key are those of the document") {
-  CHECK(hex(filter_key(key_of("feed", "u1"), PeriodUnit::kMonth, PeriodIndex(683))) == hex(documented_example("Store keys")));
+  CHECK(hex(filter_key(key_of("feed", "u1"), PeriodUnit::kMonth, PeriodIndex(683))) ==
+        hex(documented_example("Store keys")));
 }
 
 TEST_CASE("merged watermark: its bytes are those of the document") {
@@ -35,7 +36,8 @@ TEST_CASE("forgotten value: its bytes are those of the document") {
   REQUIRE(forgotten.forget_everything(1'648'771'200'000));
   REQUIRE(forgotten.forget_item(item_hash("v1"), 1'649'316'000'000));
   REQUIRE(forgotten.take_play(item_hash("v1"), 1'649'316'600'000, changed));
-  CHECK(hex(encode_forgotten(forgotten, forgotten_key(key_of("feed", "u1")))) == hex(documented_example("Forgotten value, version 1")));
+  CHECK(hex(encode_forgotten(forgotten, forgotten_key(key_of("feed", "u1")))) ==
+        hex(documented_example("Forgotten value, version 1")));
 }
 
 TEST_CASE("store description: its bytes are those of the document") {
@@ -47,7 +49,8 @@ TEST_CASE("window state: its bytes are those of the document") {
   state.partition_count = 50;
   state.applied = Offset(1700);
   state.filling = HourIndex(458'144);
-  state.hours = {{HourIndex(458'143), range(1000, 1500), 20'000, 300'000, 3}, {HourIndex(458'144), range(1500, 1700), 8'000, 120'000, 0}};
+  state.hours = {{HourIndex(458'143), range(1000, 1500), 20'000, 300'000, 3},
+                 {HourIndex(458'144), range(1500, 1700), 8'000, 120'000, 0}};
   std::string bytes;
   encode_window_state(state, bytes);
   CHECK(hex(bytes) == hex(documented_example("Window state, version 2")));

@@ -32,7 +32,9 @@ std::string said(JsonVerdict verdict, const JsonFields& fields) {
 }
 
 std::string read(JsonFields& fields, std::string_view json) { return said(fields.read(json), fields); }
-std::string read_strictly(JsonFields& fields, std::string_view json) { return said(fields.read_strictly(json), fields); }
+std::string read_strictly(JsonFields& fields, std::string_view json) {
+  return said(fields.read_strictly(json), fields);
+}
 
 // The shape of {"user":"u1","item":7,"x":1.5} and whether `json` has it.
 struct Example {
@@ -45,16 +47,32 @@ struct Example {
 };
 
 std::string number(std::mt19937_64& random) {
-  static const std::vector<std::string> numbers = {
-      "0", "-0", "7", "-12", "1649314823123", "1234567890123456789", "9223372036854775807", "9223372036854775808",
-      "-9223372036854775808", "-9223372036854775809", "18446744073709551615", "18446744073709551616", "1.5", "-0.25",
-      "0.12345678901234567890", "1e3", "01", "1.", ".5", "-"};
+  static const std::vector<std::string> numbers = {"0",
+                                                   "-0",
+                                                   "7",
+                                                   "-12",
+                                                   "1649314823123",
+                                                   "1234567890123456789",
+                                                   "9223372036854775807",
+                                                   "9223372036854775808",
+                                                   "-9223372036854775808",
+                                                   "-9223372036854775809",
+                                                   "18446744073709551615",
+                                                   "18446744073709551616",
+                                                   "1.5",
+                                                   "-0.25",
+                                                   "0.12345678901234567890",
+                                                   "1e3",
+                                                   "01",
+                                                   "1.",
+                                                   ".5",
+                                                   "-"};
   return numbers[random() % numbers.size()];
 }
 
 std::string text(std::mt19937_64& random) {
-  static const std::vector<std::string> texts = {"", "u1", "a b", "null", "'", "日本", "\x7f", "\\u0041", "\\n", "a\\\"b",
-                                                 "\x1f", "\xff"};
+  static const std::vector<std::string> texts = {"",     "u1",      "a b", "null",   "'",    "日本",
+                                                 "\x7f", "\\u0041", "\\n", "a\\\"b", "\x1f", "\xff"};
   return '"' + texts[random() % texts.size()] + '"';
 }
 
@@ -110,15 +128,15 @@ TEST_CASE("json shape: a record with other strings and numbers has the shape, an
 
 TEST_CASE("json shape: what a parser would have to judge has not the shape") {
   Example example;
-  for (const std::string json : {
-           R"({"user":"u1","item":7,"x":1.5} )", R"({"user":"u1","item":7,"x":1.5)", R"({"user":"u1","item":7})", "", "{",
-           R"({"user":"a\n","item":7,"x":1.5})", R"({"user":u1","item":7,"x":1.5})",
-           "{\"user\":\"\x1f\",\"item\":7,\"x\":1.5}", "{\"user\":\"\xc3\xa9\",\"item\":7,\"x\":1.5}",
-           R"({"user":"u1","item":"7","x":1.5})", R"({"user":"u1","item":7.0,"x":1.5})",
-           R"({"user":"u1","item":07,"x":1.5})", R"({"user":"u1","item":,"x":1.5})", R"({"user":"u1","item":-,"x":1.5})",
-           R"({"user":"u1","item":9223372036854775808,"x":1.5})", R"({"user":"u1","item":7,"x":1.})",
-           R"({"user":"u1","item":7,"x":1e5})", R"({"user":"u1","item":7,"x":01.5})",
-           R"({"user":"u1","item":7,"y":1.5})"}) {
+  for (const std::string json :
+       {R"({"user":"u1","item":7,"x":1.5} )", R"({"user":"u1","item":7,"x":1.5)", R"({"user":"u1","item":7})", "", "{",
+        R"({"user":"a\n","item":7,"x":1.5})", R"({"user":u1","item":7,"x":1.5})",
+        "{\"user\":\"\x1f\",\"item\":7,\"x\":1.5}", "{\"user\":\"\xc3\xa9\",\"item\":7,\"x\":1.5}",
+        R"({"user":"u1","item":"7","x":1.5})", R"({"user":"u1","item":7.0,"x":1.5})",
+        R"({"user":"u1","item":07,"x":1.5})", R"({"user":"u1","item":,"x":1.5})", R"({"user":"u1","item":-,"x":1.5})",
+        R"({"user":"u1","item":9223372036854775808,"x":1.5})", R"({"user":"u1","item":7,"x":1.})",
+        R"({"user":"u1","item":7,"x":1e5})", R"({"user":"u1","item":7,"x":01.5})",
+        R"({"user":"u1","item":7,"y":1.5})"}) {
     INFO(json);
     CHECK_FALSE(example.matches(json));
   }

@@ -32,9 +32,15 @@ struct Reader {
 Refusal refusal_of(std::string_view json) { return Reader().read(json); }
 
 std::string with_time(const std::string& time) { return R"({"user":"u1","item":"v1","time":)" + time + "}"; }
-std::string with_user(const std::string& user) { return R"({"user":)" + user + R"(,"item":"v1","time":1649314823123})"; }
-std::string with_item(const std::string& item) { return R"({"user":"u1","item":)" + item + R"(,"time":1649314823123})"; }
-std::string with(const std::string& fields) { return R"({"user":"u1","item":"v1","time":1649314823123,)" + fields + "}"; }
+std::string with_user(const std::string& user) {
+  return R"({"user":)" + user + R"(,"item":"v1","time":1649314823123})";
+}
+std::string with_item(const std::string& item) {
+  return R"({"user":"u1","item":)" + item + R"(,"time":1649314823123})";
+}
+std::string with(const std::string& fields) {
+  return R"({"user":"u1","item":"v1","time":1649314823123,)" + fields + "}";
+}
 std::string in_quotes(const std::string& text) { return '"' + text + '"'; }
 
 int64_t time_of(const std::string& time, TimeUnit unit = TimeUnit::kMilliseconds) {
@@ -148,7 +154,8 @@ TEST_CASE("play: escapes stand for what they mean, in values and in names") {
 }
 
 TEST_CASE("play: half of a surrogate pair is no character: the record is malformed") {
-  for (const std::string half : {R"("\ud83d")", R"("\ude00")", R"("\ude00\ud83d")", R"("\ud83dx")", R"("\ud83d\u0041")"}) {
+  for (const std::string half :
+       {R"("\ud83d")", R"("\ude00")", R"("\ude00\ud83d")", R"("\ud83dx")", R"("\ud83d\u0041")"}) {
     INFO(half);
     CHECK(refusal_of(with_item(half)) == Refusal::kMalformedJson);
   }
@@ -188,7 +195,9 @@ TEST_CASE("play: fields have the names of the mapping, and only these") {
   mapping.event = "kind";
   mapping.time_unit = TimeUnit::kSeconds;
   Reader reader(mapping);
-  REQUIRE(reader.read(R"({"uid":7,"video_id":"v1","ts":1649314823,"tab":"feed","kind":"play","user":[],"event":"x"})") == Refusal::kNone);
+  REQUIRE(
+      reader.read(R"({"uid":7,"video_id":"v1","ts":1649314823,"tab":"feed","kind":"play","user":[],"event":"x"})") ==
+      Refusal::kNone);
   CHECK(reader.play.user == "7");
   CHECK(reader.play.item == "v1");
   CHECK(reader.play.scene == "feed");
@@ -211,10 +220,12 @@ TEST_CASE("play: a time is a number in the configured unit") {
 TEST_CASE("play: seconds with three decimals keep their milliseconds, microseconds lose only their fraction") {
   std::mt19937_64 rng(3);
   for (int i = 0; i < 2000; ++i) {
-    const int64_t time_ms = kEventTimeMinMs + static_cast<int64_t>(rng() % static_cast<uint64_t>(kNowMs - kEventTimeMinMs));
+    const int64_t time_ms =
+        kEventTimeMinMs + static_cast<int64_t>(rng() % static_cast<uint64_t>(kNowMs - kEventTimeMinMs));
     const std::string milliseconds = std::to_string(1000 + time_ms % 1000).substr(1);
     REQUIRE(time_of(std::to_string(time_ms / 1000) + "." + milliseconds, TimeUnit::kSeconds) == time_ms);
-    REQUIRE(time_of(std::to_string(time_ms * 1000 + static_cast<int64_t>(rng() % 1000)), TimeUnit::kMicroseconds) == time_ms);
+    REQUIRE(time_of(std::to_string(time_ms * 1000 + static_cast<int64_t>(rng() % 1000)), TimeUnit::kMicroseconds) ==
+            time_ms);
   }
 }
 
@@ -232,9 +243,9 @@ TEST_CASE("play: a time as text is RFC 3339, with any offset and fraction, in ev
 }
 
 TEST_CASE("play: text that is no RFC 3339 time is of the wrong type") {
-  for (const std::string text : {"", "now", "1649314823123", "2022-04-07", "2022-04-07T07:00:23", "2022-04-07 07:00:23Z",
-                                 "2022-13-07T07:00:23Z", "2022-02-30T07:00:23Z", "2022-04-07T25:00:23Z", "2022-04-07T07:00:23ZZ",
-                                 "infinite-future", "infinite-past"}) {
+  for (const std::string text :
+       {"", "now", "1649314823123", "2022-04-07", "2022-04-07T07:00:23", "2022-04-07 07:00:23Z", "2022-13-07T07:00:23Z",
+        "2022-02-30T07:00:23Z", "2022-04-07T25:00:23Z", "2022-04-07T07:00:23ZZ", "infinite-future", "infinite-past"}) {
     INFO(text);
     CHECK(time_refusal(in_quotes(text)) == Refusal::kWrongType);
   }
@@ -264,12 +275,17 @@ TEST_CASE("play: a clock beyond 2100 accepts no time that the log could not hold
   PlayParser parser({});
   Play play;
   CHECK(parser.parse(with_time(std::to_string(kEventTimeEndMs - 1)), kEventTimeEndMs + kNowMs, play) == Refusal::kNone);
-  CHECK(parser.parse(with_time(std::to_string(kEventTimeEndMs)), kEventTimeEndMs + kNowMs, play) == Refusal::kTimeAhead);
+  CHECK(parser.parse(with_time(std::to_string(kEventTimeEndMs)), kEventTimeEndMs + kNowMs, play) ==
+        Refusal::kTimeAhead);
 }
 
 TEST_CASE("play: what is not one JSON object is malformed") {
-  for (const std::string text : {"", " ", "null", "7", R"("u1")", "[]", R"([{"user":"u1"}])", "{", R"({"user":"u1","item":)", "{}{}",
-                                 R"({"user":"u1" "item":"v1"})", R"({user:"u1"})", R"({'user':'u1'})", R"({"user":"u1",})", R"({"user":"a)" "\n" R"("})"}) {
+  for (const std::string text :
+       {"", " ", "null", "7", R"("u1")", "[]", R"([{"user":"u1"}])", "{", R"({"user":"u1","item":)", "{}{}",
+        R"({"user":"u1" "item":"v1"})", R"({user:"u1"})", R"({'user':'u1'})", R"({"user":"u1",})",
+        R"({"user":"a)"
+        "\n"
+        R"("})"}) {
     INFO(text);
     CHECK(refusal_of(text) == Refusal::kMalformedJson);
   }
@@ -353,8 +369,9 @@ TEST_CASE("play: every refusal comes with a sentence that is valid UTF-8, howeve
     return text;
   }();
   for (const std::string& json :
-       {std::string("{"), std::string("{}"), with_user("[]"), with_user(R"("")"), with_user(in_quotes(std::string(200, 'u'))), with_time("1"),
-        with_time("9e15"), with_time(R"("when")"), with(R"("event":)" + in_quotes(long_name)), with_item("\"\xff\""), std::string(70'000, ' ')}) {
+       {std::string("{"), std::string("{}"), with_user("[]"), with_user(R"("")"),
+        with_user(in_quotes(std::string(200, 'u'))), with_time("1"), with_time("9e15"), with_time(R"("when")"),
+        with(R"("event":)" + in_quotes(long_name)), with_item("\"\xff\""), std::string(70'000, ' ')}) {
     INFO(json.substr(0, 100));
     CHECK(reader.read(json) != Refusal::kNone);
     CHECK_FALSE(reader.parser.detail().empty());

@@ -47,7 +47,8 @@ TEST_CASE("topics: from three replicas on, what is acknowledged in a topic of ou
   for (const size_t ours : {1, 2, 3}) CHECK_FALSE(topic_registry(plan)[ours].settings.contains("min.insync.replicas"));
 }
 
-TEST_CASE("topics: internal topics are kept as long as configured and never compacted, dead letters seven times as long") {
+TEST_CASE(
+    "topics: internal topics are kept as long as configured and never compacted, dead letters seven times as long") {
   TopicPlan plan;
   plan.retention_ms = 1000;
   const std::vector<TopicSpec> topics = topic_registry(plan);

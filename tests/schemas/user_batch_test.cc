@@ -36,7 +36,8 @@ DrainedForget forget_item(std::string_view item) { return {false, false, item_ha
 
 std::string sample() {
   UserBatchBuilder builder;
-  builder.add(kFeedU1, std::vector{forget_item("v1")}, std::vector{drained(kQuarter, 23'123, "v1"), drained(kQuarter + 1, 303'123, "v2")});
+  builder.add(kFeedU1, std::vector{forget_item("v1")},
+              std::vector{drained(kQuarter, 23'123, "v1"), drained(kQuarter + 1, 303'123, "v2")});
   builder.add(kSeven, {}, std::vector{drained(kQuarter, 20'000, "v1")});
   return builder.finish(header());
 }
@@ -58,7 +59,8 @@ struct UserContent {
     const bool everything = rng() % 4 == 0, late = rng() % 2 == 0;
     const ItemHash item(everything ? 0 : rng());
     const auto time_ms = kEventTimeMinMs + static_cast<int64_t>(rng() % (kEventTimeEndMs - kEventTimeMinMs));
-    forgotten[{everything, late, item.value}] = {everything, late, item, time_ms, Offset(static_cast<int64_t>(rng() % 1000))};
+    forgotten[{everything, late, item.value}] = {everything, late, item, time_ms,
+                                                 Offset(static_cast<int64_t>(rng() % 1000))};
   }
   std::vector<DrainedForget> forgets() const {
     std::vector<DrainedForget> list;
@@ -77,11 +79,20 @@ struct Head {
 };
 
 Forgery forged(const Head& head) {
-  return Forgery().u8(head.kind).u8(head.version).u8(head.attempt).varint(head.count).varint(head.partition).varint(head.from).varint(head.to).raw(std::string_view("\0\0\0\0", 4));
+  return Forgery()
+      .u8(head.kind)
+      .u8(head.version)
+      .u8(head.attempt)
+      .varint(head.count)
+      .varint(head.partition)
+      .varint(head.from)
+      .varint(head.to)
+      .raw(std::string_view("\0\0\0\0", 4));
 }
 
 std::string with_one_play(const Head& head, uint64_t quarter = kQuarter) {
-  return forged(head).varint(1).bytes(kSeven).varint(0).varint(1).varint(quarter).varint(1).u64(42).varint(0).sealed(kUserBatchKind);
+  return forged(head).varint(1).bytes(kSeven).varint(0).varint(1).varint(quarter).varint(1).u64(42).varint(0).sealed(
+      kUserBatchKind);
 }
 
 // One user whose quarters and items are what `rest` writes.
@@ -93,7 +104,9 @@ std::string end_with(const Head& head, const std::vector<DrainedHour>& hours) {
   Forgery forgery = forged(head);
   forgery.varint(hours.size());
   for (const DrainedHour& hour : hours) {
-    forgery.varint(static_cast<uint64_t>(hour.hour.value)).varint(static_cast<uint64_t>(hour.range.from.value)).varint(static_cast<uint64_t>(hour.range.to.value));
+    forgery.varint(static_cast<uint64_t>(hour.hour.value))
+        .varint(static_cast<uint64_t>(hour.range.from.value))
+        .varint(static_cast<uint64_t>(hour.range.to.value));
   }
   return forgery.varint(2).varint(3).varint(1).sealed(kSlotEndKind);
 }
@@ -124,7 +137,8 @@ TEST_CASE("user batches: users, quarters and items come back as they went in") {
       insert(expected[key].plays, {same, static_cast<uint32_t>(rng() % kQuarterMs), ItemHash(rng())});
       if (rng() % 10 == 0) expected[key].forget(rng);
     }
-    for (const auto& [key, user] : expected) builder.add(key, user.forgets(), std::vector<DrainedPlay>(user.plays.begin(), user.plays.end()));
+    for (const auto& [key, user] : expected)
+      builder.add(key, user.forgets(), std::vector<DrainedPlay>(user.plays.begin(), user.plays.end()));
     REQUIRE(builder.users() == expected.size());
     const DrainHeader head{PartitionId(0), 1, {Offset(round), Offset(1'000'000'000'000)}, DrainAttempt::kLap};
     const std::string bytes = builder.finish(head);
@@ -173,7 +187,11 @@ TEST_CASE("user batches: moving to the next user skips what is left of the one b
 }
 
 TEST_CASE("slot end: it comes back as it went in, several hours of a lap too") {
-  const SlotEnd lap{header(1000, 9000, DrainAttempt::kLap), {hour(7, 1000, 1500), hour(13, 1500, 1501), hour(19, 8000, 9000)}, 0, 0, 0};
+  const SlotEnd lap{header(1000, 9000, DrainAttempt::kLap),
+                    {hour(7, 1000, 1500), hour(13, 1500, 1501), hour(19, 8000, 9000)},
+                    0,
+                    0,
+                    0};
   for (const SlotEnd& end : {sample_end(), lap}) {
     const auto record = decode_batch_record(encode_slot_end(end), kPartition, kPartitionCount);
     REQUIRE(record.ok());
@@ -196,18 +214,19 @@ TEST_CASE("user batches: every flipped bit and every missing byte is refused") {
 }
 
 TEST_CASE("slot end: every flipped bit and every missing byte is refused") {
-  for_each_damage(encode_slot_end(sample_end()), [](const std::string& bad) { REQUIRE(decoded(bad) == Code::kBadRecord); });
+  for_each_damage(encode_slot_end(sample_end()),
+                  [](const std::string& bad) { REQUIRE(decoded(bad) == Code::kBadRecord); });
 }
 
 TEST_CASE("batch record: another version, attempt, partition or partition count and an empty range are refused") {
-  const std::vector<Head> wrong = {{.version = 0},   {.version = 1},   {.version = 3},   {.attempt = 0},  {.attempt = 4},
-                                   {.count = 4},     {.partition = 1}, {.to = 1000},    {.to = 999},
-                                   {.from = 1ull << 63}, {.to = 1ull << 63}};
+  const std::vector<Head> wrong = {{.version = 0}, {.version = 1},       {.version = 3},    {.attempt = 0},
+                                   {.attempt = 4}, {.count = 4},         {.partition = 1},  {.to = 1000},
+                                   {.to = 999},    {.from = 1ull << 63}, {.to = 1ull << 63}};
   CHECK(decoded(with_one_play({})) == Code::kOk);
   CHECK(decoded(end_with({.kind = kSlotEndKind}, {hour(1, 1000, 1500)})) == Code::kOk);
   for (Head head : wrong) {
-    INFO("version " << head.version << " attempt " << head.attempt << " count " << head.count << " partition " << head.partition
-                    << " range " << head.from << " to " << head.to);
+    INFO("version " << head.version << " attempt " << head.attempt << " count " << head.count << " partition "
+                    << head.partition << " range " << head.from << " to " << head.to);
     CHECK(decoded(with_one_play(head)) == Code::kBadRecord);
     head.kind = kSlotEndKind;
     CHECK(decoded(end_with(head, {hour(1, 1000, 1500)})) == Code::kBadRecord);
@@ -226,19 +245,37 @@ TEST_CASE("user batches: quarters from 2000 up to 2100 are taken, others are ref
   CHECK(decoded(with_one_play({}, 0)) == Code::kBadRecord);
   CHECK(decoded(with_one_play({}, kEndQuarter)) == Code::kBadRecord);
   CHECK(decoded(with_one_play({}, UINT64_MAX)) == Code::kBadRecord);
-  CHECK(decoded(with_user(user_of(kSeven).varint(2).varint(kQuarter).varint(1).u64(1).varint(0).varint(kEndQuarter - kQuarter).varint(1).u64(1).varint(0))) == Code::kBadRecord);
+  CHECK(decoded(with_user(user_of(kSeven)
+                              .varint(2)
+                              .varint(kQuarter)
+                              .varint(1)
+                              .u64(1)
+                              .varint(0)
+                              .varint(kEndQuarter - kQuarter)
+                              .varint(1)
+                              .u64(1)
+                              .varint(0))) == Code::kBadRecord);
 }
 
 TEST_CASE("user batches: quarters that repeat and items that repeat or descend are refused") {
-  CHECK(decoded(with_user(user_of(kSeven).varint(2).varint(kQuarter).varint(1).u64(1).varint(0).varint(1).varint(1).u64(1).varint(0))) == Code::kOk);
-  CHECK(decoded(with_user(user_of(kSeven).varint(2).varint(kQuarter).varint(1).u64(1).varint(0).varint(0).varint(1).u64(1).varint(0))) == Code::kBadRecord);
-  CHECK(decoded(with_user(user_of(kSeven).varint(1).varint(kQuarter).varint(2).u64(1).varint(0).u64(2).varint(0))) == Code::kOk);
-  CHECK(decoded(with_user(user_of(kSeven).varint(1).varint(kQuarter).varint(2).u64(1).varint(0).u64(1).varint(0))) == Code::kBadRecord);
-  CHECK(decoded(with_user(user_of(kSeven).varint(1).varint(kQuarter).varint(2).u64(2).varint(0).u64(1).varint(0))) == Code::kBadRecord);
+  CHECK(decoded(with_user(
+            user_of(kSeven).varint(2).varint(kQuarter).varint(1).u64(1).varint(0).varint(1).varint(1).u64(1).varint(
+                0))) == Code::kOk);
+  CHECK(decoded(with_user(
+            user_of(kSeven).varint(2).varint(kQuarter).varint(1).u64(1).varint(0).varint(0).varint(1).u64(1).varint(
+                0))) == Code::kBadRecord);
+  CHECK(decoded(with_user(user_of(kSeven).varint(1).varint(kQuarter).varint(2).u64(1).varint(0).u64(2).varint(0))) ==
+        Code::kOk);
+  CHECK(decoded(with_user(user_of(kSeven).varint(1).varint(kQuarter).varint(2).u64(1).varint(0).u64(1).varint(0))) ==
+        Code::kBadRecord);
+  CHECK(decoded(with_user(user_of(kSeven).varint(1).varint(kQuarter).varint(2).u64(2).varint(0).u64(1).varint(0))) ==
+        Code::kBadRecord);
 }
 
 TEST_CASE("user batches: a play's time lies in its quarter") {
-  const auto with_ms = [](uint64_t ms) { return with_user(user_of(kSeven).varint(1).varint(kQuarter).varint(1).u64(1).varint(ms)); };
+  const auto with_ms = [](uint64_t ms) {
+    return with_user(user_of(kSeven).varint(1).varint(kQuarter).varint(1).u64(1).varint(ms));
+  };
   CHECK(decoded(with_ms(kQuarterMs - 1)) == Code::kOk);
   CHECK(decoded(with_ms(kQuarterMs)) == Code::kBadRecord);
   CHECK(decoded(with_ms(UINT64_MAX)) == Code::kBadRecord);
@@ -277,27 +314,39 @@ TEST_CASE("user batches: empty groups and counts that cannot be are refused") {
   CHECK(decoded(forged({}).varint(0).sealed(kUserBatchKind)) == Code::kBadRecord);
   CHECK(decoded(with_user(user_of(kSeven).varint(0))) == Code::kBadRecord);
   CHECK(decoded(with_user(user_of(kSeven).varint(1).varint(kQuarter).varint(0))) == Code::kBadRecord);
-  CHECK(decoded(with_user(user_of(kSeven, 2).varint(1).varint(kQuarter).varint(1).u64(1).varint(0))) == Code::kBadRecord);
+  CHECK(decoded(with_user(user_of(kSeven, 2).varint(1).varint(kQuarter).varint(1).u64(1).varint(0))) ==
+        Code::kBadRecord);
   for (const uint64_t count : {uint64_t{2}, uint64_t{1} << 61, UINT64_MAX}) {
-    CHECK(decoded(with_user(user_of(kSeven).varint(count).varint(kQuarter).varint(1).u64(1).varint(0))) == Code::kBadRecord);
-    CHECK(decoded(with_user(user_of(kSeven).varint(1).varint(kQuarter).varint(count).u64(1).varint(0))) == Code::kBadRecord);
-    CHECK(decoded(with_user(user_of(kSeven, count).varint(1).varint(kQuarter).varint(1).u64(1).varint(0))) == Code::kBadRecord);
+    CHECK(decoded(with_user(user_of(kSeven).varint(count).varint(kQuarter).varint(1).u64(1).varint(0))) ==
+          Code::kBadRecord);
+    CHECK(decoded(with_user(user_of(kSeven).varint(1).varint(kQuarter).varint(count).u64(1).varint(0))) ==
+          Code::kBadRecord);
+    CHECK(decoded(with_user(user_of(kSeven, count).varint(1).varint(kQuarter).varint(1).u64(1).varint(0))) ==
+          Code::kBadRecord);
   }
 }
 
 TEST_CASE("user batches: a user key that no user can have is refused") {
-  for (const std::string& key : {std::string(), std::string(1, '\0'), std::string("\x04" "feed"), std::string(1, '\0') + std::string(129, 'u')}) {
-    const auto result = decode_batch_record(with_user(user_of(key).varint(1).varint(kQuarter).varint(1).u64(1).varint(0)), kPartition, kPartitionCount);
+  for (const std::string& key : {std::string(), std::string(1, '\0'),
+                                 std::string("\x04"
+                                             "feed"),
+                                 std::string(1, '\0') + std::string(129, 'u')}) {
+    const auto result = decode_batch_record(
+        with_user(user_of(key).varint(1).varint(kQuarter).varint(1).u64(1).varint(0)), kPartition, kPartitionCount);
     REQUIRE(result.code() == Code::kBadRecord);
     CHECK_THAT(result.status().message(), Catch::Contains("user key"));
   }
 }
 
 TEST_CASE("user batches: bytes behind the last item and numbers longer than needed are refused") {
-  CHECK(decoded(resealed(sample(), kUserBatchKind, [](std::string& body) { body.push_back('\0'); })) == Code::kBadRecord);
-  CHECK(decoded(with_user(user_of(kSeven).long_varint(1).varint(kQuarter).varint(1).u64(1).varint(0))) == Code::kBadRecord);
-  CHECK(decoded(with_user(user_of(kSeven).varint(1).long_varint(kQuarter).varint(1).u64(1).varint(0))) == Code::kBadRecord);
-  CHECK(decoded(with_user(user_of(kSeven).varint(1).varint(kQuarter).long_varint(1).u64(1).varint(0))) == Code::kBadRecord);
+  CHECK(decoded(resealed(sample(), kUserBatchKind, [](std::string& body) { body.push_back('\0'); })) ==
+        Code::kBadRecord);
+  CHECK(decoded(with_user(user_of(kSeven).long_varint(1).varint(kQuarter).varint(1).u64(1).varint(0))) ==
+        Code::kBadRecord);
+  CHECK(decoded(with_user(user_of(kSeven).varint(1).long_varint(kQuarter).varint(1).u64(1).varint(0))) ==
+        Code::kBadRecord);
+  CHECK(decoded(with_user(user_of(kSeven).varint(1).varint(kQuarter).long_varint(1).u64(1).varint(0))) ==
+        Code::kBadRecord);
 }
 
 TEST_CASE("slot end: hours are at least one, not empty, ascending, disjoint and within the drained range") {
@@ -329,10 +378,12 @@ TEST_CASE("batch record: random bytes under a checksum that fits are read withou
   std::vector<int64_t> times_ms;
   for (int round = 0; round < 20'000; ++round) {
     const bool end = round % 2 == 0;
-    const std::string bad = resealed(end ? encode_slot_end(sample_end()) : sample(), end ? kSlotEndKind : kUserBatchKind, [&](std::string& body) {
-      for (size_t i = 0; i <= rng() % 3; ++i) body[rng() % body.size()] = static_cast<char>(rng());
-      if (rng() % 4 == 0) body.resize(rng() % body.size());
-    });
+    const std::string bad = resealed(end ? encode_slot_end(sample_end()) : sample(),
+                                     end ? kSlotEndKind : kUserBatchKind, [&](std::string& body) {
+                                       for (size_t i = 0; i <= rng() % 3; ++i)
+                                         body[rng() % body.size()] = static_cast<char>(rng());
+                                       if (rng() % 4 == 0) body.resize(rng() % body.size());
+                                     });
     auto record = decode_batch_record(bad, kPartition, kPartitionCount);
     if (!record.ok() || !std::holds_alternative<UserBatchReader>(*record)) continue;
     auto& reader = std::get<UserBatchReader>(*record);

@@ -1,7 +1,7 @@
 // Bad input from the network, each kind by its name: what it is refused with, and that the service lives on.
-#include <catch2/catch.hpp>
 #include <grpcpp/generic/generic_stub.h>
 
+#include <catch2/catch.hpp>
 #include <condition_variable>
 #include <future>
 #include <mutex>
@@ -130,8 +130,10 @@ TEST_CASE("bad input: ids with NUL are refused wherever an id is named") {
   v1::Ids ids;
   add(ids, form, id);
   CHECK(refused_candidates(served, ids) == expected);
-  CHECK(refused(served.refusal([&](v1::FilterRequest& request) { request.set_user(id); })) == "user: not UTF-8 or contains NUL");
-  CHECK(refused(served.refusal([&](v1::FilterRequest& request) { request.set_scene(id); })) == "scene: not UTF-8 or contains NUL");
+  CHECK(refused(served.refusal([&](v1::FilterRequest& request) { request.set_user(id); })) ==
+        "user: not UTF-8 or contains NUL");
+  CHECK(refused(served.refusal([&](v1::FilterRequest& request) { request.set_scene(id); })) ==
+        "scene: not UTF-8 or contains NUL");
   CHECK(refused(served.record_served({id})) == "items: an id is not UTF-8 or contains NUL");
   CHECK(served.log.appended.empty());
   CHECK(answers(served));
@@ -157,7 +159,8 @@ TEST_CASE("bad input: bytes that are not UTF-8 in a text field fail the call, an
 
 TEST_CASE("bad input: bytes that are no message fail the call") {
   Served served;
-  for (const std::string& bytes : {std::string("\xff\xff\xff"), field(1, "u1").substr(0, 3), std::string("\x0a\xff\xff\xff\xff\x7f")}) {
+  for (const std::string& bytes :
+       {std::string("\xff\xff\xff"), field(1, "u1").substr(0, 3), std::string("\x0a\xff\xff\xff\xff\x7f")}) {
     CHECK_FALSE(call_with_bytes(served, "Filter", bytes).ok());
   }
   CHECK(call_with_bytes(served, "Filter", field(1, "u1")).ok());  // As a check of the check.

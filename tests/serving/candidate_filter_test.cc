@@ -1,7 +1,6 @@
 #include "serving/candidate_filter.h"
 
 #include <catch2/catch.hpp>
-
 #include <map>
 #include <random>
 #include <set>
@@ -49,7 +48,7 @@ TEST_CASE("candidate filter: a play that is released between lookup and read is 
 TEST_CASE("candidate filter: a play of a month before the window is unseen at once, not only after its lap") {
   ServingWorld world;
   constexpr int64_t kDayMs = 24 * kHourMs;
-  world.play_at("u1", "old", kStartMs - 140 * kDayMs);  // July; the window is November to August.
+  world.play_at("u1", "old", kStartMs - 140 * kDayMs);   // July; the window is November to August.
   world.play_at("u1", "edge", kStartMs - 110 * kDayMs);  // August.
   CHECK(world.seen("u1", "old") == "unseen");
   CHECK(world.seen("u1", "edge") == "recent");
@@ -147,7 +146,8 @@ TEST_CASE("candidate filter: too few survivors bring the oldest period back, and
   CHECK(world.core.calendar().name(kept.relaxed[0].period) == "2026-08");
 }
 
-TEST_CASE("candidate filter: when the oldest period is not enough, what was served comes back too, the client's own never") {
+TEST_CASE(
+    "candidate filter: when the oldest period is not enough, what was served comes back too, the client's own never") {
   ServingWorld world;
   world.serve("u1", "served");
   world.play("u1", "played");
@@ -240,8 +240,10 @@ TEST_CASE("forget: an item is unseen at once wherever its plays are, and seen ag
   take_steps(world, before);
   CHECK(world.seen("u1", "v1") != "unseen");  // Which also fills the cache.
   world.clock.advance_ms(1);
-  if (everything) world.forget_all("u1");
-  else world.forget("u1", "v1");
+  if (everything)
+    world.forget_all("u1");
+  else
+    world.forget("u1", "v1");
   CHECK(world.seen("u1", "v1") == "unseen");
   CHECK((world.seen("u1", "v2") == "unseen") == everything);
   take_steps(world, between);
@@ -262,8 +264,10 @@ TEST_CASE("forget: a replay of old plays stays forgotten at every step") {
   const int64_t played_ms = world.clock.now_ms();
   world.play("u1", "v1");
   world.clock.advance_ms(1);
-  if (everything) world.forget_all("u1");
-  else world.forget("u1", "v1");
+  if (everything)
+    world.forget_all("u1");
+  else
+    world.forget("u1", "v1");
   take_steps(world, before);
   world.play_at("u1", "v1", played_ms);
   for (int steps = 0; steps < 3; ++steps) {

@@ -30,8 +30,8 @@ class Certificates {
   void signed_by(const std::string& authority, const std::string& name) const {
     openssl("req " + fresh_key(name) + " -out " + file(name + ".csr") + " -subj /CN=" + name +
             " -addext subjectAltName=IP:127.0.0.1,DNS:localhost");
-    openssl("x509 -req -in " + file(name + ".csr") + " -CA " + file(authority + ".pem") + " -CAkey " + file(authority + ".key") +
-            " -CAcreateserial -days 2 -copy_extensions copy -out " + file(name + ".pem"));
+    openssl("x509 -req -in " + file(name + ".csr") + " -CA " + file(authority + ".pem") + " -CAkey " +
+            file(authority + ".key") + " -CAcreateserial -days 2 -copy_extensions copy -out " + file(name + ".pem"));
   }
   std::string file(const std::string& name) const { return (folder_ / name).string(); }
 

@@ -11,7 +11,8 @@ namespace {
 const std::vector<PeriodIndex> kWindow = {PeriodIndex(682), PeriodIndex(681)};
 
 std::shared_ptr<const UserFilters> filters_of(int64_t merged, size_t bytes = 100) {
-  return std::make_shared<UserFilters>(UserFilters{kWindow, {{kWindow[0], "key", std::string(bytes, 'x')}}, Offset(merged)});
+  return std::make_shared<UserFilters>(
+      UserFilters{kWindow, {{kWindow[0], "key", std::string(bytes, 'x')}}, Offset(merged)});
 }
 
 }  // namespace

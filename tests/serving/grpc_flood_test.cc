@@ -1,9 +1,9 @@
 #include <arpa/inet.h>
-#include <catch2/catch.hpp>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <catch2/catch.hpp>
 #include <cerrno>
 #include <string>
 #include <utility>
@@ -38,7 +38,8 @@ class Connection {
   // The preface of HTTP/2 with empty settings: from here on the service takes it for a client.
   void greet() const {
     static constexpr char kPreface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0";
-    (void)send(fd_, kPreface, sizeof kPreface, MSG_NOSIGNAL);  // With the zero at the end: a frame header has nine bytes.
+    (void)send(fd_, kPreface, sizeof kPreface,
+               MSG_NOSIGNAL);  // With the zero at the end: a frame header has nine bytes.
   }
   // Reads what has come; true when the service has closed it.
   bool dropped() const {

@@ -1,9 +1,9 @@
 #include "serving/grpc_server.h"
 
-#include <catch2/catch.hpp>
 #include <grpcpp/generic/generic_stub.h>
 
 #include <array>
+#include <catch2/catch.hpp>
 #include <condition_variable>
 #include <future>
 #include <map>
@@ -21,7 +21,8 @@ TEST_CASE("filter service: the bit set, the codes and the verdicts say the same"
   served.world.play("u1", "v1");
   v1::FilterRequest request;
   request.set_user("u1");
-  for (const char* id : {"v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v1"}) request.mutable_candidates()->add_text(id);
+  for (const char* id : {"v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v1"})
+    request.mutable_candidates()->add_text(id);
   request.set_explain(v1::EXPLAIN_CODES);
   v1::FilterResponse response;
   REQUIRE(served.filter(request, &response).ok());
@@ -70,7 +71,8 @@ TEST_CASE("filter service: bad input is refused with the field and the limit") {
   };
   using Request = v1::FilterRequest;
   CHECK(refused([](Request& r) { r.set_user(""); }) == "user: an id is empty");
-  CHECK(refused([](Request& r) { r.set_user(std::string(129, 'u')); }) == "user: 129 bytes in an id, at most 128 are allowed");
+  CHECK(refused([](Request& r) { r.set_user(std::string(129, 'u')); }) ==
+        "user: 129 bytes in an id, at most 128 are allowed");
   CHECK(refused([](Request& r) { r.set_user(std::string("a\0b", 3)); }) == "user: not UTF-8 or contains NUL");
   CHECK(refused([](Request& r) { r.set_scene(std::string(129, 's')); }) == "scene: 129 bytes, at most 128 are allowed");
   CHECK(refused([](Request& r) {
@@ -238,13 +240,15 @@ TEST_CASE("grpc server: health says whether it serves, for the server and for th
   const auto health = [&](const std::string& service) {
     grpc::ClientContext context;
     // grpc.health.v1.HealthCheckRequest { string service = 1; }, answered by { ServingStatus status = 1; }.
-    const std::string request = service.empty() ? "" : std::string("\x0a") + static_cast<char>(service.size()) + service;
+    const std::string request =
+        service.empty() ? "" : std::string("\x0a") + static_cast<char>(service.size()) + service;
     grpc::GenericStub stub(served.channel);
     const grpc::Slice slice(request);
     const grpc::ByteBuffer in(&slice, 1);
     grpc::ByteBuffer out;
     std::promise<grpc::Status> ended;
-    stub.UnaryCall(&context, "/grpc.health.v1.Health/Check", {}, &in, &out, [&](grpc::Status status) { ended.set_value(status); });
+    stub.UnaryCall(&context, "/grpc.health.v1.Health/Check", {}, &in, &out,
+                   [&](grpc::Status status) { ended.set_value(status); });
     REQUIRE(ended.get_future().get().ok());
     std::vector<grpc::Slice> slices;
     REQUIRE(out.Dump(&slices).ok());

@@ -44,7 +44,8 @@ TEST_CASE("latency histogram: every quantile is at most 1/128 above the exact on
 TEST_CASE("latency histogram: the greatest value there is has a bucket") {
   LatencyHistogram histogram;
   constexpr uint64_t kGreatest = std::numeric_limits<uint64_t>::max();
-  for (const uint64_t value : {kGreatest, kGreatest - 1, uint64_t{1} << 63, (uint64_t{1} << 63) - 1, uint64_t{127}, uint64_t{128}}) {
+  for (const uint64_t value :
+       {kGreatest, kGreatest - 1, uint64_t{1} << 63, (uint64_t{1} << 63) - 1, uint64_t{127}, uint64_t{128}}) {
     histogram.record(value);
   }
   CHECK(histogram.count() == 6);

@@ -39,7 +39,7 @@ struct Waits {
   const SameQuestion& source;
   ManualClock clock{kStartMs};
   bool settle = false;
-  int64_t end_ms = -1;                                // The run is stopped here; -1: never.
+  int64_t end_ms = -1;                                                // The run is stopped here; -1: never.
   std::function<int64_t(int64_t)> stall = [](int64_t) { return 0; };  // Milliseconds more, at this time of the run.
 
   LoadSurroundings surroundings() {
@@ -58,7 +58,12 @@ struct Waits {
 };
 
 LoadOptions options_for(const Served& served) {
-  return {.server = served.server->address(), .rate = 100, .seconds = 2, .warm_up_seconds = 0.5, .deadline_ms = 60'000, .served = 3};
+  return {.server = served.server->address(),
+          .rate = 100,
+          .seconds = 2,
+          .warm_up_seconds = 0.5,
+          .deadline_ms = 60'000,
+          .served = 3};
 }
 
 }  // namespace
@@ -110,7 +115,9 @@ TEST_CASE("load: a stall is in the latency of every call that was due in it") {
   Waits waits(served, source);
   waits.settle = true;
   bool stalled = false;
-  waits.stall = [&](int64_t elapsed_ms) -> int64_t { return elapsed_ms > 1'500 && !std::exchange(stalled, true) ? 500 : 0; };
+  waits.stall = [&](int64_t elapsed_ms) -> int64_t {
+    return elapsed_ms > 1'500 && !std::exchange(stalled, true) ? 500 : 0;
+  };
   const LoadReport report = run_load(options_for(served), source, waits.surroundings());
   // A quarter of the two seconds: calls due in it are 0 to 500 ms late, all others are sent when they are due, but for
   // what the clock of the test rounds up.

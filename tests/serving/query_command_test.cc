@@ -27,13 +27,16 @@ TEST_CASE("query: prints the service's answer as the documented JSON") {
   options.user = "u1";
   options.items = {"v1", "v2"};
   CHECK(run_query(served, options, "", 0) ==
-        R"({"user":"u1","complete":true,"items":[{"item":"v1","seen":true,"reason":"recent"},{"item":"v2","seen":false}]})" "\n");
+        R"({"user":"u1","complete":true,)"
+        R"("items":[{"item":"v1","seen":true,"reason":"recent"},{"item":"v2","seen":false}]})"
+        "\n");
   served.world.merge();
   served.world.advance_hours(7);
   served.world.release();
   options.items = {};
   CHECK(run_query(served, options, "v1\n", 0) ==
-        R"({"user":"u1","complete":true,"items":[{"item":"v1","seen":true,"reason":"filter","period":"2026-11"}]})" "\n");
+        R"({"user":"u1","complete":true,"items":[{"item":"v1","seen":true,"reason":"filter","period":"2026-11"}]})"
+        "\n");
 }
 
 TEST_CASE("query: a batch answers each line and goes on after a bad one") {
@@ -41,11 +44,15 @@ TEST_CASE("query: a batch answers each line and goes on after a bad one") {
   served.world.play("1", "2");
   QueryOptions options;
   options.batch = true;
-  const std::string out = run_query(served, options, "{\"user\":1,\"items\":[2,\"x\"]}\nnonsense\n{\"user\":\"1\",\"items\":[\"\"]}\n", 1);
+  const std::string out =
+      run_query(served, options, "{\"user\":1,\"items\":[2,\"x\"]}\nnonsense\n{\"user\":\"1\",\"items\":[\"\"]}\n", 1);
   CHECK(out ==
-        R"({"user":"1","complete":true,"items":[{"item":"2","seen":true,"reason":"recent"},{"item":"x","seen":false}]})" "\n"
-        R"({"line":2,"error":"the line must be {\"user\":..,\"items\":[..]}"})" "\n"
-        R"({"line":3,"error":"candidates: an id is empty"})" "\n");
+        R"({"user":"1","complete":true,"items":[{"item":"2","seen":true,"reason":"recent"},{"item":"x","seen":false}]})"
+        "\n"
+        R"({"line":2,"error":"the line must be {\"user\":..,\"items\":[..]}"})"
+        "\n"
+        R"({"line":3,"error":"candidates: an id is empty"})"
+        "\n");
 }
 
 TEST_CASE("query: more items than one request holds are asked in several") {

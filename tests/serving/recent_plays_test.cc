@@ -1,9 +1,8 @@
 #include "serving/recent_plays.h"
 
-#include <catch2/catch.hpp>
-
 #include <algorithm>
 #include <atomic>
+#include <catch2/catch.hpp>
 #include <map>
 #include <random>
 #include <set>
@@ -40,7 +39,8 @@ std::vector<uint64_t> items_of(const RecentPlays& plays, const std::string& key,
   return items;
 }
 
-void apply_forget(RecentPlays& plays, int64_t offset, int64_t log_time_ms, const std::string& key, uint64_t item, int64_t time_ms) {
+void apply_forget(RecentPlays& plays, int64_t offset, int64_t log_time_ms, const std::string& key, uint64_t item,
+                  int64_t time_ms) {
   EventBlockBuilder builder;
   builder.add(key, user_hash(key), {EventKind::kForget, ItemHash(item), time_ms});
   const std::string bytes = builder.finish(kOnly, 1);

@@ -1,8 +1,7 @@
 #include "serving/served_items.h"
 
-#include <catch2/catch.hpp>
-
 #include <algorithm>
+#include <catch2/catch.hpp>
 #include <random>
 
 using namespace bloomring;

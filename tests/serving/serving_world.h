@@ -40,7 +40,8 @@ inline std::vector<ItemHash> hash_all(const std::vector<std::string>& items) {
 class ServingWorld {
  public:
   explicit ServingWorld(const RecentPlaysConfig& recents = {}, const CandidateFilterConfig& config = {})
-      : clock(kStartMs), core(store, utc_months(), clock, config),
+      : clock(kStartMs),
+        core(store, utc_months(), clock, config),
         partition(std::make_shared<HeldPartition>(kOnly, recents, utc_months(), Offset(0))) {
     partition->set_ready();
     partition->set_fresh_at_ms(kStartMs);
@@ -60,8 +61,12 @@ class ServingWorld {
     ++log_end_;
   }
   void play(const std::string& user, const std::string& item) { happen(EventKind::kPlay, user, item, clock.now_ms()); }
-  void serve(const std::string& user, const std::string& item) { happen(EventKind::kServe, user, item, clock.now_ms()); }
-  void forget(const std::string& user, const std::string& item) { happen(EventKind::kForget, user, item, clock.now_ms()); }
+  void serve(const std::string& user, const std::string& item) {
+    happen(EventKind::kServe, user, item, clock.now_ms());
+  }
+  void forget(const std::string& user, const std::string& item) {
+    happen(EventKind::kForget, user, item, clock.now_ms());
+  }
   void forget_all(const std::string& user) { happen(EventKind::kForgetAll, user, "", clock.now_ms()); }
   void play_at(const std::string& user, const std::string& item, int64_t event_time_ms) {
     happen(EventKind::kPlay, user, item, event_time_ms);
@@ -93,7 +98,8 @@ class ServingWorld {
     const Verdict verdict = answer.verdict(candidate);
     if (!verdict.seen) return "unseen";
     const std::string reason(reason_name(verdict.reason));
-    return verdict.reason == Reason::kFilter ? reason + " " + core.calendar().name(answer.periods[verdict.period]) : reason;
+    return verdict.reason == Reason::kFilter ? reason + " " + core.calendar().name(answer.periods[verdict.period])
+                                             : reason;
   }
 
   int64_t log_end() const { return log_end_; }

@@ -8,10 +8,10 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "schemas/store_key.h"
 #include "serving/client.h"
 #include "serving/snapshot_command.h"
 #include "serving/snapshot_filter.h"
-#include "schemas/store_key.h"
 #include "tests/schemas/documented_example.h"
 #include "tests/serving/served_over_grpc.h"
 
@@ -137,7 +137,8 @@ TEST_CASE("snapshot command: the blob that is printed answers here as the servic
   const auto json = nlohmann::json::parse(tested);
   CHECK(json["user"] == "u1");
   CHECK(json["complete"] == true);
-  CHECK(json["items"][0] == nlohmann::json({{"item", "november1"}, {"seen", true}, {"reason", "filter"}, {"period", "2026-11"}}));
+  CHECK(json["items"][0] ==
+        nlohmann::json({{"item", "november1"}, {"seen", true}, {"reason", "filter"}, {"period", "2026-11"}}));
   CHECK(json["items"][1]["seen"] == false);
   std::ofstream(name, std::ios::binary) << blob.substr(1);
   CHECK(run({.from = name, .test = true}, "", 1) == "snapshot: checksum differs or bytes are missing\n");

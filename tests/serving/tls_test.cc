@@ -12,7 +12,8 @@ namespace {
 
 // Whether the service answers a client with these files.
 bool answers(const Served& served, const TlsClientFiles& files) {
-  const auto client = Client::connect({.server = served.server->address(), .deadline_ms = 30'000, .fail_open = false, .tls = files});
+  const auto client =
+      Client::connect({.server = served.server->address(), .deadline_ms = 30'000, .fail_open = false, .tls = files});
   FilterCall call;
   call.user = "u1";
   call.items = {"v1"};
@@ -74,12 +75,17 @@ TEST_CASE("tls: files that are missing, are no PEM or lack their companion are n
   CHECK(check(TlsServerFiles{}).ok());
   CHECK(refusal({certificate, "", ""}) == "a certificate and its key are needed together, or neither");
   CHECK(refusal({"", key, ""}) == "a certificate and its key are needed together, or neither");
-  CHECK(refusal({made.file("none.pem"), key, ""}) == made.file("none.pem") + " cannot be read: No such file or directory");
-  CHECK(refusal({certificate, made.file("text.pem"), ""}) == made.file("text.pem") + " is no PEM file with a PRIVATE KEY");
+  CHECK(refusal({made.file("none.pem"), key, ""}) ==
+        made.file("none.pem") + " cannot be read: No such file or directory");
+  CHECK(refusal({certificate, made.file("text.pem"), ""}) ==
+        made.file("text.pem") + " is no PEM file with a PRIVATE KEY");
   CHECK(refusal({"", "", made.file("ca.pem")}) == "a CA for clients needs the server's certificate and key beside it");
-  CHECK(check(TlsClientFiles{"", certificate, key}).message() == "a client's certificate needs the server's CA beside it");
-  CHECK(check(TlsClientFiles{made.file("text.pem"), "", ""}).message() == made.file("text.pem") + " is no PEM file with a CERTIFICATE");
+  CHECK(check(TlsClientFiles{"", certificate, key}).message() ==
+        "a client's certificate needs the server's CA beside it");
+  CHECK(check(TlsClientFiles{made.file("text.pem"), "", ""}).message() ==
+        made.file("text.pem") + " is no PEM file with a CERTIFICATE");
   OnePartition partitions;
   ServingWorld world;
-  CHECK(GrpcServer::start(with({certificate, made.file("none.key"), ""}), partitions, world.core).code() == Code::kInvalid);
+  CHECK(GrpcServer::start(with({certificate, made.file("none.key"), ""}), partitions, world.core).code() ==
+        Code::kInvalid);
 }

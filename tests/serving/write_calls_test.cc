@@ -1,6 +1,5 @@
 // The calls that write to the log: RecordServed and Forget, and the command that reports served items.
 #include <catch2/catch.hpp>
-
 #include <future>
 #include <sstream>
 
@@ -19,7 +18,8 @@ TEST_CASE("record served: what is durable in the log is seen at once") {
   CHECK(served.log.appended[1].second.kind == EventKind::kServe);
   CHECK(served.log.appended[1].second.item == item_hash("v2"));
   CHECK(served.world.seen("u1", "v1") == "served");
-  served.world.happen(EventKind::kServe, "u1", "v1", served.log.appended[0].second.time_ms);  // It comes back by the log.
+  served.world.happen(EventKind::kServe, "u1", "v1",
+                      served.log.appended[0].second.time_ms);  // It comes back by the log.
   CHECK(served.partitions.held->served().stats().items == 2);
 }
 
@@ -32,7 +32,8 @@ TEST_CASE("record served: what is not durable is not seen, and the call says so"
   CHECK(served.world.seen("u1", "v1") == "unseen");
 }
 
-TEST_CASE("record served: a log that does not answer in time makes the call UNAVAILABLE, and what comes after all is seen") {
+TEST_CASE(
+    "record served: a log that does not answer in time makes the call UNAVAILABLE, and what comes after all is seen") {
   Served served({.service = {.log_wait_ms = 1}});
   served.log.stalled = true;
   const grpc::Status status = served.record_served({"v1"});
@@ -105,7 +106,8 @@ TEST_CASE("served command: items come from the input, and each kind of failure h
 TEST_CASE("record served: bad input is refused, and without a log the call is UNIMPLEMENTED") {
   Served served;
   CHECK(served.record_served({""}).error_message() == "items: an id is empty");
-  CHECK(served.record_served(std::vector<std::string>(1'001, "v")).error_message() == "items: 1001 ids, at most 1000 are allowed");
+  CHECK(served.record_served(std::vector<std::string>(1'001, "v")).error_message() ==
+        "items: 1001 ids, at most 1000 are allowed");
   Served without({}, false);
   CHECK(without.record_served({"v1"}).error_code() == grpc::StatusCode::UNIMPLEMENTED);
 }
@@ -186,9 +188,11 @@ TEST_CASE("forget call: bad input is refused, and without a log the call is UNIM
     return status.error_message();
   };
   CHECK(refusal([](v1::ForgetRequest&) {}) == "what: neither an item nor everything is named");
-  CHECK(refusal([](v1::ForgetRequest& r) { r.set_everything(false); }) == "everything: is false; name an item, or set it to true");
+  CHECK(refusal([](v1::ForgetRequest& r) { r.set_everything(false); }) ==
+        "everything: is false; name an item, or set it to true");
   CHECK(refusal([](v1::ForgetRequest& r) { r.set_item(""); }) == "item: an id is empty");
-  CHECK(refusal([](v1::ForgetRequest& r) { r.set_item(std::string("a\0", 2)); }) == "item: an id is not UTF-8 or contains NUL");
+  CHECK(refusal([](v1::ForgetRequest& r) { r.set_item(std::string("a\0", 2)); }) ==
+        "item: an id is not UTF-8 or contains NUL");
   CHECK(refusal([](v1::ForgetRequest& r) { r.set_user(""), r.set_item("v1"); }) == "user: an id is empty");
   CHECK(served.log.appended.empty());
   Served without({}, false);

@@ -43,8 +43,10 @@ void World::check_user(int32_t p, const std::string& user_key, const UserOracle&
   std::vector<ItemHash> seen, unseen;
   const std::vector<ItemHash> served_lately = user.served(served().per_user_max, clock_.now_ms() - served().age_max_ms);
   for (const ItemHash item : user.items()) {
-    if (user.must_be_seen(item, window.back(), window.front())) seen.push_back(item);
-    else if (user.must_be_unseen(item) && !user.was_served(item)) unseen.push_back(item);
+    if (user.must_be_seen(item, window.back(), window.front()))
+      seen.push_back(item);
+    else if (user.must_be_unseen(item) && !user.was_served(item))
+      unseen.push_back(item);
   }
   seen.insert(seen.end(), served_lately.begin(), served_lately.end());
   FilterQuestion question;
@@ -64,12 +66,14 @@ void World::check_user(int32_t p, const std::string& user_key, const UserOracle&
   for (const Finding& finding : answer.findings) {
     // In the filter of a period in which it was never played it is a false positive.
     const bool by_filter = finding.verdict.reason == Reason::kFilter;
-    const bool played_then = by_filter && user.played(unseen[finding.candidate], answer.periods[finding.verdict.period]);
+    const bool played_then =
+        by_filter && user.played(unseen[finding.candidate], answer.periods[finding.verdict.period]);
     tally_.forgotten_seen += !by_filter || played_then;
   }
 }
 
-std::optional<bool> World::in_filters(const std::string& user_key, std::span<const PeriodIndex> periods, ItemHash item) {
+std::optional<bool> World::in_filters(const std::string& user_key, std::span<const PeriodIndex> periods,
+                                      ItemHash item) {
   std::vector<StoredFilter> stored;
   Forgotten forgotten;
   const Status status = filters_->read(user_key, periods, stored, forgotten);
@@ -172,7 +176,8 @@ void World::check_all_in_filters() {
       for (int i = 0; i < 200; ++i) {
         const PeriodIndex period = calendar_.period_of_ms(clock_.now_ms());
         ++tally_.probes;
-        tally_.false_positives += in_filters(user_key, std::span(&period, 1), item_hash("never-" + std::to_string(i))).value();
+        tally_.false_positives +=
+            in_filters(user_key, std::span(&period, 1), item_hash("never-" + std::to_string(i))).value();
       }
     }
   }

@@ -19,7 +19,8 @@ int64_t UserOracle::Until::of(ItemHash item) const {
 
 void UserOracle::will_happen(const Event& event) {
   if (is_forget(event.kind)) exact_.forget(event, event.time_ms);
-  if (event.kind == EventKind::kPlay) newest_play_ms_[event.item] = std::max(newest_play_ms_[event.item], event.time_ms);
+  if (event.kind == EventKind::kPlay)
+    newest_play_ms_[event.item] = std::max(newest_play_ms_[event.item], event.time_ms);
 }
 
 void UserOracle::happened(const Event& event, bool may_reach_less) {
@@ -83,8 +84,10 @@ std::map<std::string, UserOracle> read_log(const std::vector<StoredRecord>& reco
       UserOracle& user = users.try_emplace(std::string(reader.user_key()), calendar).first->second;
       while (reader.next_event()) {
         const bool late = reader.event().time_ms < hour * facts.slot_ms;
-        if (offset < end) user.happened(reader.event(), late || offset < facts.before_restore);
-        else user.will_happen(reader.event());
+        if (offset < end)
+          user.happened(reader.event(), late || offset < facts.before_restore);
+        else
+          user.will_happen(reader.event());
       }
     }
   }

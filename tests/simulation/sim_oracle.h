@@ -1,9 +1,9 @@
 // The plain oracle of the simulation: what counts of one user, from the events in the log and nothing else.
 //
-// The law (schemas/event.h): a play or a serve counts unless there is a forget of its item, or of everything, whose event
-// time is not before its own. What must be seen follows from it as it is. What must be unseen is judged with forgets that
-// reach less far: a late one, also by an hour that a wrong clock ended early, and one that was logged before the store went
-// back to a backup, may reach only to the beginning of its period in filters.
+// The law (schemas/event.h): a play or a serve counts unless there is a forget of its item, or of everything, whose
+// event time is not before its own. What must be seen follows from it as it is. What must be unseen is judged with
+// forgets that reach less far: a late one, also by an hour that a wrong clock ended early, and one that was logged
+// before the store went back to a backup, may reach only to the beginning of its period in filters.
 #pragma once
 
 #include <cstdint>
@@ -67,8 +67,8 @@ class UserOracle {
 
 // What is known of a partition's log beside its records.
 struct LogFacts {
-  size_t before_restore;                    // What the log had when the store went back for the last time.
-  const std::map<size_t, int64_t>& hours;   // From an offset on, no earlier hour than this, whatever log times say.
+  size_t before_restore;                   // What the log had when the store went back for the last time.
+  const std::map<size_t, int64_t>& hours;  // From an offset on, no earlier hour than this, whatever log times say.
   int64_t slot_ms;
 };
 

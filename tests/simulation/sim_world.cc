@@ -96,7 +96,8 @@ void World::start_ingest() {
   ingest_ = std::make_unique<IngestTask>(config, std::make_unique<SimSink>(log_));
   for (int32_t p = 0; p < kPlaysPartitions; ++p) {
     const Offset start(std::max<int64_t>(0, log_.committed("ingest", kPlays, PartitionId(p))));
-    ingest_->add_source(kPlays, PartitionId(p), start, std::make_unique<SimSource>(log_, "ingest", kPlays, PartitionId(p), start));
+    ingest_->add_source(kPlays, PartitionId(p), start,
+                        std::make_unique<SimSource>(log_, "ingest", kPlays, PartitionId(p), start));
   }
 }
 
@@ -114,7 +115,9 @@ void World::start_window(int32_t p) {
     REQUIRE(store->clear().ok());
     ++tally_.wiped;
   }
-  Ring ring = start->resume && !facts.local->hours.empty() ? *Ring::restore(ring_, *facts.local) : Ring(ring_, start->resume ? facts.local->applied : start->base, start->first_hour);
+  Ring ring = start->resume && !facts.local->hours.empty()
+                  ? *Ring::restore(ring_, *facts.local)
+                  : Ring(ring_, start->resume ? facts.local->applied : start->base, start->first_hour);
   WindowTaskConfig config;
   config.window = {partition, kPartitions, ring_, {}, 0.5};
   config.window.drain.record_bytes = 256;
@@ -122,9 +125,10 @@ void World::start_window(int32_t p) {
   config.blocks_per_step = 8;
   config.in_flight_max = 8;
   config.flush_interval_ms = 7'000;
-  windows_[p] = std::make_unique<WindowTask>(
-      config, clock_, std::move(store), std::move(ring), *filters_,
-      std::make_unique<SimSource>(log_, "window", kEvents, partition, start->read_from), std::make_unique<SimSink>(log_));
+  windows_[p] =
+      std::make_unique<WindowTask>(config, clock_, std::move(store), std::move(ring), *filters_,
+                                   std::make_unique<SimSource>(log_, "window", kEvents, partition, start->read_from),
+                                   std::make_unique<SimSink>(log_));
 }
 
 void World::start_merges() {
@@ -133,13 +137,15 @@ void World::start_merges() {
     auto watermark = filters_->read_watermark(partition);
     if (!watermark.ok()) return;
     const int64_t committed = log_.committed("merge", kBatches, partition);
-    const MergeStart start = decide_merge_start(committed < 0 ? std::nullopt : std::optional(Offset(committed)), Offset(0));
+    const MergeStart start =
+        decide_merge_start(committed < 0 ? std::nullopt : std::optional(Offset(committed)), Offset(0));
     MergeTaskConfig config;
     config.merge = {partition, kPartitions};
     config.records_per_step = 4;
-    merges_[p] = std::make_unique<MergeTask>(config, calendar_, *filters_, *watermark,
-                                             std::make_unique<SimSource>(log_, "merge", kBatches, partition, start.read_from),
-                                             std::make_unique<SimSink>(log_));
+    merges_[p] =
+        std::make_unique<MergeTask>(config, calendar_, *filters_, *watermark,
+                                    std::make_unique<SimSource>(log_, "merge", kBatches, partition, start.read_from),
+                                    std::make_unique<SimSink>(log_));
   }
 }
 
@@ -147,14 +153,16 @@ void World::start_replica(int32_t p) {
   const PartitionId partition(p);
   auto watermark = filters_->read_watermark(partition);
   if (!watermark.ok()) return;
-  const MergedWatermark merged = watermark->value_or(MergedWatermark{.offset = Offset(0), .hour = HourIndex(-1), .ahead = {}});
+  const MergedWatermark merged =
+      watermark->value_or(MergedWatermark{.offset = Offset(0), .hour = HourIndex(-1), .ahead = {}});
   const auto& records = log_.partition(kEvents, partition);
   const int64_t oldest_ms = clock_.now_ms() - served().age_max_ms - calendar_.config().ahead_ms;
-  const auto young = std::ranges::find_if(records, [&](const StoredRecord& record) { return record.log_time_ms >= oldest_ms; });
+  const auto young =
+      std::ranges::find_if(records, [&](const StoredRecord& record) { return record.log_time_ms >= oldest_ms; });
   const Offset read_from = std::min(merged.offset, Offset(young - records.begin()));
   note_hour(p, merged.offset, HourIndex(merged.hour.value + 1));
-  held_[p] = std::make_shared<HeldPartition>(partition, RecentPlaysConfig{ring_.slot_ms, 1 << 20}, calendar_, merged.offset,
-                                             served(), (merged.hour.value + 1) * ring_.slot_ms);
+  held_[p] = std::make_shared<HeldPartition>(partition, RecentPlaysConfig{ring_.slot_ms, 1 << 20}, calendar_,
+                                             merged.offset, served(), (merged.hour.value + 1) * ring_.slot_ms);
   ReplicaTaskConfig config;
   config.partition_count = kPartitions;
   config.lap_ms = ring_.slot_ms * ring_.slots;
@@ -257,15 +265,16 @@ void World::step_all() {
 void World::produce_one() {
   const uint64_t user = one_in(random_, 3) ? random_() % kUsers : random_() % 3;
   int64_t time = clock_.now_ms() - static_cast<int64_t>(random_() % 60'000);
-  if (one_in(random_, 10)) time -= static_cast<int64_t>(random_() % (40LL * 24 * 3'600'000));  // Late.
+  if (one_in(random_, 10)) time -= static_cast<int64_t>(random_() % (40LL * 24 * 3'600'000));   // Late.
   if (one_in(random_, 10)) time = clock_.now_ms() + static_cast<int64_t>(random_() % 600'000);  // Ahead.
   EventKind kind = EventKind::kPlay;
   if (one_in(random_, 12)) kind = one_in(random_, 6) ? EventKind::kForgetAll : EventKind::kForget;
   if (one_in(random_, 12)) kind = EventKind::kServe;
   constexpr std::string_view kNames[] = {"", "play", "serve", "forget", "forget_all"};
   const std::string item = item_name(random_() % kItems), scene = scene_of(user);
-  const std::string json = R"({"event":")" + std::string(kNames[static_cast<size_t>(kind)]) + R"(","user":")" + user_name(user) +
-                           R"(","item":")" + item + R"(","scene":")" + scene + R"(","time":)" + std::to_string(time) + "}";
+  const std::string json = R"({"event":")" + std::string(kNames[static_cast<size_t>(kind)]) + R"(","user":")" +
+                           user_name(user) + R"(","item":")" + item + R"(","scene":")" + scene + R"(","time":)" +
+                           std::to_string(time) + "}";
   // One that is ahead counts as the time at which ingest reads it: where a period turns in between, either will do.
   const PeriodIndex period = calendar_.period_of_ms(time);
   const ItemHash hash = kind == EventKind::kForgetAll ? ItemHash(0) : item_hash(item);
@@ -273,7 +282,8 @@ void World::produce_one() {
     oracle_[std::string(UserKey(scene, user_name(user)).bytes())].insert({kind, period, hash});
   }
   const int copies = one_in(random_, 10) ? 2 : 1;
-  for (int c = 0; c < copies; ++c) log_.append(kPlays, PartitionId(static_cast<int32_t>(random_() % kPlaysPartitions)), json);
+  for (int c = 0; c < copies; ++c)
+    log_.append(kPlays, PartitionId(static_cast<int32_t>(random_() % kPlaysPartitions)), json);
   ++tally_.plays;
 }
 
@@ -284,16 +294,21 @@ void World::call() {
   const PartitionId partition = partition_of(shard_of(key.bytes()), kPartitions);
   const auto p = static_cast<size_t>(partition.value);
   if (!replicas_[p] || replica_outdated_[p]) return;
-  const EventKind kind = one_in(random_, 3) ? EventKind::kServe : one_in(random_, 4) ? EventKind::kForgetAll : EventKind::kForget;
+  const EventKind kind = one_in(random_, 3)   ? EventKind::kServe
+                         : one_in(random_, 4) ? EventKind::kForgetAll
+                                              : EventKind::kForget;
   const ItemHash item = kind == EventKind::kForgetAll ? ItemHash(0) : item_hash(item_name(random_() % kItems));
   const Event event{kind, item, clock_.now_ms()};
   const uint64_t hash = user_hash(key.bytes());
   EventBlockBuilder builder;
   builder.add(key.bytes(), hash, event);
-  noted_[p].push_back({static_cast<int64_t>(log_.partition(kEvents, partition).size()), std::string(key.bytes()), event});
+  noted_[p].push_back(
+      {static_cast<int64_t>(log_.partition(kEvents, partition).size()), std::string(key.bytes()), event});
   log_.append(kEvents, partition, builder.finish(partition, kPartitions));
-  if (kind == EventKind::kServe) held_[p]->note_served(hash, item, event.time_ms);
-  else held_[p]->note_forget(hash, event);
+  if (kind == EventKind::kServe)
+    held_[p]->note_served(hash, item, event.time_ms);
+  else
+    held_[p]->note_forget(hash, event);
   ++tally_.calls;
 }
 
@@ -312,8 +327,9 @@ void World::produce() {
 
 void World::pass_time() {
   int64_t step_ms = static_cast<int64_t>(random_() % 900);
-  if (one_in(random_, 60)) step_ms = static_cast<int64_t>(random_() % 25'000);          // A few slots at once.
-  if (faults_ && one_in(random_, 900)) step_ms = static_cast<int64_t>(random_() % (20LL * 24 * 3'600'000));  // A month may turn.
+  if (one_in(random_, 60)) step_ms = static_cast<int64_t>(random_() % 25'000);  // A few slots at once.
+  if (faults_ && one_in(random_, 900))
+    step_ms = static_cast<int64_t>(random_() % (20LL * 24 * 3'600'000));  // A month may turn.
   tally_.months += calendar_.period_of_ms(clock_.now_ms()) != calendar_.period_of_ms(clock_.now_ms() + step_ms);
   clock_.advance_ms(step_ms);
 }
@@ -379,7 +395,8 @@ void World::settle() {
   filters_->fail_until_ms(0);
   windows_paused_ = merges_paused_ = 0;
   window_clock_off_ms_.assign(kPartitions, 0);
-  // At most: everything is read, the hour is sealed, drained and merged; a slot that waits for its lap takes a lap more.
+  // At most: everything is read, the hour is sealed, drained and merged; a slot that waits for its lap takes a lap
+  // more.
   const int64_t hours = 3 * static_cast<int64_t>(ring_.slots) + 3;
   for (int64_t hour = 0; hour < hours; ++hour) {
     for (int i = 0; i < 100; ++i) {

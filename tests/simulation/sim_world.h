@@ -129,15 +129,15 @@ class World {
   int merges_paused_ = 0;
 
   std::map<std::string, std::set<Produced>> oracle_;  // By user key bytes: what is in the plays topics.
-  std::map<std::string, uint64_t> refused_;         // By original bytes: how often it must at least be dead-lettered.
-  std::vector<Noted> noted_[kPartitions];           // In the replicas that run.
-  size_t logged_at_restore_[kPartitions] = {};      // What the log had when the store last went back.
-  std::map<size_t, int64_t> hours_[kPartitions];    // From an offset on, no earlier hour than this for some task.
+  std::map<std::string, uint64_t> refused_;           // By original bytes: how often it must at least be dead-lettered.
+  std::vector<Noted> noted_[kPartitions];             // In the replicas that run.
+  size_t logged_at_restore_[kPartitions] = {};        // What the log had when the store last went back.
+  std::map<size_t, int64_t> hours_[kPartitions];      // From an offset on, no earlier hour than this for some task.
   std::vector<int64_t> watermark_floor_;
   std::vector<int64_t> committed_floor_;
   std::vector<int64_t> window_clock_off_ms_;
   MemoryFilterStore::Rows backup_;
-  bool window_outdated_[kPartitions] = {};   // The store went back, and the task has not ended by it yet.
+  bool window_outdated_[kPartitions] = {};  // The store went back, and the task has not ended by it yet.
   bool replica_outdated_[kPartitions] = {};
   bool faults_ = true;
   Tally tally_;

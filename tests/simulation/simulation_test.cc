@@ -16,7 +16,8 @@ uint64_t number_from_environment(const char* name, uint64_t otherwise) {
 
 TEST_CASE("simulation: no play that the log accepted is ever unseen, and what is forgotten is, whatever crashes when") {
   using bloomring::simulation::World;
-  const uint64_t first = number_from_environment("BLOOMRING_SIM_SEED", number_from_environment("BLOOMRING_SIM_FIRST", 1));
+  const uint64_t first =
+      number_from_environment("BLOOMRING_SIM_SEED", number_from_environment("BLOOMRING_SIM_FIRST", 1));
   const bool single = std::getenv("BLOOMRING_SIM_SEED") != nullptr;
   const uint64_t seeds = single ? 1 : number_from_environment("BLOOMRING_SIM_SEEDS", 200);
   World::Tally sum;
@@ -51,9 +52,10 @@ TEST_CASE("simulation: no play that the log accepted is ever unseen, and what is
   WARN("seeds " << seeds << ", plays " << sum.plays << ", refused " << sum.refused << ", crashes at fault points "
                 << sum.crashes << ", disks lost " << sum.disks_lost << ", states wiped " << sum.wiped << ", drains "
                 << sum.drains << ", second runs " << sum.second_runs << ", laps " << sum.laps << ", month turns "
-                << sum.months << ", queries " << sum.queries << " for " << sum.queried << " plays, store outages " << sum.store_outages
-                << ", of hours " << sum.long_outages << ", backups restored " << sum.restores << ", clock steps " << sum.clock_steps << ", false positives " << sum.false_positives
-                << " of " << sum.probes << ", calls " << sum.calls << ", forgets " << sum.forgets << ", served items asked "
+                << sum.months << ", queries " << sum.queries << " for " << sum.queried << " plays, store outages "
+                << sum.store_outages << ", of hours " << sum.long_outages << ", backups restored " << sum.restores
+                << ", clock steps " << sum.clock_steps << ", false positives " << sum.false_positives << " of "
+                << sum.probes << ", calls " << sum.calls << ", forgets " << sum.forgets << ", served items asked "
                 << sum.served << ", forgotten ones " << sum.forgotten << ", of these seen " << sum.forgotten_seen);
   CHECK(sum.false_positives * 100 <= sum.probes);
   // False positives beside other items of the same period are rarer than this.

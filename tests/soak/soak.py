@@ -47,7 +47,7 @@ def resident_bytes(pid):
 def to_bytes(text):
     for unit, factor in UNITS.items():
         if text.endswith(unit):
-            return int(float(text[:-len(unit)]) * factor)
+            return int(float(text[: -len(unit)]) * factor)
     return int(text)
 
 
@@ -69,8 +69,22 @@ class Producer(threading.Thread):
                 if self._unread(self.sent) > BACKLOG_PLAYS:
                     continue
                 seed += 1
-                command = [plays.binary(), "generate", "--bootstrap", self._site.bootstrap, "--topic", f"plays-{self._site.name}",
-                           "--plays", CHUNK_PLAYS, "--users", USERS, "--hours", 1, "--seed", seed]
+                command = [
+                    plays.binary(),
+                    "generate",
+                    "--bootstrap",
+                    self._site.bootstrap,
+                    "--topic",
+                    f"plays-{self._site.name}",
+                    "--plays",
+                    CHUNK_PLAYS,
+                    "--users",
+                    USERS,
+                    "--hours",
+                    1,
+                    "--seed",
+                    seed,
+                ]
                 _, out, _ = processes.run(command, bound_s=600)
                 self.sent += json.loads(out)["plays"]
         except processes.Failed as failure:
@@ -85,8 +99,9 @@ class Soak:
     def __init__(self, options, folder, server):
         self.options = options
         self.limit = to_bytes(options.limit)
-        self.site = installation.Installation(folder, server.bootstrap, "soak", slot_seconds=SLOT_SECONDS,
-                                              memory={"limit": options.limit})
+        self.site = installation.Installation(
+            folder, server.bootstrap, "soak", slot_seconds=SLOT_SECONDS, memory={"limit": options.limit}
+        )
         self.samples = []
         self.recent = []
         self._admin = None
@@ -123,8 +138,26 @@ class Soak:
 
     def ask(self, grpc):
         # The first chunk has all users; what it played is asked for until the end.
-        command = [plays.binary(), "load", "--server", grpc, "--rate", CALLS_A_SECOND, "--seconds", self.options.minutes * 60,
-                   "--plays", CHUNK_PLAYS, "--users", USERS, "--hours", 1, "--seed", 1, "--timeout-ms", 5000]
+        command = [
+            plays.binary(),
+            "load",
+            "--server",
+            grpc,
+            "--rate",
+            CALLS_A_SECOND,
+            "--seconds",
+            self.options.minutes * 60,
+            "--plays",
+            CHUNK_PLAYS,
+            "--users",
+            USERS,
+            "--hours",
+            1,
+            "--seed",
+            1,
+            "--timeout-ms",
+            5000,
+        ]
         return processes.Process("load", command, self.site.folder)
 
     def watch(self, chain_process, producer):
@@ -141,11 +174,14 @@ class Soak:
             if time.monotonic() >= next_line:
                 next_line += 60
                 self.recent.append(self.total("bloomring_recent_bytes"))
-                self.say(f"{time.monotonic() - self._began:6.0f} s  {self.samples[-1] >> 20} MiB now, {max(self.samples) >> 20} MiB "
-                         f"at most of {self.limit >> 20}; {self.total('bloomring_ingest_records_total') / 1e6:.1f} million plays read, "
-                         f"{self.total('bloomring_merged_plays_total') / 1e6:.1f} merged, recent plays "
-                         f"{int(self.recent[-1]) >> 20} MiB")
+                self.say(
+                    f"{time.monotonic() - self._began:6.0f} s  {self.samples[-1] >> 20} MiB now, {max(self.samples) >> 20} MiB "
+                    f"at most of {self.limit >> 20}; {self.total('bloomring_ingest_records_total') / 1e6:.1f} million plays read, "
+                    f"{self.total('bloomring_merged_plays_total') / 1e6:.1f} merged, recent plays "
+                    f"{int(self.recent[-1]) >> 20} MiB"
+                )
             return time.monotonic() >= end
+
         while not sample():
             self.check(chain_process.running(), chain_process.describe("ended by itself"))
             threading.Event().wait(SAMPLE_S)
@@ -154,8 +190,14 @@ class Soak:
         def committed():
             ends = {p: end for p, end in self.site.ends().items() if end}
             found = processes.metrics(self._admin)
-            return all(max(processes.values(found, chain.COMMITTED, stage="window", partition=p), default=0) >= end
-                       for p, end in ends.items()) and self.total("bloomring_custody_lag_records", stage="ingest") == 0
+            return (
+                all(
+                    max(processes.values(found, chain.COMMITTED, stage="window", partition=p), default=0) >= end
+                    for p, end in ends.items()
+                )
+                and self.total("bloomring_custody_lag_records", stage="ingest") == 0
+            )
+
         chain_process.wait_until(committed, MERGED_BOUND_S, "everything is merged")
 
     def check(self, good, what):
@@ -165,11 +207,17 @@ class Soak:
     def report(self, plan, sent, read, seconds, answers):
         ordered = sorted(self.samples)
         return {
-            "minutes": self.options.minutes, "limit_bytes": self.limit, "resident_max_bytes": ordered[-1],
-            "resident_median_bytes": statistics.median(ordered), "samples": len(ordered),
-            "resident_max_of_limit": ordered[-1] / self.limit, "recent_plays_max_bytes": max(self.recent),
+            "minutes": self.options.minutes,
+            "limit_bytes": self.limit,
+            "resident_max_bytes": ordered[-1],
+            "resident_median_bytes": statistics.median(ordered),
+            "samples": len(ordered),
+            "resident_max_of_limit": ordered[-1] / self.limit,
+            "recent_plays_max_bytes": max(self.recent),
             "recent_plays_part_bytes": plan["parts"]["recent plays"],
-            "plays_sent": sent, "plays_read_a_second": read / seconds, "answers": answers,
+            "plays_sent": sent,
+            "plays_read_a_second": read / seconds,
+            "answers": answers,
         }
 
 
@@ -181,13 +229,17 @@ def main():
     try:
         with contextlib.ExitStack() as stack:
             folder = stack.enter_context(processes.temp_folder("soak"))
-            server = stack.enter_context(kafka_server.KafkaServer(kafka_server.VERSIONS[0], folder / "kafka", properties=BROKER))
+            server = stack.enter_context(
+                kafka_server.KafkaServer(kafka_server.VERSIONS[0], folder / "kafka", properties=BROKER)
+            )
             report = Soak(options, folder, server).run()
     except processes.Failed as failure:
         print(failure, file=sys.stderr)
         return 1
     print(json.dumps(report))
     if report["resident_max_bytes"] > report["limit_bytes"]:
-        print(f"the limit was exceeded: {report['resident_max_bytes']} of {report['limit_bytes']} bytes", file=sys.stderr)
+        print(
+            f"the limit was exceeded: {report['resident_max_bytes']} of {report['limit_bytes']} bytes", file=sys.stderr
+        )
         return 1
     return 0

@@ -1,10 +1,10 @@
 // A process of its own for tests that kill one. Ends it when the test is over.
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 #include <vector>
-
-#include <sys/types.h>
 
 namespace bloomring::testing {
 

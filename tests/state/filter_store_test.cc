@@ -124,8 +124,8 @@ TEMPLATE_TEST_CASE("filter store: updates and partitions that cannot be are refu
   CHECK(bed.store().advance(PartitionId(-1), {}).code() == Code::kInvalid);
 }
 
-TEMPLATE_TEST_CASE("filter store: an expired filter is not returned, and updates of it are counted and not written",
-                   "", STORES) {
+TEMPLATE_TEST_CASE("filter store: an expired filter is not returned, and updates of it are counted and not written", "",
+                   STORES) {
   TestType bed;
   bed.play("u1", kNow, {"a"});
   const int64_t expiry = bed.calendar.expires_at_ms(user_hash(user("u1")), PeriodIndex(kNow));
@@ -147,12 +147,14 @@ TEMPLATE_TEST_CASE("filter store: a scan visits every filter in key order until 
   }
   REQUIRE(bed.store().advance(PartitionId(0), {}).ok());
   std::vector<std::string> keys;
-  REQUIRE(bed.store().scan([&](const StoredFilter& filter, std::string_view user_key) {
-    CHECK(filter.store_key == filter_key(user_key, PeriodUnit::kMonth, filter.period));
-    CHECK(filter::summarize(filter.value, filter.store_key)->items == 1);
-    keys.push_back(filter.store_key);
-    return true;
-  }).ok());
+  REQUIRE(bed.store()
+              .scan([&](const StoredFilter& filter, std::string_view user_key) {
+                CHECK(filter.store_key == filter_key(user_key, PeriodUnit::kMonth, filter.period));
+                CHECK(filter::summarize(filter.value, filter.store_key)->items == 1);
+                keys.push_back(filter.store_key);
+                return true;
+              })
+              .ok());
   CHECK(keys.size() == 40);
   CHECK(std::is_sorted(keys.begin(), keys.end()));
   int visits = 0;

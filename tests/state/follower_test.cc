@@ -1,9 +1,8 @@
-#include "state/embedded_filter_follower.h"
-
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <random>
 
+#include "state/embedded_filter_follower.h"
 #include "tests/state/child.h"
 #include "tests/state/folder.h"
 #include "tests/state/numbered_plays.h"
@@ -71,7 +70,9 @@ TEST_CASE("follower: it sees what a watermark covers while the writer writes, co
       last = watermark;
       expect_seen_below(*follower, watermark, rng);
     }
-    if (life == kKills) CHECK(writer.wait() == 0);
-    else writer.kill_now();
+    if (life == kKills)
+      CHECK(writer.wait() == 0);
+    else
+      writer.kill_now();
   }
 }

@@ -136,7 +136,8 @@ TEST_CASE("forgotten value: every flipped bit, every missing byte and another ke
     bad[bit / 8] = static_cast<char>(bad[bit / 8] ^ (1 << (bit % 8)));
     CHECK(decode_forgotten(bad, kKey).code() == Code::kCorrupt);
   }
-  for (size_t size = 0; size < bytes.size(); ++size) CHECK(decode_forgotten(bytes.substr(0, size), kKey).code() == Code::kCorrupt);
+  for (size_t size = 0; size < bytes.size(); ++size)
+    CHECK(decode_forgotten(bytes.substr(0, size), kKey).code() == Code::kCorrupt);
   const auto other = decode_forgotten(bytes, forgotten_key(UserKey("feed", "u2").bytes()));
   CHECK(other.code() == Code::kCorrupt);
   CHECK_THAT(other.status().message(), Catch::Contains("what user u2 in scene feed has forgotten"));

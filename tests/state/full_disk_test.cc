@@ -55,7 +55,8 @@ Status live(const RocksWindowStoreConfig& config, const StateMemory& memory) {
   return {};
 }
 
-Status live(const EmbeddedFilterStoreConfig& config, const Calendar& calendar, const Clock& clock, const StateMemory& memory) {
+Status live(const EmbeddedFilterStoreConfig& config, const Calendar& calendar, const Clock& clock,
+            const StateMemory& memory) {
   BLOOMRING_TRY_ASSIGN(const std::unique_ptr<EmbeddedFilterStore> store,
                        EmbeddedFilterStore::open(config, calendar, clock, memory));
   std::vector<ItemHash> items;
@@ -96,7 +97,8 @@ TEST_CASE("full disk: a window store says what it cannot write, and goes on when
   }
 }
 
-// After a write that failed it can be used by another process only; tests/real/test_full_disk.py shows that one goes on.
+// After a write that failed it can be used by another process only; tests/real/test_full_disk.py shows that one goes
+// on.
 TEST_CASE("full disk: a filter store says what it cannot write") {
   const SystemClock clock;
   const Calendar calendar = *Calendar::create({});

@@ -213,7 +213,19 @@ TEST_CASE("time ring: a state that no ring can have had is refused") {
 namespace {
 
 // What may happen to a ring, one at a time.
-enum class Step { kPlay, kPlayNextHour, kPlayTwoHoursOn, kPlayLapOn, kQuietHour, kStartDrain, kFinishDrain, kFailDrain, kMergeOldest, kMergeNewest, kRestart };
+enum class Step {
+  kPlay,
+  kPlayNextHour,
+  kPlayTwoHoursOn,
+  kPlayLapOn,
+  kQuietHour,
+  kStartDrain,
+  kFinishDrain,
+  kFailDrain,
+  kMergeOldest,
+  kMergeNewest,
+  kRestart
+};
 constexpr int kSteps = 11;
 
 // A ring with the model it is compared with: which offsets are merged, and which drains were emitted.
@@ -291,7 +303,8 @@ struct Model {
     const WindowState state = ring.state(1);
     for (int64_t offset = 0; offset < next; ++offset) {
       int held = 0;
-      for (const StagedHour& staged : state.hours) held += staged.range.from.value <= offset && offset < staged.range.to.value;
+      for (const StagedHour& staged : state.hours)
+        held += staged.range.from.value <= offset && offset < staged.range.to.value;
       const bool merged = watermark.covers({Offset(offset), Offset(offset + 1)});
       REQUIRE(held <= 1);
       REQUIRE((held == 1 || merged));
@@ -338,7 +351,8 @@ void explore(const Model& model, int depth) {
 
 }  // namespace
 
-TEST_CASE("time ring: in every sequence of five steps nothing is freed unmerged, drained while filling, or left behind") {
+TEST_CASE(
+    "time ring: in every sequence of five steps nothing is freed unmerged, drained while filling, or left behind") {
   explore(Model{}, 5);
 }
 

@@ -128,12 +128,14 @@ TEST_CASE("store backup: a damaged file is found by a check and by a restore, an
   Rig rig;
   for (int u = 0; u < 500; ++u) rig.bed.play("u" + std::to_string(u), kNow, {"a", "b"});
   const StoreBackup taken = rig.back_up();
-  const auto sound = check_backup(rig.backups, taken.id, rig.bed.config(), rig.bed.calendar, rig.bed.clock, rig.bed.memory());
+  const auto sound =
+      check_backup(rig.backups, taken.id, rig.bed.config(), rig.bed.calendar, rig.bed.clock, rig.bed.memory());
   REQUIRE(sound.ok());
   CHECK(sound->sound());
   CHECK(sound->filters == 500);
   damage(files_under(rig.backups, ".sst").at(0));
-  CHECK_FALSE(check_backup(rig.backups, taken.id, rig.bed.config(), rig.bed.calendar, rig.bed.clock, rig.bed.memory()).ok());
+  CHECK_FALSE(
+      check_backup(rig.backups, taken.id, rig.bed.config(), rig.bed.calendar, rig.bed.clock, rig.bed.memory()).ok());
   CHECK_FALSE(restore_backup(rig.backups, taken.id, rig.bed.folder / "x").ok());
   CHECK_FALSE(std::filesystem::exists(rig.bed.folder / "x"));
 }

@@ -24,10 +24,22 @@ const std::string kUser(UserKey("feed", "u1").bytes());
 }  // namespace
 
 TEST_CASE("store key: the bytes of each kind of key are golden") {
-  CHECK(hex(filter_key(kUser, PeriodUnit::kMonth, PeriodIndex(683))) == "66" "0803" "04666565647531" "6d" "02ab");
+  CHECK(hex(filter_key(kUser, PeriodUnit::kMonth, PeriodIndex(683))) ==
+        "66"
+        "0803"
+        "04666565647531"
+        "6d"
+        "02ab");
   const std::string user = std::string(UserKey("", "7").bytes());
-  CHECK(hex(filter_key(user, PeriodUnit::kDay, PeriodIndex(0xffff))) == "66" "05ba" "0037" "64" "ffff");
-  CHECK(hex(watermark_key(PartitionId(258))) == "77" "0102");
+  CHECK(hex(filter_key(user, PeriodUnit::kDay, PeriodIndex(0xffff))) ==
+        "66"
+        "05ba"
+        "0037"
+        "64"
+        "ffff");
+  CHECK(hex(watermark_key(PartitionId(258))) ==
+        "77"
+        "0102");
   CHECK(hex(kMetaKey) == "6d");
 }
 
@@ -69,8 +81,10 @@ TEST_CASE("store key: a key that the builder would not have made is refused") {
       std::string bad = good;
       bad[i] = static_cast<char>(bad[i] ^ (1 << bit));
       const auto parsed = parse_filter_key(bad);
-      if (parsed.ok()) CHECK(filter_key(parsed->user_key, parsed->unit, parsed->period) == bad);
-      else CHECK(parsed.code() == Code::kCorrupt);
+      if (parsed.ok())
+        CHECK(filter_key(parsed->user_key, parsed->unit, parsed->period) == bad);
+      else
+        CHECK(parsed.code() == Code::kCorrupt);
     }
   }
   for (size_t size = 0; size < good.size(); ++size) CHECK_FALSE(parse_filter_key(good.substr(0, size)).ok());

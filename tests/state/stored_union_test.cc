@@ -43,8 +43,8 @@ TEST_CASE("stored union: what is no filter is refused once and remembered, what 
   CHECK(all.refused == 2);
   const Status status = check_stored(all.value, kKey);
   CHECK(status.code() == Code::kCorrupt);
-  CHECK_THAT(status.message(), Catch::Contains("user u1 in scene feed, month 682") &&
-                                   Catch::Contains("2 part(s)") && Catch::Contains("the rest is kept"));
+  CHECK_THAT(status.message(), Catch::Contains("user u1 in scene feed, month 682") && Catch::Contains("2 part(s)") &&
+                                   Catch::Contains("the rest is kept"));
 
   all = unite({all.value, made("c")});
   CHECK(all.refused == 0);

@@ -105,7 +105,7 @@ TEST_CASE("watermark: what is ahead is bounded, and a range without a place is f
   CHECK(w == full);
   CHECK(w.add(range(15, 17), HourIndex(90)));  // Touches one: needs no place.
   CHECK(w.covers(range(10, 17)));
-  CHECK(w.add(range(0, 10), HourIndex(90)));   // Moves the offset: makes place.
+  CHECK(w.add(range(0, 10), HourIndex(90)));  // Moves the offset: makes place.
   CHECK(w.offset == Offset(17));
   CHECK(w.add(range(900, 905), HourIndex(90)));
   CHECK(w.ahead.size() == 64);
@@ -122,9 +122,16 @@ TEST_CASE("watermark: an empty range is covered and adds nothing") {
 TEST_CASE("watermark: its bytes are golden and come back as they went in") {
   const std::string bytes = encode_watermark(sample(), PartitionId(3), 50);
   const std::string body(
-      "\x01" "\x32\x00\x00\x00" "\xe8\x03\x00\x00\x00\x00\x00\x00" "\x55\xf8\x06\x00\x00\x00\x00\x00" "\x02"
-      "\xd0\x07\x00\x00\x00\x00\x00\x00" "\xb8\x0b\x00\x00\x00\x00\x00\x00"
-      "\x88\x13\x00\x00\x00\x00\x00\x00" "\x89\x13\x00\x00\x00\x00\x00\x00", 54);
+      "\x01"
+      "\x32\x00\x00\x00"
+      "\xe8\x03\x00\x00\x00\x00\x00\x00"
+      "\x55\xf8\x06\x00\x00\x00\x00\x00"
+      "\x02"
+      "\xd0\x07\x00\x00\x00\x00\x00\x00"
+      "\xb8\x0b\x00\x00\x00\x00\x00\x00"
+      "\x88\x13\x00\x00\x00\x00\x00\x00"
+      "\x89\x13\x00\x00\x00\x00\x00\x00",
+      54);
   CHECK(bytes.substr(0, 54) == body);
   CHECK(bytes.substr(54) == std::string("\x86\xd7\xda\x1e\xb0\x14\x0a\xc0", 8));
   const auto decoded = decode_watermark(bytes, PartitionId(3), 50);

@@ -92,8 +92,9 @@ TEMPLATE_TEST_CASE("window store: blocks and state come back together, each hour
   CHECK(blocks_of(*store, 7).empty());
 }
 
-TEMPLATE_TEST_CASE("window store: a staged block is found by its offset, and what was never staged or was released is not", "",
-                   OnDisk, InSimulation) {
+TEMPLATE_TEST_CASE(
+    "window store: a staged block is found by its offset, and what was never staged or was released is not", "", OnDisk,
+    InSimulation) {
   TestType disk;
   const auto store = disk.open();
   stage(*store, 5, 10, "ten", state_of({hour(5, 10, 11)}));
@@ -110,9 +111,8 @@ TEMPLATE_TEST_CASE("window store: a scan stops at the first failure of its visit
   const auto store = disk.open();
   for (int64_t o = 0; o < 5; ++o) stage(*store, 1, o, "b", state_of({hour(1, 0, o + 1)}));
   int visits = 0;
-  const Status status = store->scan(HourIndex(1), [&](Offset, std::string_view) {
-    return ++visits == 3 ? retry("full") : Status();
-  });
+  const Status status =
+      store->scan(HourIndex(1), [&](Offset, std::string_view) { return ++visits == 3 ? retry("full") : Status(); });
   CHECK(status.code() == Code::kRetry);
   CHECK(visits == 3);
 }
@@ -232,9 +232,23 @@ TEST_CASE("window state: its bytes are golden, come back as they went in, and ev
   std::string bytes;
   encode_window_state(state, bytes);
   const std::string golden(
-      "\x02\x04\x00\x00\x00" "\xdd\x0b" "\xd6\xf0\x1b" "\x02"
-      "\xd5\xf0\x1b" "\xe8\x07" "\xdc\x0b" "\x0a" "\x64" "\x00"
-      "\xd6\xf0\x1b" "\xdc\x0b" "\xdd\x0b" "\x0a" "\x64" "\x00", 31);
+      "\x02\x04\x00\x00\x00"
+      "\xdd\x0b"
+      "\xd6\xf0\x1b"
+      "\x02"
+      "\xd5\xf0\x1b"
+      "\xe8\x07"
+      "\xdc\x0b"
+      "\x0a"
+      "\x64"
+      "\x00"
+      "\xd6\xf0\x1b"
+      "\xdc\x0b"
+      "\xdd\x0b"
+      "\x0a"
+      "\x64"
+      "\x00",
+      31);
   CHECK(bytes.substr(0, bytes.size() - 4) == golden);
   CHECK(decode_window_state(bytes, 4).value() == state);
   for (size_t bit = 0; bit < bytes.size() * 8; ++bit) {

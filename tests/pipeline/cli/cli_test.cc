@@ -89,7 +89,8 @@ TEST_CASE("cli: help and version are results and exit with 0") {
   const Outcome help = run({"--help"});
   CHECK(help.exit_code == 0);
   CHECK(help.err == "");
-  for (const char* command : {"run", "dev", "query", "served", "forget", "snapshot", "generate", "load", "check", "topics", "inspect", "reference"}) {
+  for (const char* command : {"run", "dev", "query", "served", "forget", "snapshot", "generate", "load", "check",
+                              "topics", "inspect", "reference"}) {
     INFO(command);
     CHECK(contains(help.out, "\n  " + std::string(command) + " "));
     const Outcome own = run({command, "--help"});
@@ -116,8 +117,7 @@ TEST_CASE("cli: a command line that is wrong exits with 2 and names the nearest 
   refused({"query", "v1"}, "--user is required");
   refused({"run", "extra"}, "unknown argument extra");
   refused({"reference"}, "what is required");
-  refused({"reference", "cofnig"},
-          "what: cofnig must be one of config, metrics, topics; did you mean config?");
+  refused({"reference", "cofnig"}, "what: cofnig must be one of config, metrics, topics; did you mean config?");
   refused({"check", "--output", "xml"}, "--output: xml must be one of json, text");
   refused({"snapshot"}, "--user or --from is required");
   refused({"query", "--user", "u1", "--tls-cert", "c.pem", "v1"}, "--tls-cert requires --tls-ca");
@@ -132,8 +132,9 @@ TEST_CASE("cli: bounds of a load that are the wrong way round are refused") {
 }
 
 TEST_CASE("cli: a load that nobody answers prints its errors by code and exits with 1") {
-  const Outcome outcome = run({"load", "--server", "127.0.0.1:1", "--rate", "100", "--seconds", "0.1", "--warm-up-seconds", "0",
-                               "--users", "10", "--plays", "1000", "--candidates-max", "2000"});
+  const Outcome outcome =
+      run({"load", "--server", "127.0.0.1:1", "--rate", "100", "--seconds", "0.1", "--warm-up-seconds", "0", "--users",
+           "10", "--plays", "1000", "--candidates-max", "2000"});
   CHECK(outcome.exit_code == 1);
   CHECK(nlohmann::json::parse(outcome.out)["filter"]["errors"]["UNAVAILABLE"] > 0);
   CHECK(contains(outcome.err, "127.0.0.1:1: no call was answered"));

@@ -115,9 +115,8 @@ TEST_CASE("group consumer: two members share the partitions, without gap or dupl
     must(second.step());
     return first.held.size() == 2 && second.held.size() == 2 && written >= 100;
   }));
-  REQUIRE(eventually([&] {
-    return must(first.step()), must(second.step()), first.all_at_end() && second.all_at_end();
-  }));
+  REQUIRE(
+      eventually([&] { return must(first.step()), must(second.step()), first.all_at_end() && second.all_at_end(); }));
   expect_no_gap(first);
   expect_no_gap(second);
   CHECK(first.lost + second.lost == 0);

@@ -66,7 +66,9 @@ class Member final : public GroupListener {
   // Everything that was written to the partitions held now has been read.
   bool all_at_end() const;
   // Steps until `done`, bounded.
-  bool run_until(const std::function<bool()>& done) { return eventually([&] { return must(step()), done(); }); }
+  bool run_until(const std::function<bool()>& done) {
+    return eventually([&] { return must(step()), done(); });
+  }
 
   struct Ownership {
     TopicPartition at;

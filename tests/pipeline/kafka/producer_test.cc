@@ -174,7 +174,8 @@ TEST_CASE("producer: who writes without a sink is called back once, when the rec
   const auto broker = broker_with({{"out", 2}});
   const auto producer = must(Producer::create(broker->settings()));
   std::atomic<int> calls = 0;
-  producer->write(record("out", 1, "v"), [&](const Result<int64_t>& log_time_ms) { calls += log_time_ms.ok() ? 1 : 100; });
+  producer->write(record("out", 1, "v"),
+                  [&](const Result<int64_t>& log_time_ms) { calls += log_time_ms.ok() ? 1 : 100; });
   must(producer->flush(60000));
   CHECK(calls == 1);
   CHECK(producer->stats().delivered == 1);
@@ -188,14 +189,16 @@ TEST_CASE("producer: a record that cannot be taken or written is told to its wri
   must(producer->verify_topic("out", 2));
   const auto told = [&](const std::string& topic, int32_t partition) {
     Code code = Code::kOk;
-    producer->write(record(topic, partition, "v"), [&](const Result<int64_t>& log_time_ms) { code = log_time_ms.code(); });
+    producer->write(record(topic, partition, "v"),
+                    [&](const Result<int64_t>& log_time_ms) { code = log_time_ms.code(); });
     return code;
   };
   CHECK(told("nowhere", 0) == Code::kFatal);
   CHECK(told("out", 2) == Code::kFatal);
   broker->set_down(true);
   std::atomic<int> retries = 0;
-  producer->write(record("out", 0, "v"), [&](const Result<int64_t>& log_time_ms) { retries += log_time_ms.code() == Code::kRetry; });
+  producer->write(record("out", 0, "v"),
+                  [&](const Result<int64_t>& log_time_ms) { retries += log_time_ms.code() == Code::kRetry; });
   CHECK(told("out", 0) == Code::kRetry);  // The queue is full.
   CHECK(retries == 0);
   producer.reset();  // What is under way is told that it cannot be said.

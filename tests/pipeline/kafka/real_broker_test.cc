@@ -2,7 +2,6 @@
 // commits during a rebalance, topics that are made and described. run_on_real_broker.py starts the broker and names
 // it in BLOOMRING_TEST_BOOTSTRAP; every test uses topics and a group of its own.
 #include <catch2/catch.hpp>
-
 #include <cstdlib>
 
 #include "kafka_world.h"
@@ -161,8 +160,8 @@ TEST_CASE("real broker: a position that retention has passed is kFatal with the 
     REQUIRE(eventually([&] { return !(status = sources[0]->poll().status()).ok(); }));
   }
   CHECK(status.code() == Code::kFatal);
-  CHECK_THAT(status.message(), Catch::Contains("trimmed[0]") && Catch::Contains("offset 2") &&
-                                   Catch::Contains("[6, 10)"));
+  CHECK_THAT(status.message(),
+             Catch::Contains("trimmed[0]") && Catch::Contains("offset 2") && Catch::Contains("[6, 10)"));
   const auto again = must(AssignedConsumer::create(real_broker(), 1));
   const auto sources = must(again->assign(std::vector{AssignedConsumer::Start{at, kLogStart}}));
   Read read;

@@ -34,16 +34,16 @@ TEST_CASE("kafka settings: a value out of range is invalid and named") {
 }
 
 TEST_CASE("kafka settings: what would break a promise is refused with the reason") {
-  const auto [name, value] = GENERATE(table<std::string, std::string>({{"enable.auto.commit", "true"},
-                                                                       {"enable.auto.offset.store", "true"},
-                                                                       {"partition.assignment.strategy",
-                                                                        "cooperative-sticky"},
-                                                                       {"auto.offset.reset", "latest"},
-                                                                       {"acks", "1"},
-                                                                       {"message.timeout.ms", "30000"},
-                                                                       {"transactional.id", "t"},
-                                                                       {"client.rack", "a"},
-                                                                       {"group.id", "g"}}));
+  const auto [name, value] =
+      GENERATE(table<std::string, std::string>({{"enable.auto.commit", "true"},
+                                                {"enable.auto.offset.store", "true"},
+                                                {"partition.assignment.strategy", "cooperative-sticky"},
+                                                {"auto.offset.reset", "latest"},
+                                                {"acks", "1"},
+                                                {"message.timeout.ms", "30000"},
+                                                {"transactional.id", "t"},
+                                                {"client.rack", "a"},
+                                                {"group.id", "g"}}));
   const Status status = check_with(name, value);
   CHECK(status.code() == Code::kInvalid);
   CHECK_THAT(status.message(), Catch::Contains("kafka.properties: " + name + " must not be "));

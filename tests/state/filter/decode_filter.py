@@ -4,6 +4,7 @@
 Standard library only, so the checksum (XXH3) is cut off and not verified here; everything else is.
 usage: decode_filter.py golden.tsv
 """
+
 import sys
 
 SALTS = [0x47B6137B, 0x44974D91, 0x8824AD5B, 0xA2B7289D, 0x705495C7, 0x2DF1424B, 0x9EFC4947, 0x5C6BFB31]
@@ -40,14 +41,14 @@ def decode(value):
             s["entries"] = (2 ** s["q"] - 1) // 64
             spent += 8 * (up(s["n"] * s["r"], 8) + up(s["n"] + 2 ** s["q"], 8) + 4 * s["entries"])
         blocks = min(max(max(24 * items - spent, 0) // 256, up(6 * items, 256)), up(10 * items, 256))
-        index, at = body[16:16 + 32 * blocks], 16 + 32 * blocks
+        index, at = body[16 : 16 + 32 * blocks], 16 + 32 * blocks
         for s in sets:
-            s["directory"], at = body[at:at + 4 * s["entries"]], at + 4 * s["entries"]
+            s["directory"], at = body[at : at + 4 * s["entries"]], at + 4 * s["entries"]
     built = bytearray(len(index or b""))
     for s in sets:
         n, q, r = s["n"], s["q"], s["r"]
-        lows, at = body[at:at + up(n * r, 8)], at + up(n * r, 8)
-        uppers, at = body[at:at + up(n + 2 ** q, 8)], at + up(n + 2 ** q, 8)
+        lows, at = body[at : at + up(n * r, 8)], at + up(n * r, 8)
+        uppers, at = body[at : at + up(n + 2**q, 8)], at + up(n + 2**q, 8)
         ones = [b for b in range(len(uppers) * 8) if bits(uppers, b, 1)]
         assert len(ones) == n
         s["set"] = [(b - i) << r | bits(lows, i * r, r) for i, b in enumerate(ones)]
@@ -58,7 +59,7 @@ def decode(value):
             for key in (f >> (s["w"] - key_bits) for f in s["set"]):
                 block = key * (len(index) // 32) >> key_bits
                 for word, salt in enumerate(SALTS):
-                    bit = 32 * word + (key * salt % 2 ** 32 >> 27)
+                    bit = 32 * word + (key * salt % 2**32 >> 27)
                     built[32 * block + bit // 8] |= 1 << bit % 8
     assert at == len(body) and bytes(built) == (index or b"")
     if len(sets) == 2:

@@ -21,7 +21,9 @@ inline std::vector<ItemHash> items(uint64_t begin, uint64_t end) {
   return out;
 }
 
-inline std::string operand(const std::vector<ItemHash>& of, const Policy& policy = {}) { return make(of, kUser, kKey, policy); }
+inline std::string operand(const std::vector<ItemHash>& of, const Policy& policy = {}) {
+  return make(of, kUser, kKey, policy);
+}
 
 inline std::string united(const std::vector<std::string>& values, const Policy& policy = {}, bool closed = false) {
   const std::vector<std::string_view> views(values.begin(), values.end());

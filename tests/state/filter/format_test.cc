@@ -103,7 +103,8 @@ TEST_CASE("filter format: an operand of 4 has 8 bytes besides its payload, a val
 
 TEST_CASE("filter format: bits per item keep their budgets at every size") {
   const auto all = items(0, 30'000);
-  for (const size_t count : {1000, 1500, 2048, 2049, 3000, 4095, 4096, 4097, 6000, 8192, 8193, 10'000, 16'385, 30'000}) {
+  for (const size_t count :
+       {1000, 1500, 2048, 2049, 3000, 4095, 4096, 4097, 6000, 8192, 8193, 10'000, 16'385, 30'000}) {
     const Summary summary = summary_of(united({operand({all.begin(), all.begin() + static_cast<long>(count)})}));
     const double bits = static_cast<double>(summary.bytes) * 8 / static_cast<double>(summary.items);
     CAPTURE(count, bits);

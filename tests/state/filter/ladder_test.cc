@@ -54,7 +54,7 @@ TEST_CASE("ladder: a closed period folds to the fewest bits once at most an eigh
   CHECK_FALSE(plan(1000, 1000, 0, true).fold);  // An operand alone.
   CHECK(plan(1024, 0, 26, true).narrow_width_bits == 19);
   CHECK(plan(1025, 0, 26, true).narrow_width_bits == 20);
-  CHECK_FALSE(plan(1024, 0, 19, true).fold);  // As narrow as can be already.
+  CHECK_FALSE(plan(1024, 0, 19, true).fold);    // As narrow as can be already.
   CHECK(plan(200'000, 200'000, 0, true).fold);  // All wide, too large to be an operand.
   CHECK(plan(200'000, 200'000, 0, true).narrow_width_bits == 27);
 }

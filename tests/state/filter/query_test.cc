@@ -32,7 +32,8 @@ std::vector<std::string> random_filters(std::mt19937_64& random) {
     if (random() % 4 != 0) value = united({value}, policy);
     if (random() % 3 == 0) {
       value = united({value}, policy, true);
-      if (random() % 2 == 0) value = united({value, operand(items(begin + size, begin + size * 2), policy)}, policy, true);
+      if (random() % 2 == 0)
+        value = united({value, operand(items(begin + size, begin + size * 2), policy)}, policy, true);
     }
     filters.push_back(value);
   }

@@ -47,7 +47,8 @@ TEST_CASE("filter union: the same set gives the same bytes, whatever the order, 
       const size_t begin = at - std::min<size_t>(at, random() % 3);  // Some are added again.
       at = std::min(all.size(), at + batch);
       const std::string more = operand({all.begin() + static_cast<long>(begin), all.begin() + static_cast<long>(at)});
-      stored = stored.empty() ? united({more}) : united(random() % 2 != 0 ? std::vector{stored, more} : std::vector{more, stored});
+      stored = stored.empty() ? united({more})
+                              : united(random() % 2 != 0 ? std::vector{stored, more} : std::vector{more, stored});
     }
     CHECK(stored == once);
     CHECK(united({stored, operand({all[0]})}) == once);  // Nothing new: need not be written.
