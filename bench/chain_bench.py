@@ -347,7 +347,7 @@ def main():
     try:
         with (
             processes.temp_folder("bench") as folder,
-            PatientServer(options.kafka, folder / "kafka", heap="512m") as server,
+            PatientServer(options.kafka, folder / "kafka", heap="512m", for_load=True) as server,
         ):
             for part in parts if options.part == "all" else [options.part]:
                 for found in parts[part](options, server, folder):

@@ -78,7 +78,7 @@ def main():
         with (
             processes.temp_folder("rebuild") as folder,
             chain_bench.PatientServer(
-                chain_bench.kafka_server.VERSIONS[0], folder / "kafka", heap="512m"
+                chain_bench.kafka_server.VERSIONS[0], folder / "kafka", heap="512m", for_load=True
             ) as server,
         ):
             for run in runs_of(options, server, folder):

@@ -244,7 +244,7 @@ def main():
     try:
         with (
             processes.temp_folder("bench") as folder,
-            chain_bench.PatientServer(options.kafka, folder / "kafka", heap="512m") as server,
+            chain_bench.PatientServer(options.kafka, folder / "kafka", heap="512m", for_load=True) as server,
         ):
             start = time.monotonic()
             with Site(folder, server, options).running() as site:

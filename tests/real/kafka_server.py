@@ -73,16 +73,18 @@ class KafkaServer:
     """A running cluster of one or three brokers. A context manager; stop() or leaving it ends every broker.
 
     folder: where data, configuration and logs lie; it belongs to this server. properties: overrides of
-    server.properties. Brokers are numbered from 1.
+    server.properties. Brokers are numbered from 1. for_load: with the JVM's optimising compiler, which takes two seconds of
+    CPU before a broker answers and pays only where it then works hard for minutes.
     """
 
-    def __init__(self, version, folder, brokers=1, properties=None, heap="384m"):
+    def __init__(self, version, folder, brokers=1, properties=None, heap="384m", for_load=False):
         self.version = version
         self.folder = pathlib.Path(folder)
         self.brokers = brokers
         self._classpath = f"{jars(version)}/*"
         self._overrides = properties or {}
         self._heap = heap
+        self._compiler = [] if for_load else ["-XX:TieredStopAtLevel=1"]
         self._processes = []
         self._ports = []
 
@@ -139,7 +141,7 @@ class KafkaServer:
         config.write_text("".join(f"{key}={value}\n" for key, value in properties.items()))
         self._processes.append(
             processes.Process(
-                f"kafka-{node}", self._java("kafka.Kafka", config, heap=self._heap), folder
+                f"kafka-{node}", self._java(*self._compiler, "kafka.Kafka", config, heap=self._heap), folder
             )
         )
         return subprocess.Popen(

@@ -230,7 +230,7 @@ def main():
         with contextlib.ExitStack() as stack:
             folder = stack.enter_context(processes.temp_folder("soak"))
             server = stack.enter_context(
-                kafka_server.KafkaServer(kafka_server.VERSIONS[0], folder / "kafka", properties=BROKER)
+                kafka_server.KafkaServer(kafka_server.VERSIONS[0], folder / "kafka", properties=BROKER, for_load=True)
             )
             report = Soak(options, folder, server).run()
     except processes.Failed as failure:
