@@ -1,5 +1,7 @@
 #include "pipeline/kafka/embedded_broker.h"
 
+#include <librdkafka/rdkafka.h>
+// Comes second: it uses what the other declares.
 #include <librdkafka/rdkafka_mock.h>
 
 #include <utility>
