@@ -8,6 +8,7 @@
 
 #include "serving/client.h"
 #include "serving/snapshot_filter.h"
+#include "tests/serving/raw_call.h"
 #include "tests/serving/served_over_grpc.h"
 
 using namespace bloomring;
@@ -232,4 +233,65 @@ TEST_CASE("bad input: a call whose deadline passes before its turn comes reads n
   CHECK(server->counters().candidates == 0);
   CHECK(server->counters().in_flight == 0);
   CHECK(server->counters().requests == server->counters().refused_deadline);
+}
+
+TEST_CASE("bad input: a call whose deadline is over when it arrives is DEADLINE_EXCEEDED, and its work is not begun") {
+  Served served;
+  v1::FilterRequest filter;
+  filter.set_user("u1");
+  filter.mutable_candidates()->add_text("v1");
+  v1::RecordServedRequest record;
+  record.set_user("u1");
+  record.mutable_items()->add_text("v1");
+  v1::ForgetRequest forget;
+  forget.set_user("u1");
+  forget.set_item("v1");
+  v1::GetSnapshotRequest snapshot;
+  snapshot.set_user("u1");
+  const std::pair<const char*, std::string> calls[] = {{"Filter", filter.SerializeAsString()},
+                                                       {"RecordServed", record.SerializeAsString()},
+                                                       {"Forget", forget.SerializeAsString()},
+                                                       {"GetSnapshot", snapshot.SerializeAsString()}};
+  const auto expect_exceeded = [](const RawCall::End& end) {
+    CHECK_FALSE(end.reset);
+    CHECK(end.status == static_cast<int>(grpc::StatusCode::DEADLINE_EXCEEDED));
+    CHECK(end.messages == 0);
+  };
+  for (const auto& [method, message] : calls) {
+    CAPTURE(method);
+    for (const char* timeout : {"0n", "0S", "0H"}) {
+      RawCall call(served.server->address());
+      call.send_head(method, timeout);
+      call.send_message(message);
+      expect_exceeded(call.end());
+    }
+    RawCall slow(served.server->address());  // It is over before the message comes.
+    slow.send_head(method, "1n");
+    expect_exceeded(slow.end());
+    slow.send_message(message);
+  }
+  CHECK(answers(served));
+  served.server->shutdown(60'000);  // Every call that came has ended.
+  CHECK(served.log.appended.empty());
+  const ServingCounters& counters = served.server->counters();
+  CHECK(counters.candidates == 1);  // Of the call that was answered.
+  CHECK(counters.requests == counters.refused_deadline + 1);
+  CHECK(counters.in_flight == 0);
+}
+
+TEST_CASE("bad input: a deadline that is no time is none, and the call is answered") {
+  Served served;
+  v1::FilterRequest request;
+  request.set_user("u1");
+  request.mutable_candidates()->add_text("v1");
+  for (const char* timeout : {"-1S", "-1n", "1", "S", "", "1x", "1.5S", "0x1S"}) {
+    CAPTURE(timeout);
+    RawCall call(served.server->address());
+    call.send_head("Filter", timeout);
+    call.send_message(request.SerializeAsString());
+    const RawCall::End end = call.end();
+    CHECK(end.status == static_cast<int>(grpc::StatusCode::OK));
+    CHECK(end.messages == 1);
+  }
+  CHECK(answers(served));
 }
