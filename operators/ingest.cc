@@ -89,6 +89,12 @@ std::string Ingest::close_block(PartitionId partition) {
   return bytes;
 }
 
+void Ingest::start_over() {
+  for (OpenBlock& block : blocks_) block.builder = EventBlockBuilder();
+  std::ranges::fill(recent_, 0);
+  earliest_open_ms_ = kNever;
+}
+
 const std::vector<PartitionId>& Ingest::due(int64_t now_ms) {
   due_.clear();
   if (now_ms - earliest_open_ms_ < config_.linger_ms && earliest_open_ms_ <= now_ms) return due_;

@@ -62,6 +62,8 @@ class Ingest {
   bool block_open(PartitionId partition) const {
     return blocks_[static_cast<size_t>(partition.value)].builder.events() > 0;
   }
+  // Lets go of the open blocks, and of the memory of what was packed: all of it that is read again is packed again.
+  void start_over();
 
   const IngestStats& stats() const { return stats_; }
   const IngestConfig& config() const { return config_; }

@@ -139,10 +139,10 @@ bool IngestTask::nothing_open() const {
 void IngestTask::drop_sources(bool lost) {
   if (!lost) commit();
   inputs_.clear();
-  // What is still on its way stays on its way; whoever owns the partitions now reads the same records again.
+  if (!settled()) ingest_.start_over();
+  outbox_.clear();
   for (Firsts& firsts : open_firsts_) firsts.clear();
-  for (Outgoing& outgoing : outbox_) outgoing.firsts.clear();
-  for (auto& [ticket, firsts] : in_flight_) firsts.clear();
+  for (auto& [ticket, firsts] : in_flight_) firsts.clear();  // What is on its way stays on its way, perhaps in vain.
   releasing_ = false;
 }
 

@@ -42,8 +42,9 @@ class IngestTask final : public Task {
   // Giving partitions back: `begin_release`, then `step` until `released` (everything read is acknowledged) or the
   // caller's patience ends, then `drop_sources`, which commits what may be committed.
   void begin_release() { releasing_ = true; }
-  bool released() const { return releasing_ && in_flight_.empty() && outbox_.empty() && nothing_open(); }
-  // `lost`: the partitions belong to others already, nothing is committed.
+  bool released() const { return releasing_ && settled(); }
+  // `lost`: the partitions belong to others already, nothing is committed. What the sink has not taken is not written
+  // any more: whoever reads the partitions next, perhaps this task again, reads it again and takes it for no repeat.
   void drop_sources(bool lost);
 
   const Ingest& ingest() const { return ingest_; }
@@ -86,6 +87,8 @@ class IngestTask final : public Task {
   Status send_outbox();
   void commit();
   bool room() const { return outbox_.empty() && in_flight_.size() < config_.in_flight_max; }
+  // Everything that was read is acknowledged.
+  bool settled() const { return in_flight_.empty() && outbox_.empty() && nothing_open(); }
   bool nothing_open() const;
 
   IngestTaskConfig config_;

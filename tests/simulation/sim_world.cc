@@ -94,6 +94,10 @@ void World::start_ingest() {
   config.records_per_step = 64;
   config.in_flight_max = 32;
   ingest_ = std::make_unique<IngestTask>(config, std::make_unique<SimSink>(log_));
+  assign_plays();
+}
+
+void World::assign_plays() {
   for (int32_t p = 0; p < kPlaysPartitions; ++p) {
     const Offset start(std::max<int64_t>(0, log_.committed("ingest", kPlays, PartitionId(p))));
     ingest_->add_source(kPlays, PartitionId(p), start,
@@ -336,6 +340,7 @@ void World::pass_time() {
 
 void World::strike() {
   if (one_in(random_, 120)) crash_ingest();
+  if (one_in(random_, 60)) rebalance_ingest();
   if (one_in(random_, 80)) crash_window(static_cast<int32_t>(random_() % kPartitions));
   if (one_in(random_, 120)) crash_merges();
   if (one_in(random_, 200)) crash_replica(static_cast<int32_t>(random_() % kPartitions));
@@ -352,6 +357,20 @@ void World::strike() {
   if (one_in(random_, 200)) set_clock_off(random_() % kPartitions);
   if (one_in(random_, 300)) backup_ = filters_->backup();
   if (one_in(random_, 600)) restore_backup();
+}
+
+// The group takes the plays partitions away, in order or not, and the same member gets them back.
+void World::rebalance_ingest() {
+  if (!ingest_) return;
+  const bool lost = one_in(random_, 2);
+  if (!survives([&]() -> Result<bool> {
+        ingest_->drop_sources(lost);
+        return true;
+      })) {
+    return crash_ingest();
+  }
+  assign_plays();
+  ++tally_.rebalances;
 }
 
 // The wall clock of a partition's window process is wrong by up to 500 hours of the ring, or right again.

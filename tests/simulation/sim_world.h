@@ -4,8 +4,9 @@
 // Fault model: every task may crash at each fault point (base/fault_point.h) and between steps, and comes back with
 // its disk as it was flushed, or without it; the merge process takes what the store had not made durable with it; the
 // filter store refuses for a while, is away for up to two laps, or goes back to a backup; the log misbehaves as
-// sim_log.h says; time passes in jumps, so that slots, laps and months turn; users go quiet; plays, serves and forgets
-// come late, out of order and more than once, by topic and by call.
+// sim_log.h says; the group takes partitions from ingest and gives them back; time passes in jumps, so that slots, laps
+// and months turn; users go quiet; plays, serves and forgets come late, out of order and more than once, by topic and
+// by call.
 // Law: see check_* (sim_checks.cc). All randomness comes from the seed.
 #pragma once
 
@@ -47,7 +48,7 @@ class World {
   // For messages: what happened.
   struct Tally {
     uint64_t plays = 0, refused = 0, crashes = 0, disks_lost = 0, probes = 0, false_positives = 0;
-    uint64_t restores = 0, long_outages = 0, clock_steps = 0;
+    uint64_t restores = 0, long_outages = 0, clock_steps = 0, rebalances = 0;
     uint64_t calls = 0, forgets = 0, served = 0, forgotten = 0, forgotten_seen = 0;
     uint64_t second_runs = 0, laps = 0, queries = 0, queried = 0, store_outages = 0, months = 0, drains = 0, wiped = 0;
   };
@@ -82,11 +83,13 @@ class World {
   void step_replica(int32_t p);
   void pass_time();
   void strike();
+  void rebalance_ingest();
   void restore_backup();
   void set_clock_off(size_t partition);
 
   std::unique_ptr<MemoryFilterStore> make_filters();
   void start_ingest();
+  void assign_plays();
   void start_window(int32_t p);
   void start_merges();
   void start_replica(int32_t p);

@@ -39,6 +39,7 @@ TEST_CASE("simulation: no play that the log accepted is ever unseen, and what is
     sum.long_outages += world.tally().long_outages;
     sum.restores += world.tally().restores;
     sum.clock_steps += world.tally().clock_steps;
+    sum.rebalances += world.tally().rebalances;
     sum.probes += world.tally().probes;
     sum.false_positives += world.tally().false_positives;
     sum.queries += world.tally().queries;
@@ -54,9 +55,10 @@ TEST_CASE("simulation: no play that the log accepted is ever unseen, and what is
                 << sum.drains << ", second runs " << sum.second_runs << ", laps " << sum.laps << ", month turns "
                 << sum.months << ", queries " << sum.queries << " for " << sum.queried << " plays, store outages "
                 << sum.store_outages << ", of hours " << sum.long_outages << ", backups restored " << sum.restores
-                << ", clock steps " << sum.clock_steps << ", false positives " << sum.false_positives << " of "
-                << sum.probes << ", calls " << sum.calls << ", forgets " << sum.forgets << ", served items asked "
-                << sum.served << ", forgotten ones " << sum.forgotten << ", of these seen " << sum.forgotten_seen);
+                << ", clock steps " << sum.clock_steps << ", rebalances " << sum.rebalances << ", false positives "
+                << sum.false_positives << " of " << sum.probes << ", calls " << sum.calls << ", forgets " << sum.forgets
+                << ", served items asked " << sum.served << ", forgotten ones " << sum.forgotten << ", of these seen "
+                << sum.forgotten_seen);
   CHECK(sum.false_positives * 100 <= sum.probes);
   // False positives beside other items of the same period are rarer than this.
   CHECK(sum.forgotten_seen * 10'000 <= sum.forgotten);
@@ -67,6 +69,7 @@ TEST_CASE("simulation: no play that the log accepted is ever unseen, and what is
   CHECK(sum.laps > 0);
   CHECK(sum.restores > 0);
   CHECK(sum.clock_steps > 0);
+  CHECK(sum.rebalances > 0);
   CHECK(sum.months > 0);
   CHECK(sum.refused > 0);
   CHECK(sum.queries > seeds);
