@@ -1,8 +1,10 @@
 """What people get wrong gets a clear answer at once: what is wrong, where, and an exit code that scripts can use."""
 
 import json
+import re
 
 import chain
+import kafka_admin
 import kafka_server
 import law
 import plays
@@ -44,6 +46,33 @@ class Mistakes(law.LawCase):
                     code, err = self.bloomring(*command, "--config", path)
                     self.assertEqual(code, FAILED, err)
                     self.assertIn(nobody, err)
+
+    def test_short_retention(self):
+        """run, check: a log that is kept for too short is warned of, with what the ring needs"""
+        with (
+            processes.temp_folder("mistakes") as folder,
+            kafka_server.KafkaServer(kafka_server.VERSIONS[0], folder / "kafka") as server,
+        ):
+            kafka_admin.create_topic(
+                server.bootstrap,
+                "user-events",
+                chain.PARTITIONS,
+                message_timestamp_type="LogAppendTime",
+                retention_ms=3_600_000,
+            )
+            path = chain.write_config(folder, server.bootstrap, "window", {"ring.slot_seconds": 3600})
+            processes.run([plays.binary(), "topics", "--execute", "--config", path])
+            warning = r"retention\.ms is 3600000 \(1 h\), shorter than the ring needs: 6 slots .* make 9 h"
+
+            def checked():  # A broker may need a moment to know of topics that were just made.
+                _, out, _ = processes.run([plays.binary(), "check", "--config", path], check=False)
+                return re.search(warning, out)
+
+            processes.wait_for(checked, 60, "check warns of the retention")
+            command = [plays.binary(), "run", "--stages", "window,merge", "--config", path]
+            with processes.Process("window", command, folder) as run:
+                run.wait_until(lambda: re.search(warning, run.tail(100)), 60, "the same warning")
+                self.assertEqual(run.term(), 0)
 
     def test_partition_counts(self):
         """run, check: topics or state of another partition count are refused, both counts named"""

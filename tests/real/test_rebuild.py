@@ -41,6 +41,8 @@ class Rebuild(law.LawCase):
                 return all(merged().get(p, 0) >= end for p, end in ends.items())
 
             window.wait_until(everything_merged, 90, "everything to be merged")
+            drains = processes.values(processes.metrics(admin), "bloomring_drains_total", attempt="first")
+            self.assertGreater(sum(drains), 0)
             self.assertEqual(merge.term(), 0)
             site.play(["d", "e"], users=100)
             site.wait_until_ingested(ingest, ready, 500)

@@ -82,6 +82,20 @@ TEST_CASE("candidate filter: a damaged filter is a gap that names its period") {
   CHECK(answer.gaps[0].reason.starts_with("filter of 2026-11: corrupt"));
 }
 
+TEST_CASE("candidate filter: an answer says so when a filter is past its error budget") {
+  ServingWorld world;
+  for (int i = 0; i < 1000; ++i) world.play("u1", "v" + std::to_string(i));
+  world.merge();
+  CHECK_FALSE(world.ask("u1", {"v1"}).saturated);
+  world.store.set_policy({.false_positive_rate = 1e-6});
+  world.play("u1", "one more");
+  world.merge();
+  world.advance_hours(7);
+  world.release();
+  CHECK(world.ask("u1", {"v1"}).saturated);
+  CHECK_FALSE(world.ask("u2", {"v1"}).saturated);
+}
+
 TEST_CASE("candidate filter: a partition that is behind the log says by how much") {
   ServingWorld world;
   world.partition->set_fresh_at_ms(kStartMs - 9'000);

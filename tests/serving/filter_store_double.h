@@ -41,6 +41,11 @@ class FilterStoreDouble final : public FilterStore {
     std::lock_guard lock(mutex_);
     for (auto& [key, value] : values_) value[value.size() / 2] = static_cast<char>(value[value.size() / 2] ^ 1);
   }
+  // From now on, values are made for this policy; those that are there were made for another one.
+  void set_policy(const filter::Policy& policy) {
+    std::lock_guard lock(mutex_);
+    policy_ = policy;
+  }
   size_t reads() const {
     std::lock_guard lock(mutex_);
     return reads_;
@@ -110,7 +115,7 @@ class FilterStoreDouble final : public FilterStore {
   using Key = std::pair<std::string, PeriodIndex>;
   static std::string store_key(const Key& key) { return key.first + "/" + std::to_string(key.second.value); }
 
-  const filter::Policy policy_;
+  filter::Policy policy_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::map<Key, std::string> values_;
