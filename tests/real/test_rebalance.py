@@ -221,6 +221,65 @@ class Rebalance(law.LawCase):
                 "it goes on once it has its partitions again",
             )
 
+    def test_stalled_sender(self):
+        """rebalance: a process that stood still beyond its session, with blocks in its hands and others at work on its
+        partitions, writes none of them to the log"""
+        stall_ms = 1000 * (SESSION_S + 4)
+        with (
+            processes.temp_folder("rebalance") as folder,
+            kafka_server.KafkaServer(kafka_server.VERSIONS[0], folder / "kafka") as server,
+            unittest.mock.patch.object(chain, "SESSION_TIMEOUT_MS", SESSION_S * 1000),
+        ):
+            run = chain.Chain(folder, server.bootstrap, {"ingest-1": "ingest", "ingest-2": "ingest"})
+            run.make_topics()
+            with run:
+                stalled, other = (run._processes[name] for name in run._processes)
+                stalled.term()
+                other.ask_to_leave()
+                other.wait(30)
+                # Its thread stops behind the first block, with those of the other partitions closed and not yet sent.
+                stalled.start({"BLOOMRING_FAULT_POINT": f"ingest.block_sent:1=stall:{stall_ms}"})
+                run._wait_ready("ingest-1")
+                now_ms = int(time.time() * 1000)
+                run.produce([json.dumps({"user": f"u{user}", "item": "v1", "time": now_ms}) for user in range(USERS)])
+                stalled.wait_until(
+                    lambda: "fault point ingest.block_sent reached" in stalled.tail(1000), 60, "the first block is sent"
+                )
+                stalled.stall()
+                other.start()
+                run._wait_ready("ingest-2")
+
+                def total(instance, name, **labels):
+                    found = processes.metrics(run.admin_of(instance))
+                    return sum(processes.values(found, name, stage="ingest", **labels))
+
+                def events():
+                    found = processes.metrics(run.admin_of("ingest-2"))
+                    return sum(processes.values(found, "bloomring_ingest_records_total", result="accepted"))
+
+                processes.wait_for(
+                    lambda: events() == USERS and total("ingest-2", "bloomring_custody_lag_records") == 0,
+                    SESSION_S + 60,
+                    "the other process has written every play and committed it",
+                )
+                written = run.log_end("user-events")
+                self.assertGreaterEqual(
+                    written, 1 + chain.PARTITIONS
+                )  # Each partition's block, and one of the stalled.
+                stalled.resume()
+                processes.wait_for(
+                    lambda: total("ingest-1", "bloomring_rebalances_total", kind="lost") > 0,
+                    stall_ms / 1000 + 30,
+                    "the process knows that its partitions are lost",
+                )
+                processes.wait_for(
+                    lambda: all(total(name, "bloomring_assigned_partitions") > 0 for name in ("ingest-1", "ingest-2")),
+                    60,
+                    "both processes share the partitions",
+                )
+                self.assertEqual(run.log_end("user-events"), written)
+                run.all_running()
+
     def test_stall(self):
         """rebalance: a member that stands still beyond its session loses its partitions, hears of it, and shares again"""
         with two_windows(SESSION_S) as run:
