@@ -1,29 +1,17 @@
 """What the log loses before it is merged is noticed, at start and while running, with the numbers and the way out."""
 
-import contextlib
 import re
 
 import chain
 import installation
 import kafka_admin
-import kafka_server
-import law
+import one_broker
 import processes
 
 ACCEPT = {"BLOOMRING_STATE_ACCEPT_LOST_EVENTS": "true"}
 
 
-class Custody(law.LawCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.stack = contextlib.ExitStack()
-        cls.folder = cls.stack.enter_context(processes.temp_folder("custody"))
-        cls.server = cls.stack.enter_context(kafka_server.KafkaServer(kafka_server.VERSIONS[0], cls.folder / "kafka"))
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.stack.close()
-
+class Custody(one_broker.OneBrokerCase):
     def install(self, name, **options):
         return installation.Installation(self.folder, self.server.bootstrap, name, **options)
 

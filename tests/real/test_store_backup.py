@@ -6,24 +6,13 @@ import json
 
 import installation
 import kafka_admin
-import kafka_server
-import law
+import one_broker
 import processes
 
 SEEN = ["recent", "filter"]
 
 
-class StoreBackup(law.LawCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.stack = contextlib.ExitStack()
-        cls.folder = cls.stack.enter_context(processes.temp_folder("backup"))
-        cls.server = cls.stack.enter_context(kafka_server.KafkaServer(kafka_server.VERSIONS[0], cls.folder / "kafka"))
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.stack.close()
-
+class StoreBackup(one_broker.OneBrokerCase):
     def test_restore(self):
         """store: after a restore every stage notices the older watermark and reads the log from there; nothing stays
         unseen. When the log has lost it, the numbers and the way out are said"""

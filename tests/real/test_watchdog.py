@@ -1,13 +1,11 @@
 """A process that stands still says so, and its end is bounded whatever hangs."""
 
-import contextlib
 import json
 import re
 import time
 
 import chain
-import kafka_server
-import law
+import one_broker
 import plays
 import processes
 
@@ -16,17 +14,7 @@ STOP_S = 3
 HANGS = "window.staged:1=stall:3600000"  # the first block that a window task stages, for an hour
 
 
-class Watchdog(law.LawCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.stack = contextlib.ExitStack()
-        cls.folder = cls.stack.enter_context(processes.temp_folder("watchdog"))
-        cls.server = cls.stack.enter_context(kafka_server.KafkaServer(kafka_server.VERSIONS[0], cls.folder / "kafka"))
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.stack.close()
-
+class Watchdog(one_broker.OneBrokerCase):
     def process(self, name, fault="", **process):
         """A process with all stages, topics and stores of its own."""
         folder = self.folder / name
@@ -77,7 +65,7 @@ class Watchdog(law.LawCase):
             self.assertEqual(run.term(STOP_S + 20), 1)
             self.assertRegex(run.tail(50), rf"not ended within {STOP_S} s, waiting for .*window events-bound\[\d+\]")
 
-        healthy = processes.Process("bound", run.command, run.folder)
+        healthy = processes.Process("bound", [*run.command, "--set", "process.stop_seconds=25"], run.folder)
         with healthy as run:
             grpc = run.ready_line(60)["grpc"]
 
