@@ -14,6 +14,7 @@ import world as worlds
 
 
 CLOCK_STEP_AFTER_MS = 2000
+ENDING_S = 5  # Who met a full disk gives its partitions back before it ends: two seconds of it were seen.
 
 
 @dataclasses.dataclass
@@ -99,10 +100,11 @@ def full_disk(world, fault):
     disk = world.disks["store" if fault.target == "merge" else fault.target]
     if not disk.mounted:
         raise Skipped("no right to mount a small file system")
-    with world.may_end(fault.target):
+    with world.may_end(fault.target, because="No space left on device"):
         disk.fill()
         yield fault.for_s
         disk.make_room()
+        yield ENDING_S
         yield Until(lambda: fault.target in world.ready, worlds.UP_BOUND_S, f"{fault.target} is up with room again")
 
 

@@ -102,7 +102,7 @@ class World:
         self._changes = {}  # Instance: settings of its next start.
         self._restart_at = {}
         self._grace_until = 0  # Who began while brokers were away may still give up until then.
-        self._may_end = collections.Counter()  # Instance or "*": faults under way that let it end.
+        self._may_end = collections.defaultdict(list)  # Instance or "*": of faults under way, why they let it end.
         self._processes = {}
         self._stack = contextlib.ExitStack()
 
@@ -216,13 +216,14 @@ class World:
         return self.settings(instance).get("state.path", self.folder / instance)
 
     @contextlib.contextmanager
-    def may_end(self, instance):
-        """While this holds, it is no violation that the instance ("*": any) ends by itself with exit code 1 or 137."""
-        self._may_end[instance] += 1
+    def may_end(self, instance, because=""):
+        """While this holds, it is no violation that the instance ("*": any) ends by itself with exit code 1 or 137, when its
+        last line says because."""
+        self._may_end[instance].append(because)
         try:
             yield
         finally:
-            self._may_end[instance] -= 1
+            self._may_end[instance].remove(because)
             if instance == "*":
                 self._grace_until = time.monotonic() + START_BOUND_S
 
@@ -255,13 +256,14 @@ class World:
 
     def brokers_away(self):
         """Now or a moment ago: who waits for them may give up, and who ends may not get its last records written in time."""
-        return self._may_end["*"] > 0 or time.monotonic() < self._grace_until
+        return bool(self._may_end["*"]) or time.monotonic() < self._grace_until
 
     def _note_end(self, instance):
         was_ready = self.ready.pop(instance, None)
         process = self._processes[instance]
         code, last = process.exit_code(), process.tail(1)
-        allowed = self._may_end[instance] or self._may_end["*"] or (not was_ready and self.brokers_away())
+        excused = any(because in last for because in self._may_end[instance] + self._may_end["*"])
+        allowed = excused or (not was_ready and self.brokers_away())
         if code not in (1, 137) or not allowed:
             raise processes.Failed(process.describe(f"ended by itself with {code}"))
         self.ended_alone.append((instance, code, last))
