@@ -4,6 +4,8 @@
 #include <rocksdb/write_batch.h>
 
 #include <filesystem>
+#include <mutex>
+#include <vector>
 
 #include "base/fault_point.h"
 #include "base/hash.h"
@@ -39,7 +41,6 @@ struct EmbeddedFilterStore::Impl {
   Status refusal() const {
     return fatal("filter store at " + config.path + ": a write failed before; restart the process");
   }
-  ~Impl();
 
   const EmbeddedFilterStoreConfig config;
   const FilterLife life;
@@ -119,11 +120,6 @@ Status EmbeddedFilterStore::Impl::written(const rocksdb::Status& status) {
   return result;
 }
 
-// What a broken store still has open is left to the end of the process, which is near: see `written`.
-EmbeddedFilterStore::Impl::~Impl() {
-  if (broken) static_cast<void>(db.release());
-}
-
 Status EmbeddedFilterStore::Impl::write(rocksdb::WriteBatch& batch) {
   if (!writable()) return refusal();
   BLOOMRING_TRY(written(db->Write(rocksdb::WriteOptions(), &batch)));
@@ -132,7 +128,16 @@ Status EmbeddedFilterStore::Impl::write(rocksdb::WriteBatch& batch) {
 }
 
 EmbeddedFilterStore::EmbeddedFilterStore(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-EmbeddedFilterStore::~EmbeddedFilterStore() = default;
+
+// A broken store is left open to the end of the process, which is near: see `Impl::written`. It is kept whole, since its
+// background threads may call into it, and remembered, so that it is no leak.
+EmbeddedFilterStore::~EmbeddedFilterStore() {
+  if (!impl_->broken) return;
+  static std::mutex mutex;
+  static auto* const left_open = new std::vector<std::unique_ptr<Impl>>();  // Never destroyed.
+  const std::scoped_lock lock(mutex);
+  left_open->push_back(std::move(impl_));
+}
 
 Result<std::unique_ptr<EmbeddedFilterStore>> EmbeddedFilterStore::open(const EmbeddedFilterStoreConfig& config,
                                                                        const Calendar& calendar, const Clock& clock,
