@@ -12,6 +12,7 @@
 #include "pipeline/window_task.h"
 #include "schemas/event_block.h"
 #include "state/memory_filter_store.h"
+#include "tests/instrumented.h"
 #include "tests/simulation/sim_disk.h"
 #include "tests/simulation/sim_log.h"
 
@@ -212,7 +213,7 @@ TEST_CASE(
     "yet, and nothing is lost, in any order of things") {
   const char* one = std::getenv("BLOOMRING_CUSTODY_SEED");
   const uint64_t first = one == nullptr ? 1 : std::strtoull(one, nullptr, 10);
-  const uint64_t seeds = one == nullptr ? 80 : 1;
+  const uint64_t seeds = one == nullptr ? rounds(80) : 1;
   int crashes = 0, backups = 0, commits = 0;
   for (uint64_t seed = first; seed < first + seeds; ++seed) {
     INFO("repeat with: BLOOMRING_CUSTODY_SEED=" << seed << " tasks_test 'custody*'");
@@ -224,9 +225,9 @@ TEST_CASE(
     commits += world.commits;
   }
   if (one != nullptr) return;
-  CHECK(crashes > 100);
-  CHECK(backups > 30);
-  CHECK(commits > 1000);
+  CHECK(crashes > rounds(100));
+  CHECK(backups > rounds(30));
+  CHECK(commits > rounds(1000));
 }
 
 }  // namespace bloomring::simulation

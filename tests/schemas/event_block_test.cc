@@ -5,6 +5,7 @@
 #include <random>
 
 #include "base/hash.h"
+#include "tests/instrumented.h"
 #include "tests/schemas/documented_example.h"
 #include "tests/schemas/forgery.h"
 
@@ -129,7 +130,7 @@ TEST_CASE("event block: a builder is empty after it has finished, and gives the 
 TEST_CASE("event block: random events come back, and the bound on bytes holds") {
   std::mt19937_64 rng(1);
   EventBlockBuilder builder;
-  for (int round = 0; round < 50; ++round) {
+  for (int round = 0; round < rounds(50); ++round) {
     std::map<std::string, std::vector<Event>> expected;
     const size_t count = 1 + rng() % 3000;
     for (size_t i = 0; i < count; ++i) {

@@ -4,6 +4,7 @@
 #include <random>
 
 #include "schemas/json_shape.h"
+#include "tests/instrumented.h"
 
 using namespace bloomring;
 
@@ -161,7 +162,7 @@ TEST_CASE("json fields: the records of a producer are read like the first one, w
 TEST_CASE("json fields: the quick readers say what the strict one says, of any bytes") {
   std::mt19937_64 random(20261121);
   JsonFields quick(kNames), strict(kNames);
-  for (int i = 0; i < 400000; ++i) {
+  for (int i = 0; i < rounds(400'000); ++i) {
     const std::string json = object(random);
     for (int variant = 0; variant < 5; ++variant) {
       const std::string record = mutated(json, random);

@@ -9,6 +9,7 @@
 #include <random>
 
 #include "base/hash.h"
+#include "tests/instrumented.h"
 
 using namespace bloomring;
 
@@ -160,7 +161,7 @@ TEST_CASE("expiry: it falls between 00:00 and 05:00 local time in the due period
   const int32_t from = c.period_of_ms(at("1999-06-01T00:00:00Z")).value;
   const int32_t to = c.period_of_ms(at("2032-01-01T00:00:00Z")).value;
   for (int32_t p = from; p < to; ++p) {
-    for (uint64_t user = 0; user < 20; ++user) {
+    for (uint64_t user = 0; user < static_cast<uint64_t>(rounds(20)); ++user) {
       const int64_t ms = c.expires_at_ms(hash_bytes(std::to_string(user), 0), PeriodIndex(p));
       REQUIRE(c.start_ms(PeriodIndex(p + 7)) <= ms);
       REQUIRE(ms <= c.start_ms(PeriodIndex(p + 8)));

@@ -2,6 +2,7 @@
 #include <random>
 
 #include "state/filter/kernels.h"
+#include "tests/instrumented.h"
 #include "tests/state/filter/filter_fixture.h"
 
 using namespace bloomring;
@@ -59,7 +60,7 @@ TEST_CASE("filter query: AVX2 and the portable code give the same answers on eve
   if (avx2_kernels() == nullptr) WARN("no AVX2 here: only the portable code is tested");
   std::mt19937_64 random(6);
   const std::vector<ItemHash> candidates = items(0, 20'003);
-  for (int round = 0; round < 150; ++round) {
+  for (int round = 0; round < rounds(150); ++round) {
     const std::vector<std::string> filters = random_filters(random);
     const auto best = ask_with(Query::Simd::kBest, filters, candidates);
     REQUIRE(best == ask_with(Query::Simd::kNone, filters, candidates));
