@@ -19,8 +19,9 @@ int64_t UserOracle::Until::of(ItemHash item) const {
 
 void UserOracle::will_happen(const Event& event) {
   if (is_forget(event.kind)) exact_.forget(event, event.time_ms);
-  if (event.kind == EventKind::kPlay)
-    newest_play_ms_[event.item] = std::max(newest_play_ms_[event.item], event.time_ms);
+  if (event.kind != EventKind::kPlay) return;
+  newest_play_ms_[event.item] = std::max(newest_play_ms_[event.item], event.time_ms);
+  played_in_[calendar_.period_of_ms(event.time_ms)].insert(event.item);
 }
 
 void UserOracle::happened(const Event& event, bool may_reach_less) {
@@ -45,8 +46,10 @@ bool UserOracle::must_be_seen(ItemHash item, PeriodIndex oldest, PeriodIndex new
   });
 }
 
-bool UserOracle::played(ItemHash item, PeriodIndex period) const {
-  return std::ranges::any_of(plays_, [&](const Play& play) { return play.item == item && play.period == period; });
+const std::set<ItemHash>& UserOracle::played_in(PeriodIndex period) const {
+  static const std::set<ItemHash> kNone;
+  const auto found = played_in_.find(period);
+  return found == played_in_.end() ? kNone : found->second;
 }
 
 bool UserOracle::must_be_unseen(ItemHash item) const {

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,8 +30,8 @@ class UserOracle {
   bool must_be_seen(ItemHash item, PeriodIndex oldest, PeriodIndex newest) const;
   // No play of the item counts, even where forgets reach less far.
   bool must_be_unseen(ItemHash item) const;
-  // Whether it counts or not.
-  bool played(ItemHash item, PeriodIndex period) const;
+  // Items of all plays in the log, known yet or not, whether they count or not: no others are in the filter.
+  const std::set<ItemHash>& played_in(PeriodIndex period) const;
   // One event, which the log holds.
   bool counts(ItemHash item, int64_t time_ms) const;
 
@@ -59,7 +60,8 @@ class UserOracle {
   const Calendar& calendar_;
   std::vector<Play> plays_;
   std::map<ItemHash, int64_t> newest_play_ms_;  // Of all that is in the log.
-  std::map<ItemHash, int64_t> serves_;          // Newest time.
+  std::map<PeriodIndex, std::set<ItemHash>> played_in_;
+  std::map<ItemHash, int64_t> serves_;  // Newest time.
   Until exact_;
   Until at_least_;
   size_t forgets_ = 0;

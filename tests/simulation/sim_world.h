@@ -107,6 +107,7 @@ class World {
   void check_custody();
   void check_queries(int32_t p);
   void check_user(int32_t p, const std::string& user_key, const UserOracle& user);
+  void check_collision(const std::string& user_key, const UserOracle& user, ItemHash item, PeriodIndex period);
   void check_all_in_log();
   void check_all_in_filters();
   void check_refused();
