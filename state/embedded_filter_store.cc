@@ -129,8 +129,8 @@ Status EmbeddedFilterStore::Impl::write(rocksdb::WriteBatch& batch) {
 
 EmbeddedFilterStore::EmbeddedFilterStore(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
-// A broken store is left open to the end of the process, which is near: see `Impl::written`. It is kept whole, since its
-// background threads may call into it, and remembered, so that it is no leak.
+// A broken store is left open to the end of the process, which is near: see `Impl::written`. It is kept whole, since
+// its background threads may call into it, and remembered, so that it is no leak.
 EmbeddedFilterStore::~EmbeddedFilterStore() {
   if (!impl_->broken) return;
   static std::mutex mutex;
