@@ -65,7 +65,16 @@ class Clients(law.LawCase):
         for component, folder in (("filter", "state/filter"), ("client", "serving")):
             processes.run(["cmake", "--install", BUILD / folder, "--component", component, "--prefix", prefix])
         processes.run(
-            ["cmake", "-S", processes.ROOT / "examples" / "client", "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}"],
+            [
+                "cmake",
+                "-G",
+                "Ninja",
+                "-S",
+                processes.ROOT / "examples" / "client",
+                "-B",
+                build,
+                f"-DCMAKE_PREFIX_PATH={prefix}",
+            ],
             bound_s=300,
         )
         processes.run(["cmake", "--build", build], bound_s=300)
