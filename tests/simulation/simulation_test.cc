@@ -63,6 +63,9 @@ TEST_CASE("simulation: no play that the log accepted is ever unseen, and what is
   if (single) return;
   // A simulation in which nothing went wrong proves nothing.
   CHECK(sum.crashes > seeds);
+  CHECK(sum.queries > seeds);
+  CHECK(sum.served > seeds);
+  if (seeds < 100) return;  // The rest is rarer.
   CHECK(sum.second_runs > 0);
   CHECK(sum.laps > 0);
   CHECK(sum.restores > 0);
@@ -70,7 +73,5 @@ TEST_CASE("simulation: no play that the log accepted is ever unseen, and what is
   CHECK(sum.rebalances > 0);
   CHECK(sum.months > 0);
   CHECK(sum.refused > 0);
-  CHECK(sum.queries > seeds);
-  CHECK(sum.served > seeds);
   CHECK(sum.forgotten > 10'000);
 }
