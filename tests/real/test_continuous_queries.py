@@ -19,7 +19,7 @@ import questions as asking  # noqa: E402
 import world as worlds  # noqa: E402
 
 SEED = 1
-MERGES_MIN = 6  # How often watermarks have to move while questions are asked.
+MOVED_MIN = 6  # Partitions whose watermark has to move while questions are asked.
 ASKED_MIN = 400  # Complete answers, to have proved anything.
 
 
@@ -78,7 +78,11 @@ class Run(chaos.Chaos):
                 begin = self.watch.merged()
                 for step in STEPS:
                     self.step(step)
-                moved = sum(self.watch.merged().get(p, 0) > offset for p, offset in begin.items())
+                self.wait_for(
+                    lambda: sum(offset > begin.get(p, 0) for p, offset in self.watch.merged().items()) >= MOVED_MIN,
+                    worlds.UP_BOUND_S,
+                    "watermarks have moved meanwhile",
+                )
                 self.wait_for(
                     lambda: self.questions.reasons["filter"], worlds.UP_BOUND_S, "filters answer, a lap later"
                 )
@@ -91,7 +95,6 @@ class Run(chaos.Chaos):
                 )
             self.observe()
             self.say(self.table())
-        return moved
 
 
 class ContinuousQueries(law.LawCase):
@@ -99,8 +102,7 @@ class ContinuousQueries(law.LawCase):
         """queries: what was seen once stays seen, and what is fresh is seen, while slots turn and processes are killed"""
         with processes.temp_folder("queries") as folder:
             run = Run(folder)
-            moved = run.run()
-        self.assertGreaterEqual(moved, MERGES_MIN)
+            run.run()
         self.assertGreater(run.questions.complete, ASKED_MIN)
         self.assertGreater(run.questions.reasons["recent"], 0)
         self.assertEqual(run.injected["kill -9"], sum(map(len, STEPS)))
