@@ -5,8 +5,8 @@
 // that were logged after it, so whatever was merged before a forget became known here was logged before its hour, and
 // happened before it: the filters up to the period of the forget may be removed, or masked for the item, as a whole.
 // Two cases are different, and there the forget reaches only to the beginning of its period, since no play after a
-// forget may be unseen: a forget that is late (its hour began after it happened), and one that comes when something
-// that was logged behind it is merged already (after the store went back to a backup).
+// forget may be unseen: a forget that is late (a play after it may stand in an earlier hour), and one that comes when
+// something that was logged behind it is merged already (after the store went back to a backup).
 // Guarantee: the watermark is moved over an hour only after every batch of that hour's drain was applied to the store
 // by this object, and the store makes both durable in this order. Batches of a range that is merged already are
 // skipped. A slot end whose batches were not all seen here moves nothing: they may have been applied to a store that

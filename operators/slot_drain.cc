@@ -30,13 +30,19 @@ size_t pass_count(const Drain& drain, const SlotDrainConfig& config, uint32_t sh
   return std::clamp<uint64_t>(std::max(for_memory, for_spread), 1, shards);
 }
 
-uint32_t digest(const std::vector<StagedHour>& hours) {
+// Of the hours whose forgets the drain takes: its own and the earlier ones.
+uint32_t digest(const Drain& drain) {
   uint64_t hash = 0;
-  for (const StagedHour& staged : hours) {
-    const int64_t words[] = {staged.hour.value, staged.range.from.value, staged.range.to.value};
+  bool any = false;
+  const auto take = [&](const StagedHour& staged) {
+    if (staged.forgets == 0) return;
+    const int64_t words[] = {staged.hour.value, staged.range.from.value, staged.range.to.value, staged.late_before_ms};
     hash = hash_bytes({reinterpret_cast<const char*>(words), sizeof words}, hash);
-  }
-  return hours.empty() ? 0 : static_cast<uint32_t>(hash) | 1;
+    any = true;
+  };
+  std::ranges::for_each(drain.hours, take);
+  std::ranges::for_each(drain.earlier, take);
+  return any ? static_cast<uint32_t>(hash) | 1 : 0;
 }
 
 }  // namespace
@@ -54,7 +60,7 @@ SlotDrain::SlotDrain(Drain drain, PartitionId partition, uint32_t partition_coun
 
 DrainHeader SlotDrain::header() const {
   const OffsetRange range{drain_.hours.front().range.from, drain_.hours.back().range.to};
-  return {partition_, partition_count_, range, drain_.attempt, digest(drain_.earlier)};
+  return {partition_, partition_count_, range, drain_.attempt, digest(drain_)};
 }
 
 SlotDrain::Shards SlotDrain::shards_of_pass() const {
@@ -80,15 +86,15 @@ Status SlotDrain::next_pass(WindowStore& store, std::vector<std::string>& record
 }
 
 Status SlotDrain::scan(WindowStore& store, const StagedHour& staged, Shards shards, Take take) {
-  const int64_t hour_start_ms = staged.hour.value * config_.slot_ms;
   return store.scan(staged.hour, [&](Offset offset, std::string_view block) {
     // Blocks applied after the slot was sealed by the clock belong to another hour; a scan never meets them.
-    if (offset >= staged.range.from && offset < staged.range.to) collect(offset, block, hour_start_ms, shards, take);
+    if (offset >= staged.range.from && offset < staged.range.to)
+      collect(offset, block, staged.late_before_ms, shards, take);
     return Status();
   });
 }
 
-void SlotDrain::collect(Offset offset, std::string_view block, int64_t hour_start_ms, Shards shards, Take take) {
+void SlotDrain::collect(Offset offset, std::string_view block, int64_t late_before_ms, Shards shards, Take take) {
   EventBlockReader reader = EventBlockReader::reopen(block);
   while (reader.next_user()) {
     const uint64_t hash = user_hash(reader.user_key());
@@ -100,7 +106,7 @@ void SlotDrain::collect(Offset offset, std::string_view block, int64_t hour_star
       if (event.kind == EventKind::kPlay && take == Take::kAll) {
         plays_.push_back({DrainedPlay::at(event.time_ms, event.item), user});
       } else if (is_forget(event.kind)) {
-        const bool late = event.time_ms < hour_start_ms;
+        const bool late = event.time_ms < late_before_ms;
         const DrainedForget forget{event.kind == EventKind::kForgetAll, late, event.item, event.time_ms, offset};
         forgets_.push_back({users_.find_or_add(reader.user_key(), hash), forget});
       }

@@ -6,8 +6,8 @@
 // slot always gives the same batches, as long as the same earlier hours are unmerged (DrainHeader::earlier).
 // Guarantee: with a play goes every forget of its user that was logged before the end of the play's hour, unless that
 // forget is merged. So when the merge stage unites a play, it knows all that was forgotten until then.
-// A forget is late when it happened before the beginning of its own hour: then plays after it may stand in hours that
-// were drained before anybody knew of it.
+// A forget is late when plays after it may stand in hours before its own, which may be drained before anybody knows of
+// it: when it happened before StagedHour::late_before_ms.
 // Threading: used by the partition's task. Failure: that of the window store.
 #pragma once
 
@@ -29,7 +29,6 @@ struct SlotDrainConfig {
   size_t pass_bytes_max = 64 << 20;  // Memory of one pass: at least 1 MiB.
   size_t passes = 16;                // Into how many passes a large slot is cut at least.
   size_t record_bytes = 64 << 10;    // A user batches record is closed when it is so large.
-  int64_t slot_ms = 3'600'000;       // Length of an hour.
 };
 
 class SlotDrain {
@@ -67,7 +66,7 @@ class SlotDrain {
   DrainHeader header() const;
   Shards shards_of_pass() const;
   Status scan(WindowStore& store, const StagedHour& staged, Shards shards, Take take);
-  void collect(Offset offset, std::string_view block, int64_t hour_start_ms, Shards shards, Take take);
+  void collect(Offset offset, std::string_view block, int64_t late_before_ms, Shards shards, Take take);
   void sort_plays();
   void sort_forgets();
   std::span<const DrainedPlay> plays_of(uint32_t user);

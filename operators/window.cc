@@ -19,9 +19,7 @@ double phase_of(PartitionId partition) {
 }  // namespace
 
 Window::Window(WindowConfig config, WindowStore& store, Ring ring)
-    : config_(config), store_(store), ring_(std::move(ring)) {
-  config_.drain.slot_ms = config_.ring.slot_ms;
-}
+    : config_(config), store_(store), ring_(std::move(ring)) {}
 
 Result<Refusal> Window::apply(Offset offset, int64_t log_time_ms, std::string_view block, std::string& detail) {
   auto opened = EventBlockReader::open(block, config_.partition, config_.partition_count);
@@ -29,7 +27,11 @@ Result<Refusal> Window::apply(Offset offset, int64_t log_time_ms, std::string_vi
     detail = opened.status().message();
     return Refusal::kBadBlock;
   }
-  const HourIndex hour = ring_.admit(offset, log_time_ms, opened->events(), block.size(), opened->forgets());
+  const HourIndex hour = ring_.admit(offset, log_time_ms,
+                                     {.events = opened->events(),
+                                      .bytes = block.size(),
+                                      .forgets = opened->forgets(),
+                                      .newest_play_ms = opened->newest_play_ms()});
   BLOOMRING_TRY(store_.stage(hour, offset, block, ring_.state(config_.partition_count)));
   fault_point("window.staged");
   ++stats_.blocks;
@@ -39,7 +41,7 @@ Result<Refusal> Window::apply(Offset offset, int64_t log_time_ms, std::string_vi
 }
 
 Status Window::skip(Offset offset, int64_t log_time_ms) {
-  ring_.admit(offset, log_time_ms, 0, 0);
+  ring_.admit(offset, log_time_ms, {});
   return store_.save(ring_.state(config_.partition_count));
 }
 

@@ -81,6 +81,7 @@ Result<EventBlockReader> EventBlockReader::open(std::string_view bytes, Partitio
   BLOOMRING_TRY(reader.verify(partition, partition_count));
   EventBlockReader verified = reopen(bytes);
   verified.forgets_ = reader.forgets_;
+  verified.newest_play_ms_ = reader.newest_play_ms_;
   return verified;
 }
 
@@ -118,6 +119,8 @@ Status EventBlockReader::verify(PartitionId partition, uint32_t partition_count)
         return bad_record("event block: event time out of range");
       }
       forgets_ += is_forget(static_cast<EventKind>(kind)) ? 1 : 0;
+      const bool play = static_cast<EventKind>(kind) == EventKind::kPlay;
+      newest_play_ms_ = std::max(newest_play_ms_, play ? static_cast<int64_t>(base + delta) : 0);
     }
     seen += count;
   }

@@ -60,6 +60,8 @@ class EventBlockReader {
   uint64_t events() const { return events_; }
   // How many of them are forgets. Not known of a reopened block: 0.
   uint64_t forgets() const { return forgets_; }
+  // The newest event time of its plays, 0 without plays. Not known of a reopened block: 0.
+  int64_t newest_play_ms() const { return newest_play_ms_; }
 
   // Moves to the next user; what is left of the previous user's events is skipped.
   bool next_user();
@@ -76,6 +78,7 @@ class EventBlockReader {
   size_t at_ = 0;
   uint64_t events_ = 0;
   uint64_t forgets_ = 0;
+  int64_t newest_play_ms_ = 0;
   uint64_t users_left_ = 0;
   uint64_t user_events_left_ = 0;
   int64_t time_base_ms_ = 0;

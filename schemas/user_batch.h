@@ -30,8 +30,8 @@ struct DrainHeader {
   uint32_t partition_count = 0;
   OffsetRange range;  // Of user-events, from the first drained hour's start to the last one's end; not empty.
   DrainAttempt attempt = DrainAttempt::kFirst;
-  // Which earlier hours the forgets of the drain are taken from, beside its own: a hash, 0 for none. The batches of two
-  // drains with the same header are the same.
+  // Which hours the forgets of the drain are taken from, and from when on they are late: a hash, 0 for none. The
+  // batches of two drains with the same header are the same.
   uint32_t earlier = 0;
   bool operator==(const DrainHeader&) const = default;
 };
@@ -55,7 +55,7 @@ struct DrainedPlay {
 // A forget of a user as it is drained.
 struct DrainedForget {
   bool everything = false;  // Otherwise one item.
-  // It happened before the hour in which it was logged, so plays after it may have been drained without it.
+  // Plays after it may stand in hours before that in which it was logged, and may have been drained without it.
   bool late = false;
   ItemHash item;  // 0 for everything.
   int64_t time_ms = 0;

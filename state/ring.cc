@@ -21,7 +21,8 @@ Ring::Ring(RingConfig config, Offset base, HourIndex first_hour)
       slots_(config.slots),
       due_(config.slots),
       hour_from_(base),
-      applied_(base) {
+      applied_(base),
+      newest_play_ms_(0) {
   BLOOMRING_CHECK(config.slots >= 3, "a ring has a filling, a sealed and a draining slot");
   BLOOMRING_CHECK(config.slot_ms > 0, "a slot has a length");
 }
@@ -46,6 +47,7 @@ Result<Ring> Ring::restore(RingConfig config, const WindowState& state) {
     previous = &staged;
   }
   ring.laps_ = 0;
+  ring.newest_play_ms_ = state.newest_play_ms;
   return ring;
 }
 
@@ -58,10 +60,20 @@ void Ring::open(HourIndex hour) {
   }
   slot.state = SlotState::kFilling;
   slot.runs = 0;
-  slot.hours.push_back({hour, {applied_, applied_}});
+  const int64_t start_ms = hour.value * config_.slot_ms;
+  slot.hours.push_back(
+      {.hour = hour, .range = {applied_, applied_}, .late_before_ms = std::min(start_ms, newest_play_ms_)});
   due_[slot_of(hour).value] = false;
   hour_from_ = applied_;
   filling_ = hour;
+}
+
+// Where hours were merged ahead of a gap, what is merged may lie in this very hour.
+void Ring::open_first(HourIndex hour, int64_t log_time_ms) {
+  open(hour);
+  if (first_hour_.value == 0) return;  // Nothing is merged.
+  newest_play_ms_ = log_time_ms;
+  slot_at(hour).hours.back().late_before_ms = log_time_ms;
 }
 
 void Ring::seal_filling() {
@@ -88,20 +100,21 @@ void Ring::advance_to(HourIndex hour) {
   open(hour);
 }
 
-HourIndex Ring::admit(Offset offset, int64_t log_time_ms, uint64_t events, uint64_t bytes, uint64_t forgets) {
+HourIndex Ring::admit(Offset offset, int64_t log_time_ms, const Staged& record) {
   BLOOMRING_CHECK(offset >= applied_, "records are admitted in the order of their offsets");
   const HourIndex hour = std::max(hour_of(std::max<int64_t>(log_time_ms, 0)), first_hour_);
   if (!filling_) {
-    open(hour);
+    open_first(hour, std::max<int64_t>(log_time_ms, 0));
   } else if (hour > *filling_) {
     advance_to(hour);
   }
   applied_ = Offset(offset.value + 1);
   StagedHour& staged = slot_at(*filling_).hours.back();
   staged.range = {hour_from_, applied_};
-  staged.events += events;
-  staged.bytes += bytes;
-  staged.forgets += forgets;
+  staged.events += record.events;
+  staged.bytes += record.bytes;
+  staged.forgets += record.forgets;
+  newest_play_ms_ = std::max(newest_play_ms_, record.newest_play_ms);
   return *filling_;
 }
 
@@ -179,6 +192,7 @@ WindowState Ring::state(uint32_t partition_count) const {
   state.applied = applied_;
   state.partition_count = partition_count;
   state.filling = filling_.value_or(HourIndex(0));
+  state.newest_play_ms = newest_play_ms_;
   for (const SlotView& slot : slots_) state.hours.insert(state.hours.end(), slot.hours.begin(), slot.hours.end());
   std::sort(state.hours.begin(), state.hours.end(), [](const auto& a, const auto& b) { return a.hour < b.hour; });
   return state;

@@ -21,6 +21,10 @@
 // Hours are contiguous ranges of offsets: every offset below the applied one is either below the base the ring
 // started from, or released, or in exactly one hour of exactly one slot. Log time is made monotone here: a record
 // whose timestamp lies before the filling hour belongs to the filling hour.
+// Event times are only looked at to say from when on a forget is late (StagedHour::late_before_ms): not after the
+// nominal start of its hour, since what was logged before has happened before; and not after the newest play below the
+// hour's first offset, which matters where a clock that was ahead ended an hour early. Of what is merged below the base
+// nothing is known but that it was logged before the first record here.
 // Threading: a value used by one thread. No I/O, no clock: time is an argument.
 #pragma once
 
@@ -69,9 +73,16 @@ class Ring {
   HourIndex hour_of(int64_t time_ms) const { return HourIndex(time_ms / config_.slot_ms); }
   SlotIndex slot_of(HourIndex hour) const { return SlotIndex(static_cast<uint32_t>(hour.value % config_.slots)); }
 
+  // What is staged of a record; nothing of a dead letter.
+  struct Staged {
+    uint64_t events = 0;
+    uint64_t bytes = 0;
+    uint64_t forgets = 0;        // Of the events.
+    int64_t newest_play_ms = 0;  // Event time; 0 without plays.
+  };
   // Takes the record at `offset` (at least `applied`) into the ring and returns the hour it belongs to, which may be
-  // later than the one that was filling. A record that stages nothing (a dead letter) has no events and no bytes.
-  HourIndex admit(Offset offset, int64_t log_time_ms, uint64_t events, uint64_t bytes, uint64_t forgets = 0);
+  // later than the one that was filling.
+  HourIndex admit(Offset offset, int64_t log_time_ms, const Staged& staged);
   // Says that the partition has been read to its end at `now_ms`, a time of the log that is not ahead of its records to
   // come: they would wait for the hour that it opens. Returns true when the clock closed the filling hour.
   bool pass_time(int64_t now_ms);
@@ -114,6 +125,7 @@ class Ring {
  private:
   SlotView& slot_at(HourIndex hour) { return slots_[slot_of(hour).value]; }
   void open(HourIndex hour);
+  void open_first(HourIndex hour, int64_t log_time_ms);
   void seal_filling();
   void advance_to(HourIndex hour);
   void make_second_runs_due(HourIndex hour);
@@ -126,7 +138,8 @@ class Ring {
   std::optional<HourIndex> filling_;
   Offset hour_from_;  // Where the filling hour (or the first one, before any) starts.
   Offset applied_;
-  uint64_t active_ = 0;  // Id of the drain under way, 0 for none.
+  int64_t newest_play_ms_;  // No play below applied_ is newer.
+  uint64_t active_ = 0;     // Id of the drain under way, 0 for none.
   SlotIndex active_slot_;
   uint64_t next_drain_id_ = 1;
   uint64_t laps_ = 0;

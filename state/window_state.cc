@@ -6,11 +6,11 @@ namespace bloomring {
 
 namespace {
 
-constexpr uint8_t kVersion = 2;
+constexpr uint8_t kVersion = 3;
 constexpr uint8_t kSealKind = 'W';
 
 uint64_t number(int64_t value) {
-  BLOOMRING_CHECK(value >= 0, "negative hour or offset");
+  BLOOMRING_CHECK(value >= 0, "negative hour, offset or time");
   return static_cast<uint64_t>(value);
 }
 
@@ -23,6 +23,7 @@ void write_hour(ByteWriter& writer, const StagedHour& hour) {
   writer.varint(hour.events);
   writer.varint(hour.bytes);
   writer.varint(hour.forgets);
+  writer.varint(number(hour.late_before_ms));
 }
 
 StagedHour read_hour(ByteReader& reader) {
@@ -33,11 +34,12 @@ StagedHour read_hour(ByteReader& reader) {
   hour.events = reader.varint();
   hour.bytes = reader.varint();
   hour.forgets = reader.varint();
+  hour.late_before_ms = read_number(reader);
   return hour;
 }
 
 bool negative(const StagedHour& hour) {
-  return hour.hour.value < 0 || hour.range.from.value < 0 || hour.range.to.value < 0;
+  return hour.hour.value < 0 || hour.range.from.value < 0 || hour.range.to.value < 0 || hour.late_before_ms < 0;
 }
 
 }  // namespace
@@ -49,6 +51,7 @@ void encode_window_state(const WindowState& state, std::string& out) {
   writer.u32(state.partition_count);
   writer.varint(number(state.applied.value));
   writer.varint(number(state.filling.value));
+  writer.varint(number(state.newest_play_ms));
   writer.varint(state.hours.size());
   for (const StagedHour& hour : state.hours) write_hour(writer, hour);
   seal(out, kSealKind);
@@ -64,8 +67,9 @@ Result<WindowState> decode_window_state(std::string_view bytes, uint32_t partiti
   state.partition_count = reader.u32();
   state.applied = Offset(read_number(reader));
   state.filling = HourIndex(read_number(reader));
+  state.newest_play_ms = read_number(reader);
   const uint64_t hour_count = reader.varint();
-  bool sound = state.applied.value >= 0 && state.filling.value >= 0;
+  bool sound = state.applied.value >= 0 && state.filling.value >= 0 && state.newest_play_ms >= 0;
   for (uint64_t i = 0; i < hour_count && reader.ok(); ++i) {
     state.hours.push_back(read_hour(reader));
     sound = sound && !negative(state.hours.back());

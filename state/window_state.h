@@ -1,7 +1,8 @@
 // The bytes of a WindowState (state/window_store.h) as they lie in a window store, in the pieces of schemas/bytes.h:
 //
-//   version:u8=2 partition_count:u32 applied:varint filling:varint hour_count:varint hour{hour_count} sum:u32
-//   hour := number:varint from:varint to:varint events:varint bytes:varint forgets:varint
+//   version:u8=3 partition_count:u32 applied:varint filling:varint newest_play:varint hour_count:varint
+//   hour{hour_count} sum:u32
+//   hour := number:varint from:varint to:varint events:varint bytes:varint forgets:varint late_before:varint
 //
 // Thread safety: pure functions.
 #pragma once
@@ -14,7 +15,7 @@
 
 namespace bloomring {
 
-// Replaces `out`, keeping its memory. Hours and offsets are not negative.
+// Replaces `out`, keeping its memory. Hours, offsets and times are not negative.
 void encode_window_state(const WindowState& state, std::string& out);
 // Strict: kCorrupt for what `encode_window_state` would not have made of some state; kInvalid when the state belongs to
 // another partition count.

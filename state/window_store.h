@@ -28,12 +28,15 @@ struct StagedHour {
   uint64_t events = 0;
   uint64_t bytes = 0;    // Of the staged blocks.
   uint64_t forgets = 0;  // Of the events.
+  // A forget of this hour that happened before this time is late: a play after it may stand in an earlier hour.
+  int64_t late_before_ms = 0;
   bool operator==(const StagedHour&) const = default;
 };
 
 struct WindowState {
   Offset applied{0};              // The next offset to be applied.
   HourIndex filling{0};           // The hour that is filling.
+  int64_t newest_play_ms = 0;     // No play below the applied offset has a later event time; see Ring.
   std::vector<StagedHour> hours;  // Ascending; the last is the filling one. All before are sealed and unmerged.
   uint32_t partition_count = 0;
   bool operator==(const WindowState&) const = default;

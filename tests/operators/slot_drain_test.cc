@@ -38,7 +38,7 @@ struct Staged {
   simulation::SimWindowStore store{disk};
   Plays plays;
   Forgets forgets;  // Of the last drain.
-  StagedHour hour{kHour, {Offset(0), Offset(0)}};
+  StagedHour hour{.hour = kHour, .range = {Offset(0), Offset(0)}, .late_before_ms = kHour.value * kSlotMs};
   std::vector<StagedHour> earlier;
 
   void block(const std::vector<std::tuple<std::string, std::string, int64_t>>& events) {
@@ -68,7 +68,6 @@ struct Staged {
 
   // Drains the slot and returns what the batches hold; checks the slot end's totals.
   Plays drain(SlotDrainConfig config, size_t* passes = nullptr) {
-    config.slot_ms = kSlotMs;
     SlotDrain drain({1, SlotIndex(5), DrainAttempt::kFirst, {hour}, earlier}, PartitionId(0), kPartitions, config);
     forgets.clear();
     if (passes != nullptr) *passes = drain.passes();
@@ -121,7 +120,7 @@ TEST_CASE("slot drain: its end does not speak of an hour that was released meanw
   CHECK(drain.slot_end().header.range == OffsetRange{staged.hour.range.from, joined.range.to});
 }
 
-TEST_CASE("slot drain: forgets go with their user, of each item the latest, and those of before their hour are late") {
+TEST_CASE("slot drain: forgets go with their user, of each item the latest, and late ones say so") {
   Staged staged;
   const int64_t start_ms = kHour.value * kSlotMs;
   staged.event(staged.hour, EventKind::kForget, "u1", "a", start_ms + 10);
@@ -134,9 +133,23 @@ TEST_CASE("slot drain: forgets go with their user, of each item the latest, and 
   CHECK(staged.forgets[kU1] == expected);
 }
 
+TEST_CASE("slot drain: in an hour that began early a forget is late by the newest play before it, not by the clock") {
+  Staged staged;
+  const int64_t start_ms = kHour.value * kSlotMs;
+  staged.event(staged.hour, EventKind::kForget, "u1", "a", start_ms - 501);
+  staged.event(staged.hour, EventKind::kForget, "u1", "b", start_ms - 500);
+  const auto header = [&] { return SlotDrain({1, {}, {}, {staged.hour}}, PartitionId(0), kPartitions, {}).slot_end(); };
+  const SlotEnd nominal = header();
+  staged.hour.late_before_ms = start_ms - 500;
+  CHECK(header().header != nominal.header);  // Other batches.
+  staged.drain({});
+  REQUIRE(staged.forgets[kU1].size() == 2);
+  for (const DrainedForget& forget : staged.forgets[kU1]) CHECK(forget.late == (forget.item == item_hash("a")));
+}
+
 TEST_CASE("slot drain: what was forgotten in earlier unmerged hours goes with it, and no play of theirs") {
   Staged staged;
-  StagedHour before{HourIndex(kHour.value - 1), {Offset(0), Offset(0)}};
+  StagedHour before{.hour = HourIndex(kHour.value - 1), .range = {Offset(0), Offset(0)}};
   const int64_t before_ms = before.hour.value * kSlotMs;
   staged.event(before, EventKind::kPlay, "u2", "x", before_ms);
   staged.event(before, EventKind::kForget, "u1", "a", before_ms + 7);

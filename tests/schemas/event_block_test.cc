@@ -115,6 +115,19 @@ TEST_CASE("event block: moving to the next user skips what is left of the one be
   CHECK_FALSE(reader->next_user());
 }
 
+TEST_CASE("event block: opening it tells how many forgets it has and when the newest play happened") {
+  const std::vector<Added> events = {{kFeedU1, play("v1", kTimeMs)},
+                                     {kSeven, {EventKind::kForget, item_hash("v1"), kTimeMs + 50}},
+                                     {kSeven, play("v2", kTimeMs + 7)},
+                                     {kSeven, {EventKind::kServe, item_hash("v3"), kTimeMs + 60}}};
+  const std::string bytes = block_of(events);
+  const EventBlockReader block = EventBlockReader::open(bytes, kPartition, kPartitionCount).value();
+  CHECK(block.forgets() == 1);
+  CHECK(block.newest_play_ms() == kTimeMs + 7);
+  const std::string forget = block_of({events[1]});
+  CHECK(EventBlockReader::open(forget, kPartition, kPartitionCount)->newest_play_ms() == 0);
+}
+
 TEST_CASE("event block: a builder is empty after it has finished, and gives the same bytes again") {
   EventBlockBuilder builder;
   for (int round = 0; round < 3; ++round) {

@@ -49,9 +49,10 @@ TEST_CASE("window state: its bytes are those of the document") {
   state.partition_count = 50;
   state.applied = Offset(1700);
   state.filling = HourIndex(458'144);
-  state.hours = {{HourIndex(458'143), range(1000, 1500), 20'000, 300'000, 3},
-                 {HourIndex(458'144), range(1500, 1700), 8'000, 120'000, 0}};
+  state.newest_play_ms = 1'649'320'200'000;
+  state.hours = {{HourIndex(458'143), range(1000, 1500), 20'000, 300'000, 3, 1'649'314'799'000},
+                 {HourIndex(458'144), range(1500, 1700), 8'000, 120'000, 0, 1'649'318'399'950}};
   std::string bytes;
   encode_window_state(state, bytes);
-  CHECK(hex(bytes) == hex(documented_example("Window state, version 2")));
+  CHECK(hex(bytes) == hex(documented_example("Window state, version 3")));
 }

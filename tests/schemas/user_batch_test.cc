@@ -24,7 +24,7 @@ const std::string kFeedU1 = key_of("feed", "u1");  // Shard 2051.
 const std::string kSeven = key_of("", "7");        // Shard 1466.
 
 DrainHeader header(int64_t from = 1000, int64_t to = 1500, DrainAttempt attempt = DrainAttempt::kFirst) {
-  return {kPartition, kPartitionCount, {Offset(from), Offset(to)}, attempt};
+  return {kPartition, kPartitionCount, {Offset(from), Offset(to)}, attempt, 0x1f3a5c07};
 }
 
 DrainedPlay drained(uint64_t quarter, uint32_t ms, std::string_view item) {

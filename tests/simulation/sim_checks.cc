@@ -22,8 +22,9 @@ bool filters_missing(const FilterAnswer& answer) {
 
 }  // namespace
 
-std::map<std::string, UserOracle> World::oracle_of(int32_t p, size_t end) const {
-  const LogFacts facts{logged_at_restore_[p], hours_[p], ring_.slot_ms};
+std::map<std::string, UserOracle> World::oracle_of(int32_t p, size_t end, bool of_replica) const {
+  const ByOffset* replica_hours = of_replica ? &replica_hours_[p] : nullptr;
+  const LogFacts facts{logged_at_restore_[p], hours_[p], blind_[p], replica_hours, ring_.slot_ms};
   return read_log(log_.partition(kEvents, PartitionId(p)), end, facts, calendar_);
 }
 
@@ -32,7 +33,7 @@ void World::check_queries(int32_t p) {
   if (!replicas_[p] || replica_outdated_[p]) return;
   // The store may know of later forgets than the replica has read so far.
   const int64_t applied = replicas_[p]->next().value;
-  std::map<std::string, UserOracle> users = oracle_of(p, static_cast<size_t>(applied));
+  std::map<std::string, UserOracle> users = oracle_of(p, static_cast<size_t>(applied), true);
   for (const Noted& noted : noted_[p]) {
     if (noted.offset < applied) continue;
     users.try_emplace(noted.user_key, calendar_).first->second.happened(noted.event, false);

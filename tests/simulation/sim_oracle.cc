@@ -75,22 +75,57 @@ std::vector<ItemHash> UserOracle::served(size_t per_user_max, int64_t oldest_ms)
   return items;
 }
 
+namespace {
+
+// Which forgets are late, as a log is read.
+class Lateness {
+ public:
+  explicit Lateness(const LogFacts& facts) : facts_(facts) {}
+  void begin(size_t offset, int64_t log_time_ms) {
+    const auto hour = facts_.hours.find(offset);
+    if (hour != facts_.hours.end()) window_ms_ = std::min(hour->second * facts_.slot_ms, newest_play_ms_);
+    if (facts_.blind.contains(offset)) {
+      newest_play_ms_ = std::max(newest_play_ms_, log_time_ms);
+      window_ms_ = std::max(window_ms_, log_time_ms);
+    }
+    if (facts_.replica_hours == nullptr) return;
+    replica_hour_ = std::max(replica_hour_, log_time_ms / facts_.slot_ms);  // Log time is made monotone.
+    raise(replica_hour_, *facts_.replica_hours, offset);
+  }
+  bool late(const Event& event) const { return event.time_ms < std::max(window_ms_, replica_hour_ * facts_.slot_ms); }
+  void saw(const Event& event) {
+    if (event.kind == EventKind::kPlay) newest_play_ms_ = std::max(newest_play_ms_, event.time_ms);
+  }
+
+ private:
+  static void raise(int64_t& value, const ByOffset& by_offset, size_t offset) {
+    if (const auto found = by_offset.find(offset); found != by_offset.end()) value = std::max(value, found->second);
+  }
+
+  const LogFacts& facts_;
+  int64_t newest_play_ms_ = 0;
+  int64_t window_ms_ = 0;
+  int64_t replica_hour_ = 0;
+};
+
+}  // namespace
+
 std::map<std::string, UserOracle> read_log(const std::vector<StoredRecord>& records, size_t end, const LogFacts& facts,
                                            const Calendar& calendar) {
   std::map<std::string, UserOracle> users;
-  int64_t hour = 0;  // Log time is made monotone, as the ring does it.
+  Lateness lateness(facts);
   for (size_t offset = 0; offset < records.size(); ++offset) {
-    hour = std::max(hour, records[offset].log_time_ms / facts.slot_ms);
-    if (const auto known = facts.hours.find(offset); known != facts.hours.end()) hour = std::max(hour, known->second);
+    lateness.begin(offset, records[offset].log_time_ms);
     EventBlockReader reader = EventBlockReader::reopen(records[offset].value);
     while (reader.next_user()) {
       UserOracle& user = users.try_emplace(std::string(reader.user_key()), calendar).first->second;
       while (reader.next_event()) {
-        const bool late = reader.event().time_ms < hour * facts.slot_ms;
+        const Event& event = reader.event();
         if (offset < end)
-          user.happened(reader.event(), late || offset < facts.before_restore);
+          user.happened(event, lateness.late(event) || offset < facts.before_restore);
         else
-          user.will_happen(reader.event());
+          user.will_happen(event);
+        lateness.saw(event);
       }
     }
   }

@@ -2,8 +2,10 @@
 //
 // The law (schemas/event.h): a play or a serve counts unless there is a forget of its item, or of everything, whose
 // event time is not before its own. What must be seen follows from it as it is. What must be unseen is judged with
-// forgets that reach less far: a late one, also by an hour that a wrong clock ended early, and one that was logged
-// before the store went back to a backup, may reach only to the beginning of its period in filters.
+// forgets that reach less far: a late one, and one that was logged before the store went back to a backup, may reach
+// only to the beginning of its period in filters. Which one is late to the window stage is said here once more, from
+// the log and from where its hours began (LogFacts); a replica calls late what happened before the hour in which it was
+// logged, as long as the store does not know better.
 #pragma once
 
 #include <cstdint>
@@ -67,10 +69,15 @@ class UserOracle {
   size_t forgets_ = 0;
 };
 
+using ByOffset = std::map<size_t, int64_t>;
+
 // What is known of a partition's log beside its records.
 struct LogFacts {
-  size_t before_restore;                   // What the log had when the store went back for the last time.
-  const std::map<size_t, int64_t>& hours;  // From an offset on, no earlier hour than this, whatever log times say.
+  size_t before_restore;  // What the log had when the store went back for the last time.
+  const ByOffset& hours;  // Where hours of the window stage began: their numbers, the latest of several.
+  // Where it began without local state, and knew of the plays before only that they had been logged before.
+  const std::set<size_t>& blind;
+  const ByOffset* replica_hours;  // From an offset on, no earlier hour than this for the replica; null: nobody asks it.
   int64_t slot_ms;
 };
 

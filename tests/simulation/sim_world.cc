@@ -119,9 +119,10 @@ void World::start_window(int32_t p) {
     REQUIRE(store->clear().ok());
     ++tally_.wiped;
   }
-  Ring ring = start->resume && !facts.local->hours.empty()
-                  ? *Ring::restore(ring_, *facts.local)
-                  : Ring(ring_, start->resume ? facts.local->applied : start->base, start->first_hour);
+  const bool restored = start->resume && !facts.local->hours.empty();
+  const Offset base = start->resume ? facts.local->applied : start->base;
+  if (!restored) blind_[p].insert(static_cast<size_t>(base.value));
+  Ring ring = restored ? *Ring::restore(ring_, *facts.local) : Ring(ring_, base, start->first_hour);
   WindowTaskConfig config;
   config.window = {partition, kPartitions, ring_, {}, 0.5};
   config.window.drain.record_bytes = 256;
@@ -164,7 +165,7 @@ void World::start_replica(int32_t p) {
   const auto young =
       std::ranges::find_if(records, [&](const StoredRecord& record) { return record.log_time_ms >= oldest_ms; });
   const Offset read_from = std::min(merged.offset, Offset(young - records.begin()));
-  note_hour(p, merged.offset, HourIndex(merged.hour.value + 1));
+  note(replica_hours_[p], merged.offset, merged.hour.value + 1);
   held_[p] = std::make_shared<HeldPartition>(partition, RecentPlaysConfig{ring_.slot_ms, 1 << 20}, calendar_,
                                              merged.offset, served(), (merged.hour.value + 1) * ring_.slot_ms);
   ReplicaTaskConfig config;
@@ -212,16 +213,16 @@ void World::step_window(int32_t p) {
   if (!survived) crash_window(p);
 }
 
-// A wall clock that is ahead may end an hour early; what follows belongs to a later hour than its log time says.
+// A wall clock that is ahead may end an hour early.
 void World::note_hours(int32_t p) {
   for (const Ring::SlotView& slot : windows_[p]->window().ring().slots()) {
-    for (const StagedHour& hour : slot.hours) note_hour(p, hour.range.from, hour.hour);
+    for (const StagedHour& hour : slot.hours) note(hours_[p], hour.range.from, hour.hour.value);
   }
 }
 
-void World::note_hour(int32_t p, Offset from, HourIndex hour) {
-  int64_t& at_least = hours_[p][static_cast<size_t>(from.value)];
-  at_least = std::max(at_least, hour.value);
+void World::note(ByOffset& facts, Offset from, int64_t at_least) {
+  int64_t& noted = facts[static_cast<size_t>(from.value)];
+  noted = std::max(noted, at_least);
 }
 
 void World::step_replica(int32_t p) {
@@ -236,6 +237,7 @@ void World::step_replica(int32_t p) {
 
 void World::crash_replica(int32_t p) {
   replicas_[p].reset();
+  replica_hours_[p].clear();
   noted_[p].clear();
   replica_outdated_[p] = false;
   core_ = std::make_unique<CandidateFilter>(*filters_, calendar_, clock_, CandidateFilterConfig{});  // With its cache.

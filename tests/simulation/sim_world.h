@@ -77,7 +77,7 @@ class World {
   void step_all();
   void step_window(int32_t p);
   void note_hours(int32_t p);
-  void note_hour(int32_t p, Offset from, HourIndex hour);
+  static void note(ByOffset& facts, Offset from, int64_t at_least);
   void step_merges();
   void step_ingest();
   void step_replica(int32_t p);
@@ -111,7 +111,7 @@ class World {
   void check_all_in_log();
   void check_all_in_filters();
   void check_refused();
-  std::map<std::string, UserOracle> oracle_of(int32_t p, size_t end) const;
+  std::map<std::string, UserOracle> oracle_of(int32_t p, size_t end, bool of_replica = false) const;
   // What filters and what was forgotten say of an item, in the order of periods; nothing while the store is away.
   std::optional<bool> in_filters(const std::string& user_key, std::span<const PeriodIndex> periods, ItemHash item);
 
@@ -136,7 +136,10 @@ class World {
   std::map<std::string, uint64_t> refused_;           // By original bytes: how often it must at least be dead-lettered.
   std::vector<Noted> noted_[kPartitions];             // In the replicas that run.
   size_t logged_at_restore_[kPartitions] = {};        // What the log had when the store last went back.
-  std::map<size_t, int64_t> hours_[kPartitions];      // From an offset on, no earlier hour than this for some task.
+  // See LogFacts.
+  ByOffset hours_[kPartitions];
+  std::set<size_t> blind_[kPartitions];
+  ByOffset replica_hours_[kPartitions];
   std::vector<int64_t> watermark_floor_;
   std::vector<int64_t> committed_floor_;
   std::vector<int64_t> window_clock_off_ms_;

@@ -228,13 +228,16 @@ TEST_CASE("window store: a damaged folder is corrupt, and new after a wipe") {
 }
 
 TEST_CASE("window state: its bytes are golden, come back as they went in, and every flipped bit is corrupt") {
-  const WindowState state = state_of({hour(456789, 1000, 1500), hour(456790, 1500, 1501)});
+  WindowState state = state_of({hour(456789, 1000, 1500), hour(456790, 1500, 1501)});
+  state.newest_play_ms = 1'644'444'000'000;
+  state.hours[1].late_before_ms = 1'644'440'399'000;
   std::string bytes;
   encode_window_state(state, bytes);
   const std::string golden(
-      "\x02\x04\x00\x00\x00"
+      "\x03\x04\x00\x00\x00"
       "\xdd\x0b"
       "\xd6\xf0\x1b"
+      "\x80\xbe\x80\x84\xee\x2f"
       "\x02"
       "\xd5\xf0\x1b"
       "\xe8\x07"
@@ -242,13 +245,15 @@ TEST_CASE("window state: its bytes are golden, come back as they went in, and ev
       "\x0a"
       "\x64"
       "\x00"
+      "\x00"
       "\xd6\xf0\x1b"
       "\xdc\x0b"
       "\xdd\x0b"
       "\x0a"
       "\x64"
-      "\x00",
-      31);
+      "\x00"
+      "\x98\xd9\xa4\x82\xee\x2f",
+      44);
   CHECK(bytes.substr(0, bytes.size() - 4) == golden);
   CHECK(decode_window_state(bytes, 4).value() == state);
   for (size_t bit = 0; bit < bytes.size() * 8; ++bit) {
