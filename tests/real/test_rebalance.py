@@ -245,6 +245,7 @@ class Rebalance(law.LawCase):
                 stalled.wait_until(
                     lambda: "fault point ingest.block_sent reached" in stalled.tail(1000), 60, "the first block is sent"
                 )
+                processes.wait_for(lambda: run.log_end("user-events") == 1, 30, "the first block is in the log")
                 stalled.stall()
                 other.start()
                 run._wait_ready("ingest-2")
