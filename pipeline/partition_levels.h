@@ -40,9 +40,10 @@ class PartitionLevels {
   void write(Scrape& scrape) {
     const std::lock_guard lock(mutex_);
     for (const auto& [at, level] : levels_) {
+      const std::string& topic = at.first;
       const std::string partition = std::to_string(at.second.value);
       const auto show = [&](const MetricDecl& decl, bool known, int64_t value) {
-        if (known) scrape.write(decl, {stage_, at.first, partition}, static_cast<double>(value));
+        if (known) scrape.write(decl, {stage_, topic, partition}, static_cast<double>(value));
       };
       const bool applied = level.applied.value >= 0;
       const bool committed = level.committed.value >= 0;

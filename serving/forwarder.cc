@@ -39,7 +39,8 @@ void Forwarder::forward(const grpc::CallbackServerContext& context, std::vector<
     return done({grpc::StatusCode::RESOURCE_EXHAUSTED,
                  std::to_string(config_.in_flight_max) + " calls to other replicas are in flight already"});
   }
-  std::ranges::rotate(addresses, addresses.begin() + static_cast<ptrdiff_t>(turn_.fetch_add(1) % addresses.size()));
+  std::rotate(addresses.begin(), addresses.begin() + static_cast<ptrdiff_t>(turn_.fetch_add(1) % addresses.size()),
+              addresses.end());
   ask_next(std::unique_ptr<Attempts>(
       new Attempts{context, std::move(addresses), 0, std::move(send), std::move(done), nullptr}));
 }

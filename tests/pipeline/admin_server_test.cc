@@ -96,8 +96,8 @@ TEST_CASE("admin port: a page that throws is an error, and the server goes on") 
 
 TEST_CASE("admin port: bytes that are not HTTP do no harm") {
   Admin admin;
-  (void)exchange(admin.server->port(), "\x16\x03\x01 this is not HTTP\r\n\r\n");
-  (void)exchange(admin.server->port(), "GET / HTTP/9\r\n\r\n");
+  (void)http_exchange(admin.server->port(), "\x16\x03\x01 this is not HTTP\r\n\r\n");
+  (void)http_exchange(admin.server->port(), "GET / HTTP/9\r\n\r\n");
   CHECK(http_get(admin.server->port(), "/metrics").status == 200);
 }
 

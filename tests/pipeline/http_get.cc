@@ -8,7 +8,7 @@
 
 namespace bloomring::test {
 
-std::string exchange(uint16_t port, const std::string& request) {
+std::string http_exchange(uint16_t port, const std::string& request) {
   const int fd = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -28,7 +28,7 @@ std::string exchange(uint16_t port, const std::string& request) {
 
 HttpAnswer http_request(uint16_t port, const std::string& method, const std::string& target) {
   const std::string text =
-      exchange(port, method + " " + target + " HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n");
+      http_exchange(port, method + " " + target + " HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n");
   HttpAnswer answer;
   const size_t end = text.find("\r\n\r\n");
   if (end == std::string::npos) return answer;

@@ -13,7 +13,7 @@ struct HttpAnswer {
 };
 
 // Connects to 127.0.0.1:port, sends the bytes, and reads until the server closes.
-std::string exchange(uint16_t port, const std::string& request);
+std::string http_exchange(uint16_t port, const std::string& request);
 HttpAnswer http_request(uint16_t port, const std::string& method, const std::string& target);
 HttpAnswer http_get(uint16_t port, const std::string& target);
 

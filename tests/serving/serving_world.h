@@ -74,7 +74,8 @@ class ServingWorld {
 
   // Merges everything in the log into the store, as the merge stage does, and writes the watermark.
   void merge() {
-    std::ranges::stable_partition(unmerged_, [](const Unmerged& one) { return is_forget(one.event.kind); });
+    std::stable_partition(unmerged_.begin(), unmerged_.end(),
+                          [](const Unmerged& one) { return is_forget(one.event.kind); });
     for (const Unmerged& one : unmerged_) merge(one.key.bytes(), one.event);
     unmerged_.clear();
     watermark.offset = Offset(log_end_);
