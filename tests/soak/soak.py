@@ -28,6 +28,7 @@ import processes  # noqa: E402
 SLOT_SECONDS = 10
 USERS = 40_000
 CHUNK_PLAYS = 2_000_000
+MODEL = ("--plays", CHUNK_PLAYS, "--users", USERS, "--hours", 1)  # With a seed, the plays of a chunk.
 BACKLOG_PLAYS = 3_000_000  # More are produced when so many or fewer are not read yet.
 SAMPLE_S = 0.5
 CALLS_A_SECOND = 20
@@ -76,12 +77,7 @@ class Producer(threading.Thread):
                     self._site.bootstrap,
                     "--topic",
                     f"plays-{self._site.name}",
-                    "--plays",
-                    CHUNK_PLAYS,
-                    "--users",
-                    USERS,
-                    "--hours",
-                    1,
+                    *MODEL,
                     "--seed",
                     seed,
                 ]
@@ -147,12 +143,7 @@ class Soak:
             CALLS_A_SECOND,
             "--seconds",
             self.options.minutes * 60,
-            "--plays",
-            CHUNK_PLAYS,
-            "--users",
-            USERS,
-            "--hours",
-            1,
+            *MODEL,
             "--seed",
             1,
             "--timeout-ms",
