@@ -1,7 +1,8 @@
 """Runs the Python tests of a folder: python3 tests/run.py FOLDER [JOBS]. Its last line is `N passed, N failed`.
 
-Modules run side by side, JOBS at a time; what each printed comes out whole, when it has ended. A test of which several
-parts fail is one failed test; a skipped one has not passed, so it has failed.
+Modules run side by side, JOBS at a time; what each printed comes out whole, when it has ended, and what went wrong once
+more at the end, so that the last lines say why a run failed. A test of which several parts fail is one failed test; a
+skipped one has not passed, so it has failed.
 """
 
 import concurrent.futures
@@ -29,14 +30,25 @@ def run_module(path):
     return passed, failed, f"{path.name}, {time.monotonic() - began:.0f} s\n{text if counts else done.stdout}"
 
 
+def what_went_wrong(text):
+    """Of what a module printed: its first line and all from unittest's first report of a failure on."""
+    first, _, rest = text.partition("\n")
+    at = rest.find("=" * 70)
+    return f"{first}\n{rest[at:] if at >= 0 else rest}"
+
+
 def run_folder(folder, jobs):
     passed = failed = 0
+    wrong = []
     modules = sorted(folder.glob("test_*.py"))
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         for done in concurrent.futures.as_completed([pool.submit(run_module, path) for path in modules]):
             more_passed, more_failed, text = done.result()
             passed, failed = passed + more_passed, failed + more_failed
             print(text, flush=True)
+            wrong += [what_went_wrong(text)] if more_failed else []
+    for text in wrong:
+        print(text, flush=True)
     return passed, failed if modules else 1
 
 
