@@ -139,7 +139,7 @@ class Chaos:
             everything, questions, asking.ask(address, questions), strict=True
         ):
             if answer is None or not answer["complete"]:
-                raise processes.Failed(f"no complete answer for {user} at the end: {answer and answer.get('gaps')}")
+                answer = asking.ask_until_complete(address, user, asked)
             for at, verdict in enumerate(answer["items"]):
                 if at >= len(items):
                     probes += 1

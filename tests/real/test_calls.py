@@ -90,4 +90,4 @@ class Calls(law.LawCase):
             dev.wait_until(
                 lambda: len(list(descriptors.iterdir())) < before + AT_ONCE / 5, 60, "the connections are gone"
             )
-        self.assertTrue(plays.query(ready["grpc"], "u1", ["v1"])["complete"])
+        plays.complete_answer(ready["grpc"], "u1", ["v1"])

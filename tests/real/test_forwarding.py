@@ -139,11 +139,15 @@ class Forwarding(law.LawCase):
     def one_is_lost(self, run):
         run._processes["serve-1"].kill9()
         answered = 0
+
+        def ask(user):
+            return self.call(run, "serve-0", "query", *self.tls, "--user", user, "v1", check=False)
+
         for user in USERS:
-            code, out, err = self.call(run, "serve-0", "query", *self.tls, "--user", user, "v1", check=False)
+            code, _, err = ask(user)
             if code == 0:
                 answered += 1
-                self.assertTrue(json.loads(out)["complete"])
+                processes.wait_for(lambda user=user: json.loads(ask(user)[1])["complete"], FRESH_BOUND_S, "is complete")
             else:
                 self.assertIn("is not held here; " + self.addresses[1], err)
         self.assertGreater(answered, 0)

@@ -58,7 +58,7 @@ class StoreBackup(one_broker.OneBrokerCase):
                 self.assertIn("the filter store went back", process.tail(30))
             window.start().ready_line(60)
             grpc = serve.start().ready_line(60)["grpc"]
-            site.wait_until_answered(serve, grpc, ["a", "b", "c", "d"], SEEN, bound_s=10)
+            site.wait_until_answered(serve, grpc, ["a", "b", "c", "d"], SEEN, bound_s=30)
             site.wait_until_answered(serve, grpc, ["a", "b", "c", "d"], ["filter"])
             self.assertEqual(site.wait_until_merged(merge, 30 * 4)["items"], 30 * 4)
 
