@@ -31,7 +31,7 @@ size_t pass_count(const Drain& drain, const SlotDrainConfig& config, uint32_t sh
 }
 
 // Of the hours whose forgets the drain takes: its own and the earlier ones.
-uint32_t digest(const Drain& drain) {
+uint32_t forgets_digest(const Drain& drain) {
   uint64_t hash = 0;
   bool any = false;
   const auto take = [&](const StagedHour& staged) {
@@ -60,7 +60,7 @@ SlotDrain::SlotDrain(Drain drain, PartitionId partition, uint32_t partition_coun
 
 DrainHeader SlotDrain::header() const {
   const OffsetRange range{drain_.hours.front().range.from, drain_.hours.back().range.to};
-  return {partition_, partition_count_, range, drain_.attempt, digest(drain_)};
+  return {partition_, partition_count_, range, drain_.attempt, forgets_digest(drain_)};
 }
 
 SlotDrain::Shards SlotDrain::shards_of_pass() const {

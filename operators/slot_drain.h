@@ -3,7 +3,7 @@
 // The work is cut into passes over disjoint ranges of shards, so that memory stays under a bound however large the
 // slot is, and so that the window stage can spread the passes over the hour. Each pass reads the slot once and emits
 // the batches of its shards: per user the plays sorted by quarter and item, without repeats, and the forgets. The same
-// slot always gives the same batches, as long as the same earlier hours are unmerged (DrainHeader::earlier).
+// slot always gives the same batches, as long as the same earlier hours are unmerged (DrainHeader::forgets_digest).
 // Guarantee: with a play goes every forget of its user that was logged before the end of the play's hour, unless that
 // forget is merged. So when the merge stage unites a play, it knows all that was forgotten until then.
 // A forget is late when plays after it may stand in hours before its own, which may be drained before anybody knows of

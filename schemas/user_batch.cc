@@ -15,7 +15,7 @@ void write_header(ByteWriter& writer, uint8_t kind, const DrainHeader& header) {
   writer.varint(static_cast<uint64_t>(header.partition.value));
   writer.varint(static_cast<uint64_t>(header.range.from.value));
   writer.varint(static_cast<uint64_t>(header.range.to.value));
-  writer.u32(header.earlier);
+  writer.u32(header.forgets_digest);
 }
 
 // Reads the head behind the kind byte.
@@ -33,7 +33,7 @@ Status read_header(ByteReader& in, PartitionId partition, uint32_t partition_cou
   header.partition_count = partition_count;
   header.range.from = Offset(static_cast<int64_t>(in.varint()));
   header.range.to = Offset(static_cast<int64_t>(in.varint()));
-  header.earlier = in.u32();
+  header.forgets_digest = in.u32();
   if (!in.ok() || header.range.from.value < 0 || header.range.to <= header.range.from) {
     return bad_record("batch record: header is cut short or its range is empty");
   }

@@ -32,7 +32,7 @@ struct DrainHeader {
   DrainAttempt attempt = DrainAttempt::kFirst;
   // Which hours the forgets of the drain are taken from, and from when on they are late: a hash, 0 for none. The
   // batches of two drains with the same header are the same.
-  uint32_t earlier = 0;
+  uint32_t forgets_digest = 0;
   bool operator==(const DrainHeader&) const = default;
 };
 
