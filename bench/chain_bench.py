@@ -63,9 +63,10 @@ class PatientServer(kafka_server.KafkaServer):
 
 
 class Node:
-    """One bloomring process with some of the stages. Topics and groups carry the name of the set that it works on."""
+    """One bloomring process with some of the stages. Topics and groups carry the name of the set that it works on.
+    `properties` are more of kafka.properties, as NAME=VALUE."""
 
-    def __init__(self, folder, bootstrap, options, name, stages, topics, group=None):
+    def __init__(self, folder, bootstrap, options, name, stages, topics, group=None, properties=()):
         self.plays = f"{topics}-plays"
         self.events = f"{topics}-events"
         self.batches = f"{topics}-batches"
@@ -73,7 +74,7 @@ class Node:
             "kafka": {
                 "bootstrap": bootstrap,
                 "group_prefix": group or topics,
-                "properties": dict(each.split("=", 1) for each in options.property),
+                "properties": dict(each.split("=", 1) for each in properties),
             },
             "topics": {
                 "plays": self.plays,
@@ -204,7 +205,16 @@ def run_ingest(options, server, folder):
     sent = generate(first, options)
     for run in range(options.runs):
         raw = raw_read(first)
-        node = Node(folder, server.bootstrap, options, f"ingest-{run}", ["ingest"], "ingest", group=f"ingest-{run}")
+        node = Node(
+            folder,
+            server.bootstrap,
+            options,
+            f"ingest-{run}",
+            ["ingest"],
+            "ingest",
+            group=f"ingest-{run}",
+            properties=options.property,
+        )
         ingest = ingest_once(node, options)
         raw_us = raw["cpu_seconds"] * 1e6 / raw["records"]
         ingest_us = ingest["cpu_seconds"] * 1e6 / options.plays
@@ -268,7 +278,8 @@ def run_chain(options, server, folder, split):
         own = folder / f"{part}-{run}"
         own.mkdir()
         nodes = [
-            Node(own, server.bootstrap, options, name, stages, f"{part}-{run}") for name, stages in placements.items()
+            Node(own, server.bootstrap, options, name, stages, f"{part}-{run}", properties=options.property)
+            for name, stages in placements.items()
         ]
         ingest = nodes[-1]
         window = nodes[list(placements).index("window")] if split else nodes[0]

@@ -2,22 +2,25 @@
 """The query service over the whole chain on a real Kafka broker: latencies, CPU per call, and how fresh answers are.
 
     python3 bench/serve_bench.py                 every part: about five minutes
-    python3 bench/serve_bench.py --part rpc      `bloomring load` at a stated rate, served items reported after each call
+    python3 bench/serve_bench.py --part filter   `bloomring load` at a stated rate: Filter calls and nothing else
+    python3 bench/serve_bench.py --part rpc      the same with served items reported after each call and live plays
     python3 bench/serve_bench.py --part cost     what one more Filter call costs the service, from two rates
     python3 bench/serve_bench.py --part split    where the time of a Filter call goes, measured apart
     python3 bench/serve_bench.py --part fresh    a play produced until it is seen
 
 Loads the chain with the plays of --users over four months (--plays in all, 2,700 a user and month), waits until they are
-merged, then measures with the pipeline (one process) and the service (another) running, and --live plays a second coming
-in. Broker, pipeline, service and load tool share the machine; that is what the figures say. Where others use it, too,
---ahead schedules these before all other work, which leaves the caches to share. Needs a release build (build/release/bin,
-or the folder of $BLOOMRING_BIN) and `scripts/setup --kafka`. One JSON line for each run goes to standard output.
+merged, lets all of it run for --seconds, then measures with the pipeline (one process) and the service (another) running,
+and --live plays a second coming in. Broker, pipeline, service and load tool share the machine; that is what the figures
+say. Where others use it, too, --ahead schedules these before all other work, which leaves the caches to share. Needs a
+release build (build/release/bin, or the folder of $BLOOMRING_BIN) and `scripts/setup --kafka`. One JSON line for each run
+goes to standard output.
 """
 
 import argparse
 import contextlib
 import datetime
 import json
+import os
 import pathlib
 import sys
 import time
@@ -131,19 +134,25 @@ class Site:
         return json.loads(out), chain_bench.cpu_seconds(self.service.process.pid) - before
 
 
+def run_filter(site, run):
+    return {"part": "filter", "run": run, **loaded(site, 0)}
+
+
 def run_rpc(site, run):
-    options = site.options
     with site.live_plays():
-        found, cpu_seconds = site.load(options.rate, options.served)
+        return {"part": "rpc", "run": run, **loaded(site, site.options.served)}
+
+
+def loaded(site, served):
+    """What the load tool and the service say of some seconds of load."""
+    found, cpu_seconds = site.load(site.options.rate, served)
     hits, misses = (
         sum(processes.values(site.service.scrape(), "bloomring_filter_cache_lookups_total", result=result))
         for result in ("hit", "miss")
     )
     return {
-        "part": "rpc",
-        "run": run,
-        "candidates_per_call": options.candidates,
-        "served_per_call": options.served,
+        "candidates_per_call": site.options.candidates,
+        "served_per_call": served,
         **found,
         "service_cpu_seconds": cpu_seconds,
         "cache_hit_rate": hits / max(1, hits + misses),
@@ -218,7 +227,21 @@ def run_fresh(site, run):
     return {"part": "fresh", "run": run, **json.loads(out)}
 
 
-PARTS = {"rpc": run_rpc, "cost": run_cost, "split": run_split, "fresh": run_fresh}
+PARTS = {"filter": run_filter, "rpc": run_rpc, "cost": run_cost, "split": run_split, "fresh": run_fresh}
+
+
+def stolen_seconds():
+    """What the host has taken of all CPUs since it started."""
+    with open("/proc/stat", encoding="ascii") as stat:
+        return int(stat.readline().split()[8]) / os.sysconf("SC_CLK_TCK")
+
+
+def measured(part, site, run):
+    """One run, with the share of the CPUs that the host took meanwhile: latencies mean little where it is not small."""
+    began, stolen = time.monotonic(), stolen_seconds()
+    found = PARTS[part](site, run)
+    share = (stolen_seconds() - stolen) / (time.monotonic() - began) / os.cpu_count()
+    return {**found, "stolen_by_host": round(share, 4)}
 
 
 def main():
@@ -249,9 +272,10 @@ def main():
             start = time.monotonic()
             with Site(folder, server, options).running() as site:
                 print(f"loaded in {time.monotonic() - start:.0f} s", file=sys.stderr, flush=True)
+                run_rpc(site, 0)  # Not counted: the broker compiles its code meanwhile.
                 for part in PARTS if options.part == "all" else [options.part]:
                     for run in range(options.runs):
-                        print(json.dumps(PARTS[part](site, run)), flush=True)
+                        print(json.dumps(measured(part, site, run)), flush=True)
     except processes.Failed as failure:
         print(failure, file=sys.stderr)
         return 1
