@@ -46,8 +46,9 @@ Status first_failure(const rd_kafka_topic_partition_list_t& list, const std::str
   return {};
 }
 
-// librdkafka 2.0.2 goes on to ask the leader it once heard of, for as long as that one is away: the next lookup needs
-// to hear of its successor. Brokers that do not tell are asked again by then.
+// librdkafka 2.0.2 goes on to ask the leader it once heard of, for as long as that one is away, and takes a partition
+// that no broker led for one that does not exist: the next lookup needs to hear of the leader that there is now. Brokers
+// that do not tell are asked again by then.
 void learn_leaders(rd_kafka_t* client, int timeout_ms) {
   const rd_kafka_metadata_t* answer = nullptr;
   if (rd_kafka_metadata(client, /*all_topics=*/1, nullptr, &answer, timeout_ms) != RD_KAFKA_RESP_ERR_NO_ERROR) return;
@@ -62,7 +63,7 @@ Result<PartitionListHandle> query_time(rd_kafka_t* client, const std::string& bo
   const Status failed = error == RD_KAFKA_RESP_ERR_NO_ERROR ? first_failure(*list, bootstrap, timeout_ms)
                                                             : lookup_failure(error, bootstrap, timeout_ms);
   if (failed.ok()) return list;
-  if (failed.code() == Code::kRetry) learn_leaders(client, timeout_ms);
+  learn_leaders(client, timeout_ms);
   return failed;
 }
 
