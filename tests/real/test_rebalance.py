@@ -18,6 +18,7 @@ PAUSE_S = (
     10  # The longest that a partition stands still which stays where it is, while others move; the machine is shared.
 )
 SESSION_S = 6
+MANY_ITEMS = 3000
 TAKE_OVER_S = (
     15  # From the moment at which the group knows to the last partition's task at work; the machine is shared.
 )
@@ -190,10 +191,15 @@ class Rebalance(law.LawCase):
         with two_windows(SESSION_S, {**INSTANCES, "ingest": "ingest"}, {"merge": {"threads.merge": 1}}) as run:
             merge, broker = run._processes["merge"], run.server.process()
             merge.term()
+            # More in a slot than one batches record holds: behind the first batch of a partition there is another.
+            now_ms = int(time.time() * 1000)
+            run.produce(
+                json.dumps({"user": f"u{user}", "item": f"many-{item}", "time": now_ms, "event": "play"})
+                for item in range(MANY_ITEMS)
+                for user in range(USERS)
+            )
             with Flow(run, ["window-1", "window-2"]) as flow:
-                flow.wait_until(
-                    lambda: run.log_end("user-batches") >= 3 * chain.PARTITIONS, 90, "every partition has batches"
-                )
+                flow.wait_until(lambda: self.shortest_log(run) >= 4, 90, "every partition has batches of two slots")
             for other in ("ingest", "window-1", "window-2"):
                 run._processes[other].kill9()  # A stalled broker is not their test.
             # The one thread that merges stops behind its first batch, with those of the other partitions at hand.
@@ -220,6 +226,9 @@ class Rebalance(law.LawCase):
                 90,
                 "it goes on once it has its partitions again",
             )
+
+    def shortest_log(self, run):
+        return min(processes.end_offsets(run.bootstrap, "user-batches", chain.PARTITIONS).values())
 
     def test_stalled_sender(self):
         """rebalance: a process that stood still beyond its session, with blocks in its hands and others at work on its
