@@ -14,7 +14,8 @@ import world as worlds
 
 
 CLOCK_STEP_AFTER_MS = 2000
-ENDING_S = 5  # Who met a full disk gives its partitions back before it ends: two seconds of it were seen.
+NO_SPACE = "No space left on device"
+NOTICED_S = 5  # Who met a full disk has said so by then.
 
 
 @dataclasses.dataclass
@@ -100,11 +101,20 @@ def full_disk(world, fault):
     disk = world.disks["store" if fault.target == "merge" else fault.target]
     if not disk.mounted:
         raise Skipped("no right to mount a small file system")
-    with world.may_end(fault.target, because="No space left on device"):
+    life, mark = world.lives[fault.target], world.log_size(fault.target)
+    with world.may_end(fault.target, because=NO_SPACE):
         disk.fill()
         yield fault.for_s
         disk.make_room()
-        yield ENDING_S
+        yield NOTICED_S
+        # Who met it gives its partitions back before it ends. That takes long beside brokers that are away: 20 s were seen.
+        over = time.monotonic() + worlds.END_BOUND_S
+
+        def ended_or_not_met():
+            met = world.logged_since(fault.target, mark, NO_SPACE)
+            return not met or world.lives[fault.target] > life or time.monotonic() > over
+
+        yield Until(ended_or_not_met, 2 * worlds.END_BOUND_S, f"{fault.target} has ended, if it met the full disk")
         yield Until(lambda: fault.target in world.ready, worlds.UP_BOUND_S, f"{fault.target} is up with room again")
 
 

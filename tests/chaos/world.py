@@ -183,6 +183,16 @@ class World:
             return processes.http_get(self.ready[instance]["admin"], "/readyz", bound_s=2)[0] == 200
         return False
 
+    def log_size(self, instance):
+        err = self._processes[instance].err
+        return err.stat().st_size if err.exists() else 0
+
+    def logged_since(self, instance, size, words):
+        """Whether the log of an instance says these words behind its first `size` bytes."""
+        with open(self._processes[instance].err, "rb") as log:
+            log.seek(size)
+            return words.encode() in log.read()
+
     def lose_state(self, instance):
         for entry in pathlib.Path(self._state_path(instance)).glob("*"):
             shutil.rmtree(entry)
