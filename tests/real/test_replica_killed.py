@@ -85,7 +85,7 @@ class Client:
             return
         seen = [verdict["seen"] for verdict in answer["items"]]
         self.incomplete += not answer["complete"]  # A busy machine; the answer says so, and what it says is checked.
-        if any(seen[PLAYED:]) or (answer["complete"] and not all(seen)):
+        if any(seen[PLAYED:]) or (answer["complete"] and not all(seen[:PLAYED])):
             self.wrong.append({"seen": sum(seen)} | {key: answer.get(key) for key in ("user", "complete", "gaps")})
         self.answers += 1
 
