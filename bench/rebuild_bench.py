@@ -5,7 +5,7 @@
 
 Needs a release build (build/release/bin, or the folder of $BLOOMRING_BIN) and `scripts/setup --kafka`. One JSON line for
 each rebuild, then a table of medians. A rebuild is counted from the start of the process to the moment its last event is
-applied; the CPU of the start itself is measured by a start on an empty log and taken off.
+applied; the time and CPU of the start itself are measured by a start on an empty log and taken off.
 """
 
 import argparse
@@ -24,8 +24,8 @@ def rebuild(options, server, folder, stage, run, topics, events):
     own.mkdir()
     # The merge stage only makes the store; it gets nothing to merge, since slots are an hour long.
     node = chain_bench.Node(own, server.bootstrap, options, stage, [stage, "merge"], topics, group=own.name)
+    start = time.monotonic()
     with node:
-        start = time.monotonic()
         node.wait_until(lambda: node.total(APPLIED[stage]) >= events, 600, f"{events} events are read back")
         seconds = time.monotonic() - start
         return {
@@ -52,16 +52,16 @@ def runs_of(options, server, folder):
         for run in range(options.runs):
             idle = rebuild(options, server, folder, stage, run, "empty", 0)
             found = rebuild(options, server, folder, stage, run, "full", events)
-            cpu = found["cpu_seconds"] - idle["cpu_seconds"]
+            cpu, seconds = (found[what] - idle[what] for what in ("cpu_seconds", "seconds"))
             yield {
                 "part": stage,
                 "run": run,
                 "events": events,
                 "blocks": blocks,
                 "cpu_seconds": cpu,
-                "seconds": found["seconds"],
+                "seconds": seconds,
                 "million_events_per_cpu_second": events / cpu / 1e6,
-                "million_events_per_second": events / found["seconds"] / 1e6,
+                "million_events_per_second": events / seconds / 1e6,
                 "resident_peak_mib": found["resident_mib"],
             }
 
