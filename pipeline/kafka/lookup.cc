@@ -47,8 +47,8 @@ Status first_failure(const rd_kafka_topic_partition_list_t& list, const std::str
 }
 
 // librdkafka 2.0.2 goes on to ask the leader it once heard of, for as long as that one is away, and takes a partition
-// that no broker led for one that does not exist: the next lookup needs to hear of the leader that there is now. Brokers
-// that do not tell are asked again by then.
+// that no broker led for one that does not exist: the next lookup needs to hear of the leader that there is now.
+// Brokers that do not tell are asked again by then.
 void learn_leaders(rd_kafka_t* client, int timeout_ms) {
   const rd_kafka_metadata_t* answer = nullptr;
   if (rd_kafka_metadata(client, /*all_topics=*/1, nullptr, &answer, timeout_ms) != RD_KAFKA_RESP_ERR_NO_ERROR) return;
