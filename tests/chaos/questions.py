@@ -46,17 +46,7 @@ def ask(address, questions):
 
 
 def ask_until_complete(address, user, items):
-    """The first complete answer: on a busy machine one may miss a source for a moment, and says so."""
-    last = []
-
-    def complete():
-        last[:] = ask(address, [(user, items)])
-        return last[0] and last[0]["complete"]
-
-    processes.wait_for(
-        complete, plays.COMPLETE_BOUND_S, lambda: f"no complete answer for {user}: {last[0] and last[0].get('gaps')}"
-    )
-    return last[0]
+    return plays.first_complete(lambda: ask(address, [(user, items)])[0], user)
 
 
 class Questions:

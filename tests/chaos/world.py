@@ -184,14 +184,10 @@ class World:
         return False
 
     def log_size(self, instance):
-        err = self._processes[instance].err
-        return err.stat().st_size if err.exists() else 0
+        return self._processes[instance].log_size()
 
     def logged_since(self, instance, size, words):
-        """Whether the log of an instance says these words behind its first `size` bytes."""
-        with open(self._processes[instance].err, "rb") as log:
-            log.seek(size)
-            return words.encode() in log.read()
+        return self._processes[instance].logged_since(size, words)
 
     def lose_state(self, instance):
         for entry in pathlib.Path(self._state_path(instance)).glob("*"):

@@ -70,17 +70,23 @@ def query(address, user, items):
     return checked(answer, user, items)
 
 
-def complete_answer(address, user, items):
-    """The first complete one: on a busy machine an answer may miss a source for a moment, and says so."""
-
-    last = {}
+def first_complete(ask, user):
+    """The first complete answer that ask() gives, which may give none: on a busy machine one may miss a source for a
+    moment, and says so."""
+    last = []
 
     def complete():
-        last.update(query(address, user, items))
-        return last["complete"]
+        last[:] = [ask()]
+        return last[0] and last[0]["complete"]
 
-    processes.wait_for(complete, COMPLETE_BOUND_S, lambda: f"no complete answer for {user}: {last.get('gaps')}")
-    return last
+    processes.wait_for(
+        complete, COMPLETE_BOUND_S, lambda: f"no complete answer for {user}: {last[0] and last[0].get('gaps')}"
+    )
+    return last[0]
+
+
+def complete_answer(address, user, items):
+    return first_complete(lambda: query(address, user, items), user)
 
 
 def query_batch(address, questions):

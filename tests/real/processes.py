@@ -126,6 +126,15 @@ class Process:
         text = self.err.read_text(errors="replace").splitlines() if self.err.exists() else []
         return "\n".join(text[-lines:])
 
+    def log_size(self):
+        return self.err.stat().st_size if self.err.exists() else 0
+
+    def logged_since(self, size, words):
+        """Whether its log says these words behind its first `size` bytes."""
+        with open(self.err, "rb") as log:
+            log.seek(size)
+            return words.encode() in log.read()
+
     def describe(self, what):
         state = "runs" if self.running() else f"ended with {self._child.returncode if self._child else 'nothing'}"
         return f"{self.name}: {what} ({state}); the end of {self.err}:\n{self.tail()}"

@@ -11,7 +11,7 @@ import processes
 
 SEEN = ["recent", "filter"]
 # What a window process says that was given its partitions anew in that moment, by a broker that was busy.
-BEGAN_ANEW = b"local state does not continue the filter store"
+BEGAN_ANEW = "local state does not continue the filter store"
 
 
 class StoreBackup(one_broker.OneBrokerCase):
@@ -47,7 +47,7 @@ class StoreBackup(one_broker.OneBrokerCase):
             self.assertEqual((checked["sound"], checked["items"]), (True, 30 * 4))
 
             self.assertEqual(merge.term(), 0)
-            before = window.err.stat().st_size
+            before = window.log_size()
             code, _, err = site.command("store", "restore", check=False)
             self.assertEqual(code, 2)
             self.assertIn("is not empty", err)
@@ -58,7 +58,7 @@ class StoreBackup(one_broker.OneBrokerCase):
 
             self.ends_because_of_the_store(serve)
             processes.wait_for(
-                lambda: not window.running() or BEGAN_ANEW in window.err.read_bytes()[before:], 60, "window notices"
+                lambda: not window.running() or window.logged_since(before, BEGAN_ANEW), 60, "window notices"
             )
             if not window.running():
                 self.ends_because_of_the_store(window)
