@@ -48,7 +48,7 @@ void measure(kafka::ClientSettings settings, const std::string& topic, int linge
   const auto producer = must(kafka::Producer::create(settings));
   must(producer->verify_topic(topic, 0));
   const auto sink = producer->make_sink();
-  const auto consumer = must(AssignedConsumer::create(settings, 1));
+  const auto consumer = must(AssignedConsumer::create(settings, 1, clock));
   const kafka::TopicPartition at{topic, PartitionId(0)};
   const auto facts = must(consumer->facts(std::span(&at, 1)));
   const auto sources = must(consumer->assign(std::vector{AssignedConsumer::Start{at, facts[0].log_end}}));

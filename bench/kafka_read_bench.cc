@@ -117,7 +117,8 @@ int64_t read_batch(Source& source, int64_t& bytes) {
 }
 
 void read(const Target& target) {
-  const auto consumer = must(AssignedConsumer::create(target.settings, static_cast<size_t>(target.partitions)));
+  const SystemClock clock;
+  const auto consumer = must(AssignedConsumer::create(target.settings, static_cast<size_t>(target.partitions), clock));
   std::vector<kafka::TopicPartition> partitions;
   std::vector<AssignedConsumer::Start> starts;
   for (int32_t p = 0; p < target.partitions; ++p) partitions.push_back({target.topic, PartitionId(p)});

@@ -57,7 +57,8 @@ int main(int argc, char** argv) {
   }
   const SystemClock clock;
   const auto partition_count = static_cast<size_t>(std::atoi(argv[3]));
-  const auto consumer = must(AssignedConsumer::create({.bootstrap = argv[1], .client_id = "bench"}, partition_count));
+  const auto consumer =
+      must(AssignedConsumer::create({.bootstrap = argv[1], .client_id = "bench"}, partition_count, clock));
   std::vector<kafka::TopicPartition> partitions;
   for (size_t p = 0; p < partition_count; ++p) partitions.push_back({argv[2], PartitionId(static_cast<int32_t>(p))});
   const auto facts = must(consumer->facts(partitions));

@@ -35,7 +35,7 @@ Result<std::unique_ptr<DevWorld>> DevWorld::make(Settings settings, const Clock&
   settings.kafka.properties = kafka.properties;
   world->settings_ = settings;
   BLOOMRING_TRY_ASSIGN(world->producer_, kafka::Producer::create(kafka));
-  BLOOMRING_TRY_ASSIGN(world->lookup_, kafka::AssignedConsumer::create(kafka, settings.topics.partitions));
+  BLOOMRING_TRY_ASSIGN(world->lookup_, kafka::AssignedConsumer::create(kafka, settings.topics.partitions, clock));
   BLOOMRING_TRY_ASSIGN(world->process_, Process::start(world->settings_, clock));
   return world;
 }

@@ -41,7 +41,10 @@ Status ServeStage::start() {
     for (auto& task : tasks_) worker_->add(*task, "serve " + kafka::to_string({topic, task->held().id()}));
   });
   enquirer_ = std::make_unique<Worker>("serve-ends", context_.clock, [](const Status&) {});
-  enquirer_->set_ticker(kLogEndIntervalMs, [this] { ask_log_ends(); });
+  enquirer_->set_ticker(kLogEndIntervalMs, [this] {
+    if (const Status polled = consumer_->poll(0); !polled.ok()) context_.on_failure("serve", polled);
+    ask_log_ends();
+  });
   return {};
 }
 
@@ -108,7 +111,7 @@ Status ServeStage::assign_partitions() {
   const std::vector<PartitionId> ids = placement_.held(settings.topics.partitions);
   kafka::ClientSettings kafka = context_.kafka;
   kafka.queue_memory_bytes = context_.plan.of(MemoryUse::kServeQueue);
-  BLOOMRING_TRY_ASSIGN(consumer_, kafka::AssignedConsumer::create(kafka, ids.size()));
+  BLOOMRING_TRY_ASSIGN(consumer_, kafka::AssignedConsumer::create(kafka, ids.size(), context_.clock));
   BLOOMRING_TRY_ASSIGN(const std::vector<Beginning> beginnings, decide_beginnings(ids));
   std::vector<kafka::AssignedConsumer::Start> starts;
   for (const Beginning& begin : beginnings) starts.push_back({begin.partition, begin.read_from});

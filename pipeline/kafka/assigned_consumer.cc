@@ -6,27 +6,32 @@
 #include "pipeline/kafka/consumer_errors.h"
 #include "pipeline/kafka/lookup.h"
 #include "pipeline/kafka/partition_source.h"
+#include "pipeline/kafka/placement.h"
 
 namespace bloomring::kafka {
 
 class AssignedConsumer::Core {
  public:
+  explicit Core(const Clock& clock) : clock_(clock) {}
   ~Core() { BLOOMRING_CHECK(host_.live_sources == 0, "the consumer is destroyed while a source is still there"); }
 
   Status open(ClientSettings settings, size_t partitions_max);
   Result<std::vector<PartitionFacts>> facts(std::span<const TopicPartition> partitions);
   Result<std::vector<std::optional<Offset>>> offsets_at(std::span<const TopicPartition> partitions, int64_t time_ms) {
-    return query_offsets_at(client_.get(), host_.bootstrap, partitions, time_ms, kLookupTimeoutMs);
+    return query_offsets_at(client_.get(), bootstrap_, partitions, time_ms, kLookupTimeoutMs);
   }
   Result<std::vector<Offset>> log_ends(std::span<const TopicPartition> partitions, int timeout_ms) {
-    return query_log_ends(client_.get(), host_.bootstrap, partitions, timeout_ms);
+    return query_log_ends(client_.get(), bootstrap_, partitions, timeout_ms);
   }
   Result<std::vector<std::unique_ptr<Source>>> assign(std::span<const Start> starts);
   Status poll(int timeout_ms);
 
  private:
+  const Clock& clock_;
+  std::string bootstrap_;
   SourceHost host_;
   ClientHandle client_;
+  std::optional<Placement> placement_;
   size_t partitions_max_ = 0;
   bool assigned_ = false;
 };
@@ -39,38 +44,41 @@ Status AssignedConsumer::Core::open(ClientSettings settings, size_t partitions_m
   BLOOMRING_TRY_ASSIGN(client_, make_client(std::move(conf), RD_KAFKA_CONSUMER));
   rd_kafka_poll_set_consumer(client_.get());
   host_.client = client_.get();
-  host_.bootstrap = settings.bootstrap;
+  bootstrap_ = settings.bootstrap;
+  placement_.emplace(client_.get(), bootstrap_);
   partitions_max_ = partitions_max;
   return {};
 }
 
 Result<std::vector<PartitionFacts>> AssignedConsumer::Core::facts(std::span<const TopicPartition> partitions) {
-  return query_facts(client_.get(), host_.bootstrap, partitions, Ask::kLog, kLookupTimeoutMs);
+  return query_facts(client_.get(), bootstrap_, partitions, Ask::kLog, kLookupTimeoutMs);
 }
 
 Result<std::vector<std::unique_ptr<Source>>> AssignedConsumer::Core::assign(std::span<const Start> starts) {
   BLOOMRING_CHECK(!std::exchange(assigned_, true), "assign is called once");
   BLOOMRING_CHECK(starts.size() <= partitions_max_, "more partitions than were announced");
   std::vector<std::unique_ptr<Source>> sources;
-  const PartitionListHandle list(rd_kafka_topic_partition_list_new(static_cast<int>(starts.size())));
   for (const auto& [at, offset] : starts) {
-    sources.push_back(std::make_unique<PartitionSource>(host_, at, Offset(-1)));
-    rd_kafka_topic_partition_list_add(list.get(), at.topic.c_str(), at.partition.value)->offset = offset.value;
+    const auto position = std::make_shared<Position>(at);
+    placement_->add(position, offset);
+    sources.push_back(std::make_unique<PartitionSource>(host_, position, Offset(-1)));
   }
-  const auto error = rd_kafka_assign(client_.get(), list.get());
-  if (error == RD_KAFKA_RESP_ERR_NO_ERROR) return sources;
-  return fatal(std::string("cannot assign: ") + rd_kafka_err2str(error));
+  BLOOMRING_TRY(placement_->assign());
+  return sources;
 }
 
 Status AssignedConsumer::Core::poll(int timeout_ms) {
-  const MessageHandle message(rd_kafka_consumer_poll(client_.get(), timeout_ms));
+  MessageHandle message(rd_kafka_consumer_poll(client_.get(), timeout_ms));
+  for (; message; message.reset(rd_kafka_consumer_poll(client_.get(), 0))) {
+    BLOOMRING_TRY(on_consumer_message(*message));
+  }
   BLOOMRING_TRY(fatal_error(client_.get()));
-  return message ? on_consumer_message(*message) : Status();
+  return placement_->serve(clock_.steady_ns());
 }
 
 Result<std::unique_ptr<AssignedConsumer>> AssignedConsumer::create(const ClientSettings& settings,
-                                                                   size_t partitions_max) {
-  auto core = std::make_unique<Core>();
+                                                                   size_t partitions_max, const Clock& clock) {
+  auto core = std::make_unique<Core>(clock);
   BLOOMRING_TRY(core->open(settings, partitions_max));
   return std::unique_ptr<AssignedConsumer>(new AssignedConsumer(std::move(core)));
 }

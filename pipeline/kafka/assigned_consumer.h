@@ -1,11 +1,13 @@
 // Reads partitions that its owner chose, in no group and without commits: serve replicas, replays, benchmarks.
 //
-//   create -> facts (to decide where to start) -> assign, once -> read the sources, poll now and then -> destroy
+//   create -> facts (to decide where to start) -> assign, once -> read the sources, poll every second -> destroy
 //
 // Guarantees: those of Source; reading starts exactly where `assign` was told.
 // Threading: one thread owns the consumer; each Source belongs to its task's thread. Sources are destroyed before
 // the consumer is (checked).
-// Failure: lost brokers are waited for; what concerns one partition comes out of its Source.
+// Failure: lost brokers are waited for; what concerns one partition comes out of its Source. A broker that says that
+// its log does not have a position is not believed at once (pipeline/kafka/placement.h): that partition waits, and
+// `poll` asks.
 #pragma once
 
 #include <memory>
@@ -13,6 +15,7 @@
 #include <span>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "pipeline/io.h"
 #include "pipeline/kafka/partition.h"
@@ -23,8 +26,9 @@ namespace bloomring::kafka {
 class AssignedConsumer {
  public:
   // `partitions_max`: how many partitions `assign` will be given at most; they share the prefetch budget. kInvalid
-  // when the settings are wrong. Asks no broker.
-  static Result<std::unique_ptr<AssignedConsumer>> create(const ClientSettings& settings, size_t partitions_max);
+  // when the settings are wrong. Asks no broker. `clock` outlives the consumer.
+  static Result<std::unique_ptr<AssignedConsumer>> create(const ClientSettings& settings, size_t partitions_max,
+                                                          const Clock& clock);
   ~AssignedConsumer();
 
   // In the order of `partitions`. kRetry when a broker does not answer within 5 s, kInvalid when one does not exist.
@@ -45,8 +49,8 @@ class AssignedConsumer {
   // One source for each, in the same order. Once only.
   Result<std::vector<std::unique_ptr<Source>>> assign(std::span<const Start> starts);
 
-  // Serves the client's own errors for at most `timeout_ms`; its messages go to the log. kFatal: it cannot go on.
-  // A source's `commit` does nothing.
+  // Serves the client's own errors, for which it waits `timeout_ms` at most (its messages go to the log), and positions
+  // in doubt, for which it may wait 3 s longer. kFatal: it cannot go on. A source's `commit` does nothing.
   Status poll(int timeout_ms);
 
  private:

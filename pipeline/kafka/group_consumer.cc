@@ -12,6 +12,7 @@
 #include "pipeline/kafka/consumer_errors.h"
 #include "pipeline/kafka/lookup.h"
 #include "pipeline/kafka/partition_source.h"
+#include "pipeline/kafka/placement.h"
 
 namespace bloomring::kafka {
 namespace {
@@ -57,7 +58,7 @@ class GroupConsumer::Core {
   void assign_pending();
   // What the group has assigned exists, but brokers that have just come back may not know it: that passes.
   Status waits(const Status& refused);
-  void hand_out(const TopicPartition& at, const PartitionFacts& facts, rd_kafka_topic_partition_list_t& starts);
+  void hand_out(const TopicPartition& at, const PartitionFacts& facts);
   void fail(Status failure);
   bool member() const;
 
@@ -66,6 +67,7 @@ class GroupConsumer::Core {
   const Clock& clock_;
   SourceHost host_;
   ClientHandle client_;
+  std::optional<Placement> placement_;  // Of what is handed out.
   CommitCounts commit_counts_;
   std::optional<Committer> committer_;
   std::vector<TopicPartition> pending_;      // Assigned by the group, not yet handed out.
@@ -87,7 +89,7 @@ Status GroupConsumer::Core::open(const std::vector<std::string>& topics) {
   rd_kafka_poll_set_consumer(client_.get());
   committer_.emplace(client_.get(), clock_, settings_.commit_interval_ms, commit_counts_);
   host_.client = client_.get();
-  host_.bootstrap = settings_.bootstrap;
+  placement_.emplace(client_.get(), settings_.bootstrap);
   host_.commits = &committer_->board();
   return subscribe(topics);
 }
@@ -123,6 +125,7 @@ Status GroupConsumer::Core::poll(int timeout_ms) {
     return ended;
   }
   if (message) BLOOMRING_TRY(on_consumer_message(*message));
+  if (Status placed = placement_->serve(clock_.steady_ns()); !placed.ok()) fail(std::move(placed));
   return std::exchange(failure_, Status());
 }
 
@@ -149,12 +152,10 @@ void GroupConsumer::Core::assign_pending() {
   const auto facts = query_facts(client_.get(), settings_.bootstrap, pending_, Ask::kLogAndCommits, kLookupTimeoutMs);
   if (!facts.ok()) return fail(waits(facts.status()).with_context("group " + settings_.group + " waits to begin"));
   refused_since_ns_.reset();
-  const PartitionListHandle starts(rd_kafka_topic_partition_list_new(static_cast<int>(pending_.size())));
   const auto partitions = std::exchange(pending_, {});
-  for (size_t i = 0; i < partitions.size(); ++i) hand_out(partitions[i], (*facts)[i], *starts);
+  for (size_t i = 0; i < partitions.size(); ++i) hand_out(partitions[i], (*facts)[i]);
   held_count_ = static_cast<int64_t>(held_.size());
-  const auto error = rd_kafka_assign(client_.get(), starts.get());
-  if (error != RD_KAFKA_RESP_ERR_NO_ERROR) fail(fatal(std::string("cannot assign: ") + rd_kafka_err2str(error)));
+  if (Status assigned = placement_->assign(); !assigned.ok()) fail(std::move(assigned));
 }
 
 Status GroupConsumer::Core::waits(const Status& refused) {
@@ -164,11 +165,11 @@ Status GroupConsumer::Core::waits(const Status& refused) {
   return now_ns - *refused_since_ns_ < kRefusedPatienceNs ? retry(refused.message()) : refused;
 }
 
-void GroupConsumer::Core::hand_out(const TopicPartition& at, const PartitionFacts& facts,
-                                   rd_kafka_topic_partition_list_t& starts) {
-  auto start = listener_.on_assign(at, facts, std::make_unique<PartitionSource>(host_, at, facts.log_end));
+void GroupConsumer::Core::hand_out(const TopicPartition& at, const PartitionFacts& facts) {
+  auto position = std::make_shared<Position>(at);
+  auto start = listener_.on_assign(at, facts, std::make_unique<PartitionSource>(host_, position, facts.log_end));
   if (!start.ok()) return fail(std::move(start).status().with_context("cannot start " + to_string(at)));
-  rd_kafka_topic_partition_list_add(&starts, at.topic.c_str(), at.partition.value)->offset = start->value;
+  placement_->add(std::move(position), *start);
   held_.push_back(at);
 }
 
@@ -182,7 +183,7 @@ void GroupConsumer::Core::take_back(bool lost) {
   committer_->forget();
   held_.clear();
   held_count_ = 0;
-  rd_kafka_assign(client_.get(), nullptr);
+  placement_->clear();
 }
 
 // What passes is logged and tried again by the next poll; the rest comes out of this one.
@@ -202,6 +203,7 @@ void GroupConsumer::Core::close() {
   rd_kafka_consumer_close(client_.get());
   if (!held_.empty()) take_back(/*lost=*/true);  // A client that has failed for good revokes nothing.
   committer_.reset();
+  placement_.reset();
   client_.reset();
 }
 

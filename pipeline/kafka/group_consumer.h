@@ -11,7 +11,9 @@
 //
 // Failure: a failed commit is counted and logged, and tried again with the next one. Brokers that go away and come
 // back need nothing; if they are away while partitions are assigned, the assignment waits and is tried again at each
-// `poll`. Assignment is eager (range): at each rebalance all partitions are revoked and assigned anew.
+// `poll`. Assignment is eager (range): at each rebalance all partitions are revoked and assigned anew. A broker that
+// says that its log does not have a position is not believed at once (pipeline/kafka/placement.h): that partition
+// waits, and `poll` asks.
 #pragma once
 
 #include <cstdint>
@@ -59,9 +61,9 @@ class GroupConsumer {
   ~GroupConsumer();
 
   // Serves the group for at most `timeout_ms` (longer while partitions are assigned: a few round trips, or up to 15 s
-  // when the broker does not answer). To be called at least every max.poll.interval.ms (5 minutes).
-  // kFenced: another member has taken this instance id. kFatal: it cannot go on. In both cases everything has been
-  // revoked as lost. A failure of `on_assign` comes out as it is.
+  // when the broker does not answer; up to 3 s while a position is in doubt). To be called at least every
+  // max.poll.interval.ms (5 minutes). kFenced: another member has taken this instance id. kFatal: it cannot go on. In
+  // both cases everything has been revoked as lost. A failure of `on_assign` comes out as it is.
   Status poll(int timeout_ms);
 
   // For a member that has stood still for too long: revokes everything as lost, commits nothing, goes and keeps its

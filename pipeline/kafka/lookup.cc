@@ -46,15 +46,6 @@ Status first_failure(const rd_kafka_topic_partition_list_t& list, const std::str
   return {};
 }
 
-// librdkafka 2.0.2 goes on to ask the leader it once heard of, for as long as that one is away, and takes a partition
-// that no broker led for one that does not exist: the next lookup needs to hear of the leader that there is now.
-// Brokers that do not tell are asked again by then.
-void learn_leaders(rd_kafka_t* client, int timeout_ms) {
-  const rd_kafka_metadata_t* answer = nullptr;
-  if (rd_kafka_metadata(client, /*all_topics=*/1, nullptr, &answer, timeout_ms) != RD_KAFKA_RESP_ERR_NO_ERROR) return;
-  const MetadataHandle all(answer);
-}
-
 // A query by time understands the two ends of the log as times, and asks for all partitions of a broker at once.
 Result<PartitionListHandle> query_time(rd_kafka_t* client, const std::string& bootstrap,
                                        std::span<const TopicPartition> partitions, Offset time, int timeout_ms) {
@@ -80,6 +71,12 @@ Status query_commits(rd_kafka_t* client, const std::string& bootstrap, std::span
 }
 
 }  // namespace
+
+void learn_leaders(rd_kafka_t* client, int timeout_ms) {
+  const rd_kafka_metadata_t* answer = nullptr;
+  if (rd_kafka_metadata(client, /*all_topics=*/1, nullptr, &answer, timeout_ms) != RD_KAFKA_RESP_ERR_NO_ERROR) return;
+  const MetadataHandle all(answer);
+}
 
 Status lookup_failure(rd_kafka_resp_err_t error, const std::string& bootstrap, int timeout_ms) {
   switch (error) {

@@ -40,6 +40,11 @@ Result<std::vector<std::optional<Offset>>> query_offsets_at(rd_kafka_t* client, 
 Result<std::vector<Offset>> query_log_ends(rd_kafka_t* client, const std::string& bootstrap,
                                            std::span<const TopicPartition> partitions, int timeout_ms);
 
+// Asks who leads all partitions: librdkafka 2.0.2 goes on to ask the leader it once heard of, for as long as that one
+// is away, and takes a partition that no broker led for one that does not exist. Brokers that do not tell are asked
+// again by the next lookup that fails.
+void learn_leaders(rd_kafka_t* client, int timeout_ms);
+
 // The code for an error of a broker or the client: kRetry when waiting may help, kInvalid otherwise.
 Status lookup_failure(rd_kafka_resp_err_t error, const std::string& bootstrap, int timeout_ms);
 

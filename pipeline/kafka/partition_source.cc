@@ -2,16 +2,10 @@
 
 #include <spdlog/spdlog.h>
 
-#include <span>
-
 #include "pipeline/kafka/commit_board.h"
-#include "pipeline/kafka/lookup.h"
 
 namespace bloomring::kafka {
 namespace {
-
-// How long a source that has lost its position may ask where the log starts, for its last message.
-constexpr int kLastWordsTimeoutMs = 2000;
 
 QueueHandle cut_loose(rd_kafka_t* client, const TopicPartition& at) {
   QueueHandle queue(rd_kafka_queue_get_partition(client, at.topic.c_str(), at.partition.value));
@@ -32,8 +26,11 @@ LogRecord to_record(const rd_kafka_message_t& message) {
 
 }  // namespace
 
-PartitionSource::PartitionSource(SourceHost& host, TopicPartition at, Offset log_end)
-    : host_(host), at_(std::move(at)), first_log_end_(log_end), queue_(cut_loose(host.client, at_)) {
+PartitionSource::PartitionSource(SourceHost& host, std::shared_ptr<Position> position, Offset log_end)
+    : host_(host),
+      position_(std::move(position)),
+      first_log_end_(log_end),
+      queue_(cut_loose(host.client, position_->at())) {
   ++host_.live_sources;
 }
 
@@ -44,18 +41,45 @@ PartitionSource::~PartitionSource() {
 }
 
 Result<std::optional<LogRecord>> PartitionSource::poll() {
-  message_.reset(rd_kafka_consume_queue(queue_.get(), 0));
-  if (!message_) return std::optional<LogRecord>();
-  if (message_->err != RD_KAFKA_RESP_ERR_NO_ERROR) return on_error();
+  if (position_->state() == Position::State::kLost) return lose(position_->why_lost());
+  while (true) {
+    message_.reset(rd_kafka_consume_queue(queue_.get(), 0));
+    if (!message_) return std::optional<LogRecord>();
+    if (message_->err != RD_KAFKA_RESP_ERR_NO_ERROR) return on_error();
+    if (message_->offset >= position_->next().value) return std::optional(take());
+    BLOOMRING_TRY(compare_again());
+  }
+}
+
+LogRecord PartitionSource::take() {
   end_seen_at_ = -1;
-  return std::optional(to_record(*message_));
+  last_ = seen();
+  position_->returned(last_->offset);
+  return to_record(*message_);
+}
+
+PartitionSource::Seen PartitionSource::seen() const {
+  return {Offset(message_->offset), to_record(*message_).log_time_ms, message_->key_len, message_->len};
+}
+
+Status PartitionSource::compare_again() {
+  const Seen again = seen();
+  if (!last_ || again.offset != last_->offset || again == *last_) return {};
+  return lose(to_string(at()) + ": offset " + std::to_string(again.offset.value) +
+              " holds another record than the one that was read there before: the topic was cut or made anew, and the "
+              "records that were in it are lost");
+}
+
+Status PartitionSource::lose(const std::string& why) {
+  lost_position_ = true;
+  return fatal(why);
 }
 
 Result<std::optional<LogRecord>> PartitionSource::on_error() {
-  const std::string what = to_string(at_) + ": " + rd_kafka_message_errstr(message_.get());
+  const std::string what = to_string(at()) + ": " + rd_kafka_message_errstr(message_.get());
   switch (message_->err) {
-    case RD_KAFKA_RESP_ERR__PARTITION_EOF: end_seen_at_ = message_->offset; return std::optional<LogRecord>();
-    case RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET: return lose_position();
+    case RD_KAFKA_RESP_ERR__PARTITION_EOF: see_end(); return std::optional<LogRecord>();
+    case RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET: doubt(); return std::optional<LogRecord>();
     case RD_KAFKA_RESP_ERR__BAD_MSG:
     case RD_KAFKA_RESP_ERR__BAD_COMPRESSION: return corrupt(what);
     case RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC:
@@ -67,20 +91,16 @@ Result<std::optional<LogRecord>> PartitionSource::on_error() {
   }
 }
 
-Status PartitionSource::lose_position() {
-  lost_position_ = true;
-  const int64_t offset = message_->offset;
-  const std::string what = to_string(at_) + ": the log no longer has offset " + std::to_string(offset);
-  const auto facts = query_facts(host_.client, host_.bootstrap, std::span(&at_, 1), Ask::kLog, kLastWordsTimeoutMs);
-  if (!facts.ok()) return fatal(what + " (" + rd_kafka_message_errstr(message_.get()) + ")");
-  const auto [from, to] = std::pair(facts->front().log_start.value, facts->front().log_end.value);
-  const std::string holds = "; it holds [" + std::to_string(from) + ", " + std::to_string(to) + ")";
-  if (offset < from) {
-    return fatal(what + holds + ": retention has removed " + std::to_string(from - offset) +
-                 " records before they were read");
-  }
-  return fatal(what + holds + ": the topic was cut or made anew, and " + std::to_string(offset - to) +
-               " records or more are lost");
+void PartitionSource::see_end() {
+  end_seen_at_ = message_->offset;
+  if (end_seen_at_ >= position_->next().value) position_->confirm();
+}
+
+void PartitionSource::doubt() {
+  end_seen_at_ = -1;
+  spdlog::warn("kafka: {}: offset {}: {}; asks where the log begins and ends", to_string(at()), position_->next().value,
+               rd_kafka_message_errstr(message_.get()));
+  position_->doubt();
 }
 
 bool PartitionSource::at_end() const { return end_seen_at_ >= 0 && log_end().value <= end_seen_at_; }
@@ -88,18 +108,18 @@ bool PartitionSource::at_end() const { return end_seen_at_ >= 0 && log_end().val
 // librdkafka takes it from each fetch.
 Offset PartitionSource::log_start() const {
   int64_t low = -1, high = -1;
-  rd_kafka_get_watermark_offsets(host_.client, at_.topic.c_str(), at_.partition.value, &low, &high);
+  rd_kafka_get_watermark_offsets(host_.client, at().topic.c_str(), at().partition.value, &low, &high);
   return Offset(low >= 0 ? low : -1);
 }
 
 Offset PartitionSource::log_end() const {
   int64_t low = -1, high = -1;
-  rd_kafka_get_watermark_offsets(host_.client, at_.topic.c_str(), at_.partition.value, &low, &high);
+  rd_kafka_get_watermark_offsets(host_.client, at().topic.c_str(), at().partition.value, &low, &high);
   return high >= 0 ? Offset(high) : first_log_end_;
 }
 
 void PartitionSource::commit(Offset next) {
-  if (host_.commits != nullptr) host_.commits->record(at_, next);
+  if (host_.commits != nullptr) host_.commits->record(at(), next);
 }
 
 }  // namespace bloomring::kafka

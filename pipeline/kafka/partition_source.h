@@ -2,6 +2,8 @@
 //
 // The queue is cut loose from the consumer's main queue when the source is made, which has to be before the partition
 // is assigned. Backpressure is not reading: librdkafka stops fetching once the queue is at its bound.
+// When a broker says that its log does not have the position, nothing comes until the consumer's Placement has decided:
+// it is lost, or what follows is read from one record before it on.
 // Threading: as Source; made and destroyed while the client lives (the client's owner counts them).
 #pragma once
 
@@ -12,6 +14,7 @@
 #include "pipeline/io.h"
 #include "pipeline/kafka/handle.h"
 #include "pipeline/kafka/partition.h"
+#include "pipeline/kafka/placement.h"
 
 namespace bloomring::kafka {
 
@@ -20,7 +23,6 @@ class CommitBoard;
 // What a source leans on; owned by the consumer.
 struct SourceHost {
   rd_kafka_t* client = nullptr;
-  std::string bootstrap;
   CommitBoard* commits = nullptr;  // None outside a group.
   std::atomic<int> live_sources{0};
 };
@@ -28,7 +30,7 @@ struct SourceHost {
 class PartitionSource final : public Source {
  public:
   // `log_end` as last heard, or -1.
-  PartitionSource(SourceHost& host, TopicPartition at, Offset log_end);
+  PartitionSource(SourceHost& host, std::shared_ptr<Position> position, Offset log_end);
   ~PartitionSource() override;
 
   Result<std::optional<LogRecord>> poll() override;
@@ -39,14 +41,29 @@ class PartitionSource final : public Source {
   void commit(Offset next) override;
 
  private:
+  // What tells a record from another one at its offset.
+  struct Seen {
+    Offset offset;
+    int64_t log_time_ms;
+    size_t key_size, value_size;
+    bool operator==(const Seen&) const = default;
+  };
+  const TopicPartition& at() const { return position_->at(); }
   Result<std::optional<LogRecord>> on_error();
-  Status lose_position();
+  LogRecord take();
+  void see_end();
+  void doubt();
+  // A record that was returned before: the same one, unless this is another log.
+  Status compare_again();
+  Status lose(const std::string& why);
+  Seen seen() const;
 
   SourceHost& host_;
-  const TopicPartition at_;
+  const std::shared_ptr<Position> position_;
   const Offset first_log_end_;
   QueueHandle queue_;
   MessageHandle message_;  // What the last record's views point into.
+  std::optional<Seen> last_;
   bool lost_position_ = false;
   int64_t end_seen_at_ = -1;  // Offset at which the broker had nothing more, while nothing came since; else -1.
 };

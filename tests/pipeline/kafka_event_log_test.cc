@@ -42,7 +42,8 @@ TEST_CASE("event log: what is durable stands in the partition of its user, in or
   REQUIRE(eventually([&] { return heard.ok == 1; }));
   CHECK(log->in_flight() == 0);
 
-  const auto consumer = must(kafka::AssignedConsumer::create(broker->settings(), 1));
+  const SystemClock clock;
+  const auto consumer = must(kafka::AssignedConsumer::create(broker->settings(), 1, clock));
   const std::vector<kafka::AssignedConsumer::Start> starts = {{{"user-events", kUsersPartition}, Offset(0)}};
   const auto sources = must(consumer->assign(starts));
   std::optional<LogRecord> record;

@@ -7,12 +7,14 @@
 namespace bloomring::kafka::testing {
 namespace {
 
+const SystemClock kClock;
+
 struct Reader {
   std::unique_ptr<AssignedConsumer> consumer;
   std::vector<std::unique_ptr<Source>> sources;
 
-  Reader(const EmbeddedBroker& broker, const std::vector<AssignedConsumer::Start>& starts)
-      : consumer(must(AssignedConsumer::create(broker.settings(), starts.size()))),
+  Reader(const EmbeddedBroker& broker, const std::vector<AssignedConsumer::Start>& starts, const Clock& clock = kClock)
+      : consumer(must(AssignedConsumer::create(broker.settings(), starts.size(), clock))),
         sources(must(consumer->assign(starts))) {}
 };
 
@@ -25,7 +27,7 @@ TEST_CASE("assigned consumer: facts are the log's start and end, for several par
   const auto broker = broker_with({{"in", 2}});
   const auto producer = must(Producer::create(broker->settings()));
   write_numbers(*producer, "in", 1, 0, 7);
-  const auto consumer = must(AssignedConsumer::create(broker->settings(), 2));
+  const auto consumer = must(AssignedConsumer::create(broker->settings(), 2, kClock));
   const auto facts = must(consumer->facts(std::vector{kIn1, kIn0}));
   REQUIRE(facts.size() == 2);
   CHECK(facts[0].log_start == Offset(0));
@@ -38,7 +40,7 @@ TEST_CASE("assigned consumer: the ends of logs are the brokers' word; without br
   const auto broker = broker_with({{"in", 2}});
   const auto producer = must(Producer::create(broker->settings()));
   write_numbers(*producer, "in", 1, 0, 7);
-  const auto consumer = must(AssignedConsumer::create(broker->settings(), 2));
+  const auto consumer = must(AssignedConsumer::create(broker->settings(), 2, kClock));
   CHECK(must(consumer->log_ends(std::vector{kIn1, kIn0}, 5000)) == std::vector{Offset(7), Offset(0)});
   broker->set_down(true);
   CHECK(consumer->log_ends(std::vector{kIn1, kIn0}, 500).code() == Code::kRetry);
@@ -48,7 +50,7 @@ TEST_CASE("assigned consumer: the log's ends are told again when their leader is
   const auto broker = must(EmbeddedBroker::create(2));
   must(broker->create_topic("in", 1));
   broker->move_leader("in", 0, 1);
-  const auto consumer = must(AssignedConsumer::create(broker->settings(), 1));
+  const auto consumer = must(AssignedConsumer::create(broker->settings(), 1, kClock));
   REQUIRE(must(consumer->log_ends(std::vector{kIn0}, 5000)) == std::vector{Offset(0)});
   broker->set_down(true);
   broker->move_leader("in", 0, 2);
@@ -59,7 +61,7 @@ TEST_CASE("assigned consumer: the log's ends are told again when their leader is
 // partition for one that does not exist, and does not ask again by itself.
 TEST_CASE("assigned consumer: the log's ends are told again when no broker led their partition for a while") {
   const auto broker = broker_with({{"in", 1}});
-  const auto consumer = must(AssignedConsumer::create(broker->settings(), 1));
+  const auto consumer = must(AssignedConsumer::create(broker->settings(), 1, kClock));
   REQUIRE(must(consumer->log_ends(std::vector{kIn0}, 5000)) == std::vector{Offset(0)});
   broker->move_leader("in", 0, -1);
   REQUIRE(eventually([&] { return consumer->log_ends(std::vector{kIn0}, 500).code() == Code::kInvalid; }));
@@ -112,13 +114,46 @@ TEST_CASE("source: an empty partition is at its end") {
   CHECK(reader.sources[0]->log_end() == Offset(0));
 }
 
-TEST_CASE("source: a position that the log does not have is kFatal with the position and the log's bounds") {
+// As a broker answers that stood still and takes itself for the leader: its log ends before what was read elsewhere.
+TEST_CASE("source: a position beyond the log's end is waited for, and read on from without gap or duplicate") {
+  const auto broker = broker_with({{"in", 2}});
+  const auto producer = must(Producer::create(broker->settings()));
+  write_numbers(*producer, "in", 0, 0, 10);
+  write_numbers(*producer, "in", 1, 0, 100);
+  ManualClock clock(0);
+  const Reader reader(*broker, {{kIn0, Offset(12)}, {kIn1, kLogStart}}, clock);
+  Read zero, one;
+  const auto read_both = [&] {
+    clock.advance_ms(1);
+    must(reader.consumer->poll(1));
+    read_some(*reader.sources[0], zero);
+    read_some(*reader.sources[1], one);
+  };
+  REQUIRE(eventually([&] { return read_both(), one.offsets.size() == 100; }));
+  CHECK(zero.offsets.empty());
+  write_numbers(*producer, "in", 0, 10, 5);
+  write_numbers(*producer, "in", 1, 100, 100);
+  REQUIRE(eventually([&] { return read_both(), zero.offsets.size() == 3 && reader.sources[0]->at_end(); }));
+  write_numbers(*producer, "in", 1, 200, 100);
+  REQUIRE(eventually([&] { return read_both(), one.offsets.size() >= 300 && reader.sources[1]->at_end(); }));
+  CHECK(zero.offsets == numbers(3, 12));
+  CHECK(one.offsets == numbers(300));
+}
+
+TEST_CASE("source: a position beyond the log's end for 30 s is kFatal with the position and the log's bounds") {
   const auto broker = broker_with({{"in", 1}});
   const auto producer = must(Producer::create(broker->settings()));
   write_numbers(*producer, "in", 0, 0, 10);
-  const Reader reader(*broker, {{kIn0, Offset(1000)}});
+  ManualClock clock(0);
+  const Reader reader(*broker, {{kIn0, Offset(1000)}}, clock);
   Status status;
-  REQUIRE(eventually([&] { return !(status = reader.sources[0]->poll().status()).ok(); }));
+  REQUIRE(eventually([&] {
+    clock.advance_ms(500);
+    must(reader.consumer->poll(1));
+    return !(status = reader.sources[0]->poll().status()).ok();
+  }));
+  CHECK(clock.now_ms() > 30'000);
+  CHECK(reader.sources[0]->lost_position());
   CHECK(status.code() == Code::kFatal);
   CHECK_THAT(status.message(), Catch::Contains("in[0]") && Catch::Contains("1000") && Catch::Contains("[0, 10)"));
 }
@@ -127,8 +162,7 @@ TEST_CASE("source: keys, values and times are the record's own") {
   const auto broker = broker_with({{"in", 1}});
   const auto producer = must(Producer::create(broker->settings()));
   const auto sink = producer->make_sink();
-  const SystemClock clock;
-  const int64_t before_ms = clock.now_ms();
+  const int64_t before_ms = kClock.now_ms();
   OutRecord out = record("in", 0, std::string("a\0b", 3));
   out.key = "the key";
   must(sink->send(out, 1));
@@ -138,7 +172,7 @@ TEST_CASE("source: keys, values and times are the record's own") {
   CHECK(read->key == "the key");
   CHECK(read->value == std::string_view("a\0b", 3));
   CHECK(read->log_time_ms >= before_ms);
-  CHECK(read->log_time_ms <= clock.now_ms());
+  CHECK(read->log_time_ms <= kClock.now_ms());
 }
 
 TEST_CASE("source: waits for a broker that is down and goes on when it is back") {

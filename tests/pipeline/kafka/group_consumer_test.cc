@@ -138,6 +138,22 @@ TEST_CASE("group consumer: waits with its partitions until the brokers answer") 
   expect_no_gap(member);
 }
 
+TEST_CASE("group consumer: a position beyond the log's end is waited for, and read on from without gap or duplicate") {
+  const auto broker = broker_with({{"in", 2}});
+  const auto producer = must(Producer::create(broker->settings()));
+  write_numbers(*producer, "in", 0, 0, 10);
+  write_numbers(*producer, "in", 1, 0, 20);
+  Member member(in_group(*broker), {"in"}, [](const PartitionFacts&) { return Offset(12); });
+  REQUIRE(member.run_until([&] { return records_read(member) == 8; }));
+  CHECK(member.history[0].read.offsets.empty());
+  write_numbers(*producer, "in", 0, 10, 5);
+  write_numbers(*producer, "in", 1, 20, 20);
+  REQUIRE(member.run_until([&] { return records_read(member) >= 3 + 28 && member.all_at_end(); }));
+  CHECK(records_read(member) == 3 + 28);
+  CHECK(member.history.size() == 2);
+  expect_no_gap(member);
+}
+
 TEST_CASE("group consumer: a member that leaves hands its partitions on") {
   const auto broker = broker_with({{"in", 2}});
   const auto producer = must(Producer::create(broker->settings()));

@@ -10,9 +10,13 @@
 #include "pipeline/kafka/client.h"
 #include "pipeline/kafka/group_consumer.h"
 #include "pipeline/kafka/lookup.h"
+#include "pipeline/kafka/partition_source.h"
+#include "pipeline/kafka/placement.h"
 
 namespace bloomring::kafka::testing {
 namespace {
+
+const SystemClock kClock;
 
 ClientSettings real_broker(const std::string& group = "", const std::string& instance_id = "") {
   const char* bootstrap = std::getenv("BLOOMRING_TEST_BOOTSTRAP");
@@ -39,6 +43,17 @@ void delete_before(const TopicPartition& at, Offset first_kept) {
   rd_kafka_DeleteRecords_t* request = rd_kafka_DeleteRecords_new(list.get());
   rd_kafka_DeleteRecords(client.get(), &request, 1, nullptr, answers.get());
   rd_kafka_DeleteRecords_destroy(request);
+  const EventHandle answer(rd_kafka_queue_poll(answers.get(), 14000));
+  REQUIRE(answer);
+  REQUIRE(rd_kafka_event_error(answer.get()) == RD_KAFKA_RESP_ERR_NO_ERROR);
+}
+
+void delete_topic(const std::string& name) {
+  const ClientHandle client = must(make_client(must(producer_conf(real_broker())), RD_KAFKA_PRODUCER));
+  const QueueHandle answers(rd_kafka_queue_new(client.get()));
+  rd_kafka_DeleteTopic_t* request = rd_kafka_DeleteTopic_new(name.c_str());
+  rd_kafka_DeleteTopics(client.get(), &request, 1, nullptr, answers.get());
+  rd_kafka_DeleteTopic_destroy(request);
   const EventHandle answer(rd_kafka_queue_poll(answers.get(), 14000));
   REQUIRE(answer);
   REQUIRE(rd_kafka_event_error(answer.get()) == RD_KAFKA_RESP_ERR_NO_ERROR);
@@ -71,13 +86,12 @@ TEST_CASE("real broker: a static member that restarts gets its partitions back a
 TEST_CASE("real broker: an offset is found by the time in the log") {
   make_topic("times", 2, {{"message.timestamp.type", "LogAppendTime"}});
   const auto producer = must(Producer::create(real_broker()));
-  const SystemClock clock;
   write_numbers(*producer, "times", 0, 0, 10);
-  const int64_t written_ms = clock.now_ms();
-  REQUIRE(eventually([&] { return clock.now_ms() > written_ms + 10; }));
-  const int64_t between_ms = clock.now_ms();
+  const int64_t written_ms = kClock.now_ms();
+  REQUIRE(eventually([&] { return kClock.now_ms() > written_ms + 10; }));
+  const int64_t between_ms = kClock.now_ms();
   write_numbers(*producer, "times", 0, 10, 5);
-  const auto consumer = must(AssignedConsumer::create(real_broker(), 2));
+  const auto consumer = must(AssignedConsumer::create(real_broker(), 2, kClock));
   const std::vector<TopicPartition> both = {{"times", PartitionId(0)}, {"times", PartitionId(1)}};
   const auto at = [&](int64_t time_ms) { return must(consumer->offsets_at(both, time_ms)); };
   CHECK(at(written_ms - 3'600'000)[0] == Offset(0));
@@ -150,23 +164,61 @@ TEST_CASE("real broker: a position that retention has passed is kFatal with the 
   REQUIRE(eventually([&] { return producer->verify_topic("trimmed", 1).ok(); }));
   write_numbers(*producer, "trimmed", 0, 0, 10);
   delete_before(at, Offset(6));
-  const auto reader = must(AssignedConsumer::create(real_broker(), 1));
+  const auto reader = must(AssignedConsumer::create(real_broker(), 1, kClock));
   const auto facts = must(reader->facts(std::span(&at, 1)));
   CHECK(facts[0].log_start == Offset(6));
   CHECK(facts[0].log_end == Offset(10));
   Status status;
   {
     const auto sources = must(reader->assign(std::vector{AssignedConsumer::Start{at, Offset(2)}}));
-    REQUIRE(eventually([&] { return !(status = sources[0]->poll().status()).ok(); }));
+    REQUIRE(eventually([&] { return must(reader->poll(1)), !(status = sources[0]->poll().status()).ok(); }));
   }
   CHECK(status.code() == Code::kFatal);
   CHECK_THAT(status.message(),
              Catch::Contains("trimmed[0]") && Catch::Contains("offset 2") && Catch::Contains("[6, 10)"));
-  const auto again = must(AssignedConsumer::create(real_broker(), 1));
+  const auto again = must(AssignedConsumer::create(real_broker(), 1, kClock));
   const auto sources = must(again->assign(std::vector{AssignedConsumer::Start{at, kLogStart}}));
   Read read;
   REQUIRE(eventually([&] { return read_some(*sources[0], read), sources[0]->at_end(); }));
   CHECK(read.offsets == numbers(4, 6));
+}
+
+// The new topic is shorter than what was read when its end is asked for, and longer a moment later: no offset tells.
+TEST_CASE("real broker: a topic that was made anew and grows past the position is told by the record before it") {
+  make_topic("anew", 1);
+  const TopicPartition at{"anew", PartitionId(0)};
+  const auto write = [](int first, int count) {
+    const auto producer = must(Producer::create(real_broker()));
+    REQUIRE(eventually([&] { return producer->verify_topic("anew", 1).ok(); }));
+    write_numbers(*producer, "anew", 0, first, count);
+  };
+  write(0, 10);
+  const ClientHandle client = must(make_client(must(consumer_conf(real_broker("anew"), 1)), RD_KAFKA_CONSUMER));
+  SourceHost host{.client = client.get()};
+  const auto position = std::make_shared<Position>(at);
+  Placement placement(client.get(), real_broker().bootstrap);
+  placement.add(position, kLogStart);
+  auto source = std::make_unique<PartitionSource>(host, position, Offset(-1));
+  must(placement.assign());
+  Read read;
+  REQUIRE(eventually([&] { return read_some(*source, read), read.offsets.size() == 10; }));
+
+  delete_topic("anew");
+  make_topic("anew", 1);
+  write(100, 3);
+  REQUIRE(eventually([&] { return !must(source->poll()) && position->state() == Position::State::kDoubted; }));
+  write(200, 20);
+  ManualClock clock(0);
+  Status status;
+  REQUIRE(eventually([&] {
+    clock.advance_ms(1);
+    must(placement.serve(clock.steady_ns()));
+    return !(status = source->poll().status()).ok();
+  }));
+  CHECK_THAT(status.message(), Catch::Contains("anew[0]: offset 9 holds another record"));
+  CHECK(source->lost_position());
+  source.reset();
+  placement.clear();
 }
 
 TEST_CASE("real broker: a record that the topic refuses makes its sink kFatal") {

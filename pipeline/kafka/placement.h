@@ -1,0 +1,98 @@
+// Internal to pipeline/kafka: where a consumer reads its partitions, and what becomes of a position that a broker says
+// is not in its log.
+//
+// Such a position may be lost: retention passed it, or the topic was cut or made anew. Or it may not: a broker that
+// stood still and goes on answers with its older log for as long as it takes itself for the leader (librdkafka 2.0.2
+// names no leader epoch, by which it would know). So the leaders are learned anew and asked for the ends of the log:
+//
+//   the position is below its start   lost
+//   the position is in it             all partitions are assigned anew, each where it is
+//   the position is beyond its end    asked again, and lost when that stays so for 30 s
+//   nobody answers                    asked again
+//
+// All partitions, because librdkafka fetches one that had such an error again only after another assignment, and in a
+// group with eager assignment there is only that of all.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "pipeline/kafka/handle.h"
+#include "pipeline/kafka/partition.h"
+
+namespace bloomring::kafka {
+
+// One partition's position, shared by its source and its consumer's Placement, on a thread each.
+class Position {
+ public:
+  enum class State : uint8_t {
+    kSound,    // The log has it.
+    kDoubted,  // A broker says that its log does not have it. Nothing is fetched.
+    kPlaced,   // Assigned anew; nothing was heard since.
+    kLost,     // For good.
+  };
+
+  explicit Position(TopicPartition at) : at_(std::move(at)) {}
+  const TopicPartition& at() const { return at_; }
+
+  // The first offset that the source has not returned; kLogStart when it begins there and has returned nothing.
+  Offset next() const { return Offset(next_.load(std::memory_order_acquire)); }
+  State state() const { return state_.load(std::memory_order_acquire); }
+
+  // By its source: it has returned the record at `offset`; the log has the position; a broker says that it has not.
+  void returned(Offset offset);
+  void confirm();
+  void doubt() { state_.store(State::kDoubted, std::memory_order_release); }
+  // Once it is lost.
+  const std::string& why_lost() const { return why_lost_; }
+
+ private:
+  friend class Placement;
+  void begin(Offset next) { next_.store(next.value, std::memory_order_release); }
+  void placed() { state_.store(State::kPlaced, std::memory_order_release); }
+  void lose(std::string why);
+
+  const TopicPartition at_;
+  std::atomic<int64_t> next_{kLogStart.value};
+  std::atomic<State> state_{State::kSound};
+  std::string why_lost_;  // Written before kLost is.
+};
+
+// The positions of one consumer. Of its thread.
+class Placement {
+ public:
+  // `client` is destroyed after its last use here.
+  Placement(rd_kafka_t* client, std::string bootstrap) : client_(client), bootstrap_(std::move(bootstrap)) {}
+
+  // Another partition for the next `assign`, to be read from `start` on: an offset or kLogStart.
+  void add(std::shared_ptr<Position> position, Offset start);
+  // Reads all partitions, each from its position on. kFatal when librdkafka refuses.
+  Status assign();
+  // Reads none.
+  void clear();
+
+  // Looks at the positions in doubt; to be called often, asks at most five times a second. With any, it waits for
+  // brokers for at most 3 s. Fails as `assign` does.
+  Status serve(int64_t steady_ns);
+
+ private:
+  struct Held {
+    std::shared_ptr<Position> position;
+    std::optional<Offset> resume;            // Where the next assignment reads on, if not at its position.
+    std::optional<int64_t> beyond_since_ns;  // Since when the log is said to end before it.
+  };
+  std::vector<Held*> doubted();
+  void judge(Held& held, const PartitionFacts& log, int64_t steady_ns);
+
+  rd_kafka_t* const client_;
+  const std::string bootstrap_;
+  std::vector<Held> held_;
+  int64_t ask_at_ns_ = 0;
+};
+
+}  // namespace bloomring::kafka
