@@ -68,6 +68,8 @@ constexpr const MetricDecl* kAll[] = {
     &kServedBytes,
     &kBuildInfo,
     &kLogMessages,
+    &kMemoryPart,
+    &kStateMemory,
     &kProcessCpu,
     &kProcessResident,
     &kProcessVirtual,

@@ -266,6 +266,13 @@ inline constexpr MetricDecl kLogMessages{"bloomring_log_messages_total",
                                          MetricType::kCounter,
                                          "Log lines by level, written or not.",
                                          {{{"level", "debug|info|warning|error"}}}};
+inline constexpr MetricDecl kMemoryPart{"bloomring_memory_part_bytes",
+                                        MetricType::kGauge,
+                                        "What each part of the process is given of memory.limit.",
+                                        {{{"part", ""}}}};
+inline constexpr MetricDecl kStateMemory{
+    "bloomring_state_memory_bytes", MetricType::kGauge,
+    "Memory that the embedded stores take for blocks, indexes and write buffers; their part is called stores."};
 inline constexpr MetricDecl kProcessCpu{"process_cpu_seconds_total", MetricType::kCounter,
                                         "User and system CPU time of the process in seconds."};
 inline constexpr MetricDecl kProcessResident{"process_resident_memory_bytes", MetricType::kGauge,

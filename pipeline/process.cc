@@ -51,6 +51,7 @@ Status Process::open() {
   BLOOMRING_TRY_ASSIGN(producer_, kafka::Producer::create(kafka_));
   BLOOMRING_TRY(verify_topics());
   BLOOMRING_TRY(open_store());
+  registration_ = metrics_.on_scrape([this](Scrape& scrape) { write_memory(scrape); });
   BLOOMRING_TRY_ASSIGN(admin_, AdminServer::start(settings_.admin.listen, admin_pages(metrics_, health_), actions_));
   return start_stages();
 }
@@ -97,6 +98,13 @@ Status Process::open_store() {
     if (!refreshed.ok()) metrics_.counter(metric::kStoreErrors, {"refresh"}).add();
   });
   return {};
+}
+
+void Process::write_memory(Scrape& scrape) const {
+  for (const MemoryPart& part : plan_->parts()) {
+    scrape.write(metric::kMemoryPart, {part.name}, static_cast<double>(part.bytes));
+  }
+  scrape.write(metric::kStateMemory, {}, static_cast<double>(memory_->cache_used_bytes()));
 }
 
 AdminPage Process::back_up_store(EmbeddedFilterStore& store) {

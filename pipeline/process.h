@@ -66,6 +66,7 @@ class Process {
   Status verify_topics();
   Status start_stages();
   void fail(std::string_view stage, const Status& status);
+  void write_memory(Scrape& scrape) const;
 
   const Settings settings_;
   const Clock& clock_;
@@ -89,6 +90,7 @@ class Process {
   std::unique_ptr<MergeStage> merge_;
   std::unique_ptr<WindowStage> window_;
   std::unique_ptr<IngestStage> ingest_;
+  Metrics::Registration registration_;
   std::unique_ptr<AdminServer> admin_;
 };
 

@@ -15,6 +15,7 @@ WARM_UP_ROUNDS = 4
 GROWTH_MIB_MAX = 8
 FLOODS_MAX = 3  # On a busy machine more are open at once than in the warm-up, once; what leaks grows each time.
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\x00\x00\x00\x04\x00\x00\x00\x00\x00"  # with an empty SETTINGS frame
+LIMIT_BYTES = 512 << 20
 REFUSED = {"invalid", "unavailable", "overload", "deadline", "strict"}
 
 
@@ -40,7 +41,9 @@ class Calls(law.LawCase):
         folder = processes.temp_folder("calls")
         path = folder.__enter__()
         self.addCleanup(folder.__exit__, None, None, None)
-        dev = processes.Process("dev", [plays.binary(), "dev", "--data", path / "data"], path)
+        dev = processes.Process(
+            "dev", [plays.binary(), "dev", "--data", path / "data", "--set", f"memory.limit={LIMIT_BYTES}"], path
+        )
         self.addCleanup(dev.end)
         dev.start()
         return dev, dev.ready_line(60)
@@ -74,6 +77,20 @@ class Calls(law.LawCase):
         )
         self.assertGreater(used, 0)
         self.assertGreater(bound, used)
+
+    def test_memory(self):
+        """metrics: the parts of memory add up to the limit, and the stores take no more than theirs"""
+        _, ready = self.start()
+        found = processes.metrics(ready["admin"])
+        parts = {
+            dict(labels)["part"]: number
+            for (series, labels), number in found.items()
+            if series == "bloomring_memory_part_bytes"
+        }
+        self.assertEqual(sum(parts.values()), LIMIT_BYTES, parts)
+        (taken,) = processes.values(found, "bloomring_state_memory_bytes")
+        self.assertGreater(taken, 0)
+        self.assertLess(taken, parts["stores"])
 
     def test_connections(self):
         """connections: 10,000 of them opened and dropped leave memory flat and the service answering"""

@@ -100,6 +100,7 @@ class Soak:
         )
         self.samples = []
         self.recent = []
+        self.state = []
         self._admin = None
 
     def say(self, what):
@@ -165,11 +166,13 @@ class Soak:
             if time.monotonic() >= next_line:
                 next_line += 60
                 self.recent.append(self.total("bloomring_recent_bytes"))
+                self.state.append(self.total("bloomring_state_memory_bytes"))
                 self.say(
                     f"{time.monotonic() - self._began:6.0f} s  {self.samples[-1] >> 20} MiB now, {max(self.samples) >> 20} MiB "
                     f"at most of {self.limit >> 20}; {self.total('bloomring_ingest_records_total') / 1e6:.1f} million plays read, "
                     f"{self.total('bloomring_merged_plays_total') / 1e6:.1f} merged, recent plays "
-                    f"{int(self.recent[-1]) >> 20} MiB"
+                    f"{int(self.recent[-1]) >> 20} MiB, stores {int(self.state[-1]) >> 20} MiB, "
+                    f"filter cache {int(self.total('bloomring_filter_cache_bytes')) >> 20} MiB"
                 )
             return time.monotonic() >= end
 
@@ -206,6 +209,8 @@ class Soak:
             "resident_max_of_limit": ordered[-1] / self.limit,
             "recent_plays_max_bytes": max(self.recent),
             "recent_plays_part_bytes": plan["parts"]["recent plays"],
+            "stores_max_bytes": max(self.state),
+            "stores_part_bytes": plan["parts"]["stores"],
             "plays_sent": sent,
             "plays_read_a_second": read / seconds,
             "answers": answers,
