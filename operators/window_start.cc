@@ -27,16 +27,16 @@ Result<WindowStart> resume(const WindowState& local, const WindowStartFacts& fac
                      "continues at its applied offset " + text(local.applied) + gap};
 }
 
-// The log ends before an offset that was there once.
+// The log ends before an offset that was there once; or a broker that stood still answers with its older log.
 Status cut(const WindowStartFacts& facts, Offset merged) {
   if (merged > facts.log_end) {
-    return fatal("the filter store says that user-events is merged below offset " + text(merged) +
+    return retry("the filter store says that user-events is merged below offset " + text(merged) +
                  ", but the log ends at " + text(facts.log_end) +
                  ": the topic was made anew or cut. Use the topic that the store was filled from; or, to "
                  "keep the filters and go on with the new one, stop everything and run `bloomring store new-log`");
   }
   if (facts.local && facts.local->applied > facts.log_end && !facts.accept_lost_events) {
-    return fatal("records of user-events up to offset " + text(facts.local->applied) +
+    return retry("records of user-events up to offset " + text(facts.local->applied) +
                  " were read once, but the log ends at " + text(facts.log_end) +
                  ": the topic was cut or made anew, and " +
                  std::to_string(facts.local->applied.value - facts.log_end.value) +

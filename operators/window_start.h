@@ -41,7 +41,8 @@ struct WindowStart {
   std::string reason;    // One sentence for the log.
 };
 
-// kFatal with the numbers and the way out where the table says refuse.
+// kFatal with the numbers and the way out where the table says refuse; kRetry, with the same, where the log seems to
+// end too early: a broker that stood still and goes on may say so of its older log for a moment.
 Result<WindowStart> decide_window_start(const WindowStartFacts& facts);
 
 // True when local state and watermark together account for every event below the applied offset: what is not held

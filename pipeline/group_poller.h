@@ -3,7 +3,8 @@
 // Fenced: a member that is told that another one has its instance id joins once more, as a new member with the same id.
 // A coordinator that stood still and went on gives out member ids that its successor has never heard of, and then every
 // static member looks like a second one of itself. If it is fenced again within kFencedAgainMs there are really two,
-// and the later one to come stays: the poller fails with kFenced.
+// and the later one to come stays: the poller fails with kFenced. Two whose joins each take longer than that, because
+// brokers are away, take turns until brokers are quick again.
 //
 // Stood still: while partitions are held each step renews the lease. One that had run out means that the process did
 // not run for so long that others may have the partitions: they are given up as lost, and the member joins anew.

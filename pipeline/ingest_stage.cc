@@ -78,8 +78,8 @@ Result<Offset> IngestStage::on_assign(const kafka::TopicPartition& at, const kaf
                  ": retention is too short. To go on without them, set the group's offset by hand "
                  "(kafka-consumer-groups --reset-offsets)");
   }
-  if (start > facts.log_end) {
-    return fatal(kafka::to_string(at) + ": the group's offset " + std::to_string(start.value) +
+  if (start > facts.log_end) {  // Or a broker that stood still answers with its older log.
+    return retry(kafka::to_string(at) + ": the group's offset " + std::to_string(start.value) +
                  " lies beyond the log's end " + std::to_string(facts.log_end.value) +
                  ": the topic was made anew. Set the group's offset by hand");
   }

@@ -32,7 +32,7 @@ class Source {
  public:
   virtual ~Source() = default;
   // The next record, or nothing when none is at hand. Never blocks. kFatal when the log does not have the position any
-  // more, with how many records are lost in the message; `lost_position` is then true.
+  // more, with how many records are lost in the message (`lost_position` is then true), or has other records there.
   virtual Result<std::optional<LogRecord>> poll() = 0;
   // True when every record that was in the partition when the log was last asked has been returned.
   virtual bool at_end() const = 0;

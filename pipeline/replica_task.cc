@@ -27,7 +27,12 @@ Result<bool> ReplicaTask::step(int64_t now_ms) {
   return worked;
 }
 
-void ReplicaTask::hear_log_end(Offset end, int64_t asked_at_ms) { end_ = LogEnd{end, asked_at_ms}; }
+// A log does not shrink: an end below one that was heard, or below what had been read by then, is of a broker that
+// answers with its older log.
+void ReplicaTask::hear_log_end(Offset end, int64_t asked_at_ms) {
+  if (end >= end_least_) end_ = LogEnd{end, asked_at_ms};
+  end_least_ = std::max({end_least_, end, next_});
+}
 
 void ReplicaTask::note_fresh() {
   if (!end_ || next_ < end_->offset) return;

@@ -76,6 +76,7 @@ class ReplicaTask final : public Task {
     int64_t asked_at_ms;
   };
   std::optional<LogEnd> end_;  // As heard last, until everything below is applied.
+  Offset end_least_{-1};       // What an answer that is not out of date is not below.
   int64_t watermark_due_ms_ = 0;
   MergedWatermark watermark_;  // As last read.
   ReplicaStats stats_;

@@ -50,7 +50,7 @@ class AssignedConsumer {
   Result<std::vector<std::unique_ptr<Source>>> assign(std::span<const Start> starts);
 
   // Serves the client's own errors, for which it waits `timeout_ms` at most (its messages go to the log), and positions
-  // in doubt, for which it may wait 3 s longer. kFatal: it cannot go on. A source's `commit` does nothing.
+  // in doubt, for which it may wait 1.6 s longer. kFatal: it cannot go on. A source's `commit` does nothing.
   Status poll(int timeout_ms);
 
  private:

@@ -19,8 +19,10 @@ namespace {
 
 // How long a revoked member waits for the result of its last commit. The group waits with it.
 constexpr int kLastCommitTimeoutMs = 3000;
-// How long brokers may say that they do not know, or do not show, what the group has assigned.
+// How long brokers may say that they do not know, or do not show, what the group has assigned; and how long a listener
+// may refuse what they say of it.
 constexpr int64_t kRefusedPatienceNs = 30'000'000'000;
+constexpr int64_t kHandOutIntervalNs = 1'000'000'000;
 // How long `leave` waits for each of: partitions revoked, leave request sent.
 constexpr int64_t kLeaveTimeoutNs = 10'000'000'000;
 
@@ -58,7 +60,10 @@ class GroupConsumer::Core {
   void assign_pending();
   // What the group has assigned exists, but brokers that have just come back may not know it: that passes.
   Status waits(const Status& refused);
+  bool refused_for_long();
   void hand_out(const TopicPartition& at, const PartitionFacts& facts);
+  // By the listener: one that it refuses for now is pending again.
+  void refuse(const TopicPartition& at, Status why);
   void fail(Status failure);
   bool member() const;
 
@@ -73,7 +78,8 @@ class GroupConsumer::Core {
   std::vector<TopicPartition> pending_;      // Assigned by the group, not yet handed out.
   std::vector<TopicPartition> held_;         // Handed out.
   Status failure_;                           // Of a callback; the next poll returns it.
-  std::optional<int64_t> refused_since_ns_;  // Since when the brokers say that they do not have what is pending.
+  std::optional<int64_t> refused_since_ns_;  // Since when brokers or listener refuse what is pending.
+  int64_t hand_out_at_ns_ = 0;
   bool abandoned_ = false;
   std::atomic<int64_t> held_count_{0};
   std::atomic<int64_t> rebalances_{0};
@@ -148,35 +154,52 @@ void GroupConsumer::Core::on_assigned(const rd_kafka_topic_partition_list_t& lis
 }
 
 void GroupConsumer::Core::assign_pending() {
-  if (pending_.empty()) return;
+  if (pending_.empty() || clock_.steady_ns() < hand_out_at_ns_) return;
   const auto facts = query_facts(client_.get(), settings_.bootstrap, pending_, Ask::kLogAndCommits, kLookupTimeoutMs);
   if (!facts.ok()) return fail(waits(facts.status()).with_context("group " + settings_.group + " waits to begin"));
-  refused_since_ns_.reset();
   const auto partitions = std::exchange(pending_, {});
+  const size_t held_before = held_.size();
   for (size_t i = 0; i < partitions.size(); ++i) hand_out(partitions[i], (*facts)[i]);
+  if (pending_.empty()) refused_since_ns_.reset();
   held_count_ = static_cast<int64_t>(held_.size());
+  if (held_before > 0 && held_.size() == held_before) return;
   if (Status assigned = placement_->assign(); !assigned.ok()) fail(std::move(assigned));
 }
 
 Status GroupConsumer::Core::waits(const Status& refused) {
   if (refused.code() != Code::kInvalid) return refused;
+  return refused_for_long() ? refused : retry(refused.message());
+}
+
+bool GroupConsumer::Core::refused_for_long() {
   const int64_t now_ns = clock_.steady_ns();
   if (!refused_since_ns_) refused_since_ns_ = now_ns;
-  return now_ns - *refused_since_ns_ < kRefusedPatienceNs ? retry(refused.message()) : refused;
+  return now_ns - *refused_since_ns_ >= kRefusedPatienceNs;
 }
 
 void GroupConsumer::Core::hand_out(const TopicPartition& at, const PartitionFacts& facts) {
   auto position = std::make_shared<Position>(at);
   auto start = listener_.on_assign(at, facts, std::make_unique<PartitionSource>(host_, position, facts.log_end));
-  if (!start.ok()) return fail(std::move(start).status().with_context("cannot start " + to_string(at)));
+  if (!start.ok()) return refuse(at, std::move(start).status().with_context("cannot start " + to_string(at)));
   placement_->add(std::move(position), *start);
   held_.push_back(at);
+}
+
+void GroupConsumer::Core::refuse(const TopicPartition& at, Status why) {
+  if (why.code() == Code::kRetry) {
+    hand_out_at_ns_ = clock_.steady_ns() + kHandOutIntervalNs;
+    pending_.push_back(at);
+    if (refused_for_long()) why = fatal(why.message());
+  }
+  fail(std::move(why));
 }
 
 // The owner stops first, its last commits go out second, the group hears last.
 void GroupConsumer::Core::take_back(bool lost) {
   spdlog::info("kafka: {} {} {} partitions", settings_.group, lost ? "has lost" : "gives back", held_.size());
   pending_.clear();
+  refused_since_ns_.reset();
+  hand_out_at_ns_ = 0;
   if (!held_.empty()) listener_.on_revoke(held_, lost);
   BLOOMRING_CHECK(host_.live_sources == 0, "on_revoke returned while a source is still there");
   if (!lost) committer_->flush(kLastCommitTimeoutMs);

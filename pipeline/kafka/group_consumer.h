@@ -35,7 +35,9 @@ class GroupListener {
  public:
   virtual ~GroupListener() = default;
   // The partition is ours. Returns the offset to start from, or kLogStart. The source may go to another thread at
-  // once. A failure leaves this partition unread and comes out of `poll`.
+  // once. A failure leaves this partition unread and comes out of `poll`. With kRetry the same partition is handed out
+  // again a second later, with what the brokers say then; it comes out of `poll`, as kFatal, when that has not helped
+  // for 30 s.
   virtual Result<Offset> on_assign(const TopicPartition& partition, const PartitionFacts& facts,
                                    std::unique_ptr<Source> source) = 0;
   // The partitions are no longer ours. Returns when nobody works on them and their sources are destroyed; commits
@@ -61,7 +63,7 @@ class GroupConsumer {
   ~GroupConsumer();
 
   // Serves the group for at most `timeout_ms` (longer while partitions are assigned: a few round trips, or up to 15 s
-  // when the broker does not answer; up to 3 s while a position is in doubt). To be called at least every
+  // when the broker does not answer; up to 1.6 s while a position is in doubt). To be called at least every
   // max.poll.interval.ms (5 minutes). kFenced: another member has taken this instance id. kFatal: it cannot go on. In
   // both cases everything has been revoked as lost. A failure of `on_assign` comes out as it is.
   Status poll(int timeout_ms);

@@ -41,7 +41,7 @@ PartitionSource::~PartitionSource() {
 }
 
 Result<std::optional<LogRecord>> PartitionSource::poll() {
-  if (position_->state() == Position::State::kLost) return lose(position_->why_lost());
+  if (lost_position()) return fatal(position_->why_lost());
   while (true) {
     message_.reset(rd_kafka_consume_queue(queue_.get(), 0));
     if (!message_) return std::optional<LogRecord>();
@@ -65,14 +65,9 @@ PartitionSource::Seen PartitionSource::seen() const {
 Status PartitionSource::compare_again() {
   const Seen again = seen();
   if (!last_ || again.offset != last_->offset || again == *last_) return {};
-  return lose(to_string(at()) + ": offset " + std::to_string(again.offset.value) +
-              " holds another record than the one that was read there before: the topic was cut or made anew, and the "
-              "records that were in it are lost");
-}
-
-Status PartitionSource::lose(const std::string& why) {
-  lost_position_ = true;
-  return fatal(why);
+  return fatal(to_string(at()) + ": offset " + std::to_string(again.offset.value) +
+               " holds another record than the one that was read there before: the topic was made anew, or lost "
+               "records by an unclean election. The next start says what can be done");
 }
 
 Result<std::optional<LogRecord>> PartitionSource::on_error() {

@@ -3,7 +3,7 @@
 // The queue is cut loose from the consumer's main queue when the source is made, which has to be before the partition
 // is assigned. Backpressure is not reading: librdkafka stops fetching once the queue is at its bound.
 // When a broker says that its log does not have the position, nothing comes until the consumer's Placement has decided:
-// it is lost, or what follows is read from one record before it on.
+// it is lost, or the log is read on from one record before it. Records that were returned before are dropped.
 // Threading: as Source; made and destroyed while the client lives (the client's owner counts them).
 #pragma once
 
@@ -35,7 +35,7 @@ class PartitionSource final : public Source {
 
   Result<std::optional<LogRecord>> poll() override;
   bool at_end() const override;
-  bool lost_position() const override { return lost_position_; }
+  bool lost_position() const override { return position_->state() == Position::State::kLost; }
   Offset log_start() const override;
   Offset log_end() const override;
   void commit(Offset next) override;
@@ -55,7 +55,6 @@ class PartitionSource final : public Source {
   void doubt();
   // A record that was returned before: the same one, unless this is another log.
   Status compare_again();
-  Status lose(const std::string& why);
   Seen seen() const;
 
   SourceHost& host_;
@@ -64,7 +63,6 @@ class PartitionSource final : public Source {
   QueueHandle queue_;
   MessageHandle message_;  // What the last record's views point into.
   std::optional<Seen> last_;
-  bool lost_position_ = false;
   int64_t end_seen_at_ = -1;  // Offset at which the broker had nothing more, while nothing came since; else -1.
 };
 

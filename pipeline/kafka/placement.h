@@ -5,13 +5,14 @@
 // stood still and goes on answers with its older log for as long as it takes itself for the leader (librdkafka 2.0.2
 // names no leader epoch, by which it would know). So the leaders are learned anew and asked for the ends of the log:
 //
-//   the position is below its start   lost
-//   the position is in it             all partitions are assigned anew, each where it is
-//   the position is beyond its end    asked again, and lost when that stays so for 30 s
-//   nobody answers                    asked again
+//   the position is below its start        lost
+//   the position is in it                  all partitions are assigned anew, each one record before where it is
+//   the position is beyond its end         asked again, and lost when that stays so for 30 s
+//   nobody tells the ends of all logs      asked again, with a warning every 30 s
 //
 // All partitions, because librdkafka fetches one that had such an error again only after another assignment, and in a
-// group with eager assignment there is only that of all.
+// group with eager assignment there is only that of all. One record before, for the source to see that the log is
+// still the one that it was: one that was made anew may have grown past the position meanwhile.
 #pragma once
 
 #include <atomic>
@@ -77,22 +78,27 @@ class Placement {
   void clear();
 
   // Looks at the positions in doubt; to be called often, asks at most five times a second. With any, it waits for
-  // brokers for at most 3 s. Fails as `assign` does.
+  // brokers for at most 1.6 s. Fails as `assign` does.
   Status serve(int64_t steady_ns);
 
  private:
   struct Held {
     std::shared_ptr<Position> position;
-    std::optional<Offset> resume;            // Where the next assignment reads on, if not at its position.
-    std::optional<int64_t> beyond_since_ns;  // Since when the log is said to end before it.
+    std::optional<int64_t> beyond_since_ns;  // Since when brokers that were asked say that the log ends before it.
+    bool doubted() const { return position->state() == Position::State::kDoubted; }
   };
-  std::vector<Held*> doubted();
-  void judge(Held& held, const PartitionFacts& log, int64_t steady_ns);
+  bool any_doubted();
+  std::vector<TopicPartition> partitions() const;
+  void warn_of_unknown(const Status& why, int64_t steady_ns);
+  // Whether it is in the log.
+  bool judge(Held& held, const PartitionFacts& log, int64_t steady_ns);
+  Status assign_from(const std::vector<Offset>& starts);
 
   rd_kafka_t* const client_;
   const std::string bootstrap_;
   std::vector<Held> held_;
   int64_t ask_at_ns_ = 0;
+  int64_t warn_at_ns_ = 0;
 };
 
 }  // namespace bloomring::kafka

@@ -25,6 +25,7 @@ WARM_UP_BOUND_S = 60
 CALM_S = 2
 PROBES_AT_THE_END = 150  # Of each user and replica.
 MERGED_BOUND_S = 120
+FAULTS_A_MINUTE_MIN = 3  # A run that did less has shown little. On two busy cores it does 5 to 12.
 END_S = 55  # What the end takes: everything merged, a lap later, and the last questions.
 
 
@@ -64,6 +65,8 @@ class Chaos:
                     self.step(step)
                 self.load.stop()
                 self.finish()
+        if (done := sum(self.injected.values())) < FAULTS_A_MINUTE_MIN * self.options.minutes:
+            raise processes.Failed(f"only {done} faults in {self.options.minutes:g} minutes: the machine is too slow")
 
     def step(self, step):
         for fault in step:

@@ -26,7 +26,8 @@ struct QuietReplica {
   MemoryFilterStore filters{filter::Policy{}, calendar, clock, 1};
   std::shared_ptr<HeldPartition> held =
       std::make_shared<HeldPartition>(PartitionId(0), RecentPlaysConfig{3'600'000, 1 << 20}, calendar, Offset(0));
-  ReplicaTask task{{}, held, filters, std::make_unique<SilentSource>(), Offset(0), Offset(0)};
+  Offset start{0};
+  ReplicaTask task{{}, held, filters, std::make_unique<SilentSource>(), start, start};
 
   int64_t lag_ms_after(int64_t ms) {
     clock.advance_ms(ms);
@@ -49,6 +50,17 @@ TEST_CASE("replica: without word from the brokers a partition grows old, however
   QuietReplica replica;
   replica.task.hear_log_end(Offset(0), kStartMs);
   CHECK(replica.lag_ms_after(30'000) == 30'000);
+}
+
+// Of a broker that stood still, goes on, and takes itself for the leader. What comes meanwhile is with its successor.
+TEST_CASE("replica: an end below what was heard or read before tells nothing, and the partition grows old") {
+  QuietReplica replica{.start = Offset(10)};
+  replica.task.hear_log_end(Offset(10), kStartMs);
+  CHECK(replica.lag_ms_after(1'000) == 1'000);
+  replica.task.hear_log_end(Offset(7), kStartMs + 1'000);
+  CHECK(replica.lag_ms_after(1'000) == 2'000);
+  replica.task.hear_log_end(Offset(10), kStartMs + 2'000);
+  CHECK(replica.lag_ms_after(0) == 0);
 }
 
 TEST_CASE("replica: it is not fresh before it has applied what the brokers told of") {

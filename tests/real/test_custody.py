@@ -65,21 +65,24 @@ class Custody(one_broker.OneBrokerCase):
         """custody: a topic that was made anew is refused while running and at start, and with `store new-log` the filters
         stay and the new log is taken up"""
         site = self.install("anew")
-        with site.process("ingest,window,merge,serve") as run:
-            grpc = run.ready_line(60)["grpc"]
+        with site.process("ingest,window,merge") as run, site.process("serve") as serve:
+            run.ready_line(60)
+            grpc = serve.ready_line(60)["grpc"]
             site.play(["a", "b"])
-            site.wait_until_answered(run, grpc, ["a", "b"], ["filter"])
+            site.wait_until_answered(serve, grpc, ["a", "b"], ["filter"])
             self.make_events_topic(site)
-            self.assertEqual(run.wait(120), 1)
-            self.assertRegex(run.tail(60), r"the topic was cut or made anew|the topic was made anew or cut")
+            for process in (run, serve):
+                self.assertEqual(process.wait(120), 1)
+                self.assertRegex(process.tail(60), r"the topic was cut or made anew|the topic was made anew or cut")
 
-            self.assertEqual(run.start().wait(60), 1)
+            self.assertEqual(run.start().wait(120), 1)
             self.assertRegex(run.tail(30), r"merged below offset \d+, but the log ends at 0.*store new-log")
             site.command("store", "new-log", "--execute")
-            grpc = run.start().ready_line(60)["grpc"]
+            run.start().ready_line(60)
+            grpc = serve.start().ready_line(60)["grpc"]
             site.play(["c"])
-            site.wait_until_answered(run, grpc, ["a", "b", "c"], ["filter"])
-            self.assertEqual(run.term(), 0)
+            site.wait_until_answered(serve, grpc, ["a", "b", "c"], ["filter"])
+            self.assertEqual([process.term() for process in (serve, run)], [0, 0])
 
     def test_another_log(self):
         """custody: a topic that was made anew and is longer than before is told by its last applied record"""

@@ -154,6 +154,65 @@ TEST_CASE("group consumer: a position beyond the log's end is waited for, and re
   expect_no_gap(member);
 }
 
+namespace {
+
+// Refuses in[0] for a while, as the window stage does whose log seems to end before what it has read.
+struct Refusing final : GroupListener {
+  int refusals;
+  int refused = 0;
+  std::map<TopicPartition, std::pair<std::unique_ptr<Source>, Read>> held;
+
+  explicit Refusing(int times) : refusals(times) {}
+  Result<Offset> on_assign(const TopicPartition& at, const PartitionFacts&, std::unique_ptr<Source> source) override {
+    if (at.partition == PartitionId(0) && refused < refusals) return ++refused, retry("the log ends too early");
+    held[at].first = std::move(source);
+    return kLogStart;
+  }
+  void on_revoke(std::span<const TopicPartition>, bool) override { held.clear(); }
+  size_t read(int32_t partition) {
+    const auto found = held.find({"in", PartitionId(partition)});
+    if (found == held.end()) return 0;
+    auto& [source, read] = found->second;
+    read_some(*source, read);
+    return read.offsets.size();
+  }
+};
+
+}  // namespace
+
+TEST_CASE("group consumer: a partition that its listener refuses for now is handed out again, and the others go on") {
+  const auto broker = broker_with({{"in", 2}});
+  const auto producer = must(Producer::create(broker->settings()));
+  for (const int32_t partition : {0, 1}) write_numbers(*producer, "in", partition, 0, 100);
+  ManualClock clock(0);
+  Refusing listener(2);
+  const auto consumer = must(GroupConsumer::create(in_group(*broker), {"in"}, listener, clock));
+  REQUIRE(eventually([&] { return must(consumer->poll(5)), listener.read(1) == 100; }));
+  CHECK(listener.held.size() == 1);
+  clock.advance_ms(1'000);
+  must(consumer->poll(5));
+  CHECK(listener.refused == 2);
+  clock.advance_ms(1'000);
+  for (const int32_t partition : {0, 1}) write_numbers(*producer, "in", partition, 100, 100);
+  REQUIRE(eventually([&] { return must(consumer->poll(5)), listener.read(0) >= 200 && listener.read(1) >= 200; }));
+  for (const auto& [at, part] : listener.held) CHECK(part.second.offsets == numbers(200));
+  consumer->close();
+}
+
+TEST_CASE("group consumer: a partition that its listener refuses for 30 s comes out of poll as kFatal") {
+  const auto broker = broker_with({{"in", 1}});
+  ManualClock clock(0);
+  Refusing listener(1'000'000);
+  const auto consumer = must(GroupConsumer::create(in_group(*broker), {"in"}, listener, clock));
+  REQUIRE(eventually([&] { return must(consumer->poll(5)), listener.refused == 1; }));
+  clock.advance_ms(29'000);
+  must(consumer->poll(5));
+  clock.advance_ms(1'000);
+  const Status status = consumer->poll(5);
+  CHECK(status.code() == Code::kFatal);
+  CHECK_THAT(status.message(), Catch::Contains("in[0]") && Catch::Contains("the log ends too early"));
+}
+
 TEST_CASE("group consumer: a member that leaves hands its partitions on") {
   const auto broker = broker_with({{"in", 2}});
   const auto producer = must(Producer::create(broker->settings()));
