@@ -139,6 +139,23 @@ class Rebalance(law.LawCase):
             self.assertEqual(leaving.wait(30), 0)
             print(f"\nmoved in {wait_for_share(run, {'window-1': 10}, TAKE_OVER_S):.1f} s", flush=True)
 
+    def test_fenced(self):
+        """rebalance: a member that is fenced by one that goes away again joins once more with its id, and works on"""
+        with two_windows(session_s=60) as run:
+            fenced = run._processes["window-1"]
+            mark = fenced.log_size()
+            command = ["kcat", "-b", run.bootstrap, "-G", "bloomring-window", "-X", "group.instance.id=window-1-window"]
+            command += ["-X", "partition.assignment.strategy=range", "user-events"]
+            # As a coordinator that stood still makes a member look like a second one of itself.
+            rival = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            try:
+                fenced.wait_until(lambda: fenced.logged_since(mark, "joins once more"), 60, "the member is fenced")
+            finally:
+                rival.kill()
+                rival.wait()
+            wait_for_share(run, {"window-1": 5, "window-2": 5}, 90)
+            run.all_running()
+
     def test_others_keep_working(self):
         """rebalance: partitions that stay where they are pause for a moment when others move, and not at all while a member
         stands still; those that move are at work within a bound"""
