@@ -48,6 +48,8 @@ class Window {
  public:
   Window(WindowConfig config, WindowStore& store, Ring ring);
 
+  // See Ring::saw_below.
+  void saw_below(int64_t log_time_ms) { ring_.saw_below(log_time_ms); }
   // Applies the record at `offset`. kBadBlock (with `detail`): not an event block of this partition, nothing was
   // applied; the caller writes a dead letter and then calls `skip`.
   Result<Refusal> apply(Offset offset, int64_t log_time_ms, std::string_view block, std::string& detail);

@@ -73,10 +73,10 @@ Result<WindowStart> decide_window_start(const WindowStartFacts& facts) {
   // Without any watermark nothing was ever promised, so the log's start is where the history starts.
   const bool lost = facts.watermark && merged < facts.log_start;
   if (lost && !facts.accept_lost_events) return fatal(describe_lost_events(merged, facts.log_start));
-  const Offset read_from = std::max(merged, facts.log_start);
+  const Offset read_from = std::max(Offset(merged.value - 1), facts.log_start);
   const std::string why = facts.local ? "local state does not continue the filter store: wiped, reads from offset "
                                       : "no local state: reads from offset ";
-  return WindowStart{false, read_from, merged, first_hour(facts), why + text(read_from)};
+  return WindowStart{false, read_from, merged, first_hour(facts), why + text(std::max(merged, facts.log_start))};
 }
 
 }  // namespace bloomring

@@ -3,7 +3,7 @@
 //   local state   the log            decision
 //   usable        has its position   resume at the applied offset, after a look at the record before it
 //   usable        starts beyond it   refuse: events between the applied offset and the log's start are gone
-//   none/not      has the watermark  wipe, read from the watermark: everything below is merged
+//   none/not      has the watermark  wipe, read from the watermark, after a look at the time of the record before it
 //   none/not      starts beyond it   refuse: events between the watermark and the log's start are gone
 //   none          no watermark       read from the start of the log: nothing was ever merged
 //   any           ends before the watermark or the applied offset  refuse: it is another topic, or was cut
@@ -35,7 +35,7 @@ struct WindowStartFacts {
 
 struct WindowStart {
   bool resume = false;   // Use the local state; otherwise wipe it.
-  Offset read_from;      // The first offset to read: where it resumes, the last applied one, to be compared.
+  Offset read_from;      // The first offset to read: one before, where the log has it, the first that is to be applied.
   Offset base;           // Where the ring's first hour starts when the state is wiped.
   HourIndex first_hour;  // A ring without hours begins with no hour before it: those are merged.
   std::string reason;    // One sentence for the log.

@@ -83,6 +83,7 @@ Status WindowTask::apply_blocks(int64_t now_ms) {
     log_clock_.saw(record->log_time_ms, steady_ms());
     if (record->offset < window_.ring().applied()) {
       BLOOMRING_TRY(compare(*record));
+      window_.saw_below(record->log_time_ms);
     } else {
       BLOOMRING_TRY(apply_block(*record, now_ms));
     }

@@ -68,12 +68,13 @@ void Ring::open(HourIndex hour) {
   filling_ = hour;
 }
 
-// Where hours were merged ahead of a gap, what is merged may lie in this very hour.
+// Where hours were merged ahead of a gap, what is merged may lie in this very hour: its nominal start says nothing. (It
+// was merged with the forgets of before, so that only what is below the base matters.)
 void Ring::open_first(HourIndex hour, int64_t log_time_ms) {
   open(hour);
   if (first_hour_.value == 0) return;  // Nothing is merged.
-  newest_play_ms_ = log_time_ms;
-  slot_at(hour).hours.back().late_before_ms = log_time_ms;
+  newest_play_ms_ = std::min(log_time_ms, below_logged_ms_.value_or(log_time_ms));
+  slot_at(hour).hours.back().late_before_ms = newest_play_ms_;
 }
 
 void Ring::seal_filling() {

@@ -24,7 +24,7 @@
 // Event times are only looked at to say from when on a forget is late (StagedHour::late_before_ms): not after the
 // nominal start of its hour, since what was logged before has happened before; and not after the newest play below the
 // hour's first offset, which matters where a clock that was ahead ended an hour early. Of what is merged below the base
-// nothing is known but that it was logged before the first record here.
+// nothing is known but that it was logged no later than the last record below the base.
 // Threading: a value used by one thread. No I/O, no clock: time is an argument.
 #pragma once
 
@@ -72,6 +72,10 @@ class Ring {
 
   HourIndex hour_of(int64_t time_ms) const { return HourIndex(time_ms / config_.slot_ms); }
   SlotIndex slot_of(HourIndex hour) const { return SlotIndex(static_cast<uint32_t>(hour.value % config_.slots)); }
+
+  // The last record below the base was logged at this time. To be said before the first record is admitted, where the
+  // log still has it; else that first record's own time stands for it.
+  void saw_below(int64_t log_time_ms) { below_logged_ms_ = log_time_ms; }
 
   // What is staged of a record; nothing of a dead letter.
   struct Staged {
@@ -139,7 +143,8 @@ class Ring {
   Offset hour_from_;  // Where the filling hour (or the first one, before any) starts.
   Offset applied_;
   int64_t newest_play_ms_;  // No play below applied_ is newer.
-  uint64_t active_ = 0;     // Id of the drain under way, 0 for none.
+  std::optional<int64_t> below_logged_ms_;
+  uint64_t active_ = 0;  // Id of the drain under way, 0 for none.
   SlotIndex active_slot_;
   uint64_t next_drain_id_ = 1;
   uint64_t laps_ = 0;

@@ -58,6 +58,9 @@ class Forget(law.LawCase):
                 played_ms = int(time.time() * 1000)
                 play(run, FORGETFUL, ITEMS, played_ms)
                 wait_for_seen(run, dict.fromkeys(FORGETFUL, FORGETFUL["nobody"]))
+                # What is forgotten is the first that the window stage reads when it has lost its disk.
+                run.wait_until_merged()
+                run._processes["window"].stall()
                 self.forget(run)
                 self.read_again(run)
                 self.replayed(run, played_ms)

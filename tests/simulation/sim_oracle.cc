@@ -85,9 +85,11 @@ class Lateness {
     const auto hour = facts_.hours.find(offset);
     if (hour != facts_.hours.end()) window_ms_ = std::min(hour->second * facts_.slot_ms, newest_play_ms_);
     if (facts_.blind.contains(offset)) {
-      newest_play_ms_ = std::max(newest_play_ms_, log_time_ms);
-      window_ms_ = std::max(window_ms_, log_time_ms);
+      const int64_t below_ms = offset > 0 ? logged_before_ms_ : log_time_ms;
+      newest_play_ms_ = std::max(newest_play_ms_, below_ms);
+      window_ms_ = std::max(window_ms_, below_ms);
     }
+    logged_before_ms_ = log_time_ms;
     if (facts_.replica_hours == nullptr) return;
     replica_hour_ = std::max(replica_hour_, log_time_ms / facts_.slot_ms);  // Log time is made monotone.
     raise(replica_hour_, *facts_.replica_hours, offset);
@@ -105,6 +107,7 @@ class Lateness {
   const LogFacts& facts_;
   int64_t newest_play_ms_ = 0;
   int64_t window_ms_ = 0;
+  int64_t logged_before_ms_ = 0;
   int64_t replica_hour_ = 0;
 };
 

@@ -75,7 +75,7 @@ using ByOffset = std::map<size_t, int64_t>;
 struct LogFacts {
   size_t before_restore;  // What the log had when the store went back for the last time.
   const ByOffset& hours;  // Where hours of the window stage began: their numbers, the latest of several.
-  // Where it began without local state, and knew of the plays before only that they had been logged before.
+  // Where it began without local state, and knew of the plays before only when the last of them had been logged.
   const std::set<size_t>& blind;
   const ByOffset* replica_hours;  // From an offset on, no earlier hour than this for the replica; null: nobody asks it.
   int64_t slot_ms;

@@ -212,7 +212,7 @@ TEST_CASE("time ring: a forget is late before the start of its hour, and not aft
   CHECK(restored.state(1).hours.back().late_before_ms == 14'000);
 }
 
-TEST_CASE("time ring: of the plays below its base nothing is known but that they were logged before its first record") {
+TEST_CASE("time ring: without the record before its base, plays below it were logged before its first record") {
   // Where hours were merged ahead of a gap the first hour may be one of theirs: then it is later than the log says.
   const int64_t first_hour = GENERATE(11, 12);
   Ring ring({6, kHourMs}, Offset(50), HourIndex(first_hour));
@@ -221,6 +221,17 @@ TEST_CASE("time ring: of the plays below its base nothing is known but that they
   ring.pass_time(13'000);
   ring.admit(Offset(51), 11'700, {.events = 1, .newest_play_ms = 11'600});
   CHECK(ring.state(1).hours.back().late_before_ms == 11'500);
+}
+
+TEST_CASE(
+    "time ring: of the plays below its base it is known that they were logged no later than the record before it") {
+  Ring ring({6, kHourMs}, Offset(50), HourIndex(11));
+  ring.saw_below(11'200);
+  ring.admit(Offset(50), 11'500, {.forgets = 1});  // It happened at 11.45: after every play that is merged.
+  CHECK(ring.state(1).hours.back().late_before_ms == 11'200);
+  ring.pass_time(12'000);
+  ring.admit(Offset(51), 12'100, {.events = 1, .newest_play_ms = 12'050});
+  CHECK(ring.state(1).hours.back().late_before_ms == 11'200);
 }
 
 TEST_CASE("time ring: the state that is saved gives the same ring back, with its drains due again") {
