@@ -35,6 +35,13 @@ void make_topic(const std::string& name, int32_t partitions, std::map<std::strin
   must(admin->create_topics(std::span(&topic, 1)));
 }
 
+// The answer to a request of an administrator.
+void expect_done(const QueueHandle& answers) {
+  const EventHandle answer(rd_kafka_queue_poll(answers.get(), 14000));
+  REQUIRE(answer);
+  REQUIRE(rd_kafka_event_error(answer.get()) == RD_KAFKA_RESP_ERR_NO_ERROR);
+}
+
 // As retention does it.
 void delete_before(const TopicPartition& at, Offset first_kept) {
   const ClientHandle client = must(make_client(must(producer_conf(real_broker())), RD_KAFKA_PRODUCER));
@@ -43,9 +50,7 @@ void delete_before(const TopicPartition& at, Offset first_kept) {
   rd_kafka_DeleteRecords_t* request = rd_kafka_DeleteRecords_new(list.get());
   rd_kafka_DeleteRecords(client.get(), &request, 1, nullptr, answers.get());
   rd_kafka_DeleteRecords_destroy(request);
-  const EventHandle answer(rd_kafka_queue_poll(answers.get(), 14000));
-  REQUIRE(answer);
-  REQUIRE(rd_kafka_event_error(answer.get()) == RD_KAFKA_RESP_ERR_NO_ERROR);
+  expect_done(answers);
 }
 
 void delete_topic(const std::string& name) {
@@ -54,9 +59,7 @@ void delete_topic(const std::string& name) {
   rd_kafka_DeleteTopic_t* request = rd_kafka_DeleteTopic_new(name.c_str());
   rd_kafka_DeleteTopics(client.get(), &request, 1, nullptr, answers.get());
   rd_kafka_DeleteTopic_destroy(request);
-  const EventHandle answer(rd_kafka_queue_poll(answers.get(), 14000));
-  REQUIRE(answer);
-  REQUIRE(rd_kafka_event_error(answer.get()) == RD_KAFKA_RESP_ERR_NO_ERROR);
+  expect_done(answers);
 }
 
 bool step_both(Member& first, Member& second) { return must(first.step()), must(second.step()), true; }
