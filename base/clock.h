@@ -27,12 +27,15 @@ class SystemClock final : public Clock {
 };
 
 // Another clock whose wall time is set to a wrong one while the process runs, as an administrator or a lost time server
-// does: `step_ms` is added from `after_ms` after the construction on. For tests of whole processes. Thread safe.
+// does: `step_ms` is added from `after_ms` after the construction on, for `for_ms`; then the clock is right again. For
+// tests of whole processes. Thread safe.
 class SteppedClock final : public Clock {
  public:
+  static constexpr int64_t kForEver = -1;
   // `clock` outlives this one.
-  SteppedClock(const Clock& clock, int64_t step_ms, int64_t after_ms);
-  // The step that BLOOMRING_CLOCK_STEP=STEP_MS:AFTER_MS asks for; null when the variable is not set or cannot be read.
+  SteppedClock(const Clock& clock, int64_t step_ms, int64_t after_ms, int64_t for_ms = kForEver);
+  // The step that BLOOMRING_CLOCK_STEP=STEP_MS:AFTER_MS[:FOR_MS] asks for; null when the variable is not set or cannot
+  // be read.
   static std::unique_ptr<SteppedClock> from_environment(const Clock& clock);
   int64_t now_ms() const override;
   int64_t steady_ns() const override { return clock_.steady_ns(); }
@@ -41,18 +44,22 @@ class SteppedClock final : public Clock {
   const Clock& clock_;
   const int64_t step_ms_;
   const int64_t from_ns_;
+  const int64_t until_ns_;
 };
 
-// A clock that moves only when it is told to. Thread safe.
+// A clock that moves only when it is told to, and whose wall time may be wrong. Thread safe.
 class ManualClock final : public Clock {
  public:
   explicit ManualClock(int64_t now_ms) : now_ms_(now_ms) {}
-  int64_t now_ms() const override { return now_ms_.load(); }
+  int64_t now_ms() const override { return now_ms_.load() + wrong_by_ms_.load(); }
   int64_t steady_ns() const override { return now_ms_.load() * 1'000'000; }
   void advance_ms(int64_t delta_ms) { now_ms_ += delta_ms; }
   void advance_to_ms(int64_t now_ms) { now_ms_ = now_ms; }
+  // FAULT: the wall time is so far ahead of what it should be, or behind it.
+  void set_wrong_by_ms(int64_t ahead_ms) { wrong_by_ms_ = ahead_ms; }
 
  private:
+  std::atomic<int64_t> wrong_by_ms_{0};
   std::atomic<int64_t> now_ms_;
 };
 

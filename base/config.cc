@@ -1,6 +1,7 @@
 #include "base/config.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -43,11 +44,53 @@ std::string entry_name(std::string_view suffix) {
   return name;
 }
 
+// And back: "SASL_PASSWORD".
+std::string variable_name(std::string_view entry) {
+  std::string name;
+  for (const char c : entry) name += c == '.' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return name;
+}
+
 std::string last_part(std::string_view key) { return std::string(key.substr(key.rfind('.') + 1)); }
 
 std::string shown(const ConfigText& text) {
   if (text.kind == ConfigText::Kind::kNothing) return text.scalar.empty() ? "has no value" : text.scalar;
   return "is " + yaml_scalar(text);
+}
+
+// The name between ${ and } when there is one.
+std::string variable_in(std::string_view text) {
+  for (size_t at = text.find("${"); at != std::string_view::npos; at = text.find("${", at + 2)) {
+    const std::string_view name = text.substr(at + 2, text.find('}', at) - at - 2);
+    const auto legal = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+    const bool closed = at + 2 + name.size() < text.size();
+    if (closed && !name.empty() && std::all_of(name.begin(), name.end(), legal)) return std::string(name);
+  }
+  return "";
+}
+
+// About a value with a variable that somebody meant to be replaced; empty when there is none. `variable` is the one of
+// the environment that sets `what`.
+std::string unreplaced(const std::string& what, const std::string& value, const std::string& variable) {
+  const std::string name = variable_in(value);
+  if (name.empty()) return "";
+  return what + " holds ${" + name + "}, and variables are not replaced in values; write the value itself, or set " +
+         variable + " in the environment";
+}
+
+std::string unreplaced(const ConfigKey& key, const ConfigText& text) {
+  const std::string own = key.environment_variable();
+  std::string found = unreplaced(key.name(), text.scalar, own);
+  for (const std::string& item : text.items) {
+    if (found.empty()) found = unreplaced(key.name(), item, own);
+  }
+  for (const auto& [entry, value] : text.entries) {
+    // A password may well hold what looks like a variable; one that is nothing else is none.
+    const bool whole = value.starts_with("${") && value.find('}') + 1 == value.size();
+    if (!found.empty() || (looks_secret(entry) && !whole)) continue;
+    found = unreplaced(key.name() + " " + entry, value, own + "_" + variable_name(entry));
+  }
+  return found;
 }
 
 Status all_problems(const std::vector<std::string>& problems) {
@@ -189,6 +232,10 @@ void Config::assign(ConfigKey& key, const ConfigText& text, const std::string& p
   for (const auto& entry : text.entries) {
     if (names.insert(entry.first).second) continue;
     problems.push_back(place + ": " + key.name() + " has " + entry.first + " twice");
+    return;
+  }
+  if (const std::string variable = unreplaced(key, text); !variable.empty()) {
+    problems.push_back(place + ": " + variable);
     return;
   }
   const std::string complaint = key.set(text);

@@ -156,7 +156,10 @@ std::string ConfigKey::set_integer(const std::string& text) {
 
 std::string ConfigKey::set_bytes(const std::string& text) {
   const std::optional<int64_t> value = parse_bytes(text);
-  if (!value || *value < low_ || *value > high_) return "must be " + type_text();
+  if (!value) return "must be a number of bytes, as 512MiB or 2GiB";
+  if (*value < low_ || *value > high_) {
+    return "must be at least " + bytes_as_text(low_) + " and at most " + bytes_as_text(high_);
+  }
   set_integer_(*value);
   return "";
 }

@@ -3,6 +3,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include <optional>
+#include <sstream>
 
 namespace bloomring {
 namespace {
@@ -67,6 +68,18 @@ class Reader {
   const std::function<bool(std::string_view)>& is_section_;
 };
 
+// The library's words, or those that help where a tab indents the line: to YAML it is no blank.
+std::string why(const std::string& text, const YAML::Exception& error) {
+  std::istringstream lines(text);
+  std::string line;
+  for (int number = 0; number <= error.mark.line && std::getline(lines, line);) ++number;
+  const size_t tab = line.find('\t');
+  if (tab == std::string::npos || line.find_first_not_of(" \t") < tab) {
+    return error.msg + "; write `key: value`, and blanks before keys of a section";
+  }
+  return "a tab indents this line; write blanks instead";
+}
+
 }  // namespace
 
 ConfigText ConfigText::of(std::string scalar) {
@@ -96,7 +109,7 @@ Result<std::vector<ConfigEntry>> read_config_yaml(const std::string& text, std::
     BLOOMRING_TRY(reader.read(documents[0], ""));
     return std::move(reader.entries);
   } catch (const YAML::Exception& error) {
-    return invalid(at_line(file, error.mark.line + 1) + "not YAML: " + error.msg);
+    return invalid(at_line(file, error.mark.line + 1) + "not YAML: " + why(text, error));
   }
 }
 

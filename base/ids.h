@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/borrow.h"
+
 namespace bloomring {
 
 // An integer with a name. Explicit in and out; ordered; no arithmetic but what a use spells out.
@@ -63,9 +65,10 @@ class UserKey {
   // True when the bytes are a scene and a user id within their bounds, the user id not empty.
   static bool valid(std::string_view bytes);
 
-  std::string_view bytes() const { return bytes_; }
-  std::string_view scene() const { return std::string_view(bytes_).substr(1, scene_bytes()); }
-  std::string_view user() const { return std::string_view(bytes_).substr(1 + scene_bytes()); }
+  // These borrow: the key keeps their bytes, unchanged and in place.
+  std::string_view bytes() const BLOOMRING_LIFETIMEBOUND { return bytes_; }
+  std::string_view scene() const BLOOMRING_LIFETIMEBOUND { return std::string_view(bytes_).substr(1, scene_bytes()); }
+  std::string_view user() const BLOOMRING_LIFETIMEBOUND { return std::string_view(bytes_).substr(1 + scene_bytes()); }
   auto operator<=>(const UserKey&) const = default;
 
  private:

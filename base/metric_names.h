@@ -37,6 +37,15 @@ inline constexpr MetricDecl kIngestRefused{"bloomring_ingest_refused_total",
                                            MetricType::kCounter,
                                            "Play records refused, by reason.",
                                            {{{"reason", kRefusalReasons}}}};
+inline constexpr MetricDecl kIngestAhead{
+    "bloomring_ingest_ahead_total",
+    MetricType::kCounter,
+    "Events whose time was ahead of the brokers' clock and counts as the time at which they were read, by whether that "
+    "was within events.ahead_seconds or beyond.",
+    {{{"by", "within|beyond"}}}};
+inline constexpr MetricDecl kIngestClockOffset{
+    "bloomring_ingest_clock_offset_seconds", MetricType::kGauge,
+    "This machine's clock minus the brokers', as the last acknowledgement told it; its way is part of it."};
 inline constexpr MetricDecl kBlocks{"bloomring_blocks_total", MetricType::kCounter,
                                     "Event blocks closed and handed to the Kafka client."};
 inline constexpr MetricDecl kBlockBytes{"bloomring_block_bytes_total", MetricType::kCounter,
@@ -130,6 +139,12 @@ inline constexpr MetricDecl kOldestUnmerged{
     MetricType::kGauge,
     "Log time at which the oldest sealed and not yet merged slot of a partition began.",
     {{{"partition", ""}}}};
+inline constexpr MetricDecl kFillingAge{
+    "bloomring_filling_slot_age_seconds",
+    MetricType::kGauge,
+    "Time since the filling slot of a partition got its first record, or since this process took the partition over; 0 "
+    "while it holds none. More than two slots: slots do not end.",
+    {{{"partition", ""}}}};
 inline constexpr MetricDecl kDrains{
     "bloomring_drains_total",
     MetricType::kCounter,
@@ -137,7 +152,7 @@ inline constexpr MetricDecl kDrains{
     {{{"attempt", "first|second|lap"}}}};
 inline constexpr MetricDecl kDrainsAbandoned{
     "bloomring_drains_abandoned_total", MetricType::kCounter,
-    "Drains given up because the ring came round while they were under way; their data is drained a lap later."};
+    "Drains given up because all of their hours were merged while they were under way."};
 inline constexpr MetricDecl kBatches{"bloomring_batches_total", MetricType::kCounter,
                                      "User batches acknowledged by the log."};
 inline constexpr MetricDecl kBatchPlays{"bloomring_batch_plays_total", MetricType::kCounter,
@@ -164,6 +179,10 @@ inline constexpr MetricDecl kForgottenPlays{
     "Plays skipped because the user had forgotten them: late ones and replays."};
 inline constexpr MetricDecl kMergedForgets{"bloomring_merged_forgets_total", MetricType::kCounter,
                                            "Forgets taken into the filter store."};
+inline constexpr MetricDecl kForgottenDamaged{
+    "bloomring_forgotten_damaged_total", MetricType::kCounter,
+    "Users' batches merged while what the user has forgotten could not all be read from the filter store. Answers "
+    "about such a user have a gap. 0 when all is well; `bloomring store check` names the keys."};
 inline constexpr MetricDecl kStoreUpdates{"bloomring_store_updates_total", MetricType::kCounter,
                                           "Updates of filters handed to the filter store."};
 inline constexpr MetricDecl kStoreBytes{"bloomring_store_bytes_total", MetricType::kCounter,
@@ -186,6 +205,12 @@ inline constexpr MetricDecl kStoreErrors{
     {{{"op", "apply|read|refresh"}}}};
 
 // --- serve ---
+inline constexpr MetricDecl kServePartitions{
+    "bloomring_serve_partitions",
+    MetricType::kGauge,
+    "Partitions of this replica, by state: ready, catching up, or waiting for a leader or for the log that the store "
+    "is of. Calls about those that are not ready are passed on or refused.",
+    {{{"state", "ready|catching_up|waiting"}}}};
 inline constexpr MetricDecl kServeRecords{"bloomring_serve_records_total", MetricType::kCounter,
                                           "Event blocks applied to the recent plays."};
 inline constexpr MetricDecl kServeEvents{"bloomring_serve_events_total", MetricType::kCounter,
@@ -193,7 +218,8 @@ inline constexpr MetricDecl kServeEvents{"bloomring_serve_events_total", MetricT
 inline constexpr MetricDecl kEventToSeen{
     "bloomring_event_to_seen_seconds",
     MetricType::kHistogram,
-    "Delay from the event time of a block's newest event to the moment queries see it.",
+    "Delay from the event time of a block's newest event to the moment queries see it, by the clocks of the client and "
+    "of the replica; 0 where the client's is ahead.",
     {},
     kDelayBuckets};
 inline constexpr MetricDecl kQuerySeconds{

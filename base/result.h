@@ -12,6 +12,8 @@
 #include <utility>
 #include <variant>
 
+#include "base/borrow.h"
+
 namespace bloomring {
 
 // What the caller should do about a failure.
@@ -72,14 +74,14 @@ class [[nodiscard]] Result {
   Status status() && { return ok() ? Status() : std::move(std::get<Status>(state_)); }
   Code code() const { return ok() ? Code::kOk : std::get<Status>(state_).code(); }
 
-  T& value() & { return checked(); }
-  const T& value() const& { return const_cast<Result*>(this)->checked(); }
-  T&& value() && { return std::move(checked()); }
-  T& operator*() & { return checked(); }
-  const T& operator*() const& { return const_cast<Result*>(this)->checked(); }
-  T&& operator*() && { return std::move(checked()); }
-  T* operator->() { return &checked(); }
-  const T* operator->() const { return &const_cast<Result*>(this)->checked(); }
+  T& value() & BLOOMRING_LIFETIMEBOUND { return checked(); }
+  const T& value() const& BLOOMRING_LIFETIMEBOUND { return const_cast<Result*>(this)->checked(); }
+  T&& value() && BLOOMRING_LIFETIMEBOUND { return std::move(checked()); }
+  T& operator*() & BLOOMRING_LIFETIMEBOUND { return checked(); }
+  const T& operator*() const& BLOOMRING_LIFETIMEBOUND { return const_cast<Result*>(this)->checked(); }
+  T&& operator*() && BLOOMRING_LIFETIMEBOUND { return std::move(checked()); }
+  T* operator->() BLOOMRING_LIFETIMEBOUND { return &checked(); }
+  const T* operator->() const BLOOMRING_LIFETIMEBOUND { return &const_cast<Result*>(this)->checked(); }
 
  private:
   T& checked() {

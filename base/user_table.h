@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/borrow.h"
+
 namespace bloomring {
 
 class UserTable {
@@ -19,7 +21,8 @@ class UserTable {
   uint32_t find_or_add(std::string_view key, uint64_t hash);
   size_t size() const { return users_.size(); }
   uint64_t hash(uint32_t user) const { return users_[user].hash; }
-  std::string_view key(uint32_t user) const {
+  // Until the next `find_or_add` or `clear`.
+  std::string_view key(uint32_t user) const BLOOMRING_LIFETIMEBOUND {
     return std::string_view(keys_).substr(users_[user].key_begin, users_[user].key_bytes);
   }
   size_t key_bytes() const { return keys_.size(); }

@@ -153,6 +153,7 @@ def generate(node, options, rate=0.0):
     command = [
         plays.binary(),
         "generate",
+        "--execute",
         "--bootstrap",
         node.bootstrap,
         "--topic",

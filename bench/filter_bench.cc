@@ -4,7 +4,7 @@
 //
 // Requests: 10,000 (or 5,000) candidates against 4 periods, 5 % of them seen by that very user, the users' values
 // rotated over more than the second-level cache, the candidates in cache; median over the users. The time begins with
-// the bytes of the values (add, run) and leaves out the checksums, which have their own column.
+// the bytes of values that were verified before (add, run); verifying them has its own column.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -62,12 +62,18 @@ std::string stored(std::span<const ItemHash> items, const std::string& user, con
   return value;
 }
 
+using Verified = std::shared_ptr<const VerifiedValue>;
+Verified verified(std::string value) { return VerifiedValue::verify(std::move(value), kKey).value(); }
+Status add(Query& query, const std::string& value) { return query.add(value, kKey); }
+Status add(Query& query, const Verified& value) { return query.add(value); }
+
 // One user: what each structure holds of the same items, and some of the items to ask for.
 struct User {
   std::string name;
   uint64_t multiplier = 0;
   std::vector<std::string> values;
-  std::vector<std::string> folded_values;  // The newest open, the others folded.
+  std::vector<Verified> verified;  // The same, as a cache holds them.
+  std::vector<Verified> folded;    // The newest open, the others folded.
   std::vector<ExactBloom> exact;
   std::vector<GrowingBloom> growing;
   std::vector<ItemHash> seen;
@@ -81,7 +87,8 @@ User make_user(size_t number, size_t items, const Policy& policy, size_t seen_co
   for (size_t period = 0; period < kPeriods; ++period) {
     const std::vector<ItemHash> of_period = random_items(items, random);
     user.values.push_back(stored(of_period, user.name, policy, false));
-    user.folded_values.push_back(stored(of_period, user.name, policy, period > 0));
+    user.verified.push_back(verified(user.values.back()));
+    user.folded.push_back(verified(stored(of_period, user.name, policy, period > 0)));
     user.exact.emplace_back(items);
     user.growing.emplace_back();
     for (const ItemHash item : of_period) {
@@ -111,20 +118,19 @@ RequestTimes time_requests(size_t items, size_t candidate_count, const Policy& p
   std::vector<uint8_t> found(candidate_count);
   Query best;
   Query portable(Query::Simd::kNone);
-  const auto ask = [&](Query& query, const User& user, const std::vector<std::string>& values, Query::Trust trust) {
+  const auto ask = [&](Query& query, const User& user, const auto& values) {
     query.clear();
-    for (const std::string& value : values) {
-      if (!query.add(value, kKey, trust).ok()) std::abort();
+    for (const auto& value : values) {
+      if (!add(query, value).ok()) std::abort();
     }
     query.run(candidates, user.name, found);
   };
   // The ways take turns, so that a disturbance of the machine meets all of them.
-  using enum Query::Trust;
   const std::function<void(const User&)> ways[kWays] = {
-      [&](const User& user) { ask(best, user, user.values, kVerified); },
-      [&](const User& user) { ask(best, user, user.values, kNone); },
-      [&](const User& user) { ask(best, user, user.folded_values, kVerified); },
-      [&](const User& user) { ask(portable, user, user.values, kVerified); },
+      [&](const User& user) { ask(best, user, user.verified); },
+      [&](const User& user) { ask(best, user, user.values); },
+      [&](const User& user) { ask(best, user, user.folded); },
+      [&](const User& user) { ask(portable, user, user.verified); },
       [&](const User& user) { exact_bloom_query(user.exact, candidates, user.multiplier, found); },
       [&](const User& user) { growing_bloom_query(user.growing, candidates, user.multiplier, found); },
   };

@@ -54,9 +54,10 @@ const std::vector<std::string>& sample() {
     LoadPlay play;
     for (int i = 0; i < 2'000'000; ++i) model.next(play);
     std::vector<std::string> made(kSample);
+    const LoadPlayWriter writer;
     for (std::string& json : made) {
       model.next(play);
-      write_play_json(play, 0, json);
+      writer.write(play, json);
     }
     return made;
   }();
@@ -77,6 +78,7 @@ const std::vector<Slot>& slots() {
     const LoadConfig config = load(10'000);
     LoadModel model(config);
     Ingest ingest(ingest_config());
+    const LoadPlayWriter writer;
     std::string json;
     size_t hour = 0;
     const auto close = [&] {
@@ -87,7 +89,7 @@ const std::vector<Slot>& slots() {
       const auto play_hour = static_cast<size_t>((play.time_ms - config.start_ms) / kHourMs);
       if (play_hour != hour) close();
       hour = play_hour;
-      write_play_json(play, 0, json);
+      writer.write(play, json);
       const Ingest::Taken& taken = ingest.take(json, kNowMs);
       if (!taken.full) continue;
       if (taken.partition == kPartition)

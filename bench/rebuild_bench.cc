@@ -65,6 +65,7 @@ class Log final : public Source {
     ++next_;
     return std::optional(record);
   }
+  Offset position() const override { return Offset(next_); }
   bool at_end() const override { return next_ == static_cast<int64_t>(kBlocks); }
   bool lost_position() const override { return false; }
   Offset log_start() const override { return Offset(0); }
@@ -130,7 +131,8 @@ void serve(benchmark::State& state) {
     {
       auto held = std::make_shared<HeldPartition>(kPartition, RecentPlaysConfig{kSlotMs, size_t{1} << 30}, rig.calendar,
                                                   Offset(0));
-      ReplicaTask task({1, kSlots * kSlotMs}, held, rig.filters, std::make_unique<Log>(), Offset(0), Offset(kBlocks));
+      ReplicaTask task({1, kSlots * kSlotMs}, rig.clock, held, rig.filters, std::make_unique<Log>(), Offset(0),
+                       Offset(kBlocks));
       for (size_t i = 0; i < kBlocks; i += 64) must(task.step(kStartMs).status());
       BLOOMRING_CHECK(held->recents().stats().plays == kBlocks * kPlaysPerBlock, "everything was read");
     }

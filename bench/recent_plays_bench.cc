@@ -77,7 +77,7 @@ void BM_Lookup(benchmark::State& state) {
   uint64_t total = 0;
   for (auto _ : state) {
     found.clear();
-    plays.lookup(user_hash(user_key(random() % kUsers)), PeriodIndex(0), found, forgets);
+    plays.lookup(user_hash(user_key(random() % kUsers)), PeriodIndex(0), kAllPlays, found, forgets);
     total += found.size();
   }
   state.counters["plays_found"] = benchmark::Counter(static_cast<double>(total), benchmark::Counter::kAvgIterations);

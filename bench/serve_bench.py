@@ -68,6 +68,7 @@ class Site:
         return [
             plays.binary(),
             "generate",
+            "--execute",
             "--bootstrap",
             self.pipeline.bootstrap,
             "--topic",

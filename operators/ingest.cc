@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/hash.h"
+#include "schemas/topics.h"
 
 namespace bloomring {
 
@@ -47,6 +48,10 @@ bool Ingest::is_repeat(uint64_t user_hash, const Event& event) {
   return false;
 }
 
+void Ingest::count_ahead(int64_t time_ms, int64_t now_ms) {
+  ++(time_ms > now_ms + config_.mapping.ahead_ms ? stats_.far_ahead : stats_.ahead);
+}
+
 const Ingest::Taken& Ingest::take(std::string_view json, int64_t now_ms) {
   Play play;
   taken_.refusal = parser_.parse(json, now_ms, play);
@@ -67,6 +72,7 @@ const Ingest::Taken& Ingest::take(std::string_view json, int64_t now_ms) {
     return taken_;
   }
   ++stats_.accepted;
+  if (play.time_ms > now_ms) count_ahead(play.time_ms, now_ms);
   const PartitionId partition = partition_of(shard_of_hash(hash), config_.partition_count);
   OpenBlock& block = blocks_[static_cast<size_t>(partition.value)];
   if (block.builder.events() == 0) {
@@ -84,6 +90,7 @@ std::string Ingest::close_block(PartitionId partition) {
   OpenBlock& block = blocks_[static_cast<size_t>(partition.value)];
   if (block.builder.events() == 0) return {};
   std::string bytes = block.builder.finish(partition, config_.partition_count);
+  BLOOMRING_CHECK(bytes.size() <= kRecordBytesMax, "an event block is larger than its topic takes");
   ++stats_.blocks;
   stats_.block_bytes += bytes.size();
   return bytes;

@@ -5,8 +5,9 @@
 // shortly before. Everything behind the log goes by these four, so nothing can tell the difference; a play of the same
 // item at another time is no repeat, because the user may have forgotten the item in between, by a call that ingest
 // never sees.
-// An event time that is ahead of the clock counts as now: nothing in the log happened after it was logged, so what
-// comes later is not taken for older than a forget of a client whose clock is fast.
+// An event time that is ahead of the clock, by up to a day, counts as now: nothing in the log happened after it was
+// logged, so what comes later is not taken for older than a forget of a client whose clock is fast. What is further
+// ahead is refused.
 // Steps are pure on records and times: no Kafka, no threads, no clock reads. The task keeps the books of offsets.
 // Threading: one thread.
 #pragma once
@@ -36,6 +37,8 @@ struct IngestStats {
   uint64_t accepted = 0;
   uint64_t repeats = 0;
   uint64_t refused[kRefusalCount] = {};
+  uint64_t ahead = 0;      // Events that were ahead of the clock by up to events.ahead_seconds, and count as now.
+  uint64_t far_ahead = 0;  // By more than that, up to a day.
   uint64_t blocks = 0;
   uint64_t block_bytes = 0;
 };
@@ -73,6 +76,7 @@ class Ingest {
     EventBlockBuilder builder;
     int64_t opened_ms = 0;
   };
+  void count_ahead(int64_t time_ms, int64_t now_ms);
   bool is_repeat(uint64_t user_hash, const Event& event);
 
   IngestConfig config_;

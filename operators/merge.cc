@@ -4,13 +4,23 @@
 
 #include "base/fault_point.h"
 #include "base/hash.h"
+#include "state/merged_time.h"
 
 namespace bloomring {
+
+namespace {
+
+// The end of the hour; the last time that there is where the number is larger than any time.
+int64_t end_ms(HourIndex hour, int64_t slot_ms) {
+  return hour.value < INT64_MAX / slot_ms ? (hour.value + 1) * slot_ms : INT64_MAX;
+}
+
+}  // namespace
 
 Merge::Merge(MergeConfig config, const Calendar& calendar, FilterStore& store, std::optional<MergedWatermark> watermark)
     : config_(config), calendar_(calendar), store_(store), watermark_(std::move(watermark)) {}
 
-Result<Merge::Applied> Merge::apply(std::string_view bytes, int64_t now_ms, std::string& detail) {
+Result<Merge::Applied> Merge::apply(std::string_view bytes, int64_t wall_ms, std::string& detail) {
   auto decoded = decode_batch_record(bytes, config_.partition, config_.partition_count);
   if (!decoded.ok()) {
     detail = decoded.status().message();
@@ -18,9 +28,10 @@ Result<Merge::Applied> Merge::apply(std::string_view bytes, int64_t now_ms, std:
   }
   ++stats_.records;
   if (auto* end = std::get_if<SlotEnd>(&*decoded)) {
-    BLOOMRING_TRY(end_slot(*end));
+    BLOOMRING_TRY(end_slot(*end, wall_ms));
     return Applied{Refusal::kNone, true};
   }
+  const int64_t now_ms = expiry_now_ms(wall_ms, store_.merged_ms());
   BLOOMRING_TRY(unite(std::get<UserBatchReader>(*decoded), bytes, now_ms));
   return Applied{};
 }
@@ -74,6 +85,7 @@ Status Merge::apply_forgets(int64_t now_ms) {
   BLOOMRING_TRY(store_.read_forgotten(user_keys_, forgotten_));
   for (size_t i = 0; i < users_.size(); ++i) {
     if (users_[i].forgets.empty() && forgotten_[i].empty()) continue;
+    stats_.forgotten_damaged += forgotten_[i].damaged();
     ForgottenUpdate update{user_keys_[i], std::move(forgotten_[i]), PeriodIndex(0), PeriodIndex(0)};
     const bool forgets_changed = take_forgets(users_[i], update, now_ms);
     const bool plays_changed = take_plays(users_[i], update.forgotten);
@@ -103,10 +115,10 @@ bool Merge::take_forgets(const User& user, ForgottenUpdate& update, int64_t now_
     if (!forget.everything) {
       news += update.forgotten.forget_item(forget.item, until_ms);
     } else if (update.forgotten.forget_everything(until_ms)) {
-      // A filter is kept for retention_periods after its own period and expires in the next one.
-      const int32_t now = calendar_.period_of_ms(now_ms).value;
-      update.removed_from =
-          PeriodIndex(std::max(0, now - static_cast<int32_t>(calendar_.config().retention_periods) - 1));
+      // A filter is kept for retention_periods after its own period and expires in the next one: older ones had expired
+      // when this was forgotten, by no clock but the forget's own.
+      const auto kept = static_cast<int32_t>(calendar_.config().retention_periods) + 1;
+      update.removed_from = PeriodIndex(std::max(0, period.value - kept));
       update.removed_to = std::max(update.removed_to, PeriodIndex(period.value + 1));
       ++news;
     }
@@ -140,7 +152,7 @@ Status Merge::flush_updates() {
   return store_.apply(forgotten_updates_, updates_);
 }
 
-Status Merge::end_slot(const SlotEnd& end) {
+Status Merge::end_slot(const SlotEnd& end, int64_t wall_ms) {
   ++stats_.slot_ends;
   MergedWatermark moved = watermark_.value_or(MergedWatermark{});
   for (const DrainedHour& drained : end.hours) moved.add(drained.range, drained.hour);
@@ -150,6 +162,8 @@ Status Merge::end_slot(const SlotEnd& end) {
     ++stats_.slot_ends_incomplete;
     return {};
   }
+  moved.slot_ms = config_.slot_ms;
+  moved.merged_ms = later_merged_ms(moved.merged_ms, end_ms(end.hours.back().hour, config_.slot_ms), wall_ms);
   BLOOMRING_TRY(store_.advance(config_.partition, moved));
   fault_point("merge.advanced");
   watermark_ = std::move(moved);

@@ -11,6 +11,10 @@
 // by this object, and the store makes both durable in this order. Batches of a range that is merged already are
 // skipped. A slot end whose batches were not all seen here moves nothing: they may have been applied to a store that
 // has gone back to a backup since, or have left their topic unread. The slot is drained again then.
+// What has expired is decided by merged log time and the given wall clock together (state/merged_time.h), so that a
+// clock months ahead skips no play. A slot end that moves the watermark notes the end of its newest hour there.
+// Where what a user has forgotten cannot be read, plays of the user are united by what is good of it, and new forgets
+// are added to that: questions about the user have a gap, and the others are not held up (state/forgotten.h).
 // Steps are pure on records: no Kafka, no threads, no clock reads.
 // Failure: that of the filter store; the same record may be applied again. Threading: used by the partition's task.
 #pragma once
@@ -33,6 +37,7 @@ namespace bloomring {
 struct MergeConfig {
   PartitionId partition;
   uint32_t partition_count = 1;
+  int64_t slot_ms = 3'600'000;  // Of the hours in slot ends.
 };
 
 // Counts since the start, for metrics.
@@ -43,6 +48,7 @@ struct MergeStats {
   uint64_t plays_expired = 0;    // Plays of a period beyond retention: counted and skipped.
   uint64_t plays_forgotten = 0;  // Plays that the user has forgotten: counted and skipped.
   uint64_t forgets = 0;          // That were news to the store.
+  uint64_t forgotten_damaged = 0;  // Users' batches merged while what the user has forgotten could not all be read.
   uint64_t records_covered = 0;  // Records of a range that was merged already.
   uint64_t slot_ends = 0;
   uint64_t slot_ends_incomplete = 0;  // Not all of their batches were seen.
@@ -58,8 +64,8 @@ class Merge {
     Refusal refusal = Refusal::kNone;  // kBadBatch: nothing was applied; the caller writes a dead letter.
     bool slot_end = false;             // A place to start from again: a drain begins behind it.
   };
-  // Applies one record of user-batches.
-  Result<Applied> apply(std::string_view record, int64_t now_ms, std::string& detail);
+  // Applies one record of user-batches. `wall_ms` is the wall clock's.
+  Result<Applied> apply(std::string_view record, int64_t wall_ms, std::string& detail);
   const std::optional<MergedWatermark>& watermark() const { return watermark_; }
   const MergeStats& stats() const { return stats_; }
 
@@ -69,11 +75,11 @@ class Merge {
   Status apply_forgets(int64_t now_ms);
   int64_t reach_ms(const DrainedForget& forget) const;
   Status flush_updates();
-  Status end_slot(const SlotEnd& end);
+  Status end_slot(const SlotEnd& end, int64_t wall_ms);
 
   // Updates refer to items by range while items_ grows.
   struct Pending {
-    std::string_view user_key;
+    std::string_view user_key;  // Of the record that is being applied.
     PeriodIndex period;
     size_t items_begin;
     size_t items_end;

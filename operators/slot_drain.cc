@@ -11,8 +11,6 @@ namespace bloomring {
 
 namespace {
 
-// What one event takes in memory during a pass: the entry, its sorted copy and its share of the user table.
-constexpr size_t kPassBytesPerEvent = 24 + 16 + 16;
 // Below so many events a further pass would cost more than it saves.
 constexpr size_t kEventsPerPassMin = 4096;
 
@@ -25,7 +23,8 @@ uint64_t events_of(const Drain& drain) {
 
 size_t pass_count(const Drain& drain, const SlotDrainConfig& config, uint32_t shards) {
   const uint64_t events = events_of(drain);
-  const uint64_t for_memory = (events * kPassBytesPerEvent + config.pass_bytes_max - 1) / config.pass_bytes_max;
+  const uint64_t bytes = events * SlotDrain::kPassBytesPerEvent;
+  const uint64_t for_memory = (bytes + config.pass_bytes_max - 1) / config.pass_bytes_max;
   const uint64_t for_spread = std::min<uint64_t>(config.passes, events / kEventsPerPassMin);
   return std::clamp<uint64_t>(std::max(for_memory, for_spread), 1, shards);
 }
@@ -53,7 +52,8 @@ SlotDrain::SlotDrain(Drain drain, PartitionId partition, uint32_t partition_coun
       partition_count_(partition_count),
       config_(config),
       passes_(pass_count(drain_, config, kShardCount / partition_count)),
-      expected_plays_(events_of(drain_) / passes_ * 9 / 8) {
+      events_max_(config.pass_bytes_max / kPassBytesPerEvent * 5 / 4),
+      writer_(header(), config.record_bytes) {
   totals_.header = header();
   for (const StagedHour& staged : drain_.hours) totals_.hours.push_back({staged.hour, staged.range});
 }
@@ -71,47 +71,127 @@ SlotDrain::Shards SlotDrain::shards_of_pass() const {
 }
 
 Status SlotDrain::next_pass(WindowStore& store, std::vector<std::string>& records) {
-  const Shards shards = shards_of_pass();
-  plays_.reserve(expected_plays_);
-  for (const StagedHour& staged : drain_.hours) BLOOMRING_TRY(scan(store, staged, shards, Take::kAll));
-  for (const StagedHour& staged : drain_.earlier) BLOOMRING_TRY(scan(store, staged, shards, Take::kForgets));
-  emit(records);
-  // Other partitions drain meanwhile: what a pass took must not stay with each of them.
+  if (parts_.empty()) parts_.push_back({shards_of_pass()});
+  part_ = parts_.back();
+  parts_.pop_back();
+  BLOOMRING_TRY(collect_part(store));
+  if (too_large_) {
+    cut_part();
+  } else {
+    emit(records);
+  }
+  let_go();
+  if (parts_.empty()) ++pass_;
+  return {};
+}
+
+Status SlotDrain::collect_part(WindowStore& store) {
+  too_large_ = false;
+  // Address space; what is not used of it takes no memory.
+  plays_.reserve(std::min<uint64_t>(events_of(drain_), events_max_));
+  for (const StagedHour& staged : drain_.hours) BLOOMRING_TRY(scan(store, staged, Take::kAll));
+  for (const StagedHour& staged : drain_.earlier) BLOOMRING_TRY(scan(store, staged, Take::kForgets));
+  events_held_max_ = std::max(events_held_max_, events_held());
+  return {};
+}
+
+Status SlotDrain::scan(WindowStore& store, const StagedHour& staged, Take take) {
+  const bool released = std::ranges::find(released_, staged.hour) != released_.end();
+  if (too_large_ || released) return {};
+  uint64_t events = 0;
+  BLOOMRING_TRY(store.scan(staged.hour, [&](Offset offset, std::string_view block) {
+    // Blocks applied after the slot was sealed by the clock belong to another hour; a scan never meets them.
+    if (offset < staged.range.from || offset >= staged.range.to || too_large_) return Status();
+    EventBlockReader reader = EventBlockReader::reopen(block);
+    events += reader.events();
+    collect(offset, reader, staged.late_before_ms, take);
+    return Status();
+  }));
+  if (too_large_ || events == staged.events) return {};
+  const std::string partition = std::to_string(partition_.value);
+  return fatal("hour " + std::to_string(staged.hour.value) + " of partition " + partition + ": " +
+               std::to_string(staged.events) + " events of user-events were staged, the local state has " +
+               std::to_string(events) + ": remove the folder window-" + partition +
+               " below state.path; the log is read again from the merged watermark");
+}
+
+void SlotDrain::collect(Offset offset, EventBlockReader& reader, int64_t late_before_ms, Take take) {
+  while (reader.next_user()) {
+    const uint64_t hash = user_hash(reader.user_key());
+    const uint32_t shard = shard_of_hash(hash).value;
+    if (shard < part_.shards.from || shard >= part_.shards.to) continue;
+    const uint32_t user = take == Take::kAll ? users_.find_or_add(reader.user_key(), hash) : 0;
+    while (reader.next_event()) {
+      const Event& event = reader.event();
+      const bool play = event.kind == EventKind::kPlay && take == Take::kAll;
+      const bool forget = is_forget(event.kind);
+      const bool everything = event.kind == EventKind::kForgetAll;
+      if ((!play && !forget) || (!everything && !part_.takes(event.item))) continue;
+      if (events_held() + 2 > events_max_ && !make_room()) return;
+      if (play) {
+        plays_.push_back({DrainedPlay::at(event.time_ms, event.item), user});
+        continue;
+      }
+      const bool late = event.time_ms < late_before_ms;
+      forgets_.push_back({users_.find_or_add(reader.user_key(), hash),
+                          {everything, late, event.item, event.time_ms, offset}});
+    }
+  }
+}
+
+// The memory of the pass is used up. False when the part has to be cut.
+bool SlotDrain::make_room() {
+  events_held_max_ = std::max(events_held_max_, events_held());
+  drop_repeats();
+  // Much that is dropped pays for the time that dropping it takes; what cannot be cut goes on in any case.
+  too_large_ = events_held() > events_max_ / 4 * 3 && part_.can_be_cut();
+  return !too_large_;
+}
+
+void SlotDrain::drop_repeats() {
+  sort_forgets();
+  std::ranges::sort(plays_, [](const Play& a, const Play& b) {
+    return std::tie(a.user, a.play) > std::tie(b.user, b.play);  // The latest of repeats first: it stays.
+  });
+  const auto repeat = [](const Play& a, const Play& b) {
+    return a.user == b.user && a.play.quarter == b.play.quarter && a.play.item == b.play.item;
+  };
+  plays_.erase(std::unique(plays_.begin(), plays_.end(), repeat), plays_.end());
+}
+
+// The fullest shard by itself where it holds much; else in the middle.
+void SlotDrain::cut_part() {
+  const Shards shards = part_.shards;
+  if (shards.to - shards.from == 1) {
+    const uint64_t middle = part_.item_first + (part_.item_last - part_.item_first) / 2;
+    parts_.push_back({shards, middle + 1, part_.item_last});
+    parts_.push_back({shards, part_.item_first, middle});
+    return;
+  }
+  std::vector<uint32_t> borders = {shards.from, shards.from + (shards.to - shards.from) / 2, shards.to};
+  if (const auto full = full_shard()) borders = {shards.from, *full, *full + 1, shards.to};
+  for (size_t i = borders.size() - 1; i > 0; --i) {
+    if (borders[i - 1] < borders[i]) parts_.push_back({{borders[i - 1], borders[i]}});
+  }
+}
+
+// The one with the most events, when it has an eighth of them.
+std::optional<uint32_t> SlotDrain::full_shard() const {
+  std::vector<uint64_t> events(part_.shards.to - part_.shards.from);
+  const auto count = [&](uint32_t user) { ++events[shard_of_hash(users_.hash(user)).value - part_.shards.from]; };
+  for (const Play& play : plays_) count(play.user);
+  for (const Forget& forget : forgets_) count(forget.user);
+  const auto fullest = std::ranges::max_element(events);
+  if (*fullest < (plays_.size() + forgets_.size()) / 8) return std::nullopt;
+  return part_.shards.from + static_cast<uint32_t>(fullest - events.begin());
+}
+
+// Other partitions drain meanwhile: what a pass took must not stay with each of them.
+void SlotDrain::let_go() {
   plays_ = {};
   forgets_ = {};
   sorted_ = {};
   users_ = UserTable();
-  ++pass_;
-  return {};
-}
-
-Status SlotDrain::scan(WindowStore& store, const StagedHour& staged, Shards shards, Take take) {
-  return store.scan(staged.hour, [&](Offset offset, std::string_view block) {
-    // Blocks applied after the slot was sealed by the clock belong to another hour; a scan never meets them.
-    if (offset >= staged.range.from && offset < staged.range.to)
-      collect(offset, block, staged.late_before_ms, shards, take);
-    return Status();
-  });
-}
-
-void SlotDrain::collect(Offset offset, std::string_view block, int64_t late_before_ms, Shards shards, Take take) {
-  EventBlockReader reader = EventBlockReader::reopen(block);
-  while (reader.next_user()) {
-    const uint64_t hash = user_hash(reader.user_key());
-    const uint32_t shard = shard_of_hash(hash).value;
-    if (shard < shards.from || shard >= shards.to) continue;
-    const uint32_t user = take == Take::kAll ? users_.find_or_add(reader.user_key(), hash) : 0;
-    while (reader.next_event()) {
-      const Event& event = reader.event();
-      if (event.kind == EventKind::kPlay && take == Take::kAll) {
-        plays_.push_back({DrainedPlay::at(event.time_ms, event.item), user});
-      } else if (is_forget(event.kind)) {
-        const bool late = event.time_ms < late_before_ms;
-        const DrainedForget forget{event.kind == EventKind::kForgetAll, late, event.item, event.time_ms, offset};
-        forgets_.push_back({users_.find_or_add(reader.user_key(), hash), forget});
-      }
-    }
-  }
 }
 
 // A counting sort by user; each user's plays are sorted when their turn comes.
@@ -163,25 +243,24 @@ void SlotDrain::emit(std::vector<std::string>& records) {
     const auto plays = plays_of(user);
     const auto forgets = forgets_of(user, at);
     if (plays.empty() && forgets.empty()) continue;
-    builder_.add(users_.key(user), forgets, plays);
-    ++totals_.users;
+    writer_.add(users_.key(user), forgets, plays, records);
     totals_.plays += plays.size();
-    if (builder_.bytes() >= config_.record_bytes) close_record(records);
   }
-  if (builder_.users() > 0) close_record(records);
-}
-
-void SlotDrain::close_record(std::vector<std::string>& records) {
-  records.push_back(builder_.finish(header()));
-  ++totals_.records;
+  writer_.close(records);
 }
 
 void SlotDrain::forget(const std::vector<HourIndex>& released) {
+  released_.insert(released_.end(), released.begin(), released.end());
   std::erase_if(totals_.hours, [&](const DrainedHour& drained) {
     return std::find(released.begin(), released.end(), drained.hour) != released.end();
   });
 }
 
-SlotEnd SlotDrain::slot_end() const { return totals_; }
+SlotEnd SlotDrain::slot_end() const {
+  SlotEnd end = totals_;
+  end.users = writer_.batches();
+  end.records = writer_.records();
+  return end;
+}
 
 }  // namespace bloomring

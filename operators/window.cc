@@ -45,13 +45,18 @@ Status Window::skip(Offset offset, int64_t log_time_ms) {
   return store_.save(ring_.state(config_.partition_count));
 }
 
+Status Window::pass_to(Offset next) {
+  if (!ring_.pass_to(next)) return {};
+  return store_.save(ring_.state(config_.partition_count));
+}
+
 Status Window::pass_time(int64_t now_ms) {
   if (!ring_.pass_time(now_ms)) return {};
   return store_.save(ring_.state(config_.partition_count));
 }
 
-void Window::start_drain(int64_t now_ms) {
-  auto due = ring_.next_drain();
+void Window::start_drain(int64_t now_ms, const BatchesLog& batches) {
+  auto due = ring_.next_drain(batches);
   if (!due) return;
   ++stats_.drains[static_cast<size_t>(due->attempt)];
   // The hour that has just ended takes its place in this one. What is older is behind already and follows at once, but
@@ -70,16 +75,16 @@ int64_t Window::pass_due_ms() const {
   return drain_start_ms_ + static_cast<int64_t>(static_cast<double>(drain_spread_ms_) * place);
 }
 
-bool Window::abandon_if_lapped() {
+bool Window::abandon_if_merged() {
   if (!drain_ || ring_.drain_current(drain_->drain().id)) return false;
   ++stats_.drains_abandoned;
   drain_.reset();
   return true;
 }
 
-Status Window::drain_step(int64_t now_ms, std::vector<std::string>& records) {
-  abandon_if_lapped();
-  if (!drain_) start_drain(now_ms);
+Status Window::drain_step(int64_t now_ms, const BatchesLog& batches, std::vector<std::string>& records) {
+  abandon_if_merged();
+  if (!drain_) start_drain(now_ms, batches);
   if (!drain_ || drain_->done() || now_ms < pass_due_ms()) return {};
   return drain_->next_pass(store_, records);
 }
@@ -87,7 +92,7 @@ Status Window::drain_step(int64_t now_ms, std::vector<std::string>& records) {
 std::string Window::slot_end() const { return encode_slot_end(drain_->slot_end()); }
 
 void Window::drain_finished() {
-  if (abandon_if_lapped() || !drain_) return;
+  if (abandon_if_merged() || !drain_) return;
   stats_.batches += drain_->slot_end().users;
   stats_.batch_plays += drain_->slot_end().plays;
   ring_.drain_finished(drain_->drain().id);
@@ -95,7 +100,7 @@ void Window::drain_finished() {
 }
 
 void Window::drain_failed() {
-  if (abandon_if_lapped() || !drain_) return;
+  if (abandon_if_merged() || !drain_) return;
   ++stats_.drains_failed;
   ring_.drain_failed(drain_->drain().id);
   drain_.reset();
@@ -106,7 +111,7 @@ Status Window::merged(const MergedWatermark& watermark) {
   if (released.empty()) return {};
   stats_.hours_released += released.size();
   if (drain_) drain_->forget(released);
-  abandon_if_lapped();
+  abandon_if_merged();
   BLOOMRING_TRY(store_.release(released, ring_.state(config_.partition_count)));
   fault_point("window.released");
   return {};

@@ -39,7 +39,7 @@ struct WindowStats {
   uint64_t hours_released = 0;
   uint64_t drains[4] = {};  // Started, by DrainAttempt.
   uint64_t drains_failed = 0;
-  uint64_t drains_abandoned = 0;  // The ring came round while they were under way.
+  uint64_t drains_abandoned = 0;  // All that they drained was merged while they were under way.
   uint64_t batches = 0;           // Users' batches of finished drains.
   uint64_t batch_plays = 0;
 };
@@ -50,18 +50,21 @@ class Window {
 
   // See Ring::saw_below.
   void saw_below(int64_t log_time_ms) { ring_.saw_below(log_time_ms); }
+  // See Ring::note_time.
+  void note_time(int64_t now_ms) { ring_.note_time(now_ms); }
   // Applies the record at `offset`. kBadBlock (with `detail`): not an event block of this partition, nothing was
   // applied; the caller writes a dead letter and then calls `skip`.
   Result<Refusal> apply(Offset offset, int64_t log_time_ms, std::string_view block, std::string& detail);
   // Moves the applied offset past a record that was refused.
   Status skip(Offset offset, int64_t log_time_ms);
+  // Every record below `next` was applied or skipped; offsets without one are passed.
+  Status pass_to(Offset next);
   // The partition was read to its end at this time of the log (operators/log_clock.h): a quiet hour seals too.
   Status pass_time(int64_t now_ms);
 
   // Starts a drain when one is due and appends the records of the next pass when its time, in that of the log, has
-  // come. A drain that the ring has come round to is abandoned first: what was emitted of it must not be followed by a
-  // slot end.
-  Status drain_step(int64_t now_ms, std::vector<std::string>& records);
+  // come. A drain whose hours are all merged by now is abandoned first: no slot end must follow what it emitted.
+  Status drain_step(int64_t now_ms, const BatchesLog& batches, std::vector<std::string>& records);
   // The drain under way, 0 for none. Never the same twice.
   uint64_t drain_id() const { return drain_ && ring_.drain_current(drain_->drain().id) ? drain_->drain().id : 0; }
   // True when every pass of the drain has been appended and the drain may still end.
@@ -80,8 +83,8 @@ class Window {
   const WindowStats& stats() const { return stats_; }
 
  private:
-  void start_drain(int64_t now_ms);
-  bool abandon_if_lapped();
+  void start_drain(int64_t now_ms, const BatchesLog& batches);
+  bool abandon_if_merged();
   int64_t pass_due_ms() const;
 
   WindowConfig config_;

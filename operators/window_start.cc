@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "operators/log_facts.h"
+#include "state/slot_length.h"
+
 namespace bloomring {
 
 namespace {
@@ -17,6 +20,18 @@ HourIndex first_hour(const WindowStartFacts& facts) {
   return facts.watermark ? HourIndex(facts.watermark->hour.value + 1) : HourIndex(0);
 }
 
+// The watermark was given another length when everything was merged: local state from before it is only in the way.
+Status take_slot_length(WindowStartFacts& facts) {
+  if (facts.slot_ms == 0) return {};
+  const int64_t merged_ms = facts.watermark ? facts.watermark->slot_ms : 0;
+  BLOOMRING_TRY(check_slot_length(merged_ms, facts.slot_ms, "the merged watermark"));
+  if (!facts.local) return {};
+  const Status local = check_slot_length(facts.local->slot_ms, facts.slot_ms, "the window stage's local state");
+  if (local.ok() || merged_ms == 0) return local;
+  facts.local.reset();
+  return {};
+}
+
 // One record is read again, so that the task sees whether this is the log that it was read from.
 Result<WindowStart> resume(const WindowState& local, const WindowStartFacts& facts) {
   const bool lost = local.applied < facts.log_start;
@@ -29,12 +44,7 @@ Result<WindowStart> resume(const WindowState& local, const WindowStartFacts& fac
 
 // The log ends before an offset that was there once; or a broker that stood still answers with its older log.
 Status cut(const WindowStartFacts& facts, Offset merged) {
-  if (merged > facts.log_end) {
-    return retry("the filter store says that user-events is merged below offset " + text(merged) +
-                 ", but the log ends at " + text(facts.log_end) +
-                 ": the topic was made anew or cut. Use the topic that the store was filled from; or, to "
-                 "keep the filters and go on with the new one, stop everything and run `bloomring store new-log`");
-  }
+  BLOOMRING_TRY(check_log_reaches(merged, facts.log_end));
   if (facts.local && facts.local->applied > facts.log_end && !facts.accept_lost_events) {
     return retry("records of user-events up to offset " + text(facts.local->applied) +
                  " were read once, but the log ends at " + text(facts.log_end) +
@@ -64,7 +74,9 @@ std::string describe_lost_events(Offset from, Offset log_start) {
          "without them";
 }
 
-Result<WindowStart> decide_window_start(const WindowStartFacts& facts) {
+Result<WindowStart> decide_window_start(const WindowStartFacts& given) {
+  WindowStartFacts facts = given;
+  BLOOMRING_TRY(take_slot_length(facts));
   const MergedWatermark watermark = facts.watermark.value_or(MergedWatermark{});
   const Offset merged = watermark.offset;
   BLOOMRING_TRY(cut(facts, merged));

@@ -11,6 +11,8 @@
 // Local state is usable when it continues where the store ends: it holds every applied event that the watermark does
 // not cover (else the store went back to a backup and needs what was released here), its applied offset is not below
 // the watermark (else another owner went further).
+// Hours of another length than the configured one are refused with the way out (state/slot_length.h); local state whose
+// hours are older than the watermark's change of length is not usable.
 // "Refuse" becomes "go on without these events" when the operator accepts it, except where the log ends before the
 // watermark: then the offsets in the store mean nothing in this log. What is staged locally is kept where it can be.
 #pragma once
@@ -31,6 +33,7 @@ struct WindowStartFacts {
   Offset log_start;                 // First offset that the log still has.
   Offset log_end;                   // Offset of the next record to be written.
   bool accept_lost_events = false;  // The operator's word that a gap may be skipped (state.accept_lost_events).
+  int64_t slot_ms = 0;              // As configured; 0: as stored, whatever that is.
 };
 
 struct WindowStart {
@@ -41,9 +44,10 @@ struct WindowStart {
   std::string reason;    // One sentence for the log.
 };
 
-// kFatal with the numbers and the way out where the table says refuse; kRetry, with the same, where the log seems to
-// end too early: a broker that stood still and goes on may say so of its older log for a moment.
-Result<WindowStart> decide_window_start(const WindowStartFacts& facts);
+// kInvalid for another length of slots; kFatal with the numbers and the way out where the table says refuse; kRetry,
+// with the same, where the log seems to end too early: a broker that stood still and goes on may say so of its older
+// log for a moment.
+Result<WindowStart> decide_window_start(const WindowStartFacts& given);
 
 // True when local state and watermark together account for every event below the applied offset: what is not held
 // locally is merged. False after the filter store went back to a backup.

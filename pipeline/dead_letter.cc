@@ -11,6 +11,12 @@ std::string_view cut(std::string_view text, size_t bytes_max) {
   return text.substr(0, bytes_max);
 }
 
+// The beginning of a key or a value, and how long it was where that is not all of it.
+void keep(std::string_view bytes, size_t bytes_max, const char* name, std::string& kept, OutRecord& letter) {
+  kept = bytes.substr(0, bytes_max);
+  if (kept.size() < bytes.size()) letter.headers.emplace_back(name, std::to_string(bytes.size()));
+}
+
 }  // namespace
 
 OutRecord dead_letter(const std::string& dead_topic, const RecordOrigin& origin, const LogRecord& record,
@@ -18,8 +24,6 @@ OutRecord dead_letter(const std::string& dead_topic, const RecordOrigin& origin,
   OutRecord letter;
   letter.topic = dead_topic;
   letter.partition = PartitionId(0);
-  letter.key = record.key;
-  letter.value = record.value;
   letter.headers = {{"bloomring.error.reason", std::string(refusal_name(refusal))},
                     {"bloomring.error.message", std::string(cut(message, kDeadLetterMessageBytesMax))},
                     {"bloomring.error.stage", std::string(origin.stage)},
@@ -27,6 +31,8 @@ OutRecord dead_letter(const std::string& dead_topic, const RecordOrigin& origin,
                     {"bloomring.error.partition", std::to_string(origin.partition.value)},
                     {"bloomring.error.offset", std::to_string(record.offset.value)},
                     {"bloomring.error.time", std::to_string(now_ms)}};
+  keep(record.key, kDeadLetterKeyBytesMax, "bloomring.error.key_bytes", letter.key, letter);
+  keep(record.value, kDeadLetterBytesMax - letter.key.size(), "bloomring.error.value_bytes", letter.value, letter);
   return letter;
 }
 

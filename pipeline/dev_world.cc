@@ -128,6 +128,7 @@ Status DevWorld::check_user(Client& client, const std::string& user, const std::
   ++check.users;
   check.played += played.size();
   check.probes += kProbesPerUser;
+  check.expected += reply.expected_error * kProbesPerUser;
   return {};
 }
 

@@ -6,6 +6,7 @@
 // Threading: one thread. Failure: kFatal with what was waited for when a bound is passed.
 #pragma once
 
+#include <cmath>
 #include <functional>
 #include <memory>
 #include <string>
@@ -26,7 +27,10 @@ struct DevCheck {
   uint64_t unseen = 0;           // Of them, answered unseen: must be 0.
   uint64_t probes = 0;           // Items that the user never played.
   uint64_t false_positives = 0;  // Of them, answered seen.
-  bool passed() const { return unseen == 0 && false_positives * 100 <= probes; }
+  double expected = 0;           // False positives, by the error that each answer computes for itself.
+  // So many false positives at most: chance alone gives more in less than one of a billion checks.
+  double false_positives_max() const { return expected + 6 * std::sqrt(expected) + 6; }
+  bool passed() const { return unseen == 0 && static_cast<double>(false_positives) <= false_positives_max(); }
 };
 
 class DevWorld {

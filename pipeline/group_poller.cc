@@ -47,6 +47,7 @@ void GroupPoller::close(Going going) {
 
 Result<bool> GroupPoller::step(int64_t) {
   if (!consumer_) {
+    if (!fencing_.may_join(membership_->clock.steady_ns())) return false;
     const Status joined = join();
     if (joined.code() == Code::kRetry) return true;  // No broker answers: asked again.
     BLOOMRING_TRY(Status(joined));
@@ -55,18 +56,18 @@ Result<bool> GroupPoller::step(int64_t) {
     join_after_standstill();
     return true;
   }
+  const bool had_place = consumer_->stats().has_place;
   Status polled = consumer_->poll(kPollMs);
-  if (polled.code() == Code::kFenced) polled = join_again(polled);
+  if (polled.code() == Code::kFenced) polled = join_again(polled, had_place);
   BLOOMRING_TRY(std::move(polled));
   if (consumer_) count();
   return true;
 }
 
-Status GroupPoller::join_again(const Status& fenced) {
-  const int64_t now_ns = membership_->clock.steady_ns();
-  if (fenced_at_ns_ && now_ns - *fenced_at_ns_ < kFencedAgainMs * 1'000'000) return fenced;
-  fenced_at_ns_ = now_ns;
-  spdlog::warn("{}: {}; joins once more with the same id", stage_, fenced.to_string());
+Status GroupPoller::join_again(const Status& fenced, bool had_place) {
+  if (!fencing_.joins_again(had_place, membership_->clock.steady_ns())) return fenced;
+  const char* why = had_place ? "joins once more" : "it has lost no place by that, and joins again";
+  spdlog::warn("{}: {}; {} with the same id", stage_, fenced.to_string(), why);
   health_.set_not_ready(stage_, "was fenced and joins its group again");
   close(Going::kComesBack);
   return {};

@@ -1,10 +1,9 @@
 // Serves a consumer group on a worker's thread, as a task that does nothing else.
 //
-// Fenced: a member that is told that another one has its instance id joins once more, as a new member with the same id.
-// A coordinator that stood still and went on gives out member ids that its successor has never heard of, and then every
-// static member looks like a second one of itself. If it is fenced again within kFencedAgainMs there are really two,
-// and the later one to come stays: the poller fails with kFenced. Two whose joins each take longer than that, because
-// brokers are away, take turns until brokers are quick again.
+// Fenced: a member that is told that another one has its instance id joins again, as a new member with the same id. If
+// it loses its place in the group in this way twice within a minute (pipeline/fencing.h) there are really two, and the
+// later one to come stays: the poller fails with kFenced. Two whose joins each take longer than that, because brokers
+// are away, take turns until brokers are quick again.
 //
 // Stood still: while partitions are held each step renews the lease. One that had run out means that the process did
 // not run for so long that others may have the partitions: they are given up as lost, and the member joins anew.
@@ -16,6 +15,7 @@
 #include <vector>
 
 #include "base/metrics.h"
+#include "pipeline/fencing.h"
 #include "pipeline/health.h"
 #include "pipeline/kafka/group_consumer.h"
 #include "pipeline/lease.h"
@@ -53,12 +53,11 @@ class GroupPoller final : public Task {
     const Clock& clock;
   };
   Status join();
-  Status join_again(const Status& fenced);
+  Status join_again(const Status& fenced, bool had_place);
   void join_after_standstill();
   void close(Going going);
   void count();
   static constexpr int kPollMs = 100;
-  static constexpr int64_t kFencedAgainMs = 60'000;
 
   Worker& worker_;
   Lease& lease_;
@@ -67,7 +66,7 @@ class GroupPoller final : public Task {
   const std::string stage_;
   std::optional<Membership> membership_;
   std::unique_ptr<kafka::GroupConsumer> consumer_;  // None while it could not join again yet.
-  std::optional<int64_t> fenced_at_ns_;
+  Fencing fencing_;
   kafka::GroupStats counted_;  // Of consumer_.
 };
 

@@ -5,7 +5,7 @@
 
 namespace bloomring {
 
-void Health::set_ready(const std::string& part) { set(part, State::kReady, ""); }
+void Health::set_ready(const std::string& part, const std::string& note) { set(part, State::kReady, note); }
 void Health::set_not_ready(const std::string& part, const std::string& reason) { set(part, State::kNotReady, reason); }
 void Health::set_failed(const std::string& part, const std::string& reason) { set(part, State::kFailed, reason); }
 

@@ -15,7 +15,8 @@ namespace bloomring {
 class Health {
  public:
   // `part` is a stage or another named piece: "window", "store". The reason is a sentence for the person on call.
-  void set_ready(const std::string& part);
+  // Ready, perhaps without something that `note` names.
+  void set_ready(const std::string& part, const std::string& note = {});
   void set_not_ready(const std::string& part, const std::string& reason);
   void set_failed(const std::string& part, const std::string& reason);
   void forget(const std::string& part);

@@ -11,6 +11,10 @@ namespace bloomring {
 namespace {
 
 constexpr int64_t kReportIntervalMs = 250;
+constexpr const char* kClockPart = "ingest-clock";  // Of the process's health, while it is wrong.
+// A site adds partitions to its topics of plays while we run, and the freshness of their plays starts with the first:
+// how often the brokers are asked, in ms. Taking up what is new is a rebalance of the group.
+constexpr const char* kPartitionsAskedMs = "5000";
 constexpr size_t kPlayQueueOverhead = 4;  // A play of 110 bytes takes 410 in librdkafka's queue.
 // How long a revoked partition may wait for the acknowledgement of what was read. What is not acknowledged by then is
 // read again by its next owner.
@@ -18,15 +22,7 @@ constexpr int64_t kReleasePatienceMs = 10'000;
 
 IngestTaskConfig task_config(const Settings& settings) {
   IngestTaskConfig config;
-  const EventSettings& events = settings.events;
-  config.ingest.mapping = {events.user,
-                           events.item,
-                           events.time,
-                           events.scene,
-                           events.event,
-                           events.time_unit,
-                           int64_t{events.ahead_seconds} * 1000,
-                           events.record_bytes_max};
+  config.ingest.mapping = settings.events.mapping();
   config.ingest.partition_count = settings.topics.partitions;
   config.ingest.block_events = settings.ingest.block_events;
   config.ingest.block_bytes = settings.ingest.block_bytes;
@@ -34,6 +30,7 @@ IngestTaskConfig task_config(const Settings& settings) {
   config.ingest.drop_repeats = settings.ingest.drop_repeats;
   config.events_topic = settings.topics.user_events;
   config.dead_topic = settings.topics.dead;
+  config.clock_skew_max_ms = int64_t{settings.events.clock_skew_max_seconds} * 1000;
   return config;
 }
 
@@ -43,7 +40,7 @@ IngestStage::IngestStage(const StageContext& context)
     : context_(context),
       lease_(context.clock, kafka::standstill_max_ms(context.kafka)),
       levels_(context.metrics, "ingest"),
-      task_(std::make_unique<IngestTask>(task_config(context.settings),
+      task_(std::make_unique<IngestTask>(task_config(context.settings), context.clock,
                                          std::make_unique<LeasedSink>(lease_, context.producer.make_sink()))),
       worker_(
           "ingest", context_.clock, [this](const Status& status) { context_.on_failure("ingest", status); },
@@ -59,6 +56,7 @@ IngestStage::IngestStage(const StageContext& context)
 Status IngestStage::start() {
   kafka::ClientSettings group = group_settings(context_, "ingest", MemoryUse::kIngestQueue);
   group.queue_overhead = kPlayQueueOverhead;
+  group.properties.try_emplace("topic.metadata.refresh.interval.ms", kPartitionsAskedMs);
   return poller_.start(group, context_.settings.topics.plays, *this, context_.clock).with_context("ingest");
 }
 
@@ -110,6 +108,10 @@ void IngestStage::finish_what_was_read() {
 }
 
 void IngestStage::report() {
+  // First, so that whoever sees a record counted sees what is not committed of it, too.
+  for (const IngestTask::SourceView& source : task_->sources()) {
+    levels_.set(source.topic, source.partition, {source.next, source.committed, source.log_end});
+  }
   const IngestStats now = task_->ingest().stats();
   Metrics& metrics = context_.metrics;
   metrics.counter(metric::kIngestRecords, {"accepted"}).add(now.accepted - counted_.accepted);
@@ -122,12 +124,31 @@ void IngestStage::report() {
     metrics.counter(metric::kIngestRefused, {reason}).add(refused);
     metrics.counter(metric::kDeadLetters, {"ingest", reason}).add(refused);
   }
+  metrics.counter(metric::kIngestAhead, {"within"}).add(now.ahead - counted_.ahead);
+  metrics.counter(metric::kIngestAhead, {"beyond"}).add(now.far_ahead - counted_.far_ahead);
   metrics.counter(metric::kBlocks).add(now.blocks - counted_.blocks);
   metrics.counter(metric::kBlockBytes).add(now.block_bytes - counted_.block_bytes);
   counted_ = now;
-  for (const IngestTask::SourceView& source : task_->sources()) {
-    levels_.set(source.topic, source.partition, {source.next, source.committed, source.log_end});
+  report_clock();
+}
+
+void IngestStage::report_clock() {
+  const IngestClock& clock = task_->clock();
+  if (!clock.offset_ms()) return;
+  const double offset_s = static_cast<double>(*clock.offset_ms()) / 1000.0;
+  context_.metrics.gauge(metric::kIngestClockOffset).set(offset_s);
+  const bool off = clock.state() == IngestClock::State::kOff;
+  if (off == clock_off_) return;
+  clock_off_ = off;
+  if (!off) {
+    spdlog::warn("ingest: this machine's clock and the brokers' agree again; plays are read");
+    return context_.health.forget(kClockPart);
   }
+  const std::string what = "this machine's clock is " + std::to_string(offset_s) +
+                           " s ahead of the brokers' (behind, where negative); no plays are read until both agree "
+                           "within events.clock_skew_max_seconds. Set the clock that is wrong";
+  spdlog::error("ingest: {}", what);
+  context_.health.set_not_ready(kClockPart, what);
 }
 
 }  // namespace bloomring

@@ -3,27 +3,42 @@
 #include <algorithm>
 
 #include "base/fault_point.h"
+#include "base/hash.h"
 #include "pipeline/dead_letter.h"
+#include "schemas/event_block.h"
 
 namespace bloomring {
 
-IngestTask::IngestTask(IngestTaskConfig config, std::unique_ptr<Sink> sink)
+namespace {
+
+// Who is served something when the brokers' time is asked for. A serve is merged into nothing.
+const UserKey nobody(uint64_t number) { return UserKey("bloomring-clock", std::to_string(number % 100)); }
+
+}  // namespace
+
+IngestTask::IngestTask(IngestTaskConfig config, const Clock& clock, std::unique_ptr<Sink> sink)
     : config_(std::move(config)),
+      clock_(clock),
       sink_(std::move(sink)),
+      ingest_clock_(config_.clock_skew_max_ms),
       ingest_(config_.ingest),
-      open_firsts_(config_.ingest.partition_count) {}
+      open_firsts_(config_.ingest.partition_count) {
+  if (!sink_->broker_time_ms()) ingest_clock_.acknowledged_unstamped();
+}
 
 void IngestTask::add_source(std::string topic, PartitionId partition, Offset start, std::unique_ptr<Source> source) {
-  inputs_.push_back({std::move(topic), partition, std::move(source), start, Offset(-1)});
+  inputs_.push_back({std::move(topic), partition, std::move(source), start});
   releasing_ = false;
 }
 
 Result<bool> IngestTask::step(int64_t now_ms) {
   worked_ = false;
-  BLOOMRING_TRY(take_acks());
+  BLOOMRING_TRY(take_acks(now_ms));
   BLOOMRING_TRY(send_outbox());
-  if (!releasing_) BLOOMRING_TRY(read(now_ms));
-  close_due_blocks(now_ms);
+  const int64_t judged_ms = ingest_clock_.now_ms(now_ms, steady_ms());
+  if (!releasing_ && ingest_clock_.may_judge()) BLOOMRING_TRY(read(judged_ms));
+  if (!releasing_) ask_time(now_ms);
+  close_due_blocks(judged_ms);
   BLOOMRING_TRY(send_outbox());
   if (now_ms >= commit_due_ms_ || commit_due_ms_ - now_ms > config_.commit_interval_ms) {
     commit_due_ms_ = now_ms + config_.commit_interval_ms;
@@ -32,11 +47,25 @@ Result<bool> IngestTask::step(int64_t now_ms) {
   return worked_;
 }
 
-Status IngestTask::take_acks() {
+Status IngestTask::take_acks(int64_t wall_ms) {
   acks_.clear();
   BLOOMRING_TRY(sink_->poll_acks(acks_));
   worked_ |= !acks_.empty();
-  for (const uint64_t ack : acks_) in_flight_.erase(ack);
+  bool unstamped = false;
+  int64_t sent_ms = steady_ms();
+  for (const uint64_t ack : acks_) {
+    const auto found = in_flight_.find(ack);
+    if (found == in_flight_.end()) continue;
+    sent_ms = std::min(sent_ms, found->second.sent_ms);
+    unstamped |= found->second.tells_the_time;
+    in_flight_.erase(found);
+  }
+  const int64_t broker_ms = sink_->broker_time_ms().value_or(0);
+  if (!acks_.empty() && broker_ms >= kEventTimeMinMs) {  // The embedded broker stamps 1970.
+    ingest_clock_.acknowledged(broker_ms, sent_ms, wall_ms, steady_ms());
+  } else if (unstamped) {
+    ingest_clock_.acknowledged_unstamped();
+  }
   if (!acks_.empty()) fault_point("ingest.acknowledged");
   return {};
 }
@@ -61,9 +90,25 @@ Status IngestTask::read(int64_t now_ms) {
   return {};
 }
 
+// At once when something is there to be read; then every now and then.
+void IngestTask::ask_time(int64_t wall_ms) {
+  const bool off = ingest_clock_.state() == IngestClock::State::kOff;
+  if (ingest_clock_.may_judge() || (!off && !more_to_read())) return;
+  if (!outbox_.empty() || steady_ms() < ask_time_at_ms_) return;
+  if (in_flight_.size() >= config_.in_flight_max) return;
+  ask_time_at_ms_ = steady_ms() + config_.ask_time_interval_ms;
+  const UserKey user = nobody(times_asked_++);
+  const uint64_t hash = user_hash(user.bytes());
+  const PartitionId partition = partition_of(shard_of_hash(hash), config_.ingest.partition_count);
+  EventBlockBuilder block;
+  const int64_t time_ms = std::clamp(wall_ms, kEventTimeMinMs, kEventTimeEndMs - 1);
+  block.add(user.bytes(), hash, {EventKind::kServe, ItemHash(0), time_ms});
+  outbox_.push_back(
+      {{config_.events_topic, partition, {}, block.finish(partition, config_.ingest.partition_count), {}}, {}});
+}
+
 void IngestTask::take_record(size_t input, const LogRecord& record, int64_t now_ms) {
   const Ingest::Taken& taken = ingest_.take(record.value, now_ms);
-  inputs_[input].next = Offset(record.offset.value + 1);
   if (taken.refusal != Refusal::kNone) {
     const RecordOrigin origin{"ingest", inputs_[input].topic, inputs_[input].partition};
     Outgoing letter{dead_letter(config_.dead_topic, origin, record, taken.refusal, ingest_.detail(), now_ms), {}};
@@ -100,11 +145,12 @@ void IngestTask::close_due_blocks(int64_t now_ms) {
 
 Status IngestTask::send_outbox() {
   while (!outbox_.empty()) {
+    const bool tells_the_time = outbox_.front().record.topic == config_.events_topic;
     const Status sent = sink_->send(outbox_.front().record, next_ticket_);
     if (sent.code() == Code::kRetry) return {};
     BLOOMRING_TRY(Status(sent));
     worked_ = true;
-    in_flight_.emplace(next_ticket_++, std::move(outbox_.front().firsts));
+    in_flight_.emplace(next_ticket_++, InFlight{std::move(outbox_.front().firsts), steady_ms(), tells_the_time});
     outbox_.pop_front();
     fault_point("ingest.block_sent");
   }
@@ -118,15 +164,19 @@ void IngestTask::commit() {
   };
   for (const Firsts& firsts : open_firsts_) hold(firsts);
   for (const Outgoing& outgoing : outbox_) hold(outgoing.firsts);
-  for (const auto& [ticket, firsts] : in_flight_) hold(firsts);
+  for (const auto& [ticket, flight] : in_flight_) hold(flight.firsts);
   for (size_t i = 0; i < inputs_.size(); ++i) {
     Input& input = inputs_[i];
-    const Offset safe(std::min(held[i], input.next.value));
+    const Offset safe(std::min(held[i], input.next().value));
     if (safe <= input.committed || safe.value < 0) continue;
     input.source->commit(safe);
     input.committed = safe;
     fault_point("ingest.committed");
   }
+}
+
+bool IngestTask::more_to_read() const {
+  return std::ranges::any_of(inputs_, [](const Input& input) { return input.source->log_end() > input.next(); });
 }
 
 bool IngestTask::nothing_open() const {
@@ -139,17 +189,19 @@ bool IngestTask::nothing_open() const {
 void IngestTask::drop_sources(bool lost) {
   if (!lost) commit();
   inputs_.clear();
+  ingest_clock_.doubt();
   if (!settled()) ingest_.start_over();
   outbox_.clear();
   for (Firsts& firsts : open_firsts_) firsts.clear();
-  for (auto& [ticket, firsts] : in_flight_) firsts.clear();  // What is on its way stays on its way, perhaps in vain.
+  // What is on its way stays on its way, perhaps in vain.
+  for (auto& [ticket, flight] : in_flight_) flight.firsts.clear();
   releasing_ = false;
 }
 
 std::vector<IngestTask::SourceView> IngestTask::sources() const {
   std::vector<SourceView> views;
   for (const Input& input : inputs_) {
-    views.push_back({input.topic, input.partition, input.next, input.committed, input.source->log_end()});
+    views.push_back({input.topic, input.partition, input.next(), input.committed, input.source->log_end()});
   }
   return views;
 }

@@ -3,12 +3,17 @@
 // Blocks mix records of many source partitions, so the books of offsets are kept here: each open or unacknowledged
 // block knows the first offset of each source partition that is in it.
 //
-// Guarantees, each a law of the simulation:
+// The clock that judges event times is that of the brokers (operators/ingest_clock.h). Until they have told it since
+// the partitions came, nothing is read; where something is there, an event of nobody is written to hear the time.
+// Nor is anything read while the two clocks differ by too much.
+//
+// Guarantees, held by the simulation, ingest_task_test and gaps_test:
 //   - an offset is committed only when every block and dead letter made from records before it was acknowledged;
 //   - a full queue of the broker stops the reading; nothing is dropped.
 // Threading and failure: see Task.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -16,7 +21,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/clock.h"
 #include "operators/ingest.h"
+#include "operators/ingest_clock.h"
 #include "pipeline/io.h"
 #include "pipeline/task.h"
 
@@ -29,11 +36,14 @@ struct IngestTaskConfig {
   size_t records_per_step = 2048;
   size_t in_flight_max = 512;  // Blocks and dead letters that are sent and not yet acknowledged.
   int64_t commit_interval_ms = 1'000;
+  int64_t clock_skew_max_ms = 60'000;  // How far this machine's clock and the brokers' may differ.
+  int64_t ask_time_interval_ms = 1'000;
 };
 
 class IngestTask final : public Task {
  public:
-  IngestTask(IngestTaskConfig config, std::unique_ptr<Sink> sink);
+  // Of `clock`, which outlives the task, only durations are used.
+  IngestTask(IngestTaskConfig config, const Clock& clock, std::unique_ptr<Sink> sink);
 
   // Starts reading a partition of a plays topic from `start`.
   void add_source(std::string topic, PartitionId partition, Offset start, std::unique_ptr<Source> source);
@@ -48,6 +58,7 @@ class IngestTask final : public Task {
   void drop_sources(bool lost);
 
   const Ingest& ingest() const { return ingest_; }
+  const IngestClock& clock() const { return ingest_clock_; }
   uint64_t dead_letters() const { return dead_letters_; }
   size_t in_flight() const { return in_flight_.size(); }
 
@@ -55,7 +66,7 @@ class IngestTask final : public Task {
   struct SourceView {
     std::string topic;
     PartitionId partition;
-    Offset next;       // The next offset to be read.
+    Offset next;       // Every record below it was taken.
     Offset committed;  // -1 before the first commit.
     Offset log_end;
   };
@@ -66,8 +77,10 @@ class IngestTask final : public Task {
     std::string topic;
     PartitionId partition;
     std::unique_ptr<Source> source;
-    Offset next;
+    Offset start;
     Offset committed{-1};
+    // Every record below it was taken.
+    Offset next() const { return std::max(start, source->position()); }
   };
   // By index of inputs_: the first offset that went in, or kNothing.
   using Firsts = std::vector<int64_t>;
@@ -77,10 +90,17 @@ class IngestTask final : public Task {
     OutRecord record;
     Firsts firsts;
   };
+  struct InFlight {
+    Firsts firsts;
+    int64_t sent_ms;      // Steady.
+    bool tells_the_time;  // A record of user-events, which brokers stamp.
+  };
 
-  Status take_acks();
+  Status take_acks(int64_t wall_ms);
   Status read(int64_t now_ms);
   void take_record(size_t input, const LogRecord& record, int64_t now_ms);
+  void ask_time(int64_t wall_ms);
+  int64_t steady_ms() const { return clock_.steady_ns() / 1'000'000; }
   void note(Firsts& firsts, size_t input, Offset offset);
   void close_block(PartitionId partition);
   void close_due_blocks(int64_t now_ms);
@@ -90,14 +110,19 @@ class IngestTask final : public Task {
   // Everything that was read is acknowledged.
   bool settled() const { return in_flight_.empty() && outbox_.empty() && nothing_open(); }
   bool nothing_open() const;
+  bool more_to_read() const;
 
   IngestTaskConfig config_;
+  const Clock& clock_;
   std::unique_ptr<Sink> sink_;
+  IngestClock ingest_clock_;
   Ingest ingest_;
   std::vector<Input> inputs_;
   std::vector<Firsts> open_firsts_;                 // By partition of user-events: of its open block.
   std::deque<Outgoing> outbox_;                     // Closed, not yet taken by the sink.
-  std::unordered_map<uint64_t, Firsts> in_flight_;  // By ticket: sent, not yet acknowledged.
+  std::unordered_map<uint64_t, InFlight> in_flight_;  // By ticket: sent, not yet acknowledged.
+  uint64_t times_asked_ = 0;
+  int64_t ask_time_at_ms_ = 0;  // Steady.
   uint64_t next_ticket_ = 1;
   size_t next_input_ = 0;  // Round robin over the inputs.
   uint64_t dead_letters_ = 0;

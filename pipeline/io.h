@@ -19,7 +19,8 @@
 
 namespace bloomring {
 
-// A record as it was read. The views are valid until the next `poll` of the same source.
+// A record as it was read. Borrows: the source keeps the bytes until its next `poll` or its end; who needs them longer
+// copies them.
 struct LogRecord {
   Offset offset;
   int64_t log_time_ms = 0;  // The record's timestamp in the log: Unix milliseconds.
@@ -34,6 +35,10 @@ class Source {
   // The next record, or nothing when none is at hand. Never blocks. kFatal when the log does not have the position any
   // more, with how many records are lost in the message (`lost_position` is then true), or has other records there.
   virtual Result<std::optional<LogRecord>> poll() = 0;
+  // The first offset that is not passed: every record below it was returned. What else lies below is no record (markers
+  // of transactions, aborted and compacted records): a log may have any number of such offsets, also at its end, where
+  // the position passes them when the log was read to there. Negative while unknown.
+  virtual Offset position() const = 0;
   // True when every record that was in the partition when the log was last asked has been returned.
   virtual bool at_end() const = 0;
   // True after `poll` failed because retention passed the position, or because the topic was cut or made anew.
@@ -66,6 +71,9 @@ class Sink {
   // Appends the tickets that became durable since the last call, in any order. kFatal when a record cannot be
   // written at all (unknown topic, too large, not authorised).
   virtual Status poll_acks(std::vector<uint64_t>& tickets) = 0;
+  // The newest time that brokers stamped the records of the last `poll_acks` with, by their own clocks: Unix
+  // milliseconds, 0 where they stamped none. Nothing: this sink never tells.
+  virtual std::optional<int64_t> broker_time_ms() const { return std::nullopt; }
 };
 
 }  // namespace bloomring

@@ -25,6 +25,7 @@ class LeasedSink final : public Sink {
 
   Status send(OutRecord& record, uint64_t ticket) override;
   Status poll_acks(std::vector<uint64_t>& tickets) override { return sink_->poll_acks(tickets); }
+  std::optional<int64_t> broker_time_ms() const override { return sink_->broker_time_ms(); }
 
  private:
   const Lease& lease_;
@@ -42,6 +43,7 @@ class LeasedFilterStore final : public FilterStore {
   Status sync() override;
   Status advance(PartitionId partition, const MergedWatermark& watermark) override;
 
+  std::optional<int64_t> merged_ms() const override { return store_.merged_ms(); }
   Result<std::optional<MergedWatermark>> read_watermark(PartitionId partition) override {
     return store_.read_watermark(partition);
   }

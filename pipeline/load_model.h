@@ -20,6 +20,8 @@
 #include <string>
 #include <vector>
 
+#include "schemas/play_json.h"
+
 namespace bloomring {
 
 struct LoadConfig {
@@ -88,9 +90,19 @@ class LoadModel {
   std::priority_queue<Session> under_way_;
 };
 
-// Replaces `json` by the play as producers write it, 110 to 130 bytes. Ids are a letter and the number, filled up with
-// zeros to `id_bytes`.
-void write_play_json(const LoadPlay& play, uint32_t id_bytes, std::string& json);
+// Writes plays as the producers of a site do: in the site's field names and its unit of time, 110 to 130 bytes with the
+// default names. Ids are a letter and the number, filled up with zeros to `id_bytes`. Thread safety: const calls.
+class LoadPlayWriter {
+ public:
+  explicit LoadPlayWriter(const PlayMapping& mapping = {}, uint32_t id_bytes = 0);
+  // Replaces `json`.
+  void write(const LoadPlay& play, std::string& json) const;
+
+ private:
+  uint32_t id_bytes_;
+  TimeUnit time_unit_;
+  std::string user_, item_, time_, event_;  // The text in front of each value.
+};
 // The user id alone: the record's key. And the item id alone.
 void write_user_id(const LoadPlay& play, uint32_t id_bytes, std::string& id);
 void write_item_id(const LoadPlay& play, uint32_t id_bytes, std::string& id);

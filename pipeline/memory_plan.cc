@@ -17,6 +17,9 @@ constexpr uint64_t kSlackShare = 8;
 // A partition's queue that is smaller stalls for a second again and again (librdkafka 2.0.2); a larger one gains
 // nothing.
 constexpr uint64_t kPlaysQueueLeast = 2 * kMiB, kPlaysQueueMost = 64 * kMiB;
+// A site's topic may have more partitions than we would make. The others of them get what the smallest queue takes
+// (queue_bounds of pipeline/kafka/client.cc: 64 KiB and 64 KiB, times four): each has few plays, and may stall.
+constexpr uint64_t kPlaysQueueSmallest = kMiB / 2;
 constexpr uint64_t kBlocksQueueLeast = 1 * kMiB, kBlocksQueueMost = 32 * kMiB;
 constexpr uint64_t kSendLeast = 8 * kMiB, kSendMost = 256 * kMiB;
 // Of each window store that is open: its write buffer's arena, table readers, the log of the last write.
@@ -41,11 +44,16 @@ struct Counts {
   uint64_t plays, pipeline, held;
 };
 
-Counts count(const Settings& settings) {
+// Partitions of the topics of plays where we make them.
+uint64_t plays_made(const Settings& settings) {
+  return uint64_t{settings.topics.plays_partitions} * settings.topics.plays.size();
+}
+
+Counts count(const Settings& settings, std::optional<uint64_t> plays_partitions) {
   const auto planned = [&](uint64_t of_all) {
     return settings.memory.partitions == 0 ? of_all : std::min<uint64_t>(of_all, settings.memory.partitions);
   };
-  const uint64_t plays = uint64_t{settings.topics.plays_partitions} * settings.topics.plays.size();
+  const uint64_t plays = plays_partitions.value_or(plays_made(settings));
   const ServeSettings& serve = settings.serve;
   const uint64_t copies = uint64_t{settings.topics.partitions} * serve.replication_factor;
   return {planned(plays), planned(settings.topics.partitions),
@@ -54,11 +62,11 @@ Counts count(const Settings& settings) {
 
 // Passes that take memory at the same time, for one partition count and number of threads.
 uint64_t passes_at_once(const Settings& settings) {
-  return settings.threads.window + (count(settings).pipeline + 3) / 4;
+  return settings.threads.window + (count(settings, std::nullopt).pipeline + 3) / 4;
 }
 
-std::vector<Claim> claims_of(const Settings& settings) {
-  const auto [plays, pipeline, held] = count(settings);
+std::vector<Claim> claims_of(const Settings& settings, const Counts& counts) {
+  const auto [plays, pipeline, held] = counts;
   const bool window = settings.runs(Stage::kWindow), merge = settings.runs(Stage::kMerge),
              serve = settings.runs(Stage::kServe);
   const bool ingest = settings.runs(Stage::kIngest);
@@ -66,7 +74,9 @@ std::vector<Claim> claims_of(const Settings& settings) {
   claims.push_back(
       {MemoryUse::kProcess, "process and allocator", kProcessBytes + settings.memory.limit / kSlackShare, 0, 0});
   if (ingest) {
-    claims.push_back({MemoryUse::kIngestQueue, "ingest queue", plays * kPlaysQueueLeast, 5, plays * kPlaysQueueMost});
+    const uint64_t of_size = std::min(plays, plays_made(settings));
+    const uint64_t least = std::max(of_size * kPlaysQueueLeast, plays * kPlaysQueueSmallest);
+    claims.push_back({MemoryUse::kIngestQueue, "ingest queue", least, 5, plays * kPlaysQueueMost});
     const uint64_t open = uint64_t{settings.topics.partitions} * settings.ingest.block_bytes;
     claims.push_back({MemoryUse::kIngestBlocks, "ingest blocks", open + open / 4, 0, 0});
   }
@@ -115,8 +125,8 @@ void share_out(uint64_t left, const std::vector<Claim>& claims, std::vector<Memo
   parts.front().bytes += left;  // The crumbs of the divisions, and what no part of an ingest process can use.
 }
 
-Status too_small(const Settings& settings, const std::vector<Claim>& claims) {
-  const auto [plays, pipeline, held] = count(settings);
+Status too_small(const Settings& settings, const Counts& counts, const std::vector<Claim>& claims) {
+  const auto [plays, pipeline, held] = counts;
   uint64_t fixed = kProcessBytes;
   std::string list = bytes_text(kProcessBytes) + " and an eighth of the limit for the process and its allocator";
   for (const Claim& claim : claims) {
@@ -129,7 +139,7 @@ Status too_small(const Settings& settings, const std::vector<Claim>& claims) {
   return invalid("is " + bytes_text(settings.memory.limit) + "; it must be at least " + bytes_text(needed) +
                  " for these stages with " + std::to_string(pipeline) + " partitions (memory.partitions), " +
                  std::to_string(plays) + " of plays and " + std::to_string(held) + " held for queries: " + list +
-                 ". Raise it, run fewer stages in a process, or plan for fewer partitions");
+                 ". Raise it, run fewer stages in a process, or plan for fewer partitions (memory.partitions)");
 }
 
 }  // namespace
@@ -151,15 +161,16 @@ uint64_t MemoryPlan::drain_pass_bytes(const Settings& settings) const {
   return of(MemoryUse::kDrains) / passes_at_once(settings);
 }
 
-Result<MemoryPlan> plan_memory(const Settings& settings) {
-  const std::vector<Claim> claims = claims_of(settings);
+Result<MemoryPlan> plan_memory(const Settings& settings, std::optional<uint64_t> plays_partitions) {
+  const Counts counts = count(settings, plays_partitions);
+  const std::vector<Claim> claims = claims_of(settings, counts);
   std::vector<MemoryPart> parts;
   uint64_t least = 0;
   for (const Claim& claim : claims) {
     parts.push_back({claim.use, claim.name, claim.least, claim.least});
     least += claim.least;
   }
-  if (least > settings.memory.limit) return too_small(settings, claims);
+  if (least > settings.memory.limit) return too_small(settings, counts, claims);
   share_out(settings.memory.limit - least, claims, parts);
   return MemoryPlan(std::move(parts));
 }

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -62,8 +63,9 @@ class MemoryPlan {
   std::vector<MemoryPart> parts_;  // By use.
 };
 
-// For the stages that the settings name.
-Result<MemoryPlan> plan_memory(const Settings& settings);
+// For the stages that the settings name. `plays_partitions` is how many the topics of plays have together, as the
+// brokers say; where nobody was asked it is what they are made with (topics.plays_partitions each).
+Result<MemoryPlan> plan_memory(const Settings& settings, std::optional<uint64_t> plays_partitions = {});
 
 // "2 GiB", "1.5 MiB": for people.
 std::string bytes_text(uint64_t bytes);

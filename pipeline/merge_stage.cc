@@ -2,6 +2,8 @@
 
 #include <spdlog/spdlog.h>
 
+#include "state/slot_length.h"
+
 namespace bloomring {
 
 MergeStage::MergeStage(const StageContext& stage_context)
@@ -15,11 +17,13 @@ Result<PartitionStage::Made> MergeStage::make(PartitionId partition, const kafka
                                               std::unique_ptr<Source> source) {
   const Settings& settings = context().settings;
   BLOOMRING_TRY_ASSIGN(std::optional<MergedWatermark> watermark, context().filters->read_watermark(partition));
-  const MergeStart start = decide_merge_start(facts.committed, facts.log_start);
-  spdlog::info("merge {}[{}]: reads from offset {}{}; merged below offset {} of user-events", topic(), partition.value,
-               start.read_from.value, start.gap ? " after a gap" : "", watermark ? watermark->offset.value : 0);
+  BLOOMRING_TRY(check_slot_length(watermark ? watermark->slot_ms : 0, settings.ring.slot_ms(), "the merged watermark"));
+  const MergeStart start = decide_merge_start({facts.committed, facts.log_start, facts.log_end});
+  spdlog::info("merge {}[{}]: reads from offset {}{}{}; merged below offset {} of user-events", topic(),
+               partition.value, start.read_from.value, start.reason.empty() ? "" : ": ", start.reason,
+               watermark ? watermark->offset.value : 0);
   MergeTaskConfig config;
-  config.merge = {partition, settings.topics.partitions};
+  config.merge = {partition, settings.topics.partitions, settings.ring.slot_ms()};
   config.batches_topic = settings.topics.user_batches;
   config.dead_topic = settings.topics.dead;
   auto task = std::make_unique<MergeTask>(std::move(config), context().calendar, filters_, std::move(watermark),
@@ -45,6 +49,7 @@ void MergeStage::count(const Reported& before, const Reported& now) {
   metrics.counter(metric::kExpiredPlays).add(now.stats.plays_expired - before.stats.plays_expired);
   metrics.counter(metric::kForgottenPlays).add(now.stats.plays_forgotten - before.stats.plays_forgotten);
   metrics.counter(metric::kMergedForgets).add(now.stats.forgets - before.stats.forgets);
+  metrics.counter(metric::kForgottenDamaged).add(now.stats.forgotten_damaged - before.stats.forgotten_damaged);
   metrics.counter(metric::kStoreErrors, {"apply"}).add(now.store_retries - before.store_retries);
   metrics.counter(metric::kDeadLetters, {"merge", "bad_batch"}).add(now.dead_letters - before.dead_letters);
 }

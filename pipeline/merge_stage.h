@@ -4,6 +4,7 @@
 #include <map>
 #include <mutex>
 
+#include "operators/merge_start.h"
 #include "pipeline/leased.h"
 #include "pipeline/merge_task.h"
 #include "pipeline/partition_levels.h"

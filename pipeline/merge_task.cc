@@ -5,11 +5,6 @@
 
 namespace bloomring {
 
-MergeStart decide_merge_start(std::optional<Offset> committed, Offset log_start) {
-  if (committed && *committed >= log_start) return {*committed, false};
-  return {log_start, log_start > Offset(0)};
-}
-
 MergeTask::MergeTask(MergeTaskConfig config, const Calendar& calendar, FilterStore& filters,
                      std::optional<MergedWatermark> watermark, std::unique_ptr<Source> source,
                      std::unique_ptr<Sink> sink)
@@ -20,6 +15,7 @@ MergeTask::MergeTask(MergeTaskConfig config, const Calendar& calendar, FilterSto
 
 Result<bool> MergeTask::step(int64_t now_ms) {
   BLOOMRING_TRY(take_acks());
+  if (applied_.value < 0) applied_ = source_->position();
   bool worked = false;
   for (size_t i = 0; i < config_.records_per_step; ++i) {
     BLOOMRING_TRY_ASSIGN(const bool any, take_record());
@@ -28,6 +24,7 @@ Result<bool> MergeTask::step(int64_t now_ms) {
     if (held_) break;  // The store or the dead letter lets it wait.
     worked = true;
   }
+  pass_to(source_->position());
   return worked;
 }
 
@@ -51,8 +48,16 @@ Status MergeTask::apply_held(int64_t now_ms) {
   if (applied->refusal != Refusal::kNone) return write_dead_letter(applied->refusal, detail, now_ms);
   applied_ = Offset(held_->offset.value + 1);
   held_.reset();
+  between_slot_ends_ = !applied->slot_end;
   if (applied->slot_end) commit();
   return {};
+}
+
+// Behind a slot end, offsets without a record are committed with it.
+void MergeTask::pass_to(Offset position) {
+  if (held_ || position <= applied_) return;
+  applied_ = position;
+  if (!between_slot_ends_) commit();
 }
 
 Status MergeTask::write_dead_letter(Refusal refusal, const std::string& detail, int64_t now_ms) {

@@ -28,14 +28,6 @@ struct MergeTaskConfig {
   size_t records_per_step = 32;
 };
 
-// Where the merge stage starts, and whether records were lost unread before it. Their slots are drained again.
-struct MergeStart {
-  Offset read_from;
-  bool gap = false;
-};
-// `committed` is the group's, or nothing; the log holds [log_start, log_end).
-MergeStart decide_merge_start(std::optional<Offset> committed, Offset log_start);
-
 class MergeTask final : public PartitionTask {
  public:
   // `calendar` and `filters` outlive the task.
@@ -48,7 +40,7 @@ class MergeTask final : public PartitionTask {
 
   const Merge& merge() const { return merge_; }
   const Source& source() const { return *source_; }
-  Offset applied() const { return applied_; }  // The next offset to be applied; -1 before the first record.
+  Offset applied() const { return applied_; }  // Every record below it was applied; negative before the first step.
   Offset committed() const { return committed_; }
   uint64_t dead_letters() const { return dead_letters_; }
   uint64_t store_retries() const { return store_retries_; }
@@ -66,6 +58,7 @@ class MergeTask final : public PartitionTask {
   Status apply_held(int64_t now_ms);
   Status write_dead_letter(Refusal refusal, const std::string& detail, int64_t now_ms);
   Status take_acks();
+  void pass_to(Offset position);
   void commit();
 
   MergeTaskConfig config_;
@@ -75,6 +68,7 @@ class MergeTask final : public PartitionTask {
   std::optional<Held> held_;
   std::optional<OutRecord> letter_;  // For held_; waits to be sent.
   bool letter_sent_ = false;
+  bool between_slot_ends_ = false;  // Records were applied since the last slot end, or since the start.
   Offset applied_{-1};
   Offset committed_{-1};
   uint64_t dead_letters_ = 0;

@@ -1,7 +1,6 @@
 #include "pipeline/played_items.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "pipeline/play_file.h"
 
@@ -24,10 +23,16 @@ class Numbering {
   std::unordered_map<std::string, uint32_t> numbers_;
 };
 
-std::string id_of(const nlohmann::json& record, const char* field) {
-  const auto id = record.find(field);
-  if (id == record.end()) return {};
-  return id->is_string() ? id->get<std::string>() : id->is_number_integer() ? id->dump() : std::string();
+// Why a file has no play to ask about.
+Status no_plays(const std::string& path, std::string_view scene, const std::string& other_scene,
+                const std::string& refusal) {
+  const std::string wanted = scene.empty() ? "without a scene" : "of scene " + std::string(scene);
+  if (!other_scene.empty()) {
+    return invalid(path + ": no play is " + wanted + ", but one is of scene " + other_scene + ": name it with --scene");
+  }
+  if (refusal.empty()) return invalid(path + ": no play is " + wanted);
+  return invalid(path + ": " + refusal +
+                 "; name the configuration whose keys under `events` say how the plays look with --config");
 }
 
 }  // namespace
@@ -64,21 +69,37 @@ PlayedItems PlayedItems::generated(const LoadConfig& config, uint32_t id_bytes) 
   return played;
 }
 
-Result<PlayedItems> PlayedItems::from_file(const std::string& path) {
+Result<PlayedItems> PlayedItems::from_file(const std::string& path, const PlayMapping& mapping,
+                                           std::string_view scene, int64_t now_ms) {
   BLOOMRING_TRY_ASSIGN(const PlayFile file, read_play_file(path, 0));
   PlayedItems played(0);
   Numbering users(played.user_names_), items(played.item_names_);
   std::vector<Raw> plays;
-  plays.reserve(file.json.size());
-  for (size_t i = 0; i < file.json.size(); ++i) {
-    const auto record = nlohmann::json::parse(file.json[i], nullptr, false);
-    const std::string user = record.is_object() ? id_of(record, "user") : "",
-                      item = record.is_object() ? id_of(record, "item") : "";
-    if (user.empty() || item.empty()) {
-      return invalid(path + ": record " + std::to_string(i + 1) + " is no play with user and item: " + file.json[i]);
-    }
-    plays.push_back({users(user), items(item)});
+  if (scene.empty()) {
+    for (const FilePlay& play : file.plays) plays.push_back({users(play.user), items(play.item)});
   }
+  PlayParser parser(mapping);
+  std::string other_scene;
+  for (size_t i = 0; file.plays.empty() && i < file.json.size(); ++i) {
+    Play play;
+    const Refusal refusal = parser.parse(file.json[i], now_ms, play);
+    if (refusal != Refusal::kNone) {
+      if (played.refused_++ == 0) {
+        played.first_refusal_ = "record " + std::to_string(i + 1) + " would be refused as " +
+                                std::string(refusal_name(refusal)) + ": " + parser.detail() + ": " + file.json[i];
+      }
+    } else if (play.scene != scene) {
+      other_scene = play.scene;
+    } else if (play.kind == EventKind::kPlay) {
+      plays.push_back({users(std::string(play.user)), items(std::string(play.item))});
+    } else if (is_forget(play.kind)) {
+      const uint32_t user = users(std::string(play.user));
+      const bool all = play.kind == EventKind::kForgetAll;
+      const uint32_t item = all ? 0 : items(std::string(play.item));
+      std::erase_if(plays, [&](const Raw& raw) { return raw.user == user && (all || raw.item == item); });
+    }
+  }
+  if (plays.empty()) return no_plays(path, scene, other_scene, played.first_refusal_);
   played.build(std::move(plays), static_cast<uint32_t>(played.user_names_.size()));
   return played;
 }

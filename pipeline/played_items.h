@@ -13,14 +13,22 @@
 
 #include "base/result.h"
 #include "pipeline/load_model.h"
+#include "schemas/play_json.h"
 
 namespace bloomring {
 
 class PlayedItems {
  public:
   static PlayedItems generated(const LoadConfig& config, uint32_t id_bytes);
-  // JSON lines with user and item, or tab-separated values (pipeline/play_file.h). kInvalid with file and line.
-  static Result<PlayedItems> from_file(const std::string& path);
+  // The plays of one scene: JSON lines, read as ingest reads them by this mapping, or tab-separated values
+  // (pipeline/play_file.h), which have no scene. What is forgotten later in the file does not count. kInvalid when the
+  // file cannot be read, and with the reason when it has no such play.
+  static Result<PlayedItems> from_file(const std::string& path, const PlayMapping& mapping, std::string_view scene,
+                                       int64_t now_ms);
+
+  // Records that ingest would refuse, and why it would refuse the first.
+  uint64_t refused() const { return refused_; }
+  const std::string& first_refusal() const { return first_refusal_; }
 
   uint32_t users() const { return static_cast<uint32_t>(first_item_.size() - 1); }
   // A user, chosen by this number in [0, plays()): each as often as the user played.
@@ -46,6 +54,8 @@ class PlayedItems {
   std::vector<uint32_t> items_;
   std::vector<std::string> user_names_;  // Of a file; empty otherwise.
   std::vector<std::string> item_names_;
+  uint64_t refused_ = 0;
+  std::string first_refusal_;
 };
 
 }  // namespace bloomring

@@ -45,9 +45,8 @@ Result<std::unique_ptr<Process>> Process::start(const Settings& settings, const 
 Status Process::open() {
   BLOOMRING_TRY(check_runnable(settings_));
   BLOOMRING_TRY_ASSIGN(calendar_, Calendar::create(settings_.retention()));
-  BLOOMRING_TRY_ASSIGN(plan_, plan_memory(settings_));
-  kafka_.send_memory_bytes = plan_->of(MemoryUse::kSendQueue);
   BLOOMRING_TRY(kafka::check(kafka_));
+  BLOOMRING_TRY(plan());
   BLOOMRING_TRY_ASSIGN(producer_, kafka::Producer::create(kafka_));
   BLOOMRING_TRY(verify_topics());
   BLOOMRING_TRY(open_store());
@@ -56,11 +55,26 @@ Status Process::open() {
   return start_stages();
 }
 
+// Queues are made for the partitions that the topics of plays have, which may be more than we would make.
+Status Process::plan() {
+  std::optional<uint64_t> plays_partitions;
+  if (settings_.runs(Stage::kIngest)) {
+    BLOOMRING_TRY_ASSIGN(const std::unique_ptr<kafka::Admin> admin, kafka::Admin::create(kafka_));
+    plays_partitions = count_plays_partitions(*admin, settings_);
+  }
+  const auto planned = plan_memory(settings_, plays_partitions);
+  if (!planned.ok()) return invalid("memory.limit " + planned.status().message());
+  plan_ = *planned;
+  kafka_.send_memory_bytes = plan_->of(MemoryUse::kSendQueue);
+  return {};
+}
+
 Status Process::verify_topics() {
   const auto partitions = static_cast<int32_t>(settings_.topics.partitions);
   BLOOMRING_TRY(producer_->verify_topic(settings_.topics.user_events, partitions));
   BLOOMRING_TRY(producer_->verify_topic(settings_.topics.user_batches, partitions));
-  return producer_->verify_topic(settings_.topics.dead, 0);
+  BLOOMRING_TRY(producer_->verify_topic(settings_.topics.dead, 0));
+  return verify_topic_settings(settings_);
 }
 
 Status Process::open_store() {

@@ -63,6 +63,7 @@ class Process {
   Status open_store();
   // The answer to POST /store/backup, in a process that writes the embedded store.
   AdminPage back_up_store(EmbeddedFilterStore& store);
+  Status plan();
   Status verify_topics();
   Status start_stages();
   void fail(std::string_view stage, const Status& status);

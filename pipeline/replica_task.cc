@@ -2,46 +2,73 @@
 
 #include <algorithm>
 
+#include "operators/log_facts.h"
+
 namespace bloomring {
 
-ReplicaTask::ReplicaTask(ReplicaTaskConfig config, std::shared_ptr<HeldPartition> held, FilterStore& filters,
-                         std::unique_ptr<Source> source, Offset start, Offset log_end_at_start)
+namespace {
+// Longer than a broker that stood still takes itself for the leader, and answers with its older log.
+constexpr int64_t kBeyondPatienceNs = 30'000'000'000;
+}  // namespace
+
+ReplicaTask::ReplicaTask(ReplicaTaskConfig config, const Clock& clock, std::shared_ptr<HeldPartition> held,
+                         FilterStore& filters, std::unique_ptr<Source> source, Offset start, Offset log_end_at_start)
     : config_(config),
+      clock_(clock),
       held_(std::move(held)),
       filters_(filters),
       source_(std::move(source)),
       next_(start),
       ready_at_(log_end_at_start) {}
 
-Result<bool> ReplicaTask::step(int64_t now_ms) {
+Result<bool> ReplicaTask::step(int64_t) {
+  if (!ended_.ok()) return false;
   bool worked = false;
   for (size_t i = 0; i < config_.blocks_per_step; ++i) {
-    BLOOMRING_TRY_ASSIGN(const std::optional<LogRecord> record, source_->poll());
-    if (!record) break;
-    apply(*record, now_ms);
+    auto record = source_->poll();
+    if (!record.ok()) {
+      end(std::move(record).status());
+      return true;
+    }
+    if (!*record) break;
+    apply(**record);
     worked = true;
   }
+  next_ = std::max(next_, source_->position());
   note_fresh();
   if (!held_->ready() && (next_ >= ready_at_ || source_->at_end())) held_->set_ready();
-  BLOOMRING_TRY(take_watermark(now_ms));
+  BLOOMRING_TRY(take_watermark());
   return worked;
+}
+
+void ReplicaTask::end(Status why) {
+  held_->set_ready(false);
+  ended_ = std::move(why);
 }
 
 // A log does not shrink: an end below one that was heard, or below what had been read by then, is of a broker that
 // answers with its older log.
-void ReplicaTask::hear_log_end(Offset end, int64_t asked_at_ms) {
-  if (end >= end_least_) end_ = LogEnd{end, asked_at_ms};
-  end_least_ = std::max({end_least_, end, next_});
+void ReplicaTask::hear_log_end(Offset offset, int64_t asked_at_ns) {
+  if (offset >= end_least_) {
+    if (ends_.size() == kEndsMax) ends_.pop_back();
+    ends_.push_back({offset, asked_at_ns});
+  }
+  end_least_ = std::max({end_least_, offset, next_});
+  if (watermark_.offset <= known_end()) return beyond_since_ns_.reset();
+  if (asked_at_ns < watermark_read_at_ns_) return;
+  if (!beyond_since_ns_) beyond_since_ns_ = asked_at_ns;
+  if (asked_at_ns - *beyond_since_ns_ >= kBeyondPatienceNs) end(check_log_reaches(watermark_.offset, offset));
 }
 
+// Each end counts, not the newest alone: a task that is always two seconds behind reaches only those from before.
 void ReplicaTask::note_fresh() {
-  if (!end_ || next_ < end_->offset) return;
-  held_->set_fresh_at_ms(end_->asked_at_ms);
-  end_.reset();
+  for (; !ends_.empty() && next_ >= ends_.front().offset; ends_.pop_front())
+    held_->set_fresh_at_ns(ends_.front().asked_at_ns);
 }
 
-void ReplicaTask::apply(const LogRecord& record, int64_t now_ms) {
+void ReplicaTask::apply(const LogRecord& record) {
   next_ = Offset(record.offset.value + 1);
+  held_->log_time().saw(record.log_time_ms, clock_.steady_ns());
   auto block = EventBlockReader::open(record.value, held_->id(), config_.partition_count);
   if (!block.ok()) {
     ++stats_.bad_blocks;
@@ -49,26 +76,27 @@ void ReplicaTask::apply(const LogRecord& record, int64_t now_ms) {
   }
   ++stats_.blocks;
   stats_.events += block->events();
-  if (held_->ready()) note_delay(*block, now_ms);
+  if (held_->ready()) note_delay(*block);
   held_->apply(record.offset, record.log_time_ms, *block);
-  held_->set_fresh_at_ms(record.log_time_ms);
 }
 
-void ReplicaTask::note_delay(const EventBlockReader& block, int64_t now_ms) {
+void ReplicaTask::note_delay(const EventBlockReader& block) {
   if (delays_.size() == kDelaysMax) return;
   EventBlockReader reader = block;
   int64_t newest_ms = 0;
   while (reader.next_user()) {
     while (reader.next_event()) newest_ms = std::max(newest_ms, reader.event().time_ms);
   }
-  delays_.push_back(std::max(0.0, static_cast<double>(now_ms - newest_ms) / 1000.0));
+  delays_.push_back(std::max(0.0, static_cast<double>(clock_.now_ms() - newest_ms) / 1000.0));
 }
 
 std::vector<double> ReplicaTask::take_delays() { return std::exchange(delays_, {}); }
 
-Status ReplicaTask::take_watermark(int64_t now_ms) {
-  if (now_ms < watermark_due_ms_ && watermark_due_ms_ - now_ms <= config_.watermark_interval_ms) return {};
-  watermark_due_ms_ = now_ms + config_.watermark_interval_ms;
+Status ReplicaTask::take_watermark() {
+  const int64_t steady_ns = clock_.steady_ns();
+  if (steady_ns < watermark_due_ns_) return {};
+  watermark_due_ns_ = steady_ns + config_.watermark_interval_ms * 1'000'000;
+  const int64_t now_ms = held_->log_time().bounds(clock_).earliest_ms;
   held_->expire(now_ms);
   auto read = filters_.read_watermark(held_->id());
   if (read.code() == Code::kRetry) {
@@ -83,6 +111,10 @@ Status ReplicaTask::take_watermark(int64_t now_ms) {
                  std::to_string(watermark_.offset.value) + ". The next start reads the log from there");
   }
   watermark_ = watermark;
+  if (watermark.offset > known_end()) {
+    watermark_read_at_ns_ = clock_.steady_ns();
+    return {};
+  }
   if (*read) held_->release(watermark, now_ms - config_.lap_ms);
   return {};
 }

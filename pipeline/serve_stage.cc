@@ -14,125 +14,34 @@ namespace {
 constexpr int64_t kReportIntervalMs = 250;
 constexpr int64_t kCallGraceMs = 2'000;
 constexpr int64_t kLookupBoundMs = 30'000;
-constexpr int64_t kLogEndIntervalMs = 1'000;
-constexpr int kLogEndTimeoutMs = 2'000;
+constexpr int64_t kTendIntervalMs = 1'000;
+// How long a partition that cannot be read keeps the others from being answered for.
+constexpr int64_t kWaitingPatienceNs = 30'000'000'000;
 }  // namespace
 
 ServeStage::ServeStage(const StageContext& context)
     : context_(context),
       placement_{context.settings.serve.replica_index, context.settings.serve.replica_count,
                  context.settings.serve.replication_factor},
-      levels_(context.metrics, "serve"),
-      catch_up_("serve", context.clock, context.metrics),
       verdicts_counted_(kReasonCount) {}
 
 Status ServeStage::start() {
   context_.health.set_not_ready("serve", "catching up with the log");
-  BLOOMRING_TRY(assign_partitions().with_context("serve"));
+  started_at_ns_ = context_.clock.steady_ns();
   worker_ = std::make_unique<Worker>(
       "serve", context_.clock, [this](const Status& status) { context_.on_failure("serve", status); },
       &context_.watchdog);
+  partitions_ =
+      std::make_unique<ServePartitions>(context_, placement_.held(context_.settings.topics.partitions), *worker_);
+  BLOOMRING_TRY(partitions_->open().with_context("serve"));
   BLOOMRING_TRY(open_log().with_context("serve"));
   BLOOMRING_TRY(serve_calls().with_context("serve"));
   registration_ = context_.metrics.on_scrape([this](Scrape& scrape) { write(scrape); });
   worker_->set_ticker(kReportIntervalMs, [this] { report(); });
-  worker_->post([this] {
-    const std::string& topic = context_.settings.topics.user_events;
-    for (auto& task : tasks_) worker_->add(*task, "serve " + kafka::to_string({topic, task->held().id()}));
-  });
   enquirer_ = std::make_unique<Worker>("serve-ends", context_.clock, [](const Status&) {});
-  enquirer_->set_ticker(kLogEndIntervalMs, [this] {
-    if (const Status polled = consumer_->poll(0); !polled.ok()) context_.on_failure("serve", polled);
-    ask_log_ends();
+  enquirer_->set_ticker(kTendIntervalMs, [this] {
+    if (const Status tended = partitions_->tend(); !tended.ok()) context_.on_failure("serve", tended);
   });
-  return {};
-}
-
-// Where recent plays of the partition begin: everything below is merged, or lost.
-Result<MergedWatermark> ServeStage::merged_of(PartitionId partition, Offset log_start) {
-  auto watermark = context_.filters->read_watermark(partition);
-  if (watermark.code() != Code::kRetry) BLOOMRING_TRY(watermark.status());
-  const bool known = watermark.ok() && watermark->has_value();
-  MergedWatermark merged =
-      known ? **watermark : MergedWatermark{.offset = Offset(0), .hour = HourIndex(-1), .ahead = {}};
-  if (known && merged.offset < log_start) {
-    spdlog::warn(
-        "serve {}: {} records from offset {} are not merged and no longer in the log; the window stage says what to do",
-        kafka::to_string({context_.settings.topics.user_events, partition}), log_start.value - merged.offset.value,
-        merged.offset.value);
-  }
-  merged.offset = std::max(merged.offset, log_start);
-  return merged;
-}
-
-Result<std::vector<ServeStage::Beginning>> ServeStage::decide_beginnings(const std::vector<PartitionId>& ids) {
-  const Settings& settings = context_.settings;
-  for (const PartitionId id : ids) partitions_.push_back({settings.topics.user_events, id});
-  // The event time of what was served may be ahead of the time in the log.
-  const int64_t oldest_ms =
-      context_.clock.now_ms() - settings.served.max_age_ms() - context_.calendar.config().ahead_ms;
-  // Brokers that have just started, or topics that were just made, need a moment.
-  int64_t asked_at_ms = 0;
-  std::vector<kafka::PartitionFacts> facts;
-  std::vector<std::optional<Offset>> young;
-  const std::string what = "the brokers to tell the ends of " + settings.topics.user_events;
-  BLOOMRING_TRY(wait_until(context_.clock, kLookupBoundMs, what, [&]() -> Result<bool> {
-    asked_at_ms = context_.clock.now_ms();
-    auto asked = consumer_->facts(partitions_);
-    if (asked.code() == Code::kRetry) return false;
-    BLOOMRING_TRY_ASSIGN(facts, std::move(asked));
-    auto by_time = consumer_->offsets_at(partitions_, oldest_ms);
-    if (by_time.code() == Code::kRetry) return false;
-    BLOOMRING_TRY_ASSIGN(young, std::move(by_time));
-    return true;
-  }));
-  std::vector<Beginning> beginnings;
-  for (size_t i = 0; i < ids.size(); ++i) {
-    BLOOMRING_TRY_ASSIGN(const MergedWatermark merged, merged_of(ids[i], facts[i].log_start));
-    const int64_t log_floor_ms = (merged.hour.value + 1) * settings.ring.slot_ms();
-    const Offset read_from = std::max(facts[i].log_start, std::min(merged.offset, young[i].value_or(facts[i].log_end)));
-    beginnings.push_back({partitions_[i], merged.offset, log_floor_ms, read_from, facts[i].log_end, asked_at_ms});
-  }
-  return beginnings;
-}
-
-// Without an answer the partitions grow old by themselves: see ReplicaTask.
-void ServeStage::ask_log_ends() {
-  const int64_t asked_at_ms = context_.clock.now_ms();
-  auto ends = consumer_->log_ends(partitions_, kLogEndTimeoutMs);
-  if (!ends.ok()) return spdlog::debug("serve: the end of the log is not known: {}", ends.status().to_string());
-  worker_->post([this, asked_at_ms, ends = std::move(*ends)] {
-    for (size_t i = 0; i < tasks_.size(); ++i) tasks_[i]->hear_log_end(ends[i], asked_at_ms);
-  });
-}
-
-Status ServeStage::assign_partitions() {
-  const Settings& settings = context_.settings;
-  const std::vector<PartitionId> ids = placement_.held(settings.topics.partitions);
-  kafka::ClientSettings kafka = context_.kafka;
-  kafka.queue_memory_bytes = context_.plan.of(MemoryUse::kServeQueue);
-  BLOOMRING_TRY_ASSIGN(consumer_, kafka::AssignedConsumer::create(kafka, ids.size(), context_.clock));
-  BLOOMRING_TRY_ASSIGN(const std::vector<Beginning> beginnings, decide_beginnings(ids));
-  std::vector<kafka::AssignedConsumer::Start> starts;
-  for (const Beginning& begin : beginnings) starts.push_back({begin.partition, begin.read_from});
-  BLOOMRING_TRY_ASSIGN(std::vector<std::unique_ptr<Source>> sources, consumer_->assign(starts));
-
-  const size_t held_count = std::max<size_t>(1, ids.size());
-  const RecentPlaysConfig recents{settings.ring.slot_ms(), context_.plan.of(MemoryUse::kRecentPlays) / held_count};
-  const ServedItemsConfig served{settings.served.per_user_max, settings.served.max_age_ms(),
-                                 context_.plan.of(MemoryUse::kServedItems) / held_count};
-  const ReplicaTaskConfig config{settings.topics.partitions, settings.ring.lap_ms()};
-  for (size_t i = 0; i < ids.size(); ++i) {
-    const Beginning& begin = beginnings[i];
-    auto held =
-        std::make_shared<HeldPartition>(ids[i], recents, context_.calendar, begin.merged, served, begin.log_floor_ms);
-    held_[ids[i]] = held;
-    catch_up_.begin(ids[i], begin.read_from, begin.log_end);
-    tasks_.push_back(std::make_unique<ReplicaTask>(config, held, *context_.filters, std::move(sources[i]),
-                                                   begin.read_from, begin.log_end));
-    tasks_.back()->hear_log_end(begin.log_end, begin.asked_at_ms);
-  }
-  counted_.resize(tasks_.size());
   return {};
 }
 
@@ -160,6 +69,8 @@ Status ServeStage::serve_calls() {
   config.memory_bytes_max = context_.plan.of(MemoryUse::kCalls);
   config.service.slot_ms = context_.settings.ring.slot_ms();
   config.service.limits.candidates_max = context_.settings.serve.candidates_max;
+  config.service.limits.batch_ids_max = context_.settings.serve.batch_ids_max;
+  config.service.limits.message_bytes_max = context_.settings.serve.request_bytes_max;
   config.service.forward.tls = context_.settings.serve.peer_tls();
   config.service.observe = [this](const grpc::Status& status, double seconds) { observe(status, seconds); };
   Histogram& expected_error = context_.metrics.histogram(metric::kAnswerExpectedError);
@@ -180,21 +91,18 @@ void ServeStage::stop() {
   if (log_ && !log_->flush(kCallGraceMs).ok())
     spdlog::warn("serve: {} writes were not acknowledged", log_->in_flight());
   worker_->call([this] {
-    for (auto& task : tasks_) worker_->remove(*task);
-    report();
-    tasks_.clear();
+    if (!partitions_) return;
+    if (server_) report();
+    partitions_->close();
   });
-  worker_.reset();
   registration_ = {};
-  consumer_.reset();
+  worker_.reset();
   server_.reset();
+  partitions_.reset();
   log_.reset();
 }
 
-std::shared_ptr<HeldPartition> ServeStage::find(PartitionId partition) const {
-  const auto found = held_.find(partition);
-  return found == held_.end() ? nullptr : found->second;
-}
+std::shared_ptr<HeldPartition> ServeStage::find(PartitionId partition) const { return partitions_->find(partition); }
 
 std::vector<std::string> ServeStage::holders(PartitionId partition) const {
   std::vector<std::string> addresses;
@@ -206,30 +114,28 @@ std::vector<std::string> ServeStage::holders(PartitionId partition) const {
 }
 
 void ServeStage::report() {
-  Metrics& metrics = context_.metrics;
-  size_t behind = 0;
-  for (size_t i = 0; i < tasks_.size(); ++i) {
-    ReplicaTask& task = *tasks_[i];
-    const ReplicaStats& now = task.stats();
-    metrics.counter(metric::kServeRecords).add(now.blocks - counted_[i].blocks);
-    metrics.counter(metric::kServeEvents).add(now.events - counted_[i].events);
-    metrics.counter(metric::kStoreErrors, {"read"}).add(now.store_retries - counted_[i].store_retries);
-    counted_[i] = now;
-    catch_up_.note(task.held().id(), task.next(), now.events);
-    levels_.set(context_.settings.topics.user_events, task.held().id(), {task.next(), Offset(-1), task.log_end()});
-    for (const double delay : task.take_delays()) metrics.histogram(metric::kEventToSeen).observe(delay);
-    behind += task.held().ready() ? 0 : 1;
-  }
-  const std::string to_go = catch_up_.tell();
+  const ServePartitions::Standing standing = partitions_->report();
   count_queries();
-  metrics.gauge(metric::kStageReady, {"serve"}).set(behind == 0 ? 1 : 0);
-  if (behind > 0) {
-    context_.health.set_not_ready("serve", "catching up with the log: " + std::to_string(behind) + " of " +
-                                               std::to_string(tasks_.size()) + " partitions to go" +
-                                               (to_go.empty() ? "" : "; " + to_go));
-  } else if (!serving_.exchange(true)) {
-    context_.health.set_ready("serve");
-    server_->set_serving(true);
+  tell(standing);
+}
+
+void ServeStage::tell(const ServePartitions::Standing& standing) {
+  const size_t all = standing.ready + standing.catching_up + standing.waiting;
+  const bool patient = context_.clock.steady_ns() - started_at_ns_ < kWaitingPatienceNs;
+  const std::string of_all = " of " + std::to_string(all) + " partitions";
+  std::string lacking;
+  if (standing.waiting > 0)
+    lacking = std::to_string(standing.waiting) + of_all + " cannot be answered for: " + standing.why;
+  context_.metrics.gauge(metric::kStageReady, {"serve"}).set(standing.ready == all ? 1 : 0);
+  if (standing.catching_up > 0 && !serving_) {
+    std::string why = "catching up with the log: " + std::to_string(standing.catching_up) + of_all + " to go";
+    for (const std::string& more : {standing.to_go, lacking}) why += more.empty() ? "" : "; " + more;
+    context_.health.set_not_ready("serve", why);
+  } else if (standing.waiting > 0 && ((!serving_ && patient) || standing.ready == 0)) {
+    context_.health.set_not_ready("serve", lacking);
+  } else {
+    context_.health.set_ready("serve", lacking);
+    if (!serving_.exchange(true)) server_->set_serving(true);
   }
 }
 
@@ -252,7 +158,7 @@ void ServeStage::count_queries() {
 
 uint64_t ServeStage::recent_plays() const {
   uint64_t plays = 0;
-  for (const auto& [partition, held] : held_) plays += held->recents().stats().plays;
+  partitions_->for_each([&](const HeldPartition& held) { plays += held.recents().stats().plays; });
   return plays;
 }
 
@@ -290,12 +196,12 @@ void ServeStage::write(Scrape& scrape) {
     write_cache(scrape, core_->cache_stats());
   }
   size_t bytes = 0, served = 0, served_bytes = 0;
-  for (const auto& [partition, held] : held_) {
-    bytes += held->recents().stats().bytes;
-    const ServedItemsStats stats = held->served().stats();
+  partitions_->for_each([&](const HeldPartition& held) {
+    bytes += held.recents().stats().bytes;
+    const ServedItemsStats stats = held.served().stats();
     served += stats.items;
     served_bytes += stats.bytes;
-  }
+  });
   scrape.write(metric::kRecentEntries, {}, static_cast<double>(recent_plays()));
   scrape.write(metric::kRecentBytes, {}, static_cast<double>(bytes));
   scrape.write(metric::kServedEntries, {}, static_cast<double>(served));

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "absl/time/time.h"
+#include "base/finding.h"
 #include "base/hash.h"
 #include "base/listen_address.h"
 #include "pipeline/settings_check.h"
@@ -116,9 +117,14 @@ void declare_events(Config& config, Settings& s) {
       .range(0, 86400)
       .unit("seconds")
       .doc(
-          "How far ahead of the clock an event time may be before the play is refused as `time_ahead`; below that it "
-          "counts "
-          "as now.");
+          "How far ahead of the brokers' clock event times may usually be. What is ahead counts as now, also what is "
+          "further ahead, up to a day, which is counted apart; beyond a day a play is refused as `time_ahead`.");
+  config.integer("events.clock_skew_max_seconds", &s.events.clock_skew_max_seconds)
+      .range(1, 3600)
+      .unit("seconds")
+      .doc(
+          "How far the clock of an ingest process may be from that of the brokers. Beyond it the process reads no "
+          "plays until the clocks agree, and says so.");
   config.integer("events.record_bytes_max", &s.events.record_bytes_max)
       .range(64, 16 * kMiB)
       .unit("bytes")
@@ -168,8 +174,10 @@ void declare_filter(Config& config, Settings& s) {
       .real_range(0.000001, 0.2)
       .doc("Share of unseen items that may be taken for seen, over everything that one query reads.");
   config.integer("filter.periods_read", &s.filter.periods_read)
-      .range(1, 64)
-      .doc("Periods that a query reads: the current one and those before it.");
+      .range(1, 63)
+      .doc(
+          "Periods that a query reads: the current one and those before it. Shortly before a period ends a query "
+          "reads the next one, too.");
   config
       .choice<PeriodUnit>("filter.period", &s.filter.period,
                           {{"month", PeriodUnit::kMonth}, {"week", PeriodUnit::kWeek}, {"day", PeriodUnit::kDay}})
@@ -299,8 +307,18 @@ void declare_faces(Config& config, Settings& s) {
           "`replica-{index}.internal:7700`. Empty: such calls are refused.");
   config.integer("serve.candidates_max", &s.serve.candidates_max)
       .range(1, 1000000)
+      .doc("Most candidates of one user in a query, alone or in a batch; more are refused.");
+  config.integer("serve.batch_ids_max", &s.serve.batch_ids_max)
+      .range(1, 10000000)
       .doc(
-          "Most candidates in one query; more are refused. A request is at most 4 MiB, about 30,000 ids of 128 bytes.");
+          "Most candidates in a batch (`FilterBatch`), of all its users together; more are refused. "
+          "`serve.candidates_max` where that is more.");
+  config.bytes("serve.request_bytes_max", &s.serve.request_bytes_max)
+      .range(1 << 20, 256 << 20)
+      .doc(
+          "Most bytes of a request; a larger one is refused with INVALID_ARGUMENT, one of more than four times as many "
+          "(or more than the memory for calls, which `check` prints) with RESOURCE_EXHAUSTED. The default holds 20,000 "
+          "ids of 128 bytes in each list of a query, and 200,000 ids of 40 bytes in a batch.");
   declare_tls(config, s);
   config.section("served",
                  "The served items, which count as seen for a while although nobody has reported a play of them.");
@@ -336,6 +354,19 @@ Result<std::string> host_name() {
   return std::string(name);
 }
 
+// What could not be read, and what does not fit all the same. A misfit of a key that could not be read is left out, as
+// are all where the file could not be: the values are not what was meant.
+Status also_misfits(const Status& unread, const Status& misfits) {
+  std::vector<std::string> doubtful;
+  for (const SetupFinding& finding : findings_of(unread)) doubtful.push_back(finding.key);
+  std::string text = unread.message();
+  for (const SetupFinding& misfit : findings_of(misfits)) {
+    const auto named = [&](const std::string& key) { return misfit.text.find(key) != std::string::npos; };
+    if (std::none_of(doubtful.begin(), doubtful.end(), named)) text += "\n" + misfit.text;
+  }
+  return invalid(text);
+}
+
 }  // namespace
 
 std::string_view stage_name(Stage stage) {
@@ -361,6 +392,10 @@ TlsClientFiles ServeSettings::peer_tls() const {
   return {tls_peer_ca.empty() ? tls.client_ca : tls_peer_ca, tls.certificate, tls.key};
 }
 
+PlayMapping EventSettings::mapping() const {
+  return {user, item, time, scene, event, time_unit, int64_t{ahead_seconds} * 1000, record_bytes_max};
+}
+
 bool Settings::runs(Stage stage) const { return std::find(stages.begin(), stages.end(), stage) != stages.end(); }
 
 void declare_settings(Config& config, Settings& settings) {
@@ -379,11 +414,12 @@ Result<LoadedSettings> load_settings(const ConfigSources& sources) {
   LoadedSettings loaded;
   Config config;
   declare_settings(config, loaded.settings);
-  BLOOMRING_TRY(config.load(sources));
+  const Status read = config.load(sources);
+  loaded.warnings = config.warnings();
+  if (!read.ok()) return also_misfits(read, check_settings_fit(loaded.settings, config, loaded.warnings));
   if (loaded.settings.instance.empty()) {
     BLOOMRING_TRY_ASSIGN(loaded.settings.instance, host_name());
   }
-  loaded.warnings = config.warnings();
   BLOOMRING_TRY(check_settings_fit(loaded.settings, config, loaded.warnings));
   loaded.effective_yaml = config.effective_yaml();
   return loaded;

@@ -51,8 +51,11 @@ struct EventSettings {
   std::string scene = "scene";
   std::string event = "event";
   TimeUnit time_unit = TimeUnit::kMilliseconds;  // Of numbers in `time`.
-  uint32_t ahead_seconds = 600;                  // How far ahead of the clock an event's time may be.
+  uint32_t ahead_seconds = 600;                  // How far ahead of the clock event times usually are at most.
+  uint32_t clock_skew_max_seconds = 60;          // How far the clocks of ingest and brokers may differ.
   uint32_t record_bytes_max = 65536;
+
+  PlayMapping mapping() const;
 };
 
 struct IngestSettings {
@@ -104,6 +107,8 @@ struct ServeSettings {
   uint32_t replica_count = 1;
   uint32_t replication_factor = 1;
   uint32_t candidates_max = 20000;
+  uint32_t batch_ids_max = 200000;
+  uint64_t request_bytes_max = 8 * 1048576;
   std::vector<std::string> peers;  // Where the replicas listen; see serving/peer_addresses.h.
   TlsServerFiles tls;              // Of the gRPC port.
   std::string tls_peer_ca;         // Who vouches for other replicas; tls.client_ca when empty.

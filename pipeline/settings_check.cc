@@ -1,30 +1,16 @@
 #include "pipeline/settings_check.h"
 
-#include <algorithm>
 #include <set>
 
 #include "base/hash.h"
+#include "base/listen_address.h"
+#include "pipeline/kafka/broker_list.h"
+#include "pipeline/kafka/property_rules.h"
 #include "pipeline/memory_plan.h"
 #include "serving/peer_addresses.h"
 
 namespace bloomring {
 namespace {
-
-// Properties that the guarantees rest on, or that follow from other keys.
-constexpr std::string_view kOwnProperties[] = {"group.id",
-                                               "group.instance.id",
-                                               "enable.auto.commit",
-                                               "enable.auto.offset.store",
-                                               "auto.offset.reset",
-                                               "acks",
-                                               "request.required.acks",
-                                               "enable.idempotence",
-                                               "transactional.id",
-                                               "message.timeout.ms",
-                                               "delivery.timeout.ms",
-                                               "partition.assignment.strategy",
-                                               "allow.auto.create.topics",
-                                               "partitioner"};
 
 // Collects what does not fit, each with the place where the value was set.
 class Misfits {
@@ -78,13 +64,22 @@ void check_fields(const EventSettings& events, Misfits& misfits) {
   names.add("events.event", events.event);
 }
 
-void check_properties(const KafkaSettings& kafka, Misfits& misfits) {
-  for (const auto& [name, value] : kafka.properties) {
-    const bool brokers = name == "bootstrap.servers" || name == "metadata.broker.list";
-    misfits.require(!brokers, "kafka.properties", "has " + name + "; set kafka.bootstrap instead");
-    const bool ours = std::find(std::begin(kOwnProperties), std::end(kOwnProperties), name) != std::end(kOwnProperties);
-    misfits.require(!ours, "kafka.properties",
-                    "has " + name + ", which bloomring sets itself: its guarantees rest on it");
+void check_brokers(const KafkaSettings& kafka, Misfits& misfits) {
+  const std::string wrong = kafka::first_wrong_broker(kafka.bootstrap);
+  misfits.require(wrong.empty(), "kafka.bootstrap",
+                  "has " + wrong + "; it must be host:port,host:port, as broker-1:9092");
+  for (const std::string& broken : kafka::check_rules(kafka.properties)) {
+    misfits.require(false, "kafka.properties", broken);
+  }
+}
+
+void check_peers(const ServeSettings& serve, Misfits& misfits) {
+  for (uint32_t i = 0; i < (is_peer_pattern(serve.peers) ? 1 : serve.peers.size()); ++i) {
+    const std::string address = peer_address(serve.peers, i);
+    if (address.find("://") != std::string::npos) continue;  // A name of gRPC's own.
+    const auto parsed = parse_listen_address(address);
+    misfits.require(parsed.ok() && parsed->port != 0, "serve.peers",
+                    "has " + serve.peers[i] + "; each must be host:port, as replica-{index}.internal:7700");
   }
 }
 
@@ -156,9 +151,10 @@ Status check_settings_fit(const Settings& settings, const Config& config, std::v
   Misfits misfits(config);
   check_topics(settings.topics, misfits);
   check_fields(settings.events, misfits);
-  check_properties(settings.kafka, misfits);
+  check_brokers(settings.kafka, misfits);
   check_ring(settings, misfits, warnings);
   check_serving(settings.serve, misfits);
+  check_peers(settings.serve, misfits);
   check_served(settings, misfits, warnings);
   check_filter(settings.filter, misfits);
   check_memory(settings, misfits);

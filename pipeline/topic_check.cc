@@ -1,13 +1,41 @@
 #include "pipeline/topic_check.h"
 
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <span>
+
+#include "base/clock.h"
 #include "pipeline/retention_need.h"
+#include "pipeline/wait.h"
 
 namespace bloomring {
 
 namespace {
 
+// librdkafka's receive.message.max.bytes: a larger batch, or one that unpacks to more, is never fetched.
+constexpr int64_t kFetchBytesMax = 100'000'000;
+constexpr int64_t kKnownBoundMs = 15'000;
+
+// How a site keeps its plays is its own business, as long as they can be read.
+void check_plays(kafka::Admin& admin, TopicFinding& finding) {
+  const auto config = admin.config(finding.wanted.name);
+  if (!config.ok()) return;
+  const auto found = config->find("max.message.bytes");
+  if (found == config->end() || std::stoll(found->second) < kFetchBytesMax) return;
+  finding.warnings.push_back("max.message.bytes is " + found->second + ": a record of " +
+                             std::to_string(kFetchBytesMax) + " bytes or more cannot be fetched, and stops ingest");
+}
+
+// The whole command that gives the topic the wanted value.
+std::string mend_with(const Settings& settings, const std::string& topic, const std::string& key,
+                      const std::string& wanted) {
+  return "; run `kafka-configs --bootstrap-server " + settings.kafka.bootstrap +
+         " --alter --entity-type topics --entity-name " + topic + " --add-config " + key + "=" + wanted + "`";
+}
+
 void check_settings(kafka::Admin& admin, TopicFinding& finding, const Settings& settings) {
-  if (finding.wanted.settings.empty()) return;
+  if (finding.wanted.settings.empty()) return check_plays(admin, finding);
   const auto config = admin.config(finding.wanted.name);
   if (!config.ok()) {
     finding.warnings.push_back("its settings cannot be read: " + config.status().message());
@@ -23,11 +51,16 @@ void check_settings(kafka::Admin& admin, TopicFinding& finding, const Settings& 
     if (key == "retention.ms") {
       const bool shorter = found->second != "-1" && std::stoll(found->second) < std::stoll(wanted);
       if (shorter && retention.empty()) finding.warnings.push_back(text + ": a longer outage than that loses events");
+    } else if (key == "max.message.bytes") {
+      if (std::stoll(found->second) < kMessageBytesMax)
+        finding.errors.push_back(key + " is " + found->second + ", and records of ours need " +
+                                 std::to_string(kMessageBytesMax) +
+                                 mend_with(settings, finding.wanted.name, key, wanted));
     } else if (key == "min.insync.replicas") {
       if (std::stoi(found->second) < std::stoi(wanted))
         finding.warnings.push_back(text + ": the loss of a broker can lose what was acknowledged");
     } else {
-      finding.errors.push_back(text + ": change it with kafka-configs");
+      finding.errors.push_back(text + mend_with(settings, finding.wanted.name, key, wanted));
     }
   }
 }
@@ -35,13 +68,13 @@ void check_settings(kafka::Admin& admin, TopicFinding& finding, const Settings& 
 void check_one(kafka::Admin& admin, TopicFinding& finding, const Settings& settings) {
   const TopicSpec& wanted = finding.wanted;
   if (!finding.found.exists) {
-    finding.errors.push_back("does not exist: `bloomring topics --execute` creates it");
+    finding.errors.push_back("does not exist; `bloomring topics --execute` creates it");
     return;
   }
   if (wanted.partitions_fixed && finding.found.partitions != wanted.partitions) {
     finding.errors.push_back("has " + std::to_string(finding.found.partitions) +
                              " partitions, topics.partitions says " + std::to_string(wanted.partitions) +
-                             ": set topics.partitions to what the topic has, or name another topic");
+                             "; set topics.partitions to what the topic has, or name another topic");
   }
   if (finding.found.replication < wanted.replication) {
     finding.warnings.push_back("has " + std::to_string(finding.found.replication) +
@@ -95,6 +128,46 @@ std::vector<std::string> retention_warnings(const Settings& settings) {
   return found;
 }
 
+Status verify_topic_settings(const Settings& settings) {
+  BLOOMRING_TRY_ASSIGN(const std::unique_ptr<kafka::Admin> admin, kafka::Admin::create(client_settings(settings)));
+  std::string errors;
+  for (const TopicSpec& topic : topics_of(settings)) {
+    if (topic.settings.empty()) continue;
+    TopicFinding finding{topic, {}, {}, {}};
+    check_settings(*admin, finding, settings);
+    for (const std::string& error : finding.errors)
+      errors += (errors.empty() ? "topic " : "\ntopic ") + topic.name + ": " + error;
+    for (const std::string& warning : finding.warnings) spdlog::debug("topic {}: {}", topic.name, warning);
+  }
+  return errors.empty() ? Status() : invalid(errors);
+}
+
+std::optional<uint64_t> count_plays_partitions(kafka::Admin& admin, const Settings& settings) {
+  const auto found = admin.describe(settings.topics.plays);
+  if (!found.ok()) return std::nullopt;
+  uint64_t partitions = 0;
+  for (const kafka::TopicDescription& topic : *found) {
+    if (!topic.exists) return std::nullopt;
+    partitions += static_cast<uint64_t>(topic.partitions);
+  }
+  return partitions;
+}
+
+namespace {
+
+// A controller makes topics before every broker has heard of them: who starts at once would find none.
+Status wait_until_known(kafka::Admin& admin, std::span<const kafka::NewTopic> made) {
+  std::vector<std::string> names;
+  for (const kafka::NewTopic& topic : made) names.push_back(topic.name);
+  return wait_until(SystemClock(), kKnownBoundMs, "brokers to know the topics that were made", [&]() -> Result<bool> {
+    const auto found = admin.describe(names);
+    if (!found.ok()) return false;
+    return std::ranges::all_of(*found, &kafka::TopicDescription::exists);
+  });
+}
+
+}  // namespace
+
 Status create_missing(kafka::Admin& admin, const std::vector<TopicFinding>& findings) {
   std::vector<kafka::NewTopic> missing;
   for (const TopicFinding& finding : findings) {
@@ -103,7 +176,8 @@ Status create_missing(kafka::Admin& admin, const std::vector<TopicFinding>& find
     missing.push_back({wanted.name, wanted.partitions, wanted.replication, wanted.settings});
   }
   if (missing.empty()) return {};
-  return admin.create_topics(missing);
+  BLOOMRING_TRY(admin.create_topics(missing));
+  return wait_until_known(admin, missing);
 }
 
 }  // namespace bloomring

@@ -44,6 +44,7 @@ WindowStage::WindowStage(const StageContext& stage_context)
       ring_config_{stage_context.settings.ring.slots, stage_context.settings.ring.slot_ms()},
       levels_(stage_context.metrics, "window"),
       catch_up_("window", stage_context.clock, stage_context.metrics),
+      batches_(stage_context),
       registration_(stage_context.metrics.on_scrape([this](Scrape& scrape) { write(scrape); })) {}
 
 Result<PartitionStage::Made> WindowStage::make(PartitionId partition, const kafka::PartitionFacts& facts,
@@ -57,7 +58,8 @@ Result<PartitionStage::Made> WindowStage::make(PartitionId partition, const kafk
   BLOOMRING_TRY_ASSIGN(Ring ring, start_ring(*store, partition, facts, read_from));
   auto task =
       std::make_unique<WindowTask>(task_config(settings, context().plan, partition), context().clock, std::move(store),
-                                   std::move(ring), *context().filters, std::move(source), make_sink());
+                                   std::move(ring), *context().filters, std::move(source), make_sink(), &batches_);
+  batches_.add(partition);
   catch_up_.begin(partition, read_from, facts.log_end);
   return Made{std::move(task), read_from};
 }
@@ -79,6 +81,7 @@ Result<Ring> WindowStage::start_ring(WindowStore& store, PartitionId partition, 
   WindowStartFacts start_facts;
   start_facts.log_start = facts.log_start;
   start_facts.log_end = facts.log_end;
+  start_facts.slot_ms = ring_config_.slot_ms;
   start_facts.accept_lost_events = context().settings.state.accept_lost_events;
   BLOOMRING_TRY(context().filters->refresh());
   BLOOMRING_TRY_ASSIGN(start_facts.watermark, context().filters->read_watermark(partition));
@@ -95,7 +98,7 @@ Result<Ring> WindowStage::start_ring(WindowStore& store, PartitionId partition, 
 void WindowStage::report(PartitionId partition, PartitionTask& any) {
   const auto& task = static_cast<const WindowTask&>(any);
   const Ring& ring = task.window().ring();
-  Reported now{task.window().stats(), task.dead_letters(), {}, task.merged(), -1, 0};
+  Reported now{task.window().stats(), task.dead_letters(), {}, task.merged(), -1, 0, 0};
   for (const Ring::SlotView& slot : ring.slots()) {
     now.slots.push_back(slot.state);
     const bool unmerged = slot.state == SlotState::kSealed || slot.state == SlotState::kDraining;
@@ -103,10 +106,11 @@ void WindowStage::report(PartitionId partition, PartitionTask& any) {
     const int64_t began_ms = slot.hours.front().hour.value * ring_config_.slot_ms;
     if (now.oldest_unmerged_ms < 0 || began_ms < now.oldest_unmerged_ms) now.oldest_unmerged_ms = began_ms;
   }
-  catch_up_.note(partition, ring.applied(), now.stats.events);
+  catch_up_.note(partition, task.position(), now.stats.events);
   catch_up_.tell();
   now.custody_gap = custody_gap(task);
-  levels_.set(topic(), partition, {ring.applied(), task.committed(), task.source().log_end()});
+  now.filling_age_ms = task.filling_age_ms();
+  levels_.set(topic(), partition, {task.position(), task.committed(), task.source().log_end()});
   const std::lock_guard lock(mutex_);
   warn_of_gap(partition, reported_[partition].custody_gap, now.custody_gap);
   count(reported_[partition], now);
@@ -139,6 +143,7 @@ void WindowStage::count(const Reported& before, const Reported& now) {
 void WindowStage::forget(PartitionId partition) {
   levels_.forget(topic(), partition);
   catch_up_.forget(partition);
+  batches_.remove(partition);
   const std::lock_guard lock(mutex_);
   reported_.erase(partition);
 }
@@ -148,6 +153,7 @@ void WindowStage::write(Scrape& scrape) {
   std::array<double, kSlotStateCount> slots{};
   for (const auto& [partition, reported] : reported_) {
     const std::string label = std::to_string(partition.value);
+    scrape.write(metric::kFillingAge, {label}, static_cast<double>(reported.filling_age_ms) / 1000.0);
     scrape.write(metric::kCustodyGap, {label}, static_cast<double>(reported.custody_gap));
     for (size_t slot = 0; slot < reported.slots.size(); ++slot) {
       const SlotState state = reported.slots[slot];

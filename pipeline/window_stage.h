@@ -7,6 +7,7 @@
 #include "pipeline/catch_up.h"
 #include "pipeline/partition_levels.h"
 #include "pipeline/partition_stage.h"
+#include "pipeline/user_batches_watch.h"
 #include "pipeline/window_task.h"
 #include "state/rocks_window_store.h"
 
@@ -25,6 +26,7 @@ class WindowStage final : public PartitionStage {
     std::vector<SlotState> slots;
     Offset merged{-1};
     int64_t oldest_unmerged_ms = -1;
+    int64_t filling_age_ms = 0;
     int64_t custody_gap = 0;  // Records, of those that only the local state still has.
   };
 
@@ -41,6 +43,7 @@ class WindowStage final : public PartitionStage {
   RingConfig ring_config_;
   PartitionLevels levels_;
   CatchUpReport catch_up_;
+  UserBatchesWatch batches_;
   std::mutex mutex_;
   std::map<PartitionId, Reported> reported_;
   Metrics::Registration registration_;

@@ -9,20 +9,29 @@
 namespace bloomring {
 
 WindowTask::WindowTask(WindowTaskConfig config, const Clock& clock, std::unique_ptr<WindowStore> store, Ring ring,
-                       FilterStore& filters, std::unique_ptr<Source> source, std::unique_ptr<Sink> sink)
+                       FilterStore& filters, std::unique_ptr<Source> source, std::unique_ptr<Sink> sink,
+                       const BatchesWatch* batches)
     : config_(std::move(config)),
       clock_(clock),
       store_(std::move(store)),
       filters_(filters),
       source_(std::move(source)),
       sink_(std::move(sink)),
-      window_(config_.window, *store_, std::move(ring)) {}
+      window_(config_.window, *store_, std::move(ring)),
+      batches_(batches) {
+  batches_log_.expected = batches != nullptr;
+  // The log may be behind: an hour far ahead was filling, or is merged.
+  if (const int64_t known_ms = window_.ring().known_time_ms(); known_ms > 0) log_clock_.saw(known_ms, steady_ms());
+}
 
 Result<bool> WindowTask::step(int64_t now_ms) {
   worked_ = false;
   BLOOMRING_TRY(take_acks());
+  window_.note_time(log_clock_.now_ms(steady_ms()));
   BLOOMRING_TRY(apply_blocks(now_ms));
+  BLOOMRING_TRY(window_.pass_to(position()));
   BLOOMRING_TRY(seal_quiet_hour(now_ms));
+  follow_filling();
   BLOOMRING_TRY(take_watermark(now_ms));
   BLOOMRING_TRY(carry_drain());
   BLOOMRING_TRY(flush_if_due(now_ms));
@@ -95,6 +104,11 @@ Status WindowTask::apply_blocks(int64_t now_ms) {
   return sent;
 }
 
+Offset WindowTask::position() const {
+  const Offset applied = window_.ring().applied();
+  return refused_ ? applied : std::max(applied, source_->position());
+}
+
 Status WindowTask::apply_block(const LogRecord& record, int64_t now_ms) {
   std::string detail;
   BLOOMRING_TRY_ASSIGN(const Refusal refusal, window_.apply(record.offset, record.log_time_ms, record.value, detail));
@@ -114,6 +128,7 @@ Status WindowTask::seal_quiet_hour(int64_t now_ms) {
 Status WindowTask::take_watermark(int64_t now_ms) {
   if (now_ms < watermark_due_ms_ && watermark_due_ms_ - now_ms <= config_.watermark_interval_ms) return {};
   watermark_due_ms_ = now_ms + config_.watermark_interval_ms;
+  const BatchesLog batches = batches_ != nullptr ? batches_->of(config_.window.partition) : BatchesLog();
   auto read = filters_.read_watermark(config_.window.partition);
   store_away_ = read.code() == Code::kRetry;
   if (store_away_) return {};  // Slots wait, plays keep flowing.
@@ -124,6 +139,7 @@ Status WindowTask::take_watermark(int64_t now_ms) {
                  ", and what lies above was let go here by the one before, " + std::to_string(merged_.value) +
                  ". The next start reads the log from there");
   }
+  batches_log_ = batches;
   if (!*read) return {};
   merged_ = watermark.offset;
   BLOOMRING_TRY(window_.merged(watermark));
@@ -140,7 +156,7 @@ Status WindowTask::carry_drain() {
   const bool may_start = !store_away_ || drain_id_ != 0;
   if (may_start && outbox_.empty() && unacknowledged_ < config_.in_flight_max) {
     records_.clear();
-    BLOOMRING_TRY(window_.drain_step(log_clock_.now_ms(steady_ms()), records_));
+    BLOOMRING_TRY(window_.drain_step(log_clock_.now_ms(steady_ms()), batches_log_, records_));
     follow_drain();
     for (std::string& record : records_) {
       outbox_.push_back({config_.batches_topic, config_.window.partition, {}, std::move(record), {}});
@@ -151,7 +167,7 @@ Status WindowTask::carry_drain() {
   return send_slot_end();
 }
 
-// Drops what belongs to a drain that has ended or that the ring has come round to.
+// Drops what belongs to a drain that has ended or was merged meanwhile.
 void WindowTask::follow_drain() {
   if (drain_id_ == window_.drain_id()) return;
   drain_id_ = window_.drain_id();
@@ -159,6 +175,13 @@ void WindowTask::follow_drain() {
   unacknowledged_ = 0;
   slot_end_sent_ = false;
   worked_ = true;
+}
+
+void WindowTask::follow_filling() {
+  const std::optional<HourIndex> filling = window_.ring().filling_with_records();
+  if (filling == filling_hour_) return;
+  filling_hour_ = filling;
+  filling_since_ms_ = steady_ms();
 }
 
 Status WindowTask::send_outbox() {

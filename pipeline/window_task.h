@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,13 @@
 #include "state/window_store.h"
 
 namespace bloomring {
+
+// What the brokers say of user-batches; asked by another thread.
+class BatchesWatch {
+ public:
+  virtual ~BatchesWatch() = default;
+  virtual BatchesLog of(PartitionId partition) const = 0;
+};
 
 struct WindowTaskConfig {
   WindowConfig window;
@@ -43,10 +51,11 @@ struct WindowTaskConfig {
 
 class WindowTask final : public PartitionTask {
  public:
-  // `clock` and `filters` outlive the task; of the clock only durations are used. `ring` as decide_window_start and the
-  // store's state say.
+  // `clock`, `filters` and `batches` outlive the task; of the clock only durations are used. `ring` as
+  // decide_window_start and the store's state say. Without `batches` nothing is known of what stands there unread.
   WindowTask(WindowTaskConfig config, const Clock& clock, std::unique_ptr<WindowStore> store, Ring ring,
-             FilterStore& filters, std::unique_ptr<Source> source, std::unique_ptr<Sink> sink);
+             FilterStore& filters, std::unique_ptr<Source> source, std::unique_ptr<Sink> sink,
+             const BatchesWatch* batches = nullptr);
 
   Result<bool> step(int64_t now_ms) override;
   // Makes the local state durable: before a planned stop.
@@ -54,9 +63,13 @@ class WindowTask final : public PartitionTask {
 
   const Window& window() const { return window_; }
   const Source& source() const { return *source_; }
+  // Every record below it was applied, or its dead letter is durable.
+  Offset position() const;
   Offset committed() const { return committed_; }  // -1 before the first commit.
   Offset merged() const { return merged_; }        // The watermark's offset as last read, -1 when there is none.
   uint64_t dead_letters() const { return dead_letters_; }
+  // Since when the filling slot holds records, as far as this task has seen, in ms; 0 while it holds none.
+  int64_t filling_age_ms() const { return filling_hour_ ? steady_ms() - filling_since_ms_ : 0; }
 
  private:
   enum class Ticket : uint64_t { kBatch, kSlotEnd, kDeadLetter };
@@ -74,6 +87,7 @@ class WindowTask final : public PartitionTask {
   Status send_outbox();
   Status send_slot_end();
   void follow_drain();
+  void follow_filling();
   Status flush_if_due(int64_t now_ms);
 
   int64_t steady_ms() const { return clock_.steady_ns() / 1'000'000; }
@@ -86,6 +100,11 @@ class WindowTask final : public PartitionTask {
   std::unique_ptr<Source> source_;
   std::unique_ptr<Sink> sink_;
   Window window_;
+  const BatchesWatch* batches_;
+  BatchesLog batches_log_;  // As it was before the watermark was last read: who reads a slot end moves that first.
+
+  std::optional<HourIndex> filling_hour_;  // That holds records.
+  int64_t filling_since_ms_ = 0;           // Steady.
 
   // The drain under way (0: none): what is to be sent, and how much of what was sent is not acknowledged.
   uint64_t drain_id_ = 0;

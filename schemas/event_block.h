@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/borrow.h"
 #include "base/ids.h"
 #include "base/result.h"
 #include "base/user_table.h"
@@ -49,13 +50,19 @@ class EventBlockBuilder {
 };
 
 // Reads a block. `open` verifies all of it, so that reading cannot fail afterwards and a block is taken whole or not
-// at all. The bytes are borrowed.
+// at all. Borrows: the caller keeps the bytes of the block, unchanged and in place, for as long as the reader, a copy
+// of it or a user key of it is used.
 class EventBlockReader {
  public:
   // kBadRecord with the reason: wrong kind, version, checksum, length, partition, user key, event or order.
-  static Result<EventBlockReader> open(std::string_view bytes, PartitionId partition, uint32_t partition_count);
+  static Result<EventBlockReader> open(std::string_view bytes BLOOMRING_LIFETIMEBOUND, PartitionId partition,
+                                       uint32_t partition_count);
+  template <OwningTemporary Bytes>
+  static Result<EventBlockReader> open(Bytes&& bytes, PartitionId partition, uint32_t partition_count) = delete;
   // For bytes that `open` has accepted before and that were stored under a checksum since: no second verification.
-  static EventBlockReader reopen(std::string_view bytes);
+  static EventBlockReader reopen(std::string_view bytes BLOOMRING_LIFETIMEBOUND);
+  template <OwningTemporary Bytes>
+  static EventBlockReader reopen(Bytes&& bytes) = delete;
 
   uint64_t events() const { return events_; }
   // How many of them are forgets. Not known of a reopened block: 0.

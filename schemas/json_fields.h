@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/borrow.h"
 #include "schemas/json_shape.h"
 
 namespace bloomring {
@@ -44,7 +45,7 @@ class JsonFields {
   JsonVerdict read_strictly(std::string_view json);
 
   // In the order of the names; those of the last record that was read as an object.
-  std::span<const JsonField> fields() const { return fields_; }
+  std::span<const JsonField> fields() const BLOOMRING_LIFETIMEBOUND { return fields_; }
   // A sentence about the last record that was not.
   const std::string& detail() const { return detail_; }
 

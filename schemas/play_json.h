@@ -27,13 +27,15 @@ enum class Refusal : uint8_t {
   kEmptyId,
   kIdTooLong,
   kTimeTooEarly,  // Before 2000.
-  kTimeAhead,     // More than events.ahead_seconds ahead of the clock.
+  kTimeAhead,     // More than a day ahead of the clock, or beyond what the log holds.
   kUnknownEvent,
   kTooLarge,  // More than events.record_bytes_max bytes.
   kNotUtf8,
   kBadBlock,  // A record of user-events that is not an event block of this partition.
   kBadBatch,  // A record of user-batches that is neither user batches nor a slot end of this partition.
 };
+// An event time that is further ahead is no wrong clock but a wrong unit or field.
+inline constexpr int64_t kEventAheadMaxMs = 86'400'000;
 inline constexpr size_t kRefusalCount = 13;
 std::string_view refusal_name(Refusal refusal);  // "malformed_json", ...
 
@@ -46,7 +48,7 @@ struct PlayMapping {
   std::string scene = "scene";
   std::string event = "event";
   TimeUnit time_unit = TimeUnit::kMilliseconds;
-  int64_t ahead_ms = 10 * 60 * 1000;
+  int64_t ahead_ms = 10 * 60 * 1000;  // Up to here an event time that is ahead is usual: see Ingest.
   size_t record_bytes_max = 65536;
 };
 

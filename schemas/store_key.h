@@ -36,7 +36,7 @@ constexpr bool period_has_key(PeriodIndex period) { return period.value >= 0 && 
 // A filter key taken apart. `user_key` points into the key.
 struct FilterKey {
   ShardId shard;
-  std::string_view user_key;  // UserKey bytes.
+  std::string_view user_key;  // UserKey bytes. Borrowed from the key that was parsed.
   PeriodUnit unit = PeriodUnit::kMonth;
   PeriodIndex period;
 };

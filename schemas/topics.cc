@@ -15,6 +15,7 @@ using TopicSettings = std::map<std::string, std::string>;
 TopicSettings internal_settings(const TopicPlan& plan, int64_t retention_ms, TopicSettings special = {}) {
   special["cleanup.policy"] = "delete";
   special["retention.ms"] = text(retention_ms);
+  special["max.message.bytes"] = text(kTopicMessageBytes);
   if (plan.replication >= 3) special["min.insync.replicas"] = "2";
   return special;
 }

@@ -1,12 +1,21 @@
 // The registry of topics: every topic that bloomring reads or writes, with the settings that its guarantees lean on.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
 
 namespace bloomring {
+
+// The largest message that a producer of ours sends, one record or a batch of them, before compression; and so the
+// least that a topic of ours has to take (max.message.bytes).
+inline constexpr int64_t kMessageBytesMax = 1'000'000;
+// What a topic of ours is made with: Kafka's own default.
+inline constexpr int64_t kTopicMessageBytes = 1'048'588;
+// No record that bloomring makes of what it has read is larger: a message holds it with what belongs to a record.
+inline constexpr size_t kRecordBytesMax = 950'000;
 
 struct TopicNames {
   std::vector<std::string> plays = {"plays"};

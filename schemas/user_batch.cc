@@ -2,6 +2,7 @@
 
 #include "schemas/bytes.h"
 #include "schemas/event.h"
+#include "schemas/topics.h"
 
 namespace bloomring {
 
@@ -170,6 +171,7 @@ std::string UserBatchBuilder::finish(const DrainHeader& header) {
   writer.varint(users_);
   writer.raw(body_);
   seal(out, kUserBatchKind);
+  BLOOMRING_CHECK(out.size() <= kRecordBytesMax, "a user batches record is larger than its topic takes");
   body_.clear();
   users_ = 0;
   return out;

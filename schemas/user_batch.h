@@ -16,6 +16,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/borrow.h"
 #include "base/ids.h"
 #include "base/result.h"
 
@@ -79,10 +80,14 @@ class UserBatchBuilder {
   size_t users_ = 0;
 };
 
-// Reads a user batches record; `open` verifies all of it. The bytes are borrowed.
+// Reads a user batches record; `open` verifies all of it. Borrows: the caller keeps the bytes of the record, unchanged
+// and in place, for as long as the reader or a user key of it is used.
 class UserBatchReader {
  public:
-  static Result<UserBatchReader> open(std::string_view bytes, PartitionId partition, uint32_t partition_count);
+  static Result<UserBatchReader> open(std::string_view bytes BLOOMRING_LIFETIMEBOUND, PartitionId partition,
+                                      uint32_t partition_count);
+  template <OwningTemporary Bytes>
+  static Result<UserBatchReader> open(Bytes&& bytes, PartitionId partition, uint32_t partition_count) = delete;
 
   const DrainHeader& header() const { return header_; }
   bool next_user();
@@ -123,9 +128,12 @@ struct SlotEnd {
 
 std::string encode_slot_end(const SlotEnd& end);
 
-// A record of user-batches: one or the other, kBadRecord with the reason otherwise.
+// A record of user-batches: one or the other, kBadRecord with the reason otherwise. The reader borrows the bytes.
 using BatchRecord = std::variant<UserBatchReader, SlotEnd>;
-Result<BatchRecord> decode_batch_record(std::string_view bytes, PartitionId partition, uint32_t partition_count);
+Result<BatchRecord> decode_batch_record(std::string_view bytes BLOOMRING_LIFETIMEBOUND, PartitionId partition,
+                                        uint32_t partition_count);
+template <OwningTemporary Bytes>
+Result<BatchRecord> decode_batch_record(Bytes&& bytes, PartitionId partition, uint32_t partition_count) = delete;
 
 inline constexpr uint8_t kUserBatchKind = 0xB1;
 inline constexpr uint8_t kSlotEndKind = 0xB2;

@@ -12,6 +12,13 @@ namespace bloomring {
 
 namespace {
 
+constexpr int64_t kDayMs = 86'400'000;
+// Of one question, and of one snapshot (serving/snapshot.h).
+constexpr size_t kPeriodsReadMax = 64;
+
+// Of plays kept for the next judging: what a question of 20,000 candidates about an ordinary user needs.
+constexpr size_t kExactBytesMax = 4'000'000;
+
 // Tags of the exact set are reasons.
 constexpr uint8_t tag(Reason reason) { return static_cast<uint8_t>(reason); }
 
@@ -41,7 +48,7 @@ void bring_back(const std::vector<Finding>& before, FilterAnswer& answer) {
 bool any_filter_counts(const UserFilters* filters, const ForgetView& view) {
   if (filters == nullptr) return false;
   return std::ranges::any_of(filters->filters,
-                             [&](const StoredFilter& stored) { return view.filter_counts(stored.period); });
+                             [&](const UserFilter& stored) { return view.filter_counts(stored.period); });
 }
 
 }  // namespace
@@ -62,7 +69,9 @@ class CandidateFilter::Scratch {
   std::vector<uint8_t> found;          // For each id an index into `filter_period`, or kUnseen.
   std::vector<uint8_t> filter_period;  // For each filter of the query its index in the window.
 
+  // The query keeps what it asks of them until `let_go`.
   void add_filters(const UserFilters& filters, const ForgetView& view, const Calendar& calendar, FilterAnswer& answer);
+  void let_go() { query.clear(); }
   void search_filters(const FilterQuestion& question, const ForgetView& view, const Looked& looked);
   void search_exact(const FilterQuestion& question, const Looked& looked, const Leave& leave);
   void decide(const FilterQuestion& question, const Leave& leave, FilterAnswer& answer) const;
@@ -76,12 +85,11 @@ class CandidateFilter::Scratch {
 
 void CandidateFilter::Scratch::add_filters(const UserFilters& filters, const ForgetView& view, const Calendar& calendar,
                                            FilterAnswer& answer) {
-  query.clear();
-  filter_period.clear();
-  for (const StoredFilter& stored : filters.filters) {
+  for (const UserFilter& stored : filters.filters) {
     const auto at = std::find(answer.periods.begin(), answer.periods.end(), stored.period);
     if (at == answer.periods.end() || !view.filter_counts(stored.period)) continue;
-    if (Status status = query.add(stored.value, stored.store_key); !status.ok()) {
+    const Status status = stored.value.ok() ? query.add(stored.value.value()) : stored.value.status();
+    if (!status.ok()) {
       answer.gaps.push_back(
           {AnswerSource::kFilters, "filter of " + calendar.name(stored.period) + ": " + status.to_string()});
       continue;
@@ -198,19 +206,41 @@ std::unique_ptr<CandidateFilter::Scratch> CandidateFilter::take_scratch() {
 }
 
 void CandidateFilter::give_back(std::unique_ptr<Scratch> scratch) {
+  if (scratch->exact.bytes() > kExactBytesMax) scratch->exact = {};
   std::lock_guard lock(scratch_mutex_);
   scratch_.push_back(std::move(scratch));
 }
 
-Looked CandidateFilter::look_up(const HeldPartition& partition, std::string_view user_key) const {
+// Of a clock that is wrong nobody knows by how much, so what either time would read is read: usually the same.
+std::vector<PeriodIndex> CandidateFilter::periods_between(const TimeBounds& bounds, std::vector<Gap>& gaps) const {
+  std::vector<PeriodIndex> periods = calendar_.window(bounds.latest_ms);
+  const PeriodIndex oldest = calendar_.window(bounds.earliest_ms).back();
+  const size_t periods_max = std::max(periods.size(), kPeriodsReadMax);
+  while (periods.back() > oldest && periods.size() < periods_max)
+    periods.push_back(PeriodIndex(periods.back().value - 1));
+  if (periods.back() > oldest) {
+    const int64_t days = (bounds.latest_ms - bounds.earliest_ms) / kDayMs;
+    gaps.push_back({AnswerSource::kFilters,
+                    "this machine's clock and the log's differ by " + std::to_string(days) + " days"});
+  }
+  return periods;
+}
+
+Looked CandidateFilter::look_up(const HeldPartition& partition, std::string_view user_key,
+                                const WantedPlays& wanted) const {
   Looked looked;
-  const int64_t now_ms = clock_.now_ms();
-  looked.periods = calendar_.window(now_ms);
-  looked.held_from =
-      partition.recents().lookup(user_hash(user_key), looked.periods.back(), looked.recents, looked.forgets);
+  const TimeBounds bounds = now(partition.log_time());
+  looked.periods = periods_between(bounds, looked.gaps);
+  const RecentPlays::Found found =
+      partition.recents().lookup(user_hash(user_key), looked.periods.back(), wanted, looked.recents, looked.forgets);
+  looked.held_from = found.held_from;
+  looked.left_out = found.left_out;
   looked.merged = partition.merged();
-  partition.served().lookup(user_hash(user_key), now_ms, looked.served);
-  const int64_t lag_ms = now_ms - partition.fresh_at_ms();
+  partition.served().lookup(user_hash(user_key), bounds.earliest_ms, looked.served);
+  if (!partition.joins_filters()) {
+    looked.gaps.push_back({AnswerSource::kRecent, "the log lost records before they were merged"});
+  }
+  const int64_t lag_ms = partition.lag_ms(clock_.steady_ns());
   if (lag_ms > config_.lag_max_ms) looked.gaps.push_back({AnswerSource::kRecent, "behind the log", lag_ms});
   return looked;
 }
@@ -221,8 +251,13 @@ std::shared_ptr<const UserFilters> CandidateFilter::cached(std::string_view user
 
 Result<std::shared_ptr<const UserFilters>> CandidateFilter::read(std::string_view user_key, const Looked& looked) {
   auto filters = std::make_shared<UserFilters>(UserFilters{looked.periods, {}, looked.merged, {}});
-  if (Status status = store_.read(user_key, looked.periods, filters->filters, filters->forgotten); !status.ok()) {
+  std::vector<StoredFilter> stored;
+  if (Status status = store_.read(user_key, looked.periods, stored, filters->forgotten); !status.ok()) {
     return std::move(status).with_context("filter store");
+  }
+  for (StoredFilter& one : stored) {
+    filters->filters.push_back(
+        {one.period, filter::VerifiedValue::verify(std::move(one.value), std::move(one.store_key))});
   }
   cache_.put(user_key, filters);
   return std::shared_ptr<const UserFilters>(std::move(filters));
@@ -230,7 +265,8 @@ Result<std::shared_ptr<const UserFilters>> CandidateFilter::read(std::string_vie
 
 ForgetView CandidateFilter::forget_view(const Looked& looked, const UserFilters* filters) const {
   if (looked.forgets.empty() && (filters == nullptr || filters->forgotten.empty())) return {};
-  return ForgetView(looked.forgets, filters == nullptr ? Forgotten() : filters->forgotten, calendar_);
+  static const Forgotten kNothing;
+  return ForgetView(looked.forgets, filters == nullptr ? kNothing : filters->forgotten, calendar_);
 }
 
 FilterAnswer CandidateFilter::judge(const FilterQuestion& question, const Looked& looked, const UserFilters* filters,
@@ -248,8 +284,12 @@ FilterAnswer CandidateFilter::judge_counted(const FilterQuestion& question, cons
   answer.periods = looked.periods;
   answer.gaps = looked.gaps;
   std::unique_ptr<Scratch> scratch = take_scratch();
-  if (filters == nullptr) answer.gaps.push_back({AnswerSource::kFilters, std::string(missing)});
-  scratch->add_filters(filters == nullptr ? UserFilters{} : *filters, view, calendar_, answer);
+  scratch->filter_period.clear();
+  if (filters == nullptr) {
+    answer.gaps.push_back({AnswerSource::kFilters, std::string(missing)});
+  } else {
+    scratch->add_filters(*filters, view, calendar_, answer);
+  }
   scratch->search_filters(question, view, looked);
   answer.expected_error = scratch->query.expected_error();
   answer.saturated = scratch->query.saturated();
@@ -257,6 +297,7 @@ FilterAnswer CandidateFilter::judge_counted(const FilterQuestion& question, cons
   scratch->search_exact(question, looked, {});
   scratch->decide(question, {}, answer);
   if (answer.candidates - answer.seen_count < question.min_keep) relax(*scratch, question, looked, answer);
+  scratch->let_go();
   give_back(std::move(scratch));
   return answer;
 }
@@ -279,7 +320,7 @@ void CandidateFilter::relax(Scratch& scratch, const FilterQuestion& question, co
 }
 
 FilterAnswer CandidateFilter::answer(const HeldPartition& partition, const FilterQuestion& question) {
-  const Looked looked = look_up(partition, question.user_key);
+  const Looked looked = look_up(partition, question.user_key, {.items = question.ids});
   if (const auto filters = cached(question.user_key, looked)) return judge(question, looked, filters.get(), {});
   const auto filters = read(question.user_key, looked);
   if (filters.ok()) return judge(question, looked, filters->get(), {});

@@ -14,6 +14,9 @@
 // What a user has forgotten does not count (serving/forget_view.h); memory and filters both know of it, and the same
 // order and the same cache rule hold for it.
 //
+// The periods of the window, and the age of what was served, follow neither the machine's clock nor the log's alone
+// (serving/log_time.h): a replica whose clock is months ahead or behind still reads the periods that were merged.
+//
 // Failure: a source that cannot be read is a gap in the answer, never an error. Candidates
 // found in what could be read are still seen.
 // Threading: thread safe; a question and an answer belong to one thread.
@@ -41,7 +44,9 @@
 
 namespace bloomring {
 
-// Ids are hashed once, by the caller (item_hash). Everything is borrowed.
+// Ids are hashed once, by the caller (item_hash). Borrows everything: who asks keeps it until `answer` or `judge` has
+// returned, and what is answered points to none of it. A question that is held longer is held with its owner
+// (serving/request_codec.h, DecodedFilter).
 struct FilterQuestion {
   std::string_view user_key;  // UserKey bytes.
   std::span<const ItemHash> ids;
@@ -61,6 +66,7 @@ struct Looked {
   Offset held_from;  // Memory has everything of the user from here on.
   Offset merged;     // Filters that are read from now on have everything below.
   std::vector<Gap> gaps;
+  bool left_out = false;  // The user has more plays than were wanted of any item.
 };
 // Without the recent plays and the served items that do not count.
 Looked counted(const Looked& looked, const ForgetView& view);
@@ -78,12 +84,13 @@ class CandidateFilter {
   // All three steps.
   FilterAnswer answer(const HeldPartition& partition, const FilterQuestion& question);
 
-  Looked look_up(const HeldPartition& partition, std::string_view user_key) const;
+  // Of a user with very many plays, `wanted` ones: the ids of the question, for an answer.
+  Looked look_up(const HeldPartition& partition, std::string_view user_key, const WantedPlays& wanted) const;
   // The user's filters of the window if they are cached and exact, else null. Never blocks.
   std::shared_ptr<const UserFilters> cached(std::string_view user_key, const Looked& looked);
   // Reads them from the store and caches them. May block as long as the store does.
   Result<std::shared_ptr<const UserFilters>> read(std::string_view user_key, const Looked& looked);
-  // Without filters the answer has `missing` as a gap.
+  // Without filters the answer has `missing` as a gap. Everything is borrowed for the call only.
   FilterAnswer judge(const FilterQuestion& question, const Looked& looked, const UserFilters* filters,
                      std::string_view missing);
 
@@ -92,10 +99,14 @@ class CandidateFilter {
 
   const Calendar& calendar() const { return calendar_; }
   int64_t now_ms() const { return clock_.now_ms(); }
+  int64_t steady_ns() const { return clock_.steady_ns(); }
+  // Between which times it is now, for a partition's log and this machine.
+  TimeBounds now(const LogTime& log_time) const { return log_time.bounds(clock_, store_.merged_ms()); }
   FilterCacheStats cache_stats() const { return cache_.stats(); }
 
  private:
   class Scratch;
+  std::vector<PeriodIndex> periods_between(const TimeBounds& bounds, std::vector<Gap>& gaps) const;
   FilterAnswer judge_counted(const FilterQuestion& question, const Looked& looked, const UserFilters* filters,
                              const ForgetView& view, std::string_view missing);
   void relax(Scratch& scratch, const FilterQuestion& question, const Looked& looked, FilterAnswer& answer);
@@ -108,7 +119,8 @@ class CandidateFilter {
   const CandidateFilterConfig config_;
   FilterCache cache_;
   std::mutex scratch_mutex_;
-  std::vector<std::unique_ptr<Scratch>> scratch_;  // At most one for each thread that ever judged at once.
+  // At most one for each thread that ever judged at once, none larger than usual questions need.
+  std::vector<std::unique_ptr<Scratch>> scratch_;
 };
 
 }  // namespace bloomring

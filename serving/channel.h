@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "serving/connection_options.h"
 #include "serving/tls_files.h"
 
 namespace bloomring {
@@ -16,6 +17,7 @@ struct ChannelOptions {
   std::string server;  // "host:port", or anything that gRPC resolves ("dns:///name:port").
   TlsClientFiles tls = {};
   bool own_connection = false;  // Otherwise channels to the same server share one.
+  ConnectionOptions connection = {};
 };
 
 std::shared_ptr<grpc::Channel> open_channel(const ChannelOptions& options);

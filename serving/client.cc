@@ -2,177 +2,169 @@
 
 #include <grpcpp/grpcpp.h>
 
-#include <algorithm>
+#include <numeric>
+#include <optional>
 
-#include "schemas/bloomring.grpc.pb.h"
-#include "serving/channel.h"
+#include "serving/client_connections.h"
+#include "serving/client_messages.h"
 
 namespace bloomring {
 
 namespace {
 
-constexpr uint8_t kFilterCode = 16;  // schemas/bloomring.proto, FilterResponse.codes.
-
-constexpr size_t kPackedIdBytesMax = 255;  // What a byte of PackedIds.lengths can say.
-
-// What cannot be packed goes as text, for the service to refuse it with its reason.
-void pack(const std::vector<std::string>& items, v1::Ids& ids) {
-  if (items.empty()) return;
-  if (std::ranges::any_of(items, [](const std::string& item) { return item.size() > kPackedIdBytesMax; })) {
-    ids.mutable_text()->Add(items.begin(), items.end());
-    return;
+// A batch while it is asked, in as many attempts as it takes.
+class BatchCall {
+ public:
+  explicit BatchCall(const std::vector<FilterCall>& calls)
+      : calls_(calls), replies_(calls.size()), pending_(calls.size()) {
+    std::iota(pending_.begin(), pending_.end(), size_t{0});
   }
-  v1::PackedIds& packed = *ids.mutable_packed();
-  for (const std::string& item : items) {
-    packed.mutable_bytes()->append(item);
-    packed.mutable_lengths()->push_back(static_cast<char>(item.size()));
+
+  // Asks about the users who have no answer yet; UNAVAILABLE when that is still so of some.
+  grpc::Status ask(ClientConnections::Stub& stub, grpc::ClientContext& context) {
+    v1::FilterBatchRequest request;
+    for (const size_t i : pending_) *request.add_requests() = to_request(calls_[i]);
+    v1::FilterBatchResponse response;
+    const grpc::Status status = stub.FilterBatch(&context, request, &response);
+    if (!status.ok()) {
+      for (const size_t i : pending_) replies_[i] = from_grpc(status);
+      return status;
+    }
+    return take(response);
   }
-}
 
-v1::FilterRequest to_request(const FilterCall& call) {
-  v1::FilterRequest request;
-  request.set_user(call.user);
-  request.set_scene(call.scene);
-  pack(call.items, *request.mutable_candidates());
-  pack(call.client_seen, *request.mutable_client_seen());
-  request.set_min_keep(call.min_keep);
-  request.set_strict(call.strict);
-  request.set_explain(v1::EXPLAIN_CODES);
-  return request;
-}
+  std::vector<std::optional<Result<FilterReply>>>& replies() { return replies_; }
 
-ItemVerdict to_verdict(const v1::FilterResponse& response, size_t i) {
-  ItemVerdict verdict;
-  verdict.seen = (static_cast<uint8_t>(response.seen()[i / 8]) >> (i % 8)) & 1;
-  const auto code = static_cast<uint8_t>(response.codes()[i]);
-  verdict.reason = code >= kFilterCode ? Reason::kFilter : static_cast<Reason>(code);
-  if (code >= kFilterCode && code - kFilterCode < response.periods_size())
-    verdict.period = response.periods(code - kFilterCode);
-  return verdict;
-}
-
-std::vector<Gap> to_gaps(const google::protobuf::RepeatedPtrField<v1::Gap>& in) {
-  std::vector<Gap> gaps;
-  for (const v1::Gap& gap : in) {
-    gaps.push_back(
-        {static_cast<AnswerSource>(gap.source()), gap.reason(), static_cast<int64_t>(gap.lag_seconds() * 1000)});
+ private:
+  grpc::Status take(const v1::FilterBatchResponse& response) {
+    const std::vector<size_t> asked = std::exchange(pending_, {});
+    if (static_cast<size_t>(response.outcomes_size()) != asked.size()) {
+      for (const size_t i : asked) replies_[i] = corrupt("the answer is for another number of users");
+      return grpc::Status::OK;
+    }
+    for (size_t o = 0; o < asked.size(); ++o) {
+      const v1::FilterOutcome& outcome = response.outcomes(static_cast<int>(o));
+      const size_t i = asked[o];
+      if (outcome.code() == grpc::StatusCode::OK) {
+        replies_[i] = to_reply(outcome.response(), calls_[i].items.size());
+      } else {
+        replies_[i] = from_grpc({static_cast<grpc::StatusCode>(outcome.code()), outcome.message()});
+        if (outcome.code() == grpc::StatusCode::UNAVAILABLE) pending_.push_back(i);
+      }
+    }
+    return pending_.empty() ? grpc::Status::OK : grpc::Status(grpc::StatusCode::UNAVAILABLE, "of some users");
   }
-  return gaps;
-}
 
-Result<FilterReply> to_reply(const v1::FilterResponse& response, size_t items) {
-  if (response.seen().size() != (items + 7) / 8 || response.codes().size() != items) {
-    return corrupt("the answer is for another number of items");
-  }
-  FilterReply reply;
-  for (size_t i = 0; i < items; ++i) reply.items.push_back(to_verdict(response, i));
-  reply.complete = response.complete();
-  reply.gaps = to_gaps(response.gaps());
-  reply.user_known = response.user_known();
-  reply.expected_error = response.expected_error();
-  reply.saturated = response.saturated();
-  return reply;
-}
-
-Status from_grpc(const grpc::Status& status) {
-  switch (status.error_code()) {
-    case grpc::StatusCode::INVALID_ARGUMENT: return bad_record(status.error_message());
-    case grpc::StatusCode::UNAVAILABLE:
-    case grpc::StatusCode::RESOURCE_EXHAUSTED:
-    case grpc::StatusCode::FAILED_PRECONDITION:
-    case grpc::StatusCode::DEADLINE_EXCEEDED: return retry(status.error_message());
-    default: return fatal("gRPC status " + std::to_string(status.error_code()) + ": " + status.error_message());
-  }
-}
-
-FilterReply open_reply(size_t items, Status error) {
-  FilterReply reply;
-  reply.items.resize(items);
-  reply.gaps.push_back({AnswerSource::kFilters, "service: " + error.message()});
-  reply.error = std::move(error);
-  return reply;
-}
+  const std::vector<FilterCall>& calls_;
+  std::vector<std::optional<Result<FilterReply>>> replies_;
+  std::vector<size_t> pending_;  // Indices of `calls_`.
+};
 
 }  // namespace
 
 struct Client::Impl {
-  ClientOptions options;
-  std::unique_ptr<v1::BloomringService::Stub> stub;
+  explicit Impl(const ClientOptions& client_options) : options(client_options), connections(client_options) {}
 
-  void set_deadline(grpc::ClientContext& context) const {
-    const gpr_timespec wait = gpr_time_from_millis(options.deadline_ms, GPR_TIMESPAN);
-    context.set_deadline(gpr_time_add(gpr_now(GPR_CLOCK_REALTIME), wait));
+  const ClientOptions options;
+  ClientConnections connections;
+
+  int64_t deadline_ms(const CallOptions& call) const {
+    return call.deadline_ms != 0 ? call.deadline_ms : options.deadline_ms;
   }
-  Status forget(v1::ForgetRequest& request, const std::string& user, const std::string& scene) const;
+  int64_t write_deadline_ms(const CallOptions& call) const {
+    return call.deadline_ms == 0 && options.write_deadline_ms != 0 ? options.write_deadline_ms : deadline_ms(call);
+  }
+  // The reply itself, or the one of failing open where the client and this call fail open.
+  Result<FilterReply> opened(const FilterCall& call, Result<FilterReply> reply) const {
+    if (reply.ok() || !options.fail_open || call.strict) return reply;
+    if (reply.code() != Code::kRetry && reply.code() != Code::kFatal) return reply;
+    return open_reply(call.items.size(), std::move(reply).status());
+  }
+  Status forget(v1::ForgetRequest& request, const std::string& user, const std::string& scene,
+                const CallOptions& call);
 };
 
 Client::Client(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Client::~Client() = default;
 
 std::unique_ptr<Client> Client::connect(const ClientOptions& options) {
-  auto impl = std::make_unique<Impl>();
-  impl->options = options;
-  impl->stub = v1::BloomringService::NewStub(open_channel({.server = options.server, .tls = options.tls}));
-  return std::unique_ptr<Client>(new Client(std::move(impl)));
+  return std::unique_ptr<Client>(new Client(std::make_unique<Impl>(options)));
 }
 
-Result<FilterReply> Client::filter(const FilterCall& call) {
-  grpc::ClientContext context;
-  impl_->set_deadline(context);
+Result<FilterReply> Client::filter(const FilterCall& call, const CallOptions& options) {
+  const v1::FilterRequest request = to_request(call);
   v1::FilterResponse response;
-  const grpc::Status status = impl_->stub->Filter(&context, to_request(call), &response);
+  const Status status = from_grpc(
+      impl_->connections.call(impl_->deadline_ms(options), [&](auto& stub, grpc::ClientContext& context) {
+        return stub.Filter(&context, request, &response);
+      }));
   if (status.ok()) return to_reply(response, call.items.size());
-  Status error = from_grpc(status);
-  if (impl_->options.fail_open && !call.strict && error.code() != Code::kBadRecord)
-    return open_reply(call.items.size(), std::move(error));
-  return error;
+  return impl_->opened(call, status);
 }
 
-Result<std::string> Client::snapshot(const std::string& user, const std::string& scene, bool strict) {
-  grpc::ClientContext context;
-  impl_->set_deadline(context);
+Result<std::vector<Result<FilterReply>>> Client::filter_batch(const std::vector<FilterCall>& calls,
+                                                              const CallOptions& options) {
+  BatchCall batch(calls);
+  const grpc::Status status =
+      impl_->connections.call(impl_->deadline_ms(options), [&](auto& stub, grpc::ClientContext& context) {
+        return batch.ask(stub, context);
+      });
+  if (status.error_code() == grpc::StatusCode::INVALID_ARGUMENT) return from_grpc(status);
+  std::vector<Result<FilterReply>> replies;
+  for (size_t i = 0; i < calls.size(); ++i) {
+    replies.push_back(impl_->opened(calls[i], std::move(batch.replies()[i]).value()));
+  }
+  return replies;
+}
+
+Result<std::string> Client::snapshot(const std::string& user, const std::string& scene, bool strict,
+                                     const CallOptions& options) {
   v1::GetSnapshotRequest request;
   request.set_user(user);
   request.set_scene(scene);
   request.set_strict(strict);
   v1::GetSnapshotResponse response;
-  const grpc::Status status = impl_->stub->GetSnapshot(&context, request, &response);
-  if (!status.ok()) return from_grpc(status);
+  BLOOMRING_TRY(from_grpc(
+      impl_->connections.call(impl_->deadline_ms(options), [&](auto& stub, grpc::ClientContext& context) {
+        return stub.GetSnapshot(&context, request, &response);
+      })));
   return std::move(*response.mutable_snapshot());
 }
 
-Status Client::record_served(const std::string& user, const std::string& scene, const std::vector<std::string>& items) {
-  grpc::ClientContext context;
-  impl_->set_deadline(context);
+Status Client::record_served(const std::string& user, const std::string& scene, const std::vector<std::string>& items,
+                             const CallOptions& options) {
   v1::RecordServedRequest request;
   request.set_user(user);
   request.set_scene(scene);
   pack(items, *request.mutable_items());
   v1::RecordServedResponse response;
-  const grpc::Status status = impl_->stub->RecordServed(&context, request, &response);
-  return status.ok() ? Status() : from_grpc(status);
+  return from_grpc(
+      impl_->connections.call(impl_->write_deadline_ms(options), [&](auto& stub, grpc::ClientContext& context) {
+        return stub.RecordServed(&context, request, &response);
+      }));
 }
 
-Status Client::Impl::forget(v1::ForgetRequest& request, const std::string& user, const std::string& scene) const {
-  grpc::ClientContext context;
-  set_deadline(context);
+Status Client::Impl::forget(v1::ForgetRequest& request, const std::string& user, const std::string& scene,
+                            const CallOptions& call) {
   request.set_user(user);
   request.set_scene(scene);
   v1::ForgetResponse response;
-  const grpc::Status status = stub->Forget(&context, request, &response);
-  return status.ok() ? Status() : from_grpc(status);
+  return from_grpc(connections.call(write_deadline_ms(call), [&](auto& stub, grpc::ClientContext& context) {
+    return stub.Forget(&context, request, &response);
+  }));
 }
 
-Status Client::forget(const std::string& user, const std::string& scene, const std::string& item) {
+Status Client::forget(const std::string& user, const std::string& scene, const std::string& item,
+                      const CallOptions& options) {
   v1::ForgetRequest request;
   request.set_item(item);
-  return impl_->forget(request, user, scene);
+  return impl_->forget(request, user, scene, options);
 }
 
-Status Client::forget_everything(const std::string& user, const std::string& scene) {
+Status Client::forget_everything(const std::string& user, const std::string& scene, const CallOptions& options) {
   v1::ForgetRequest request;
   request.set_everything(true);
-  return impl_->forget(request, user, scene);
+  return impl_->forget(request, user, scene, options);
 }
 
 }  // namespace bloomring

@@ -23,6 +23,7 @@ class ExactSet {
   void reset(size_t items_max);
   // Adds an item under a tag other than kAbsent. The first tag of an item stays.
   void insert(ItemHash item, uint8_t tag);
+  size_t bytes() const { return slots_.capacity() * sizeof(Slot) + map_.capacity(); }
   // For each candidate its tag, or kAbsent.
   void find(std::span<const ItemHash> candidates, std::span<uint8_t> tags);
 

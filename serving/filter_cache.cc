@@ -13,8 +13,8 @@ constexpr size_t kEntryOverheadBytes = 256;
 
 size_t bytes_of(std::string_view user_key, const UserFilters& filters) {
   size_t bytes = kEntryOverheadBytes + user_key.size() + filters.periods.size() * sizeof(PeriodIndex);
-  for (const StoredFilter& filter : filters.filters) {
-    bytes += sizeof filter + filter.store_key.capacity() + filter.value.capacity();
+  for (const UserFilter& filter : filters.filters) {
+    bytes += sizeof filter + (filter.value.ok() ? filter.value.value()->bytes_held() : 0);
   }
   bytes += filters.forgotten.items().capacity() * sizeof(Forgotten::Item);
   return bytes;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/hash.h"
+#include "serving/forget_time.h"
 #include "serving/snapshot_codec.h"
 #include "serving/waiting_append.h"
 
@@ -36,6 +37,14 @@ grpc::Status to_grpc(const Status& status) {
     case Code::kBadRecord: return {grpc::StatusCode::INVALID_ARGUMENT, status.message()};
     default: return {grpc::StatusCode::INTERNAL, status.to_string()};
   }
+}
+
+// The user of a request whose other fields are right.
+template <typename Request>
+Result<UserKey> user_of(const Request& request, const RequestLimits& limits) {
+  BLOOMRING_TRY_ASSIGN(UserKey user_key, decode_user(request.user(), request.scene()));
+  BLOOMRING_TRY(check_bytes(request, limits));
+  return user_key;
 }
 
 std::string describe(const std::vector<Gap>& gaps) {
@@ -113,7 +122,8 @@ grpc::Status FilterService::conclude(const v1::FilterRequest& request, const Fil
 }
 
 void FilterService::read(const grpc::CallbackServerContext& context, const UserKey& user_key,
-                         const HeldPartition& partition, const Done& done, WaitingRead::Ended ended) {
+                         const HeldPartition& partition, const WantedPlays& wanted, const Done& done,
+                         WaitingRead::Ended ended) {
   if (is_over(context)) {
     return done({grpc::StatusCode::DEADLINE_EXCEEDED, "the deadline had passed before the filters were read"});
   }
@@ -121,7 +131,7 @@ void FilterService::read(const grpc::CallbackServerContext& context, const UserK
     if (!outcome.refused) return ended(outcome);
     done({grpc::StatusCode::RESOURCE_EXHAUSTED, "too many reads of the filter store wait"});
   };
-  Looked looked = core_.look_up(partition, user_key.bytes());
+  Looked looked = core_.look_up(partition, user_key.bytes(), wanted);
   const auto waiting = std::make_shared<WaitingRead>(core_, std::string(user_key.bytes()), std::move(looked),
                                                      std::move(ended_or_refused));
   waiting->begin(reads_, patience_end(context.raw_deadline(), config_.store_wait_ms));
@@ -143,16 +153,17 @@ void FilterService::filter(const grpc::CallbackServerContext& context, const v1:
                      std::move(done));
   }
   auto ended = [this, &request, &response, decoded, done](const WaitingRead::Outcome& outcome) {
-    const FilterAnswer answer = core_.judge(decoded->question(), outcome.looked, outcome.filters, outcome.missing);
+    const FilterAnswer answer =
+        core_.judge(decoded->question(), outcome.looked, outcome.filters.get(), outcome.missing);
     done(conclude(request, answer, response));
   };
-  read(context, decoded->user_key, **partition, done, std::move(ended));
+  read(context, decoded->user_key, **partition, {.items = decoded->ids}, done, std::move(ended));
 }
 
 // As `filter`.
 void FilterService::get_snapshot(const grpc::CallbackServerContext& context, const v1::GetSnapshotRequest& request,
                                  Done done, v1::GetSnapshotResponse& response) {
-  const Result<UserKey> user_key = decode_user(request.user(), request.scene());
+  const Result<UserKey> user_key = user_of(request, config_.limits);
   if (!user_key.ok()) return done(to_grpc(user_key.status()));
   const auto partition = find_ready(partitions_, *user_key);
   if (!partition.ok()) {
@@ -166,7 +177,7 @@ void FilterService::get_snapshot(const grpc::CallbackServerContext& context, con
     const bool refuse = request.strict() && !gaps.empty();
     done(refuse ? grpc::Status(grpc::StatusCode::FAILED_PRECONDITION, describe(gaps)) : grpc::Status::OK);
   };
-  read(context, *user_key, **partition, done, std::move(ended));
+  read(context, *user_key, **partition, {.plays_max = kSnapshotPlaysMax}, done, std::move(ended));
 }
 
 grpc::ServerUnaryReactor* FilterService::GetSnapshot(grpc::CallbackServerContext* context,
@@ -232,19 +243,6 @@ struct Batch {
   std::function<void(grpc::Status)> done;
 };
 
-grpc::Status check_batch(const v1::FilterBatchRequest& request, const RequestLimits& limits) {
-  size_t ids = 0;
-  for (const auto& one : request.requests()) ids += id_count(one.candidates());
-  const auto requests = static_cast<size_t>(request.requests_size());
-  if (requests > limits.batch_max) {
-    return {grpc::StatusCode::INVALID_ARGUMENT, "requests: " + std::to_string(requests) + " requests, at most " +
-                                                    std::to_string(limits.batch_max) + " are allowed"};
-  }
-  if (ids <= limits.candidates_max) return grpc::Status::OK;
-  return {grpc::StatusCode::INVALID_ARGUMENT, "requests: " + std::to_string(ids) + " ids in all, at most " +
-                                                  std::to_string(limits.candidates_max) + " are allowed"};
-}
-
 }  // namespace
 
 grpc::ServerUnaryReactor* FilterService::FilterBatch(grpc::CallbackServerContext* context,
@@ -253,7 +251,7 @@ grpc::ServerUnaryReactor* FilterService::FilterBatch(grpc::CallbackServerContext
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
   auto done = admit(context, reactor);
   if (!done) return reactor;
-  grpc::Status checked = check_batch(*request, config_.limits);
+  grpc::Status checked = to_grpc(check(*request, config_.limits));
   if (!checked.ok() || request->requests_size() == 0) {
     done(std::move(checked));
     return reactor;
@@ -278,10 +276,10 @@ grpc::ServerUnaryReactor* FilterService::FilterBatch(grpc::CallbackServerContext
 
 void FilterService::record_served(const grpc::CallbackServerContext& context, const v1::RecordServedRequest& request,
                                   Done done, v1::RecordServedResponse& response) {
-  const Result<UserKey> user_key = decode_user(request.user(), request.scene());
-  if (!user_key.ok()) return done(to_grpc(user_key.status()));
   const auto items = hash_ids(request.items(), "items", config_.limits.served_items_max);
   if (!items.ok()) return done(to_grpc(items.status()));
+  const Result<UserKey> user_key = user_of(request, config_.limits);
+  if (!user_key.ok()) return done(to_grpc(user_key.status()));
   auto partition = find_ready(partitions_, *user_key);
   if (!partition.ok()) {
     auto send = [&](Forwarder::Stub& stub, grpc::ClientContext& onward, Forwarder::Done ended) {
@@ -290,13 +288,15 @@ void FilterService::record_served(const grpc::CallbackServerContext& context, co
     return elsewhere(context, *user_key, request.elsewhere(), partition.status(), std::move(send), std::move(done));
   }
   std::vector<Event> events;
-  for (const ItemHash item : *items) events.push_back({EventKind::kServe, item, core_.now_ms()});
+  const int64_t served_at_ms = core_.now((*partition)->log_time()).latest_ms;  // The log time bounds it at readers.
+  for (const ItemHash item : *items) events.push_back({EventKind::kServe, item, served_at_ms});
   if (events.empty()) return done(grpc::Status::OK);
   if (is_over(context)) {
     return done({grpc::StatusCode::DEADLINE_EXCEEDED, "the deadline had passed before anything was recorded"});
   }
-  auto durable = [partition = *partition, events, hash = user_hash(user_key->bytes())](int64_t) {
-    for (const Event& event : events) partition->note_served(hash, event.item, event.time_ms);
+  auto durable = [this, partition = *partition, events, hash = user_hash(user_key->bytes())](int64_t log_time_ms) {
+    partition->log_time().saw(log_time_ms, core_.steady_ns());
+    for (const Event& event : events) partition->note_served(hash, event.item, std::min(event.time_ms, log_time_ms));
   };
   auto ended = [done = std::move(done)](const Result<int64_t>& log_time_ms) {
     done(to_grpc(log_time_ms.status().with_context("the served items could not be recorded")));
@@ -325,31 +325,28 @@ struct FilterService::ForgetCall {
   gpr_timespec patience_end;
   Done done;
   int tries_left = 3;
+  bool log_told = false;  // The log's time, by an append of this call.
 };
 
-// It covers all that this replica knew of when the call came, also what another clock has stamped.
 Event FilterService::make_forget(const ForgetCall& call) const {
-  std::vector<RecentPlay> plays;
-  std::vector<RecentForget> forgets;
-  std::vector<ServedItem> served;
-  const uint64_t hash = user_hash(call.user_key.bytes());
-  int64_t time_ms = core_.now_ms();
-  call.partition->recents().lookup(hash, PeriodIndex(0), plays, forgets);
-  call.partition->served().lookup(hash, time_ms, served);
-  const auto cover = [&](const auto& event) {
-    if (!call.item || event.item == *call.item) time_ms = std::max(time_ms, event.time_ms);
-  };
-  std::ranges::for_each(plays, cover);
-  std::ranges::for_each(served, cover);
+  const int64_t time_ms =
+      forget_time_ms(core_, *call.partition, user_hash(call.user_key.bytes()), call.item, call.log_told);
   return {call.item ? EventKind::kForget : EventKind::kForgetAll, call.item.value_or(ItemHash(0)), time_ms};
 }
 
 void FilterService::append_forget(const std::shared_ptr<ForgetCall>& call) {
   const Event event = make_forget(*call);
-  auto durable = [call, event](int64_t) { call->partition->note_forget(user_hash(call->user_key.bytes()), event); };
-  auto ended = [this, call, event](Result<int64_t> log_time_ms) {
-    const bool late = log_time_ms.ok() && *log_time_ms / config_.slot_ms > event.time_ms / config_.slot_ms;
-    if (late && --call->tries_left > 0) return append_forget(call);
+  const int64_t began_ns = core_.steady_ns();
+  auto durable = [this, call, event](int64_t log_time_ms) {
+    call->partition->log_time().saw(log_time_ms, core_.steady_ns());
+    call->partition->note_forget(user_hash(call->user_key.bytes()), event);
+  };
+  auto ended = [this, call, event, began_ns](Result<int64_t> log_time_ms) {
+    const bool late = log_time_ms.ok() && is_late_forget(event.time_ms, *log_time_ms, config_.slot_ms);
+    const int64_t took_ms = (core_.steady_ns() - began_ns) / 1'000'000;
+    const bool short_of_now = log_time_ms.ok() && is_short_forget(event.time_ms, *log_time_ms, took_ms);
+    call->log_told = true;
+    if ((late || short_of_now) && --call->tries_left > 0) return append_forget(call);
     if (late) log_time_ms = retry("the log was slower than its hours");
     call->done(to_grpc(log_time_ms.status().with_context("it could not be made forgotten")));
   };
@@ -360,7 +357,7 @@ void FilterService::append_forget(const std::shared_ptr<ForgetCall>& call) {
 void FilterService::forget(const grpc::CallbackServerContext& context, const v1::ForgetRequest& request, Done done,
                            v1::ForgetResponse& response) {
   const auto call = std::make_shared<ForgetCall>();
-  Result<UserKey> user_key = decode_user(request.user(), request.scene());
+  Result<UserKey> user_key = user_of(request, config_.limits);
   if (!user_key.ok()) return done(to_grpc(user_key.status()));
   const auto item = decode_forgotten_item(request);
   if (!item.ok()) return done(to_grpc(item.status()));

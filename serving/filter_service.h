@@ -67,7 +67,7 @@ class FilterService final : public v1::BloomringService::CallbackService {
 
   // Looks the user up and waits for the filters; `ended` is called with them unless `done` has been, with an error.
   void read(const grpc::CallbackServerContext& context, const UserKey& user_key, const HeldPartition& partition,
-            const Done& done, WaitingRead::Ended ended);
+            const WantedPlays& wanted, const Done& done, WaitingRead::Ended ended);
   void filter(const grpc::CallbackServerContext& context, const v1::FilterRequest& request, Done done,
               v1::FilterResponse& response);
   grpc::Status conclude(const v1::FilterRequest& request, const FilterAnswer& answer, v1::FilterResponse& response);
@@ -78,7 +78,8 @@ class FilterService final : public v1::BloomringService::CallbackService {
   struct ForgetCall;
   void forget(const grpc::CallbackServerContext& context, const v1::ForgetRequest& request, Done done,
               v1::ForgetResponse& response);
-  // Appends the forget, and again while the hour turns under it: one that is logged in its own hour reaches furthest.
+  // Appends the forget, and again when the log tells that its time is behind, or while the hour turns under it: one
+  // that is logged in its own hour reaches furthest.
   void append_forget(const std::shared_ptr<ForgetCall>& call);
   Event make_forget(const ForgetCall& call) const;
   // What becomes of a call about a user whose partition is not answered for here, for this reason: `send` passes it on,

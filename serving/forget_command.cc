@@ -3,7 +3,9 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "serving/ask_failure.h"
 #include "serving/client.h"
+#include "serving/json_text.h"
 
 namespace bloomring {
 
@@ -25,14 +27,14 @@ int forget(const ForgetOptions& options, std::ostream& out, std::ostream& err) {
   const auto client = Client::connect(
       {.server = options.server, .deadline_ms = options.deadline_ms, .fail_open = false, .tls = options.tls});
   if (const Status status = forget_all_of(*client, options); !status.ok()) {
-    err << options.server << ": " << status.message() << '\n';
+    err << ask_failure(options.server, options.tls, status) << '\n';
     return status.code() == Code::kBadRecord ? 2 : 1;
   }
   nlohmann::ordered_json json = {{"user", options.user}};
   if (!options.scene.empty()) json["scene"] = options.scene;
   json["forgotten"] = options.items;
   if (options.everything) json["forgotten"] = "everything";
-  out << json.dump() << '\n' << std::flush;
+  out << (options.text ? json_text(json) : json.dump() + '\n') << std::flush;
   return 0;
 }
 

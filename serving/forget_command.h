@@ -21,6 +21,7 @@ struct ForgetOptions {
   std::string scene = {};
   std::vector<std::string> items = {};
   bool everything = false;       // Then `items` is empty.
+  bool text = false;  // Print it as people read it (json_text.h).
   int64_t deadline_ms = 10'000;  // Of each call.
 };
 

@@ -3,8 +3,11 @@
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/health_check_service_interface.h>
 
+#include <algorithm>
+#include <climits>
 #include <mutex>
 
+#include "schemas/health.pb.h"
 #include "serving/credentials.h"
 
 namespace bloomring {
@@ -15,7 +18,21 @@ namespace {
 void enable_plugins(bool reflection) {
   static std::once_flag health, reflect;
   std::call_once(health, [] { grpc::EnableDefaultHealthCheckService(true); });
-  if (reflection) std::call_once(reflect, [] { grpc::reflection::InitProtoReflectionServerBuilderPlugin(); });
+  if (!reflection) return;
+  std::call_once(reflect, [] {
+    grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+    // Reflection describes what is linked in; gRPC's own health service has no description of itself.
+    google::protobuf::LinkMessageReflection<grpc::health::v1::HealthCheckRequest>();
+  });
+}
+
+// Above the limit of the service (RequestLimits::message_bytes_max), so that the service can refuse what is too large
+// in words; gRPC itself would say RESOURCE_EXHAUSTED, which asks to try again. It says so beyond four times the limit,
+// or the memory for calls where that is less.
+int wire_bytes_max(const GrpcServerConfig& config) {
+  const size_t limit = config.service.limits.message_bytes_max;
+  const size_t wanted = std::max(limit, std::min(4 * limit, config.memory_bytes_max));
+  return static_cast<int>(std::min<size_t>(wanted, INT_MAX));
 }
 
 }  // namespace
@@ -32,9 +49,12 @@ Status GrpcServer::listen() {
   int port = 0;
   builder.AddListeningPort(config_.listen, server_credentials(config_.tls), &port);
   builder.RegisterService(&service_);
-  builder.SetMaxReceiveMessageSize(config_.message_bytes_max);
+  builder.SetMaxReceiveMessageSize(wire_bytes_max(config_));
   builder.SetResourceQuota(grpc::ResourceQuota("bloomring").Resize(config_.memory_bytes_max));
   builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_MS, static_cast<int>(config_.connection_age_max_ms));
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
+                             static_cast<int>(config_.ping_interval_min_ms));
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   server_ = builder.BuildAndStart();
   if (server_ == nullptr || port == 0)

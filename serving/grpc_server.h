@@ -20,10 +20,11 @@ struct GrpcServerConfig {
   std::string listen = "127.0.0.1:0";  // "host:port"; port 0 is one that the system chooses.
   TlsServerFiles tls = {};
   bool reflection = true;
-  int message_bytes_max = 4 << 20;  // Of a request: 20,000 ids of 128 bytes fit.
   // Of connections and of messages on their way. At the bound new connections are dropped and idle ones closed; a
   // connection takes some 25 KB.
   size_t memory_bytes_max = 64 << 20;
+  // A client may ping a quiet connection as often; one that pings more often is cut off.
+  int64_t ping_interval_min_ms = 10'000;
   int64_t connection_age_max_ms = 300'000;  // Clients come back to a possibly new set of replicas.
   FilterServiceConfig service = {};
 };

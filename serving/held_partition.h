@@ -5,12 +5,13 @@
 //     made at the watermark --> catching up --> ready
 //
 // It is ready once everything that the log held when the replica started has been applied; it stays ready afterwards,
-// and a replica that falls behind later answers with the lag instead.
+// unless its log is lost, and a replica that falls behind later answers with the lag instead.
 //
-// Threading: `apply`, `release`, `expire`, `set_fresh_at_ms` and `set_ready` belong to the one writer; the rest is
+// Threading: `apply`, `release`, `expire`, `set_fresh_at_ns` and `set_ready` belong to the one writer; the rest is
 // thread safe.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <string>
@@ -19,6 +20,7 @@
 #include "base/hash.h"
 #include "base/ids.h"
 #include "schemas/event_block.h"
+#include "serving/log_time.h"
 #include "serving/recent_plays.h"
 #include "serving/served_items.h"
 #include "state/period.h"
@@ -36,7 +38,9 @@ class HeldPartition {
   // what was served.
   void apply(Offset offset, int64_t log_time_ms, EventBlockReader& block) {
     const EventBlockReader again = block;
-    if (offset < recents_.applied() || recents_.apply(offset, log_time_ms, block) > 0) apply_served(again);
+    const bool below = offset < recents_.applied();
+    if (below) recents_.saw_below(log_time_ms, block.newest_play_ms());
+    if (below || recents_.apply(offset, log_time_ms, block) > 0) apply_served(again, log_time_ms);
   }
 
   // Takes up the watermark that was read from the filter store, and lets go what it allows to. To be called with
@@ -54,26 +58,39 @@ class HeldPartition {
     recents_.note_forget(user_hash, forget.kind == EventKind::kForgetAll, forget.item, forget.time_ms);
   }
 
-  // Everything that had reached the log at this wall time has been applied: the moment at which the brokers were asked
-  // for the end that is reached, else the log time of what was applied last. Lag is the clock minus this.
-  void set_fresh_at_ms(int64_t wall_time_ms) { fresh_at_ms_.store(wall_time_ms, std::memory_order_release); }
-  void set_ready() { ready_.store(true, std::memory_order_release); }
+  // Everything that had reached the log at this steady time has been applied: the moment at which the brokers were
+  // asked for the end that is reached. No wall clock has a part in it.
+  void set_fresh_at_ns(int64_t steady_ns) { fresh_at_ns_.store(steady_ns, std::memory_order_release); }
+  void set_ready(bool ready = true) { ready_.store(ready, std::memory_order_release); }
+  // Records below this offset have left the log, and those that are not merged are not here. Before anything is read.
+  void set_lost_below(Offset offset) {
+    lost_below_ = offset;
+    if (offset > Offset(0)) recents_.lost_below_start();
+  }
 
   PartitionId id() const { return id_; }
   bool ready() const { return ready_.load(std::memory_order_acquire); }
-  int64_t fresh_at_ms() const { return fresh_at_ms_.load(std::memory_order_acquire); }
+  // How far the partition is behind its log, at most. Some 146 years before it was fresh for the first time.
+  int64_t lag_ms(int64_t steady_ns) const {
+    return (steady_ns - fresh_at_ns_.load(std::memory_order_acquire)) / 1'000'000;
+  }
   // The offset of the last watermark given to `release`: a filter read from now on holds everything below it.
   Offset merged() const { return Offset(merged_.load(std::memory_order_acquire)); }
+  // Nothing is missing between the filters, read from now on, and the recent plays.
+  bool joins_filters() const { return merged() >= lost_below_; }
   const RecentPlays& recents() const { return recents_; }
   const ServedItems& served() const { return served_; }
+  LogTime& log_time() { return log_time_; }
+  const LogTime& log_time() const { return log_time_; }
 
  private:
-  void apply_served(EventBlockReader block) {
+  // Nothing was served after it was logged: a clock that is ahead would keep it, and for too long.
+  void apply_served(EventBlockReader block, int64_t log_time_ms) {
     while (block.next_user()) {
       const uint64_t hash = user_hash(block.user_key());
       while (block.next_event()) {
         const Event& event = block.event();
-        if (event.kind == EventKind::kServe) served_.add(hash, event.item, event.time_ms);
+        if (event.kind == EventKind::kServe) served_.add(hash, event.item, std::min(event.time_ms, log_time_ms));
       }
     }
   }
@@ -82,7 +99,9 @@ class HeldPartition {
   RecentPlays recents_;
   ServedItems served_;
   std::atomic<bool> ready_{false};
-  std::atomic<int64_t> fresh_at_ms_{0};
+  Offset lost_below_{0};
+  LogTime log_time_;
+  std::atomic<int64_t> fresh_at_ns_{INT64_MIN / 2};
   std::atomic<int64_t> merged_{0};
 };
 

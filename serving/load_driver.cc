@@ -10,6 +10,7 @@
 
 #include "schemas/bloomring.grpc.pb.h"
 #include "serving/channel.h"
+#include "serving/server_list.h"
 #include "serving/status_name.h"
 
 namespace bloomring {
@@ -85,9 +86,10 @@ class LoadRun {
 
 LoadRun::LoadRun(const LoadOptions& options, LoadSource& source, const LoadSurroundings& surroundings)
     : options_(options), source_(source), around_(surroundings) {
+  const std::vector<std::string> servers = split_servers(options.server);
   for (uint32_t i = 0; i < options.connections; ++i) {
     stubs_.push_back(v1::BloomringService::NewStub(
-        open_channel({.server = options.server, .tls = options.tls, .own_connection = true})));
+        open_channel({.server = servers[i % servers.size()], .tls = options.tls, .own_connection = true})));
   }
 }
 

@@ -46,7 +46,7 @@ class LoadSource {
 };
 
 struct LoadOptions {
-  std::string server = {};
+  std::string server = {};  // Several with commas between: the connections go to them in turn.
   TlsClientFiles tls = {};
   std::string scene = {};
   double rate = 200;    // Calls of Filter a second, more than 0.

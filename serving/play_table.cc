@@ -53,6 +53,12 @@ void PlayTable::put(uint32_t chunk, const Header& header, ItemHash item, int64_t
 
 void PlayTable::insert(uint64_t user_hash, ItemHash item, int64_t time_ms) {
   Entry& entry = find_or_add(user_hash);
+  if (entry.plays == kIndexed) return insert_indexed(entry, item, time_ms);
+  if (entry.plays == kChunkedPlaysMax) {
+    index(entry);
+    return insert_indexed(entry, item, time_ms);
+  }
+  ++entry.plays;
   const auto era = static_cast<uint16_t>(time_ms >> 32);
   uint32_t room = kChunkPlaysMin;
   if (entry.head != 0) {
@@ -73,12 +79,47 @@ void PlayTable::insert(uint64_t user_hash, ItemHash item, int64_t time_ms) {
   entry.head = chunk;
 }
 
-void PlayTable::collect(uint64_t user_hash, std::vector<RecentPlay>& out) const {
-  if (entries_.empty()) return;
+// The chunks stay in the arena, some 25 KB.
+void PlayTable::index(Entry& entry) {
+  std::vector<RecentPlay> plays;
+  collect_chunks(entry.head, plays);
+  indexed_.push_back(std::make_unique<ItemTimes>());
+  indexed_bytes_ += indexed_.back()->bytes();
+  entry.head = static_cast<uint32_t>(indexed_.size());
+  entry.plays = kIndexed;
+  for (const RecentPlay& play : plays) insert_indexed(entry, play.item, play.time_ms);
+}
+
+void PlayTable::insert_indexed(const Entry& entry, ItemHash item, int64_t time_ms) {
+  ItemTimes& items = *indexed_[entry.head - 1];
+  indexed_bytes_ -= items.bytes();
+  items.insert(item, time_ms);
+  indexed_bytes_ += items.bytes();
+}
+
+const PlayTable::Entry* PlayTable::find(uint64_t user_hash) const {
+  if (entries_.empty()) return nullptr;
   const size_t mask = entries_.size() - 1;
   size_t at = home(user_hash);
   while (entries_[at].head != 0 && entries_[at].user_hash != user_hash) at = (at + 1) & mask;
-  for (uint32_t chunk = entries_[at].head; chunk != 0;) {
+  return entries_[at].head == 0 ? nullptr : &entries_[at];
+}
+
+const ItemTimes* PlayTable::indexed(uint64_t user_hash) const {
+  const Entry* const entry = find(user_hash);
+  return entry != nullptr && entry->plays == kIndexed ? indexed_[entry->head - 1].get() : nullptr;
+}
+
+const ItemTimes* PlayTable::collect(uint64_t user_hash, std::vector<RecentPlay>& out) const {
+  const Entry* const entry = find(user_hash);
+  if (entry == nullptr) return nullptr;
+  if (entry->plays == kIndexed) return indexed_[entry->head - 1].get();
+  collect_chunks(entry->head, out);
+  return nullptr;
+}
+
+void PlayTable::collect_chunks(uint32_t chunk, std::vector<RecentPlay>& out) const {
+  while (chunk != 0) {
     const auto header = std::bit_cast<Header>(word(chunk));
     const int64_t era_ms = static_cast<int64_t>(header.era) << 32;
     for (uint32_t i = header.plays; i-- > 0;) {

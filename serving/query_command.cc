@@ -5,8 +5,10 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "serving/ask_failure.h"
 #include "serving/client.h"
 #include "serving/item_json.h"
+#include "serving/json_text.h"
 
 namespace bloomring {
 
@@ -15,7 +17,7 @@ namespace {
 // `ordered_json`, because people read the fields in this order.
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kItemsInARequest = 10'000;
+constexpr size_t kItemsInARequest = 20'000;  // What `serve.candidates_max` allows unless it is changed.
 
 Json gap_json(const Gap& gap) {
   Json json = {{"source", source_name(gap.source)}, {"reason", gap.reason}};
@@ -27,6 +29,8 @@ void append(FilterReply&& part, FilterReply& whole) {
   whole.items.insert(whole.items.end(), part.items.begin(), part.items.end());
   whole.complete = whole.complete && part.complete;
   whole.gaps.insert(whole.gaps.end(), part.gaps.begin(), part.gaps.end());
+  whole.expected_error = std::max(whole.expected_error, part.expected_error);
+  whole.saturated = whole.saturated || part.saturated;
 }
 
 // Asks in as many requests as it takes.
@@ -48,14 +52,16 @@ Result<FilterReply> ask(Client& client, const FilterCall& call) {
   return whole;
 }
 
-void print(const FilterCall& call, const FilterReply& reply, std::ostream& out) {
+void print(const FilterCall& call, const FilterReply& reply, bool text, std::ostream& out) {
   Json json = {{"user", call.user}};
   if (!call.scene.empty()) json["scene"] = call.scene;
   json["complete"] = reply.complete;
   for (const Gap& gap : reply.gaps) json["gaps"].push_back(gap_json(gap));
+  if (reply.expected_error > 0) json["expected_error"] = reply.expected_error;
+  if (reply.saturated) json["saturated"] = true;
   json["items"] = Json::array();
   for (size_t i = 0; i < call.items.size(); ++i) json["items"].push_back(item_json(call.items[i], reply.items[i]));
-  out << json.dump() << '\n' << std::flush;
+  out << (text ? json_text(json) : json.dump() + '\n') << std::flush;
 }
 
 Result<std::string> id_of(const Json& json, std::string_view field) {
@@ -80,21 +86,22 @@ Result<FilterCall> parse_line(const std::string& line) {
   return call;
 }
 
-Status answer_line(Client& client, const std::string& line, std::ostream& out) {
+Status answer_line(Client& client, const std::string& line, bool text, std::ostream& out) {
   BLOOMRING_TRY_ASSIGN(const FilterCall call, parse_line(line));
   BLOOMRING_TRY_ASSIGN(const FilterReply reply, ask(client, call));
-  print(call, reply, out);
+  print(call, reply, text, out);
   return {};
 }
 
-int batch(Client& client, std::istream& in, std::ostream& out) {
+int batch(Client& client, bool text, std::istream& in, std::ostream& out) {
   int code = 0;
   std::string line;
   for (int64_t number = 1; std::getline(in, line); ++number) {
     if (line.empty()) continue;
-    const Status status = answer_line(client, line, out);
+    const Status status = answer_line(client, line, text, out);
     if (status.ok()) continue;
-    out << Json({{"line", number}, {"error", status.message()}}).dump() << '\n' << std::flush;
+    const Json json = {{"line", number}, {"error", status.message()}};
+    out << (text ? json_text(json) : json.dump() + '\n') << std::flush;
     code = 1;
   }
   return code;
@@ -109,7 +116,7 @@ int query(const QueryOptions& options, std::istream& in, std::ostream& out, std:
   }
   const auto client = Client::connect(
       {.server = options.server, .deadline_ms = options.deadline_ms, .fail_open = false, .tls = options.tls});
-  if (options.batch) return batch(*client, in, out);
+  if (options.batch) return batch(*client, options.text, in, out);
   FilterCall call;
   call.user = options.user;
   call.scene = options.scene;
@@ -120,10 +127,10 @@ int query(const QueryOptions& options, std::istream& in, std::ostream& out, std:
   }
   const Result<FilterReply> reply = ask(*client, call);
   if (!reply.ok()) {
-    err << options.server << ": " << reply.status().message() << '\n';
+    err << ask_failure(options.server, options.tls, reply.status()) << '\n';
     return reply.code() == Code::kBadRecord ? 2 : 1;
   }
-  print(call, *reply, out);
+  print(call, *reply, options.text, out);
   return 0;
 }
 

@@ -2,7 +2,8 @@
 //
 // One user:
 // {"user":"u1","complete":true,"items":[{"item":"v1","seen":true,"reason":"recent"},{"item":"v2","seen":false}]} on one
-// line; an item of a filter has "period":"2026-11", an incomplete answer has "gaps".
+// line; an item of a filter has "period":"2026-11", an incomplete answer has "gaps", one for which filters were read
+// "expected_error": the probability that an item which was never played counts as seen.
 // Batch: every line of `in` is {"user":..,"scene":..,"items":[..]}; every answer is one line as above, in order; a line
 // that fails is answered by {"line":3,"error":".."}. Integers are accepted for users and items, as in plays.
 // More items than one request holds are asked in several.
@@ -22,6 +23,7 @@ struct QueryOptions {
   std::string user;
   std::string scene;
   std::vector<std::string> items;  // Read from `in`, one a line, when there are none.
+  bool text = false;               // Answers as people read them (json_text.h), a block each.
   bool batch = false;              // `user`, `scene` and `items` are not looked at.
   int64_t deadline_ms = 10'000;    // Of each request.
   TlsClientFiles tls = {};

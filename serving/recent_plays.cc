@@ -15,26 +15,45 @@ constexpr size_t kPrefetchAhead = 8;
 RecentPlays::RecentPlays(const RecentPlaysConfig& config, Calendar calendar, Offset start, int64_t log_floor_ms)
     : config_(config),
       calendar_(std::move(calendar)),
+      start_(start),
       held_from_(start.value),
       applied_(start.value),
-      newest_log_time_ms_(log_floor_ms) {
+      newest_log_time_ms_(log_floor_ms),
+      any_below_(start.value > 0 || log_floor_ms > 0),
+      hours_below_known_(start.value > 0 && log_floor_ms > 0) {
   BLOOMRING_CHECK(config.slot_ms > 0, "a slot has a length");
+}
+
+void RecentPlays::saw_below(int64_t log_time_ms, int64_t newest_play_ms) {
+  below_logged_ms_ = std::max(log_time_ms, below_logged_ms_.value_or(log_time_ms));
+  newest_play_ms_ = std::max(newest_play_ms_, newest_play_ms);
+}
+
+// Up to when there may be plays below `start`, whose first record from there on was logged at `log_time_ms`.
+int64_t RecentPlays::newest_below_ms(int64_t log_time_ms) const {
+  if (!any_below_) return 0;
+  int64_t newest_ms = std::min(log_time_ms, below_logged_ms_.value_or(log_time_ms));
+  if (hours_below_known_) newest_ms = std::min(newest_ms, newest_log_time_ms_);
+  return newest_ms;
 }
 
 void RecentPlays::begin_generation_if_due(Offset offset, int64_t log_time_ms) {
   newest_log_time_ms_ = std::max(newest_log_time_ms_, log_time_ms);
   const int64_t slot = newest_log_time_ms_ / config_.slot_ms;
-  if (!generations_.empty() && generations_.back().slot == slot) return;
+  if (!generations_.empty() && generations_.back().slot == slot &&
+      log_time_ms < generations_.back().least_log_time_ms + config_.slot_ms) {
+    return;
+  }
   for (Stripe& stripe : stripes_) {
     std::lock_guard lock(stripe.mutex);
     stripe.tables.push_back(std::make_unique<PlayTable>());
   }
   std::lock_guard lock(generations_mutex_);
-  generations_.push_back({.slot = slot, .offsets = {offset, offset}});
+  generations_.push_back({.slot = slot, .offsets = {offset, offset}, .least_log_time_ms = log_time_ms});
+  late_before_ms_ = newest_play_ms_;
 }
 
 size_t RecentPlays::collect(Offset offset, EventBlockReader& block) {
-  const int64_t slot_start_ms = generations_.back().slot * config_.slot_ms;
   size_t others = 0;
   while (block.next_user()) {
     const uint64_t hash = user_hash(block.user_key());
@@ -43,8 +62,9 @@ size_t RecentPlays::collect(Offset offset, EventBlockReader& block) {
       const Event& event = block.event();
       if (event.kind == EventKind::kPlay) {
         pending.push_back({hash, event.item, event.time_ms});
+        newest_play_ms_ = std::max(newest_play_ms_, event.time_ms);
       } else if (is_forget(event.kind)) {
-        const bool late = event.time_ms < slot_start_ms;
+        const bool late = event.time_ms < late_before_ms_;
         pending_forgets_.push_back(
             {hash, {{event.kind == EventKind::kForgetAll, late, event.item, event.time_ms}, offset}});
       } else {
@@ -116,13 +136,16 @@ void RecentPlays::note_forget(uint64_t user_hash, bool everything, ItemHash item
 
 size_t RecentPlays::apply(Offset offset, int64_t log_time_ms, EventBlockReader& block) {
   if (offset < applied()) return 0;
+  if (applied() == start_) newest_play_ms_ = std::max(newest_play_ms_, newest_below_ms(log_time_ms));
   begin_generation_if_due(offset, log_time_ms);
   const size_t others = collect(offset, block);
   insert_pending();
   {
     std::lock_guard lock(generations_mutex_);
-    generations_.back().offsets.to = Offset(offset.value + 1);
-    generations_.back().newest_log_time_ms = newest_log_time_ms_;
+    Generation& newest = generations_.back();
+    newest.offsets.to = Offset(offset.value + 1);
+    newest.least_log_time_ms = std::min(newest.least_log_time_ms, log_time_ms);
+    newest.last_log_time_ms = log_time_ms;
   }
   applied_.store(offset.value + 1, std::memory_order_release);
   return others;
@@ -131,7 +154,7 @@ size_t RecentPlays::apply(Offset offset, int64_t log_time_ms, EventBlockReader& 
 bool RecentPlays::may_drop(const Generation& oldest, const MergedWatermark& watermark, int64_t lap_floor_log_time_ms,
                            bool* early) const {
   if (!watermark.covers(oldest.offsets)) return false;
-  *early = oldest.newest_log_time_ms >= lap_floor_log_time_ms;
+  *early = oldest.last_log_time_ms >= lap_floor_log_time_ms;
   return !*early || bytes_ > config_.bytes_max;
 }
 
@@ -172,26 +195,77 @@ size_t RecentPlays::release(const MergedWatermark& watermark, int64_t lap_floor_
   return dropped;
 }
 
-Offset RecentPlays::lookup(uint64_t user_hash, PeriodIndex oldest, std::vector<RecentPlay>& plays,
-                           std::vector<RecentForget>& forgets) const {
+// What is dropped or applied between two parts changes nothing: the answer about each item is what it was when its part
+// was looked at, and `held_from` is read behind all of them.
+void RecentPlays::look_for(const Stripe& stripe, uint64_t user_hash, std::span<const ItemHash> items,
+                           std::vector<RecentPlay>& plays) const {
+  std::array<int64_t, kItemsAtOnce> times_ms;
+  for (size_t begin = 0; begin < items.size(); begin += kItemsAtOnce) {
+    const auto part = items.subspan(begin, std::min(kItemsAtOnce, items.size() - begin));
+    times_ms.fill(ItemTimes::kNever);
+    {
+      std::lock_guard lock(stripe.mutex);
+      for (const auto& table : stripe.tables) {
+        if (const ItemTimes* const indexed = table->indexed(user_hash)) indexed->find_all(part, times_ms);
+      }
+    }
+    for (size_t i = 0; i < part.size(); ++i) {
+      if (times_ms[i] != ItemTimes::kNever) plays.push_back({part[i], times_ms[i], {}});
+    }
+  }
+}
+
+RecentPlays::Found RecentPlays::lookup(uint64_t user_hash, PeriodIndex oldest, const WantedPlays& wanted,
+                                       std::vector<RecentPlay>& plays, std::vector<RecentForget>& forgets) const {
   const Stripe& stripe = stripes_[stripe_of(user_hash)];
   const auto first = static_cast<ptrdiff_t>(plays.size());
+  size_t left = wanted.plays_max;
+  bool is_indexed = false;
+  Found found;
   {
     std::lock_guard lock(stripe.mutex);
     for (const auto& table : stripe.tables) table->prefetch(user_hash);
-    for (auto table = stripe.tables.rbegin(); table != stripe.tables.rend(); ++table)
-      (*table)->collect(user_hash, plays);
+    for (auto table = stripe.tables.rbegin(); table != stripe.tables.rend(); ++table) {
+      const ItemTimes* const indexed = (*table)->collect(user_hash, plays);
+      if (indexed == nullptr) continue;
+      is_indexed = true;
+      found.left_out |= indexed->items() > left;
+      if (left == 0) plays.push_back({indexed->newest_item(), indexed->newest_ms(), {}});  // Says that there is one.
+      indexed->each([&](ItemHash item, int64_t time_ms) {
+        if (left == 0) return false;
+        --left;
+        plays.push_back({item, time_ms, {}});
+        return true;
+      });
+    }
     if (const auto user = stripe.forgets.find(user_hash); user != stripe.forgets.end()) {
       for (const HeldForget& held : user->second) forgets.push_back(held.forget);
     }
   }
-  const Offset held_from(held_from_.load(std::memory_order_seq_cst));
+  if (is_indexed) look_for(stripe, user_hash, wanted.items, plays);
+  found.held_from = Offset(held_from_.load(std::memory_order_seq_cst));
   for (auto play = plays.begin() + first; play != plays.end(); ++play)
     play->period = calendar_.period_of_ms(play->time_ms);
   plays.erase(
       std::remove_if(plays.begin() + first, plays.end(), [&](const RecentPlay& play) { return play.period < oldest; }),
       plays.end());
-  return held_from;
+  return found;
+}
+
+int64_t RecentPlays::newest_play_ms(uint64_t user_hash, std::optional<ItemHash> item) const {
+  const Stripe& stripe = stripes_[stripe_of(user_hash)];
+  int64_t newest_ms = ItemTimes::kNever;
+  std::vector<RecentPlay> plays;
+  std::lock_guard lock(stripe.mutex);
+  for (const auto& table : stripe.tables) {
+    if (const ItemTimes* const indexed = table->collect(user_hash, plays)) {
+      newest_ms = std::max(newest_ms, item ? indexed->find(*item) : indexed->newest_ms());
+    }
+  }
+  for (const RecentPlay& play : plays) {
+    if (!item || play.item == *item) newest_ms = std::max(newest_ms, play.time_ms);
+  }
+  return newest_ms;
 }
 
 RecentPlaysStats RecentPlays::stats() const {

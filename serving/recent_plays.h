@@ -5,22 +5,25 @@
 // here, so a play is seen from the moment this replica has read it. Held in memory and rebuilt from the log at start
 // (docs/decisions/0006-recent-plays-in-memory.md).
 //
-// Structure: one generation for each slot of log time. A generation is cut into stripes by user hash, and each stripe
-// has a flat hash map from a user's 64-bit hash to chunks of item hashes in an arena, so a whole generation is dropped
-// at once. Users are known by their hash only; two users of a partition with the same 64 bits would share their plays
-// (probability below 1e-4 for 50 million users).
+// Structure: one generation for each slot of log time. One record with a log time far ahead opens a generation that log
+// time does not reach for days; from then on a generation ends when a slot's length has passed within it. A generation
+// is cut into stripes by user hash, and each stripe has a flat hash map from a user's 64-bit hash to chunks of item
+// hashes in an arena, so a whole generation is dropped at once. Users are known by their hash only; two users of a
+// partition with the same 64 bits would share their plays (probability below 1e-4 for 50 million users).
 //
 // Guarantees:
 // - A generation is dropped only when the merged watermark covers all its offsets, oldest first.
 // - `lookup` returns an offset H and every play and forget of the user at offsets [H, applied) of the log. It may
 //   return more. (Of a user's forgets of one item the latest is enough, and of more than Forgotten::kItemsMax the
-//   latest are kept.)
+//   latest are kept. Of a user with very many plays it returns the latest play of each wanted item, and one play at
+//   least.)
 //   H is read after the plays were copied and raised before a generation is dropped; therefore a play that `lookup`
 //   does not return lies below H, was durable in the filter store before the watermark that released it was read, and
 //   is in every filter that is read after the lookup. Readers look up first and read filters second: no gap.
 //
 // Threading: one writer (`apply`, `release`), many readers (`lookup`, `note_forget`, `stats`). Each stripe has a mutex
-// that is held for the few events of a block that fall into it, or for the copy of one user's plays: microseconds.
+// that is held for the few events of a block that fall into it, or for the copy of one user's plays, or for
+// kItemsAtOnce items of one who has very many: microseconds.
 // Memory: about 16 bytes a play and 32 a user and generation; `bytes_max` is the bound above which covered generations
 // are dropped before their lap is over. Uncovered ones stay, and `over_bound` says so: then the merge stage is behind.
 #pragma once
@@ -32,6 +35,8 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -51,11 +56,19 @@ struct RecentPlaysConfig {
 // A forget that may not be in the filter store yet.
 struct RecentForget {
   bool everything = false;  // Otherwise one item.
-  // It happened before the slot in which it was logged: what it does to filters is limited (operators/merge.h).
+  // A play of an earlier slot may be newer: what it does to filters is limited (operators/merge.h).
   bool late = false;
   ItemHash item;
   int64_t time_ms = 0;
 };
+
+// Which plays a lookup returns of a user with very many (more than PlayTable::kChunkedPlaysMax in one generation):
+// those of some items, or any, up to a number. Of other generations it returns all. Borrows: for the call.
+struct WantedPlays {
+  std::span<const ItemHash> items = {};
+  size_t plays_max = 0;  // Of any item.
+};
+inline constexpr WantedPlays kAllPlays{.items = {}, .plays_max = SIZE_MAX};
 
 struct RecentPlaysStats {
   uint64_t plays = 0;
@@ -71,7 +84,8 @@ struct RecentPlaysStats {
 class RecentPlays {
  public:
   // `start` is the offset from which the log will be applied: at or below the merged watermark. Log time below
-  // `log_floor_ms` counts as this: where the hours end that were merged before.
+  // `log_floor_ms` counts as this: where the hours end that were merged before. At offset 0 they are of another log,
+  // which this one was made anew after; without any, nothing was ever merged.
   RecentPlays(const RecentPlaysConfig& config, Calendar calendar, Offset start, int64_t log_floor_ms = 0);
 
   // Takes the plays and forgets of one record of user-events, in the order of offsets. A record below applied() is a
@@ -79,7 +93,13 @@ class RecentPlays {
   // events were neither, which it leaves to others.
   size_t apply(Offset offset, int64_t log_time_ms, EventBlockReader& block);
 
-  // Drops generations, oldest first, that the watermark covers and whose newest log time is below the floor (or that
+  // Plays below `start` are not here, but say which forgets are late (RecentForget::late). Both before anything is
+  // applied. `saw_below`: such a record was read, of this log time and this newest play (0: none).
+  void saw_below(int64_t log_time_ms, int64_t newest_play_ms);
+  // Some of them are not merged, so that their hours are not known.
+  void lost_below_start() { hours_below_known_ = false; }
+
+  // Drops generations, oldest first, that the watermark covers and whose last log time is below the floor (or that
   // exceed bytes_max). `watermark` was read from the filter store that queries read. Returns how many were dropped.
   size_t release(const MergedWatermark& watermark, int64_t lap_floor_log_time_ms);
 
@@ -89,9 +109,15 @@ class RecentPlays {
   void note_forget(uint64_t user_hash, bool everything, ItemHash item, int64_t time_ms);
 
   // Appends the user's plays of periods from `oldest` on, newest generation first, forgotten ones too, and the user's
-  // forgets; see the guarantees for the result.
-  Offset lookup(uint64_t user_hash, PeriodIndex oldest, std::vector<RecentPlay>& plays,
-                std::vector<RecentForget>& forgets) const;
+  // forgets; see the guarantees for `held_from`. `left_out`: the user has more plays than were wanted of any item.
+  struct Found {
+    Offset held_from;
+    bool left_out = false;
+  };
+  Found lookup(uint64_t user_hash, PeriodIndex oldest, const WantedPlays& wanted, std::vector<RecentPlay>& plays,
+               std::vector<RecentForget>& forgets) const;
+  // The time of the user's latest play, of one item or of any; ItemTimes::kNever without one.
+  int64_t newest_play_ms(uint64_t user_hash, std::optional<ItemHash> item) const;
 
   // The next offset to apply.
   Offset applied() const { return Offset(applied_.load(std::memory_order_acquire)); }
@@ -104,7 +130,8 @@ class RecentPlays {
   struct Generation {
     int64_t slot = 0;
     OffsetRange offsets;
-    int64_t newest_log_time_ms = 0;
+    int64_t least_log_time_ms = 0;
+    int64_t last_log_time_ms = 0;
     uint64_t plays = 0;
     size_t bytes = 0;
   };
@@ -129,6 +156,7 @@ class RecentPlays {
   };
 
   void begin_generation_if_due(Offset offset, int64_t log_time_ms);
+  int64_t newest_below_ms(int64_t log_time_ms) const;
   size_t collect(Offset offset, EventBlockReader& block);
   void insert_pending();
   static constexpr Offset kNoted{INT64_MAX};
@@ -137,10 +165,14 @@ class RecentPlays {
   void drop_oldest();
   bool may_drop(const Generation& oldest, const MergedWatermark& watermark, int64_t lap_floor_log_time_ms,
                 bool* early) const;
+  void look_for(const Stripe& stripe, uint64_t user_hash, std::span<const ItemHash> items,
+                std::vector<RecentPlay>& plays) const;
+  static constexpr size_t kItemsAtOnce = 512;
   static size_t stripe_of(uint64_t user_hash) { return user_hash >> (64 - kStripeBits); }
 
   const RecentPlaysConfig config_;
   const Calendar calendar_;
+  const Offset start_;
   std::atomic<int64_t> held_from_;
   std::atomic<int64_t> applied_;
   std::array<Stripe, kStripes> stripes_;
@@ -153,6 +185,11 @@ class RecentPlays {
 
   // The writer's own.
   int64_t newest_log_time_ms_ = 0;
+  int64_t newest_play_ms_ = 0;  // By event time, which the clock of ingest may set ahead of log time.
+  int64_t late_before_ms_ = 0;  // Of the newest generation's forgets: a play of an earlier one may be newer.
+  const bool any_below_;        // Plays may be merged that are not here: below `start`, or of a log before this one.
+  bool hours_below_known_;      // What is below `start` was logged before the log floor.
+  std::optional<int64_t> below_logged_ms_;
   std::array<std::vector<PendingPlay>, kStripes> pending_;
   std::vector<PendingForget> pending_forgets_;
 };

@@ -2,6 +2,7 @@
 
 #include <simdjson.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <string>
@@ -202,7 +203,34 @@ Result<DecodedFilter> decode(const v1::FilterRequest& request, const RequestLimi
     decoded.ids_per_candidate.assign(request.ids_per_candidate().begin(), request.ids_per_candidate().end());
   }
   decoded.min_keep = request.min_keep();
+  BLOOMRING_TRY(check_bytes(request, limits));
   return decoded;
+}
+
+Status check_bytes(const google::protobuf::Message& message, const RequestLimits& limits) {
+  const size_t bytes = message.ByteSizeLong();
+  if (bytes <= limits.message_bytes_max) return {};
+  return bad_record(quantity("message", bytes, "bytes", limits.message_bytes_max) +
+                    "; ask about fewer items in a call, or send them packed");
+}
+
+Status check(const v1::FilterBatchRequest& batch, const RequestLimits& limits) {
+  const auto requests = static_cast<size_t>(batch.requests_size());
+  if (requests > limits.batch_max) {
+    return bad_record(quantity("requests", requests, "requests", limits.batch_max) + "; send them in several calls");
+  }
+  size_t candidates = 0, client_seen = 0;
+  for (const auto& request : batch.requests()) {
+    candidates += id_count(request.candidates());
+    client_seen += id_count(request.client_seen());
+  }
+  const auto check_sum = [](std::string_view field, size_t ids, size_t most) {
+    if (ids <= most) return Status();
+    return bad_record(quantity(field, ids, "ids in all requests", most) + "; send the requests in several calls");
+  };
+  BLOOMRING_TRY(check_sum("candidates", candidates, std::max(limits.candidates_max, limits.batch_ids_max)));
+  BLOOMRING_TRY(check_sum("client_seen", client_seen, std::max(limits.client_seen_max, limits.batch_ids_max)));
+  return check_bytes(batch, limits);
 }
 
 v1::Gap encode(const Gap& gap) {

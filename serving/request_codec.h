@@ -23,6 +23,10 @@ struct RequestLimits {
   size_t client_seen_max = 20'000;
   size_t served_items_max = 1'000;  // In one RecordServed.
   size_t batch_max = 200;           // Requests in one FilterBatch.
+  // In one FilterBatch: candidates of all its requests together, and `client_seen` of all. Not less than what one
+  // request may have.
+  size_t batch_ids_max = 200'000;
+  size_t message_bytes_max = 8 << 20;  // 20,000 candidates and 20,000 of `client_seen` with 128 bytes each fit.
 };
 
 // A decoded request; owns what the question borrows.
@@ -33,7 +37,10 @@ struct DecodedFilter {
   std::vector<ItemHash> client_seen;
   size_t min_keep = 0;
 
-  FilterQuestion question() const { return {user_key.bytes(), ids, ids_per_candidate, client_seen, min_keep}; }
+  FilterQuestion question() const& BLOOMRING_LIFETIMEBOUND {
+    return {user_key.bytes(), ids, ids_per_candidate, client_seen, min_keep};
+  }
+  FilterQuestion question() && = delete;
 };
 
 size_t id_count(const v1::Ids& ids);
@@ -43,6 +50,10 @@ Result<UserKey> decode_user(std::string_view user, std::string_view scene);
 // The item that is to be forgotten, or nothing for everything.
 Result<std::optional<ItemHash>> decode_forgotten_item(const v1::ForgetRequest& request);
 Result<DecodedFilter> decode(const v1::FilterRequest& request, const RequestLimits& limits);
+// The limits of a batch as a whole; those of each request are up to `decode`.
+Status check(const v1::FilterBatchRequest& batch, const RequestLimits& limits);
+// To be asked after the fields, which can say more precisely what is too large.
+Status check_bytes(const google::protobuf::Message& message, const RequestLimits& limits);
 
 void encode(const FilterAnswer& answer, const Calendar& calendar, v1::Explain explain, v1::FilterResponse& response);
 v1::Gap encode(const Gap& gap);

@@ -5,7 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "serving/ask_failure.h"
 #include "serving/client.h"
+#include "serving/json_text.h"
 
 namespace bloomring {
 
@@ -36,14 +38,18 @@ int served(const ServedOptions& options, std::istream& in, std::ostream& out, st
   while (options.items.empty() && std::getline(in, line)) {
     if (!line.empty()) items.push_back(line);
   }
+  if (items.empty()) {
+    err << "there are no items to record; name them behind --user, or one a line on standard input\n";
+    return 2;
+  }
   if (const Status status = record(*client, options, items); !status.ok()) {
-    err << options.server << ": " << status.message() << '\n';
+    err << ask_failure(options.server, options.tls, status) << '\n';
     return status.code() == Code::kBadRecord ? 2 : 1;
   }
   nlohmann::ordered_json json = {{"user", options.user}};
   if (!options.scene.empty()) json["scene"] = options.scene;
   json["recorded"] = items.size();
-  out << json.dump() << '\n' << std::flush;
+  out << (options.text ? json_text(json) : json.dump() + '\n') << std::flush;
   return 0;
 }
 

@@ -20,6 +20,7 @@ struct ServedOptions {
   std::string scene = {};
   // In the order in which they were shown; read from `in`, one a line, when there are none.
   std::vector<std::string> items = {};
+  bool text = false;  // Print it as people read it (json_text.h).
   int64_t deadline_ms = 10'000;  // Of each call.
 };
 

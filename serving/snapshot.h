@@ -12,11 +12,14 @@
 #include <string_view>
 #include <vector>
 
+#include "base/borrow.h"
 #include "base/ids.h"
 #include "base/result.h"
 
 namespace bloomring {
 
+// Borrows: who made or decoded it keeps the bytes that its views point into (of a decoded one, the blob), unchanged
+// and in place, for as long as it is used.
 struct Snapshot {
   struct Filter {
     uint64_t period = 0;  // Index into `periods`.
@@ -48,6 +51,8 @@ inline constexpr uint8_t kSnapshotVersion = 2;  // Version 1 did not know of for
 
 std::string encode_snapshot(const Snapshot& snapshot);
 // The views point into `bytes`.
-Result<Snapshot> decode_snapshot(std::string_view bytes);
+Result<Snapshot> decode_snapshot(std::string_view bytes BLOOMRING_LIFETIMEBOUND);
+template <OwningTemporary Bytes>
+Result<Snapshot> decode_snapshot(Bytes&& bytes) = delete;
 
 }  // namespace bloomring

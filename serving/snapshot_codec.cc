@@ -14,17 +14,17 @@ uint64_t index_of(const std::vector<PeriodIndex>& window, PeriodIndex period) {
   return static_cast<uint64_t>(std::ranges::find(window, period) - window.begin());
 }
 
-// Filters that count and are not damaged; the damaged ones become gaps.
+// Filters that count and are not damaged; the damaged ones become gaps. The snapshot points into the outcome's filters.
 void add_filters(const CandidateFilter& core, const WaitingRead::Outcome& outcome, const ForgetView& view,
                  Snapshot& snapshot, std::vector<Gap>& gaps) {
-  for (const StoredFilter& stored : outcome.filters->filters) {
+  for (const UserFilter& stored : outcome.filters->filters) {
     if (!view.filter_counts(stored.period)) continue;
-    const Result<filter::Summary> summary = filter::summarize(stored.value, stored.store_key);
-    if (summary.ok()) {
-      snapshot.filters.push_back({index_of(outcome.looked.periods, stored.period), stored.store_key, stored.value});
+    if (stored.value.ok()) {
+      const filter::VerifiedValue& value = *stored.value.value();
+      snapshot.filters.push_back({index_of(outcome.looked.periods, stored.period), value.store_key(), value.bytes()});
     } else {
       const std::string reason =
-          "filter of " + core.calendar().name(stored.period) + ": " + summary.status().to_string();
+          "filter of " + core.calendar().name(stored.period) + ": " + stored.value.status().to_string();
       gaps.push_back({AnswerSource::kFilters, reason});
     }
   }
@@ -42,9 +42,13 @@ void add_forgotten(const std::vector<PeriodIndex>& window, const ForgetView& vie
 
 std::vector<Gap> encode_snapshot(const CandidateFilter& core, const UserKey& user_key,
                                  const WaitingRead::Outcome& outcome, v1::GetSnapshotResponse& response) {
-  const ForgetView view = core.forget_view(outcome.looked, outcome.filters);
+  const ForgetView view = core.forget_view(outcome.looked, outcome.filters.get());
   const Looked looked = counted(outcome.looked, view);
   std::vector<Gap> gaps = looked.gaps;
+  if (looked.left_out) {
+    gaps.push_back({AnswerSource::kRecent, "more recent plays than the " + std::to_string(kSnapshotPlaysMax) +
+                                               " that a snapshot holds of a user with so many"});
+  }
   std::vector<std::string> names;
   for (const PeriodIndex period : looked.periods) names.push_back(core.calendar().name(period));
   Snapshot snapshot;

@@ -9,6 +9,10 @@
 
 namespace bloomring {
 
+// The most recent plays of a user with very many of them that a snapshot holds: some 600 KB. Where there are more, the
+// snapshot is not complete, and says so.
+inline constexpr size_t kSnapshotPlaysMax = 65'536;
+
 // Returns what is missing from the snapshot; the response says so too.
 std::vector<Gap> encode_snapshot(const CandidateFilter& core, const UserKey& user_key,
                                  const WaitingRead::Outcome& outcome, v1::GetSnapshotResponse& response);

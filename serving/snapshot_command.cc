@@ -7,7 +7,9 @@
 #include <ostream>
 #include <sstream>
 
+#include "serving/ask_failure.h"
 #include "serving/item_json.h"
+#include "serving/json_text.h"
 #include "serving/snapshot_filter.h"
 
 namespace bloomring {
@@ -27,7 +29,7 @@ Result<std::string> fetch(const SnapshotOptions& options) {
       Client::connect({.server = options.server, .deadline_ms = options.deadline_ms, .tls = options.tls});
   auto blob = client->snapshot(options.user, options.scene, options.strict);
   if (blob.ok()) return blob;
-  return blob.status().with_context(options.server);
+  return Status(blob.code(), ask_failure(options.server, options.tls, blob.status()));
 }
 
 Status test(const SnapshotOptions& options, std::string blob, std::istream& in, std::ostream& out) {
@@ -45,7 +47,9 @@ Status test(const SnapshotOptions& options, std::string blob, std::istream& in, 
   json["items"] = nlohmann::ordered_json::array();
   const std::vector<ItemVerdict> verdicts = filter.filter(items);
   for (size_t i = 0; i < items.size(); ++i) json["items"].push_back(item_json(items[i], verdicts[i]));
-  out << json.dump() << '\n' << std::flush;
+  // A blob may name any bytes as user and periods, and arguments may be any bytes.
+  const std::string printed = json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
+  out << (options.text ? json_text(nlohmann::ordered_json::parse(printed)) : printed) << std::flush;
   return {};
 }
 

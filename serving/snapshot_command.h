@@ -24,6 +24,7 @@ struct SnapshotOptions {
   std::string from = {};  // A file with a blob; the service is not asked, and `user` not looked at, when it is named.
   bool test = false;
   std::vector<std::string> items = {};  // To test; read from `in`, one a line, when there are none.
+  bool text = false;                    // Print the test as people read it (json_text.h).
   int64_t deadline_ms = 10'000;
 };
 

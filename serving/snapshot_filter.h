@@ -29,8 +29,9 @@ class SnapshotFilter {
 
   std::vector<ItemVerdict> filter(std::span<const std::string> items);
 
-  std::string_view user() const;
-  std::string_view scene() const;
+  // Of the blob, which the filter keeps; valid as long as the filter, and its successor where it is moved.
+  std::string_view user() const BLOOMRING_LIFETIMEBOUND;
+  std::string_view scene() const BLOOMRING_LIFETIMEBOUND;
   bool complete() const;
   int64_t made_at_ms() const;     // By the service's clock.
   double expected_error() const;  // That an item that was never played counts as seen.

@@ -10,7 +10,7 @@ void WaitingRead::end(const Outcome& outcome) {
 }
 
 void WaitingRead::begin(ReadPool& pool, gpr_timespec patience_end) {
-  if (const auto filters = core_.cached(user_key_, looked_)) return end({.looked = looked_, .filters = filters.get()});
+  if (auto filters = core_.cached(user_key_, looked_)) return end({.looked = looked_, .filters = std::move(filters)});
   // The timer's function owns the read and the read owns the timer: letting go when it is called ends the circle. It
   // is always called, also when the timer is cancelled.
   alarm_.Set(patience_end, [self = shared_from_this()](bool) mutable {
@@ -21,9 +21,9 @@ void WaitingRead::begin(ReadPool& pool, gpr_timespec patience_end) {
 }
 
 void WaitingRead::run() {
-  const auto filters = core_.read(user_key_, looked_);
+  auto filters = core_.read(user_key_, looked_);
   if (filters.ok()) {
-    end({.looked = looked_, .filters = filters->get()});
+    end({.looked = looked_, .filters = std::move(filters).value()});
   } else {
     end({.looked = looked_, .missing = filters.status().to_string()});
   }

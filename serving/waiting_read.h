@@ -24,9 +24,10 @@ namespace bloomring {
 
 class WaitingRead final : public PendingRead, public std::enable_shared_from_this<WaitingRead> {
  public:
+  // `looked` is the read's own, so an outcome is not kept after `ended` has returned.
   struct Outcome {
     const Looked& looked;
-    const UserFilters* filters = nullptr;  // Null: `missing` says why.
+    std::shared_ptr<const UserFilters> filters = {};  // Shared with the cache. Null: `missing` says why.
     std::string missing = {};
     bool refused = false;
   };

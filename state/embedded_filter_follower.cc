@@ -1,5 +1,6 @@
 #include "state/embedded_filter_follower.h"
 
+#include <atomic>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -7,14 +8,18 @@
 
 #include "state/embedded_options.h"
 #include "state/filter_rows.h"
+#include "state/merged_time.h"
 #include "state/store_check.h"
 #include "state/store_meta.h"
+#include "state/stored_scenes.h"
 
 namespace bloomring {
 
 namespace {
 
 using Watermarks = std::map<PartitionId, MergedWatermark>;
+
+constexpr int kTurnsMax = 5;  // A compaction takes longer than catching up, by far.
 
 Status not_writable() { return invalid("a follower of an embedded filter store cannot write it"); }
 
@@ -28,28 +33,34 @@ struct EmbeddedFilterFollower::Impl {
         clock(clock_),
         options(embedded_options(config, life, clock, memory, counters)) {
     options.create_if_missing = false;
-    options.max_open_files = -1;  // A file that is open stays readable when the writer removes it.
   }
 
   std::string what() const { return "follower of the filter store at " + config.path; }
   bool replaced() const;
   Result<std::unique_ptr<rocksdb::DB>> open_db();
+  // True when all files of the store were opened and there are too many of them by now.
+  bool outgrown() const;
   Status catch_up(rocksdb::DB& at) const;
   Result<Watermarks> stored_watermarks(rocksdb::DB& at) const;
   // Catches up, twice when there are new watermarks, and gives those that may become visible.
   Result<Watermarks> settle(rocksdb::DB& at);
+  void show(Watermarks found);
   Status turn();
   Status start();
   template <typename Read>
   auto reading(Read read) const;
+  // The same, but where the writer has removed a file that was not open, catches up and reads again.
+  template <typename Read>
+  Status again_where_files_went(EmbeddedFilterFollower& follower, Read read) const;
 
   const EmbeddedFilterStoreConfig config;
   const FilterLife life;
-  const Clock& clock;
+  ExpiryClock clock;
   EmbeddedCounters counters;
   rocksdb::Options options;
 
-  std::mutex refreshing;  // One refresh at a time; guards `broken` and `db_id`.
+  std::atomic<bool> keeps_all_open{false};  // See the header.
+  std::mutex refreshing;                    // One refresh at a time; guards `broken` and `db_id`.
   bool broken = false;    // It failed to catch up: it serves what it has until another one is open.
   std::string db_id;
   mutable std::shared_mutex guard;  // Of all below: readers hold it shared, so that the database stays.
@@ -68,6 +79,8 @@ Result<std::unique_ptr<rocksdb::DB>> EmbeddedFilterFollower::Impl::open_db() {
   if (!std::filesystem::exists(config.path + "/CURRENT")) {
     return retry("the filter store at " + config.path + " is not created yet: start the process that writes it");
   }
+  keeps_all_open = count_table_files(config.path) <= open_files_max(config) / 4 * 3;
+  options.max_open_files = keeps_all_open ? -1 : static_cast<int>(open_files_max(config));
   rocksdb::DB* opened = nullptr;
   // The second path is for a log file of its own, which is not used: state/rocks_log.h.
   const rocksdb::Status status = rocksdb::DB::OpenAsSecondary(options, config.path, config.path, &opened);
@@ -75,8 +88,19 @@ Result<std::unique_ptr<rocksdb::DB>> EmbeddedFilterFollower::Impl::open_db() {
   std::unique_ptr<rocksdb::DB> fresh(opened);
   BLOOMRING_TRY_ASSIGN(const std::optional<std::string> meta, (FilterRows{*fresh, life, clock}.get(kMetaKey)));
   if (!meta) return retry("the filter store at " + config.path + " is being created");
-  BLOOMRING_TRY(check_store_meta(*meta, config.partition_count).with_context(what()));
+  const StoreMeta configured = store_meta(config.partition_count, life.calendar());
+  BLOOMRING_TRY(check_store_meta(*meta, configured).with_context(what()));
   return fresh;
+}
+
+bool EmbeddedFilterFollower::Impl::outgrown() const {
+  if (!keeps_all_open) return false;
+  uint64_t files = 0;
+  for (int level = 0; level < db->NumberLevels(); ++level) {
+    std::string number;
+    if (db->GetProperty("rocksdb.num-files-at-level" + std::to_string(level), &number)) files += std::stoull(number);
+  }
+  return files > open_files_max(config);
 }
 
 Status EmbeddedFilterFollower::Impl::catch_up(rocksdb::DB& at) const {
@@ -106,6 +130,14 @@ Result<Watermarks> EmbeddedFilterFollower::Impl::settle(rocksdb::DB& at) {
   return found;
 }
 
+// Makes them visible, and merged log time with them. Under `guard`.
+void EmbeddedFilterFollower::Impl::show(Watermarks found) {
+  std::optional<int64_t> latest_ms;
+  for (const auto& [partition, watermark] : found) latest_ms = std::max(latest_ms, watermark.merged_ms);
+  clock.set_merged_ms(latest_ms);
+  watermarks = std::move(found);
+}
+
 // Takes up a store that is new, was replaced, or could not be followed further.
 Status EmbeddedFilterFollower::Impl::start() {
   BLOOMRING_TRY_ASSIGN(std::unique_ptr<rocksdb::DB> fresh, open_db());
@@ -114,15 +146,15 @@ Status EmbeddedFilterFollower::Impl::start() {
   broken = false;
   const std::unique_lock lock(guard);
   db = std::move(fresh);
-  watermarks = std::move(found);
+  show(std::move(found));
   return {};
 }
 
 Status EmbeddedFilterFollower::Impl::turn() {
-  if (db == nullptr || broken || replaced()) return start();
+  if (db == nullptr || broken || replaced() || outgrown()) return start();
   BLOOMRING_TRY_ASSIGN(Watermarks found, settle(*db));
   const std::unique_lock lock(guard);
-  watermarks = std::move(found);
+  show(std::move(found));
   return {};
 }
 
@@ -131,6 +163,16 @@ auto EmbeddedFilterFollower::Impl::reading(Read read) const {
   const std::shared_lock lock(guard);
   if (db == nullptr) return decltype(read(FilterRows{*db, life, clock}))(why_not);
   return read(FilterRows{*db, life, clock});
+}
+
+template <typename Read>
+Status EmbeddedFilterFollower::Impl::again_where_files_went(EmbeddedFilterFollower& follower, Read read) const {
+  Status status = reading(read);
+  for (int turn = 0; turn < kTurnsMax && status.code() == Code::kFatal && !keeps_all_open; ++turn) {
+    if (!follower.refresh().ok()) return status;
+    status = reading(read);
+  }
+  return status;
 }
 
 EmbeddedFilterFollower::EmbeddedFilterFollower(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -158,6 +200,8 @@ Status EmbeddedFilterFollower::refresh() {
   return status;
 }
 
+std::optional<int64_t> EmbeddedFilterFollower::merged_ms() const { return impl_->clock.merged_ms(); }
+
 Result<std::optional<MergedWatermark>> EmbeddedFilterFollower::read_watermark(PartitionId partition) {
   using Found = Result<std::optional<MergedWatermark>>;
   return impl_->reading([&](const FilterRows&) -> Found {
@@ -169,16 +213,28 @@ Result<std::optional<MergedWatermark>> EmbeddedFilterFollower::read_watermark(Pa
 
 Status EmbeddedFilterFollower::read(std::string_view user_key, std::span<const PeriodIndex> periods,
                                     std::vector<StoredFilter>& out, Forgotten& forgotten) {
-  return impl_->reading([&](const FilterRows& rows) { return rows.read(user_key, periods, out, forgotten); });
+  const size_t found_before = out.size();
+  return impl_->again_where_files_went(*this, [&](const FilterRows& rows) {
+    out.resize(found_before);
+    return rows.read(user_key, periods, out, forgotten);
+  });
 }
 
 Status EmbeddedFilterFollower::read_forgotten(std::span<const std::string_view> user_keys,
                                               std::vector<Forgotten>& out) {
-  return impl_->reading([&](const FilterRows& rows) { return rows.read_forgotten(user_keys, out); });
+  const size_t found_before = out.size();
+  return impl_->again_where_files_went(*this, [&](const FilterRows& rows) {
+    out.resize(found_before);
+    return rows.read_forgotten(user_keys, out);
+  });
 }
 
 Status EmbeddedFilterFollower::scan(const std::function<bool(const StoredFilter&, std::string_view user_key)>& visit) {
   return impl_->reading([&](const FilterRows& rows) { return rows.scan(visit); });
+}
+
+Result<std::set<std::string>> EmbeddedFilterFollower::scenes() const {
+  return impl_->reading([](const FilterRows& rows) { return stored_scenes(rows.db); });
 }
 
 Result<StoreCheck> EmbeddedFilterFollower::check(const StoreCheckProgress& progress) {
@@ -195,6 +251,8 @@ Status EmbeddedFilterFollower::advance(PartitionId, const MergedWatermark&) { re
 FilterStoreStats EmbeddedFilterFollower::stats() const {
   FilterStoreStats stats;
   stats.refused = impl_->counters.refused;
+  stats.table_files = count_table_files(impl_->config.path);
+  stats.open_files_max = open_files_max(impl_->config);
   stats.bytes_on_disk = folder_bytes(impl_->config.path);
   return stats;
 }

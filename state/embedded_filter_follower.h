@@ -8,6 +8,10 @@
 // watermarks: what the first turn shows of the watermarks becomes visible after the second one, which shows the rest.
 // `read` therefore sees everything that the watermark returned by `read_watermark` covers.
 //
+// Files: the writer removes table files when it has compacted them. While the process may open all files of the store
+// it opens each when it hears of it, and what is open stays readable. Where they are too many (base/open_files.h) it
+// opens them when they are read, and reads again after catching up where one was removed before.
+//
 // Failure: kRetry from everything while the store does not exist yet, with the reason. Once there is one, a `refresh`
 // that fails (kRetry) leaves what was visible before visible, and the next one opens the store anew. kCorrupt and
 // kInvalid (another partition count) end the visibility. The writing functions are kInvalid.
@@ -15,6 +19,8 @@
 #pragma once
 
 #include <memory>
+#include <set>
+#include <string>
 
 #include "state/embedded_filter_store.h"
 #include "state/store_backup.h"
@@ -35,6 +41,7 @@ class EmbeddedFilterFollower final : public FilterStore {
   Status apply(std::span<const ForgottenUpdate> forgotten, std::span<const FilterUpdate> updates) override;
   Status sync() override;
   Status advance(PartitionId partition, const MergedWatermark& watermark) override;
+  std::optional<int64_t> merged_ms() const override;
   Result<std::optional<MergedWatermark>> read_watermark(PartitionId partition) override;
   Status read(std::string_view user_key, std::span<const PeriodIndex> periods, std::vector<StoredFilter>& out,
               Forgotten& forgotten) override;
@@ -42,6 +49,8 @@ class EmbeddedFilterFollower final : public FilterStore {
   Status refresh() override;
   Status scan(const std::function<bool(const StoredFilter&, std::string_view user_key)>& visit) override;
   FilterStoreStats stats() const override;
+  // The scenes of all users (state/stored_scenes.h).
+  Result<std::set<std::string>> scenes() const;
   // Reads every row (state/store_backup.h).
   Result<StoreCheck> check(const StoreCheckProgress& progress);
 

@@ -13,6 +13,7 @@
 #include "state/embedded_options.h"
 #include "state/filter_rows.h"
 #include "state/filter_update.h"
+#include "state/merged_time.h"
 #include "state/store_meta.h"
 
 namespace bloomring {
@@ -28,6 +29,8 @@ struct EmbeddedFilterStore::Impl {
   FilterRows rows() const { return {*db, life, clock}; }
   Status open_db(const StateMemory& memory);
   Status check_meta();
+  // Learns merged log time from the watermarks; one that cannot be read says nothing here.
+  void load_merged_time();
   // Adds the operand of the update to the batch.
   Status add(const FilterUpdate& update, rocksdb::WriteBatch& batch);
   // Adds the removals, then the value.
@@ -44,7 +47,7 @@ struct EmbeddedFilterStore::Impl {
 
   const EmbeddedFilterStoreConfig config;
   const FilterLife life;
-  const Clock& clock;
+  ExpiryClock clock;
   EmbeddedCounters counters;
   std::atomic<uint64_t> updates{0};
   std::atomic<uint64_t> expired{0};
@@ -73,12 +76,24 @@ Status EmbeddedFilterStore::Impl::open_db(const StateMemory& memory) {
 }
 
 Status EmbeddedFilterStore::Impl::check_meta() {
+  const StoreMeta configured = store_meta(config.partition_count, life.calendar());
+  const std::string made = encode_store_meta(configured);
   BLOOMRING_TRY_ASSIGN(const std::optional<std::string> meta, rows().get(kMetaKey));
-  if (meta) return check_store_meta(*meta, config.partition_count);
+  if (meta) BLOOMRING_TRY(check_store_meta(*meta, configured));
+  if (meta == made) return {};
   rocksdb::WriteOptions durably;
   durably.sync = true;
-  const std::string made = encode_store_meta(config.partition_count);
   return status_of(db->Put(durably, slice(kMetaKey), made), "filter store at " + config.path);
+}
+
+void EmbeddedFilterStore::Impl::load_merged_time() {
+  for (uint32_t p = 0; p < config.partition_count; ++p) {
+    const PartitionId partition(static_cast<int32_t>(p));
+    const auto bytes = rows().get(watermark_key(partition));
+    if (!bytes.ok() || !*bytes) continue;
+    const auto watermark = decode_watermark(**bytes, partition, config.partition_count);
+    if (watermark.ok()) clock.raise_merged_ms(watermark->merged_ms);
+  }
 }
 
 Status EmbeddedFilterStore::Impl::add(const FilterUpdate& update, rocksdb::WriteBatch& batch) {
@@ -145,6 +160,7 @@ Result<std::unique_ptr<EmbeddedFilterStore>> EmbeddedFilterStore::open(const Emb
   auto impl = std::make_unique<Impl>(config, calendar, clock);
   BLOOMRING_TRY(impl->open_db(memory));
   BLOOMRING_TRY(impl->check_meta().with_context("filter store at " + config.path));
+  impl->load_merged_time();
   return std::unique_ptr<EmbeddedFilterStore>(new EmbeddedFilterStore(std::move(impl)));
 }
 
@@ -184,8 +200,12 @@ Status EmbeddedFilterStore::advance(PartitionId partition, const MergedWatermark
   const std::string value = encode_watermark(watermark, partition, impl_->config.partition_count);
   if (!impl_->writable()) return impl_->refusal();
   impl_->bytes_written += key.size() + value.size();
-  return impl_->written(impl_->db->Put(durably, key, value));
+  BLOOMRING_TRY(impl_->written(impl_->db->Put(durably, key, value)));
+  impl_->clock.raise_merged_ms(watermark.merged_ms);  // Never ahead of what is durable.
+  return {};
 }
+
+std::optional<int64_t> EmbeddedFilterStore::merged_ms() const { return impl_->clock.merged_ms(); }
 
 Result<std::optional<MergedWatermark>> EmbeddedFilterStore::read_watermark(PartitionId partition) {
   BLOOMRING_TRY_ASSIGN(const std::optional<std::string> bytes, impl_->rows().get(watermark_key(partition)));
@@ -217,6 +237,8 @@ FilterStoreStats EmbeddedFilterStore::stats() const {
   stats.refused = impl_->counters.refused;
   stats.bytes_written = impl_->bytes_written;
   stats.bytes_on_disk = folder_bytes(impl_->config.path);
+  stats.table_files = count_table_files(impl_->config.path);
+  stats.open_files_max = open_files_max(impl_->config);
   stats.physical_bytes_written =
       written(rocksdb::WAL_FILE_BYTES) + written(rocksdb::FLUSH_WRITE_BYTES) + written(rocksdb::COMPACT_WRITE_BYTES);
   return stats;
@@ -227,11 +249,15 @@ Result<StoreBackup> EmbeddedFilterStore::back_up(const StoreBackupConfig& config
   return take_backup(*impl_->db, config);
 }
 
-Status EmbeddedFilterStore::forget_watermarks() {
+Status EmbeddedFilterStore::begin_new_log() {
   if (!impl_->writable()) return impl_->refusal();
   rocksdb::WriteBatch batch;
-  for (uint32_t p = 0; p < impl_->config.partition_count; ++p) {
-    BLOOMRING_TRY(status_of(batch.Delete(watermark_key(PartitionId(static_cast<int32_t>(p)))), "filter store"));
+  const uint32_t partitions = impl_->config.partition_count;
+  for (uint32_t p = 0; p < partitions; ++p) {
+    const PartitionId partition(static_cast<int32_t>(p));
+    BLOOMRING_TRY_ASSIGN(const auto old, read_watermark(partition));
+    const std::string bytes = encode_watermark(of_new_log(old), partition, partitions);
+    BLOOMRING_TRY(status_of(batch.Put(watermark_key(partition), bytes), "filter store"));
   }
   rocksdb::WriteOptions durably;
   durably.sync = true;

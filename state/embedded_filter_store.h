@@ -30,6 +30,7 @@ struct EmbeddedFilterStoreConfig {
   filter::Policy policy;
   uint32_t partition_count = 1;               // The store is bound to it for good.
   uint64_t write_buffer_bytes = 32ull << 20;  // Of the store's own share of the memory; the larger, the fewer writes.
+  uint32_t open_files_max = 0;  // Table files open at once; 0 is half of what the process may open (base/open_files.h).
 };
 
 class EmbeddedFilterStore final : public FilterStore {
@@ -46,6 +47,7 @@ class EmbeddedFilterStore final : public FilterStore {
   Status apply(std::span<const ForgottenUpdate> forgotten, std::span<const FilterUpdate> updates) override;
   Status sync() override;
   Status advance(PartitionId partition, const MergedWatermark& watermark) override;
+  std::optional<int64_t> merged_ms() const override;
   Result<std::optional<MergedWatermark>> read_watermark(PartitionId partition) override;
   Status read(std::string_view user_key, std::span<const PeriodIndex> periods, std::vector<StoredFilter>& out,
               Forgotten& forgotten) override;
@@ -56,8 +58,8 @@ class EmbeddedFilterStore final : public FilterStore {
 
   // Takes a backup while others write. Blocks for as long as copying takes; one at a time for each folder.
   Result<StoreBackup> back_up(const StoreBackupConfig& config);
-  // Removes the watermarks of all partitions, durably, and keeps the filters: for a log that was made anew.
-  Status forget_watermarks();
+  // Makes the watermarks of all partitions those of a log that was made anew (of_new_log), durably; filters stay.
+  Status begin_new_log();
 
   // Writes everything to table files and compacts them, which unites every operand and drops what has expired. Takes
   // as long as reading and writing the whole store; for tests, inspection and quiet hours.

@@ -18,6 +18,9 @@ struct EmbeddedCounters {
   std::atomic<uint64_t> dropped{0};  // Values and operands dropped by expiry.
 };
 
+// Table files that the store may have open at once.
+uint32_t open_files_max(const EmbeddedFilterStoreConfig& config);
+
 // `clock` and `counters` outlive the database.
 rocksdb::Options embedded_options(const EmbeddedFilterStoreConfig& config, const FilterLife& life, const Clock& clock,
                                   const StateMemory& memory, EmbeddedCounters& counters);

@@ -16,13 +16,13 @@ Status check_row(const rocksdb::Status& status, std::string_view store_key, std:
   return check_stored(value, store_key);
 }
 
-// Takes the value of a forgotten key, or its absence.
+// Takes the value of a forgotten key, or its absence. `decode` is one of the two functions of state/forgotten.h.
 Status read_value(const rocksdb::Status& status, std::string_view store_key, std::string_view value,
-                  Forgotten& forgotten) {
+                  Forgotten& forgotten, Result<Forgotten> (*decode)(std::string_view, std::string_view)) {
   forgotten = {};
   if (status.IsNotFound()) return {};
   BLOOMRING_TRY(status_of(status, describe_store_key(store_key)));
-  BLOOMRING_TRY_ASSIGN(forgotten, decode_forgotten(value, store_key));
+  BLOOMRING_TRY_ASSIGN(forgotten, decode(value, store_key));
   return {};
 }
 
@@ -54,7 +54,7 @@ Status FilterRows::read(std::string_view user_key, std::span<const PeriodIndex> 
     wanted[i].value.assign(values[i].data(), values[i].size());
     out.push_back(std::move(wanted[i]));
   }
-  return read_value(statuses.back(), last_key, view(values.back()), forgotten);
+  return read_value(statuses.back(), last_key, view(values.back()), forgotten, decode_forgotten);
 }
 
 Status FilterRows::read_forgotten(std::span<const std::string_view> user_keys, std::vector<Forgotten>& out) const {
@@ -66,7 +66,7 @@ Status FilterRows::read_forgotten(std::span<const std::string_view> user_keys, s
   db.MultiGet(rocksdb::ReadOptions(), db.DefaultColumnFamily(), keys.size(), keys.data(), values.data(),
               statuses.data());
   for (size_t i = 0; i < keys.size(); ++i) {
-    BLOOMRING_TRY(read_value(statuses[i], store_keys[i], view(values[i]), out.emplace_back()));
+    BLOOMRING_TRY(read_value(statuses[i], store_keys[i], view(values[i]), out.emplace_back(), salvage_forgotten));
   }
   return {};
 }

@@ -13,9 +13,14 @@
 // moment on at which it knows of the forget; what it had merged before then is older than the forget
 // (operators/merge.h).
 //
-// Bound: kItemsMax items; the ones forgotten first are let go, and are answered as their filters say. Their times
-// become `floor_ms`, below which no forget of an item is taken any more: what was let go must not come back by a
-// replay, without the plays that were merged meanwhile.
+// Bound: the kItemsMax items that were forgotten last (of the same time: those of the largest hash) are kept; the
+// others are let go, and are answered as their filters say. `floor_ms` is the time before that of the first of those
+// that are kept; no forget up to it is taken any more: what was let go must not come back by a replay, without the
+// plays that were merged meanwhile.
+//
+// Damage: a value that cannot be read must stop neither the other users of a record nor the partition.
+// `salvage_forgotten` gives what is good of it together with its `damage`; new forgets go into the good part, and it is
+// stored as a damaged value (state/damaged_value.h). To `decode_forgotten`, and so to every question, it is corrupt.
 // Threading: a value.
 #pragma once
 
@@ -27,6 +32,7 @@
 
 #include "base/ids.h"
 #include "base/result.h"
+#include "state/damaged_value.h"
 
 namespace bloomring {
 
@@ -41,11 +47,14 @@ class Forgotten {
     bool operator==(const Item&) const = default;
   };
 
-  bool empty() const { return everything_ms_ == 0 && floor_ms_ == 0 && items_.empty(); }
+  bool empty() const { return everything_ms_ == 0 && floor_ms_ == 0 && items_.empty() && !damaged(); }
   int64_t everything_ms() const { return everything_ms_; }
   int64_t floor_ms() const { return floor_ms_; }
   const std::vector<Item>& items() const { return items_; }  // By item, ascending.
   const Item* find(ItemHash item) const;
+  // Whether some of what was stored could not be read.
+  bool damaged() const { return damage_.refused > 0; }
+  const Damage& damage() const { return damage_; }
   // The latest time that anything was forgotten at.
   int64_t newest_ms() const;
 
@@ -63,20 +72,26 @@ class Forgotten {
   bool operator==(const Forgotten&) const = default;
 
  private:
-  friend Result<Forgotten> decode_forgotten(std::string_view bytes, std::string_view store_key);
+  friend class ForgottenDecoder;
   std::vector<Item>::iterator place_of(ItemHash item);
-  void bound();
+  std::vector<Item>::iterator least_item();
+  bool raise_floor();
 
   int64_t everything_ms_ = 0;
   int64_t floor_ms_ = 0;
   std::vector<Item> items_;
+  Damage damage_;
 };
 
 // Bytes under forgotten_key (schemas/store_key.h), in the pieces of schemas/bytes.h:
 //   version:u8=1 everything:varint floor:varint items:varint { item:u64 forgotten:varint played:varint } sum:u64
 // Times are Unix milliseconds, 0 where there is none; `played` is 0 or how much later than `forgotten`. `sum` is XXH3
-// of everything before it, seeded with the hash of the key. Decoding is strict: kCorrupt with the reason.
+// of everything before it, seeded with the hash of the key; or, where there is damage, a damaged value with these
+// bytes as its good part. Decoding is strict: kCorrupt with the reason, and for every damaged value.
 std::string encode_forgotten(const Forgotten& forgotten, std::string_view store_key);
 Result<Forgotten> decode_forgotten(std::string_view bytes, std::string_view store_key);
+// For those who write it again: kCorrupt only for a sound value of another version, which this program must not
+// replace.
+Result<Forgotten> salvage_forgotten(std::string_view bytes, std::string_view store_key);
 
 }  // namespace bloomring

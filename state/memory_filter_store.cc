@@ -71,7 +71,7 @@ void MemoryFilterStore::put(const std::string& key, std::string value) {
 
 Status MemoryFilterStore::apply_one(const FilterUpdate& update) {
   BLOOMRING_TRY(check_update(update));
-  if (!life_.calendar().kept(user_hash(update.user_key), update.period, clock_.now_ms())) {
+  if (!life_.calendar().kept(user_hash(update.user_key), update.period, expiry_ms())) {
     ++stats_.expired_updates;
     return {};
   }
@@ -80,7 +80,7 @@ Status MemoryFilterStore::apply_one(const FilterUpdate& update) {
   std::vector<std::string_view> values;
   if (const auto row = rows_.find(key); row != rows_.end()) values.push_back(row->second);
   values.push_back(operand);
-  StoredUnion united = unite_stored(values, key, policy_, life_.calendar().closed(update.period, clock_.now_ms()));
+  StoredUnion united = unite_stored(values, key, policy_, life_.calendar().closed(update.period, expiry_ms()));
   stats_.refused += united.refused;
   ++stats_.updates;
   put(key, std::move(united.value));
@@ -136,6 +136,23 @@ Status MemoryFilterStore::advance(PartitionId partition, const MergedWatermark& 
   return {};
 }
 
+std::optional<int64_t> MemoryFilterStore::merged_now() const {
+  std::optional<int64_t> latest_ms;
+  const auto end = rows_.lower_bound(kWatermarkKeysEnd);
+  for (auto row = rows_.lower_bound(kWatermarkKeysBegin); row != end; ++row) {
+    const auto partition = parse_watermark_key(row->first);
+    if (!partition.ok()) continue;
+    const auto watermark = decode_watermark(row->second, *partition, partition_count_);
+    if (watermark.ok()) latest_ms = std::max(latest_ms, watermark->merged_ms);
+  }
+  return latest_ms;
+}
+
+std::optional<int64_t> MemoryFilterStore::merged_ms() const {
+  const std::lock_guard lock(mutex_);
+  return merged_now();
+}
+
 Result<std::optional<MergedWatermark>> MemoryFilterStore::read_watermark(PartitionId partition) {
   const std::lock_guard lock(mutex_);
   if (injected_failure()) return unreachable();
@@ -145,18 +162,21 @@ Result<std::optional<MergedWatermark>> MemoryFilterStore::read_watermark(Partiti
   return std::optional<MergedWatermark>(std::move(watermark));
 }
 
-Status MemoryFilterStore::read_one(std::string_view user_key, Forgotten& forgotten) const {
-  forgotten = {};
-  const auto row = rows_.find(forgotten_key(user_key));
-  if (row == rows_.end()) return {};
-  BLOOMRING_TRY_ASSIGN(forgotten, decode_forgotten(row->second, row->first));
-  return {};
+const std::string* MemoryFilterStore::forgotten_row(const std::string& store_key) const {
+  const auto row = rows_.find(store_key);
+  return row == rows_.end() ? nullptr : &row->second;
 }
 
 Status MemoryFilterStore::read_forgotten(std::span<const std::string_view> user_keys, std::vector<Forgotten>& out) {
   const std::lock_guard lock(mutex_);
   if (injected_failure()) return unreachable();
-  for (const std::string_view user_key : user_keys) BLOOMRING_TRY(read_one(user_key, out.emplace_back()));
+  for (const std::string_view user_key : user_keys) {
+    const std::string key = forgotten_key(user_key);
+    const std::string* value = forgotten_row(key);
+    out.emplace_back();
+    if (value == nullptr) continue;
+    BLOOMRING_TRY_ASSIGN(out.back(), salvage_forgotten(*value, key));
+  }
   return {};
 }
 
@@ -164,10 +184,15 @@ Status MemoryFilterStore::read(std::string_view user_key, std::span<const Period
                                std::vector<StoredFilter>& out, Forgotten& forgotten) {
   const std::lock_guard lock(mutex_);
   if (injected_failure()) return unreachable();
-  BLOOMRING_TRY(read_one(user_key, forgotten));
+  forgotten = {};
+  const std::string key = forgotten_key(user_key);
+  if (const std::string* value = forgotten_row(key)) {
+    BLOOMRING_TRY_ASSIGN(forgotten, decode_forgotten(*value, key));
+  }
+  const int64_t now_ms = expiry_ms();
   for (const PeriodIndex period : periods) {
     if (!period_has_key(period)) continue;
-    if (!life_.calendar().kept(user_hash(user_key), period, clock_.now_ms())) continue;
+    if (!life_.calendar().kept(user_hash(user_key), period, now_ms)) continue;
     const auto row = rows_.find(filter_key(user_key, life_.calendar().config().unit, period));
     if (row == rows_.end()) continue;
     BLOOMRING_TRY(check_stored(row->second, row->first));
@@ -179,10 +204,11 @@ Status MemoryFilterStore::read(std::string_view user_key, std::span<const Period
 Status MemoryFilterStore::scan(const std::function<bool(const StoredFilter&, std::string_view user_key)>& visit) {
   const std::lock_guard lock(mutex_);
   if (injected_failure()) return unreachable();
+  const int64_t now_ms = expiry_ms();
   const auto end = rows_.lower_bound(kFilterKeysEnd);
   for (auto row = rows_.lower_bound(kFilterKeysBegin); row != end; ++row) {
     BLOOMRING_TRY_ASSIGN(const FilterKey key, parse_filter_key(row->first));
-    if (!life_.kept(key, clock_.now_ms())) continue;
+    if (!life_.kept(key, now_ms)) continue;
     BLOOMRING_TRY(check_stored(row->second, row->first));
     if (!visit({key.period, row->first, row->second}, key.user_key)) break;
   }

@@ -19,6 +19,7 @@
 #include "state/filter/filter.h"
 #include "state/filter_life.h"
 #include "state/filter_store.h"
+#include "state/merged_time.h"
 
 namespace bloomring {
 
@@ -33,6 +34,7 @@ class MemoryFilterStore final : public FilterStore {
   Status apply(std::span<const ForgottenUpdate> forgotten, std::span<const FilterUpdate> updates) override;
   Status sync() override;
   Status advance(PartitionId partition, const MergedWatermark& watermark) override;
+  std::optional<int64_t> merged_ms() const override;
   Result<std::optional<MergedWatermark>> read_watermark(PartitionId partition) override;
   Status read(std::string_view user_key, std::span<const PeriodIndex> periods, std::vector<StoredFilter>& out,
               Forgotten& forgotten) override;
@@ -65,9 +67,13 @@ class MemoryFilterStore final : public FilterStore {
   void crash_keeping(uint64_t random);
   Status apply_one(const FilterUpdate& update);
   Status apply_one(const ForgottenUpdate& update);
+  // By the watermarks that are there now, so that a restored backup has its own.
+  std::optional<int64_t> merged_now() const;
+  int64_t expiry_ms() const { return expiry_now_ms(clock_.now_ms(), merged_now()); }
   void put(const std::string& key, std::string value);
   void remove(const std::string& key);
-  Status read_one(std::string_view user_key, Forgotten& forgotten) const;
+  // The stored value, or null where there is none.
+  const std::string* forgotten_row(const std::string& store_key) const;
 
   const filter::Policy policy_;
   const FilterLife life_;

@@ -12,7 +12,7 @@ namespace bloomring {
 
 namespace {
 
-constexpr uint32_t kPeriodsReadMax = 64;
+constexpr uint32_t kPeriodsReadMax = 63;  // And one that is ahead: a query and a snapshot take 64 (kFiltersMax).
 constexpr uint32_t kRetentionPeriodsMax = 1000;
 constexpr int64_t kDayMs = 24 * 60 * 60 * 1000;
 constexpr int kExpiryHourEnd = 5;
@@ -103,7 +103,7 @@ struct Calendar::Zone {
 
 Result<Calendar> Calendar::create(const RetentionConfig& config) {
   if (config.periods_read < 1 || config.periods_read > kPeriodsReadMax) {
-    return invalid("periods_read is " + std::to_string(config.periods_read) + ", must be 1 to 64");
+    return invalid("periods_read is " + std::to_string(config.periods_read) + ", must be 1 to 63");
   }
   if (config.retention_periods + 1 < config.periods_read || config.retention_periods > kRetentionPeriodsMax) {
     return invalid("retention_periods is " + std::to_string(config.retention_periods) + ", must be " +

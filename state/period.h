@@ -32,7 +32,7 @@ namespace bloomring {
 struct RetentionConfig {
   std::string time_zone = "UTC";  // An IANA name.
   PeriodUnit unit = PeriodUnit::kMonth;
-  uint32_t periods_read = 4;          // [1, 64]: the current one and those before it.
+  uint32_t periods_read = 4;          // [1, 63]: the current one and those before it.
   uint32_t retention_periods = 6;     // [periods_read - 1, 1000]: whole periods kept after the filter's own.
   int64_t ahead_ms = 10 * 60 * 1000;  // [0, 1 day]: how far ahead of the clock an event time may be.
 };

@@ -31,6 +31,7 @@ Result<Ring> Ring::restore(RingConfig config, const WindowState& state) {
   if (state.hours.empty() || state.hours.back().hour != state.filling || state.hours.back().range.to != state.applied) {
     return corrupt("window state: the filling hour is not the last one");
   }
+  BLOOMRING_CHECK(state.slot_ms == 0 || state.slot_ms == config.slot_ms, "the caller has compared the slots' lengths");
   Ring ring(config, state.hours.front().range.from);
   const StagedHour* previous = nullptr;
   for (const StagedHour& staged : state.hours) {
@@ -48,28 +49,24 @@ Result<Ring> Ring::restore(RingConfig config, const WindowState& state) {
   }
   ring.laps_ = 0;
   ring.newest_play_ms_ = state.newest_play_ms;
+  ring.noted_time_ms_ = state.log_time_ms;
   return ring;
 }
 
 void Ring::open(HourIndex hour) {
   SlotView& slot = slot_at(hour);
   if (!slot.hours.empty()) {
-    // The ring came round: what is unmerged stays, and a drain of it that is under way is abandoned.
-    if (active_ != 0 && active_slot_ == slot_of(hour)) active_ = 0;
-    ++laps_;
+    ++laps_;  // The ring came round: what is unmerged stays.
   }
   slot.state = SlotState::kFilling;
   slot.runs = 0;
-  const int64_t start_ms = hour.value * config_.slot_ms;
-  slot.hours.push_back(
-      {.hour = hour, .range = {applied_, applied_}, .late_before_ms = std::min(start_ms, newest_play_ms_)});
+  slot.hours.push_back({.hour = hour, .range = {applied_, applied_}, .late_before_ms = newest_play_ms_});
   due_[slot_of(hour).value] = false;
   hour_from_ = applied_;
   filling_ = hour;
 }
 
-// Where hours were merged ahead of a gap, what is merged may lie in this very hour: its nominal start says nothing. (It
-// was merged with the forgets of before, so that only what is below the base matters.)
+// Of the plays below the base it is only known when they were logged. (They were merged with the forgets of before.)
 void Ring::open_first(HourIndex hour, int64_t log_time_ms) {
   open(hour);
   if (first_hour_.value == 0) return;  // Nothing is merged.
@@ -89,8 +86,9 @@ void Ring::seal_filling() {
 void Ring::make_second_runs_due(HourIndex hour) {
   for (size_t i = 0; i < slots_.size(); ++i) {
     const SlotView& slot = slots_[i];
+    const bool under_way = active_ != 0 && active_slot_.value == i;
     const bool drained_once =
-        (slot.state == SlotState::kDraining || slot.state == SlotState::kSealed) && slot.runs == 1;
+        (slot.state == SlotState::kDraining || slot.state == SlotState::kSealed) && slot.runs == 1 && !under_way;
     if (drained_once && slot.hours.back().hour.value <= hour.value - 2) due_[i] = true;
   }
 }
@@ -119,6 +117,13 @@ HourIndex Ring::admit(Offset offset, int64_t log_time_ms, const Staged& record) 
   return *filling_;
 }
 
+bool Ring::pass_to(Offset next) {
+  if (!filling_ || next <= applied_) return false;
+  applied_ = next;
+  slot_at(*filling_).hours.back().range = {hour_from_, applied_};
+  return true;
+}
+
 bool Ring::pass_time(int64_t now_ms) {
   const HourIndex hour = hour_of(now_ms);
   if (!filling_ || hour <= *filling_) return false;
@@ -126,12 +131,24 @@ bool Ring::pass_time(int64_t now_ms) {
   return true;
 }
 
-std::optional<Drain> Ring::next_drain() {
+// Those whose slot end does not stand unread in user-batches.
+std::vector<StagedHour> Ring::hours_to_drain(const SlotView& slot, const BatchesLog& batches) const {
+  std::vector<StagedHour> hours;
+  std::ranges::copy_if(slot.hours, std::back_inserter(hours),
+                       [&](const StagedHour& staged) { return !batches.stands_unread(staged.drained_behind); });
+  return hours;
+}
+
+std::optional<Drain> Ring::next_drain(const BatchesLog& batches) {
   if (active_ != 0) return std::nullopt;
   std::optional<size_t> oldest;
+  std::vector<StagedHour> hours;
   for (size_t i = 0; i < slots_.size(); ++i) {
     if (!due_[i]) continue;
-    if (!oldest || slots_[i].hours.front().hour < slots_[*oldest].hours.front().hour) oldest = i;
+    std::vector<StagedHour> some = hours_to_drain(slots_[i], batches);
+    if (some.empty() || (oldest && hours.front().hour < some.front().hour)) continue;
+    oldest = i;
+    hours = std::move(some);
   }
   if (!oldest) return std::nullopt;
   SlotView& slot = slots_[*oldest];
@@ -140,35 +157,48 @@ std::optional<Drain> Ring::next_drain() {
   ++slot.runs;
   active_ = next_drain_id_++;
   active_slot_ = SlotIndex(static_cast<uint32_t>(*oldest));
+  active_behind_ = batches.end;
+  active_hours_.clear();
+  for (const StagedHour& staged : hours) active_hours_.push_back(staged.hour);
   DrainAttempt attempt = slot.runs == 1 ? DrainAttempt::kFirst : DrainAttempt::kSecond;
-  if (slot.hours.size() > 1) attempt = DrainAttempt::kLap;
-  return Drain{active_, active_slot_, attempt, slot.hours, earlier_with_forgets(active_slot_)};
+  if (hours.size() > 1) attempt = DrainAttempt::kLap;
+  std::vector<StagedHour> earlier = earlier_with_forgets(hours, batches);
+  return Drain{active_, active_slot_, attempt, std::move(hours), std::move(earlier)};
 }
 
-std::vector<StagedHour> Ring::earlier_with_forgets(SlotIndex slot) const {
-  const HourIndex last = slots_[slot.value].hours.back().hour;
+// What stands unread in user-batches comes before this drain there, with its forgets.
+std::vector<StagedHour> Ring::earlier_with_forgets(const std::vector<StagedHour>& drained,
+                                                   const BatchesLog& batches) const {
   std::vector<StagedHour> earlier;
-  for (size_t i = 0; i < slots_.size(); ++i) {
-    if (i == slot.value) continue;
-    for (const StagedHour& staged : slots_[i].hours) {
-      if (staged.hour < last && staged.forgets > 0) earlier.push_back(staged);
-    }
-  }
+  const auto wanted = [&](const StagedHour& staged) {
+    const bool in_drain = std::ranges::find(active_hours_, staged.hour) != active_hours_.end();
+    return staged.hour < drained.back().hour && staged.forgets > 0 && !in_drain &&
+           !batches.stands_unread(staged.drained_behind);
+  };
+  for (const SlotView& slot : slots_) std::ranges::copy_if(slot.hours, std::back_inserter(earlier), wanted);
   return earlier;
 }
 
 void Ring::drain_finished(uint64_t drain_id) {
-  if (active_ == drain_id) active_ = 0;
+  if (active_ != drain_id) return;
+  active_ = 0;
+  for (StagedHour& staged : slots_[active_slot_.value].hours) {
+    if (std::ranges::find(active_hours_, staged.hour) != active_hours_.end()) staged.drained_behind = active_behind_;
+  }
 }
 
 void Ring::drain_failed(uint64_t drain_id) {
   if (active_ != drain_id) return;
-  slots_[active_slot_.value].state = SlotState::kSealed;
+  SlotState& state = slots_[active_slot_.value].state;
+  if (state == SlotState::kDraining) state = SlotState::kSealed;  // Else the ring has come round to it.
   active_ = 0;
 }
 
 std::vector<HourIndex> Ring::merged(const MergedWatermark& watermark) {
   std::vector<HourIndex> released;
+  const auto drained_now = [&](const StagedHour& staged) {
+    return std::ranges::find(active_hours_, staged.hour) != active_hours_.end();
+  };
   for (size_t i = 0; i < slots_.size(); ++i) {
     SlotView& slot = slots_[i];
     if (slot.hours.empty()) continue;
@@ -179,10 +209,10 @@ std::vector<HourIndex> Ring::merged(const MergedWatermark& watermark) {
       released.push_back(staged.hour);
       return true;
     });
+    if (active_slot_.value == i && std::ranges::none_of(slot.hours, drained_now)) active_ = 0;
     if (filling || !slot.hours.empty()) continue;
     slot.state = SlotState::kMerged;
     due_[i] = false;
-    if (active_ != 0 && active_slot_.value == i) active_ = 0;
   }
   std::sort(released.begin(), released.end());
   return released;
@@ -194,6 +224,8 @@ WindowState Ring::state(uint32_t partition_count) const {
   state.partition_count = partition_count;
   state.filling = filling_.value_or(HourIndex(0));
   state.newest_play_ms = newest_play_ms_;
+  state.slot_ms = config_.slot_ms;
+  state.log_time_ms = known_time_ms();
   for (const SlotView& slot : slots_) state.hours.insert(state.hours.end(), slot.hours.begin(), slot.hours.end());
   std::sort(state.hours.begin(), state.hours.end(), [](const auto& a, const auto& b) { return a.hour < b.hour; });
   return state;
@@ -206,6 +238,10 @@ std::optional<HourIndex> Ring::hour_holding(Offset offset) const {
     }
   }
   return std::nullopt;
+}
+
+int64_t Ring::known_time_ms() const {
+  return std::max(noted_time_ms_, filling_.value_or(first_hour_).value * config_.slot_ms);
 }
 
 Offset Ring::unmerged_from() const {

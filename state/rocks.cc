@@ -14,7 +14,6 @@ namespace bloomring {
 namespace {
 
 constexpr double kBloomBitsPerKey = 10;     // 1 % of needless reads.
-constexpr int kOpenFilesMax = 1024;         // Per store; each costs a descriptor.
 constexpr double kHighPriorityShare = 0.3;  // Of the cache, kept for indexes and Bloom filters.
 constexpr uint64_t kSyncBytes = 1 << 20;    // Files are written out as they grow, so that a sync has little to do.
 
@@ -57,7 +56,6 @@ rocksdb::Options rocks_options(const StateMemory& memory, size_t block_bytes) {
   options.write_buffer_manager = memory.parts().write_buffers;
   options.max_write_buffer_number = 2;
   options.max_background_jobs = std::max(2, memory.config().background_threads);
-  options.max_open_files = kOpenFilesMax;
   options.bytes_per_sync = kSyncBytes;
   options.wal_bytes_per_sync = kSyncBytes;
   options.info_log = make_rocks_log();
@@ -65,6 +63,15 @@ rocksdb::Options rocks_options(const StateMemory& memory, size_t block_bytes) {
   options.stats_persist_period_sec = 0;
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table_options(memory, block_bytes)));
   return options;
+}
+
+uint64_t count_table_files(const std::string& path) {
+  uint64_t files = 0;
+  std::error_code error;
+  for (std::filesystem::directory_iterator file(path, error), end; !error && file != end; file.increment(error)) {
+    files += file->path().extension() == ".sst";
+  }
+  return files;
 }
 
 uint64_t folder_bytes(const std::string& path) {

@@ -38,9 +38,11 @@ inline std::string_view view(const rocksdb::Slice& bytes) { return {bytes.data()
 Status status_of(const rocksdb::Status& status, std::string_view what);
 
 // Options for one column family with a small log, checked reads and bounded memory and files. `block_bytes` is the size
-// of the blocks that are read at once.
+// of the blocks that are read at once. The caller bounds the table files that are open: each costs a descriptor.
 rocksdb::Options rocks_options(const StateMemory& memory, size_t block_bytes);
 
+// Files of the folder, not of its subfolders, that RocksDB calls table files; 0 when it cannot be read.
+uint64_t count_table_files(const std::string& path);
 // Bytes of all files of the folder, not of its subfolders; 0 when it cannot be read.
 uint64_t folder_bytes(const std::string& path);
 

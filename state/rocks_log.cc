@@ -2,6 +2,7 @@
 
 #include <cstdarg>
 #include <cstdio>
+#include <cstring>
 #include <string>
 
 #include "base/log.h"
@@ -22,6 +23,7 @@ class RocksLog final : public rocksdb::Logger {
     if (level < GetInfoLogLevel() || level >= rocksdb::HEADER_LEVEL) return;
     char line[kLineBytesMax];
     std::vsnprintf(line, sizeof line, format, arguments);
+    for (size_t end = std::strlen(line); end > 0 && line[end - 1] == '\n';) line[--end] = '\0';
     log_line(level >= rocksdb::ERROR_LEVEL ? LogLevel::kWarning : LogLevel::kDebug, std::string("rocksdb: ") + line);
   }
 };

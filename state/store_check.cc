@@ -13,7 +13,7 @@ constexpr uint64_t kRowsPerProgress = 100'000;
 
 class Checker {
  public:
-  explicit Checker(uint32_t partition_count) : partition_count_(partition_count) {}
+  explicit Checker(StoreMeta configured) : configured_(std::move(configured)) {}
 
   void row(std::string_view key, std::string_view value) {
     const Status status = check(key, value);
@@ -26,7 +26,7 @@ class Checker {
 
  private:
   Status check(std::string_view key, std::string_view value) {
-    if (key == kMetaKey) return check_store_meta(value, partition_count_);
+    if (key == kMetaKey) return check_store_meta(value, configured_);
     if (!key.empty() && key[0] == kWatermarkKeyTag) return watermark(key, value);
     if (!key.empty() && key[0] == kForgottenKeyTag) return decode_forgotten(value, key).status();
     return filter(key, value);
@@ -34,7 +34,7 @@ class Checker {
 
   Status watermark(std::string_view key, std::string_view value) {
     BLOOMRING_TRY_ASSIGN(const PartitionId partition, parse_watermark_key(key));
-    BLOOMRING_TRY_ASSIGN(found.watermarks[partition], decode_watermark(value, partition, partition_count_));
+    BLOOMRING_TRY_ASSIGN(found.watermarks[partition], decode_watermark(value, partition, configured_.partition_count));
     return {};
   }
 
@@ -49,7 +49,7 @@ class Checker {
     return {};
   }
 
-  const uint32_t partition_count_;
+  const StoreMeta configured_;
 };
 
 }  // namespace
@@ -59,7 +59,7 @@ Result<StoreCheck> check_rows(const FilterRows& rows, uint32_t partition_count, 
   options.verify_checksums = true;
   options.fill_cache = false;
   const std::unique_ptr<rocksdb::Iterator> row(rows.db.NewIterator(options));
-  Checker checker(partition_count);
+  Checker checker(store_meta(partition_count, rows.life.calendar()));
   uint64_t seen = 0;
   for (row->SeekToFirst(); row->Valid(); row->Next()) {
     checker.row(view(row->key()), view(row->value()));

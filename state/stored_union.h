@@ -2,12 +2,8 @@
 //
 // A merge operator that fails would stop every compaction of the store for one bad key. So a union never fails: what
 // is not a filter of this key is refused and counted, what is good is united, and where anything was refused the result
-// is a damaged value, which reads as corrupt, with the reason, until somebody repairs or removes it.
-//
-//   damaged := 0x00 refused:varint reason:bytes good:raw
-//
-// No filter begins with 0x00 (state/filter/format.h). `good` is a filter, or empty when nothing was good. The form has
-// no checksum of its own: RocksDB's blocks have one, and so has `good`.
+// is a damaged value (state/damaged_value.h), which reads as corrupt, with the reason, until somebody repairs or
+// removes it.
 // Thread safety: pure functions.
 #pragma once
 
@@ -16,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/result.h"
+#include "state/damaged_value.h"
 #include "state/filter/filter.h"
 
 namespace bloomring {
@@ -31,8 +27,5 @@ StoredUnion unite_stored(std::span<const std::string_view> values, std::string_v
                          const filter::Policy& policy, bool closed);
 // The union of operands whose stored value is not at hand.
 StoredUnion unite_stored_operands(std::span<const std::string_view> values, std::string_view store_key);
-
-// kCorrupt, naming the key, for a damaged value; ok for anything else (which has its own checksum).
-Status check_stored(std::string_view value, std::string_view store_key);
 
 }  // namespace bloomring

@@ -10,7 +10,9 @@ namespace bloomring {
 
 namespace {
 
-constexpr uint8_t kVersion = 1;
+constexpr uint8_t kVersion = 3;  // 2 has no length of slots.
+constexpr uint8_t kVersionWithoutTime = 1;
+constexpr int64_t kTimeEndMs = 1LL << 62;  // So that a day can be added to it.
 constexpr size_t kChecksumBytes = sizeof(uint64_t);
 
 uint64_t checksum_of(std::string_view body, PartitionId partition) {
@@ -28,6 +30,8 @@ std::optional<std::string_view> checked_body(std::string_view bytes, PartitionId
 // True when the fields are what `add` leaves behind.
 bool well_formed(const MergedWatermark& watermark) {
   if (watermark.offset.value < 0 || watermark.ahead.size() > MergedWatermark::kAheadMax) return false;
+  if (watermark.slot_ms < 0 || watermark.slot_ms >= kTimeEndMs) return false;
+  if (watermark.merged_ms && (*watermark.merged_ms <= 0 || *watermark.merged_ms >= kTimeEndMs)) return false;
   Offset last = watermark.offset;
   for (const OffsetRange& range : watermark.ahead) {
     if (range.from <= last || range.to <= range.from) return false;
@@ -36,10 +40,13 @@ bool well_formed(const MergedWatermark& watermark) {
   return true;
 }
 
-MergedWatermark read_fields(ByteReader& reader) {
+MergedWatermark read_fields(ByteReader& reader, uint8_t version) {
   MergedWatermark watermark;
   watermark.offset = Offset(static_cast<int64_t>(reader.u64()));
   watermark.hour = HourIndex(static_cast<int64_t>(reader.u64()));
+  const uint64_t merged_ms = version == kVersionWithoutTime ? 0 : reader.u64();
+  if (merged_ms != 0) watermark.merged_ms = static_cast<int64_t>(merged_ms);
+  if (version == kVersion) watermark.slot_ms = static_cast<int64_t>(reader.u64());
   const uint8_t count = reader.u8();
   for (uint8_t i = 0; i < count && reader.ok(); ++i) {
     const Offset from(static_cast<int64_t>(reader.u64()));
@@ -49,6 +56,13 @@ MergedWatermark read_fields(ByteReader& reader) {
 }
 
 }  // namespace
+
+MergedWatermark of_new_log(const std::optional<MergedWatermark>& old) {
+  MergedWatermark watermark = old.value_or(MergedWatermark{});
+  watermark.offset = Offset(0);
+  watermark.ahead.clear();
+  return watermark;
+}
 
 bool MergedWatermark::covers(OffsetRange range) const {
   if (range.to <= range.from || range.to <= offset) return true;
@@ -84,6 +98,8 @@ std::string encode_watermark(const MergedWatermark& watermark, PartitionId parti
   writer.u32(partition_count);
   writer.u64(static_cast<uint64_t>(watermark.offset.value));
   writer.u64(static_cast<uint64_t>(watermark.hour.value));
+  writer.u64(static_cast<uint64_t>(watermark.merged_ms.value_or(0)));
+  writer.u64(static_cast<uint64_t>(watermark.slot_ms));
   writer.u8(static_cast<uint8_t>(watermark.ahead.size()));
   for (const OffsetRange& range : watermark.ahead) {
     writer.u64(static_cast<uint64_t>(range.from.value));
@@ -99,9 +115,11 @@ Result<MergedWatermark> decode_watermark(std::string_view bytes, PartitionId par
   if (!body) return corrupt(what + ": checksum differs");
   ByteReader reader(*body);
   const uint8_t version = reader.u8();
-  if (version != kVersion) return corrupt(what + ": format version " + std::to_string(version) + " is not known");
+  if (version < kVersionWithoutTime || version > kVersion) {
+    return corrupt(what + ": format version " + std::to_string(version) + " is not known");
+  }
   const uint32_t stored_count = reader.u32();
-  const MergedWatermark watermark = read_fields(reader);
+  const MergedWatermark watermark = read_fields(reader, version);
   if (!reader.ok() || !reader.at_end() || !well_formed(watermark)) return corrupt(what + ": fields do not fit");
   if (stored_count != partition_count) {
     return invalid(what + " was written for " + std::to_string(stored_count) + " partitions, the configuration says " +

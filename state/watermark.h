@@ -22,6 +22,8 @@ struct MergedWatermark {
   Offset offset{0};                // Everything below is merged.
   HourIndex hour{0};               // The last hour whose slot end moved the watermark: no hour up to it fills again.
   std::vector<OffsetRange> ahead;  // Merged beyond a gap; sorted, none touches another or `offset`; at most kAheadMax.
+  std::optional<int64_t> merged_ms = std::nullopt;  // Merged log time, positive; state/merged_time.h.
+  int64_t slot_ms = 0;                              // How long the hours are that `hour` numbers; 0: not known.
 
   // At most two laps of slots can be merged beyond a gap; a range that does not fit is forgotten (and merged again).
   static constexpr size_t kAheadMax = 64;
@@ -30,17 +32,24 @@ struct MergedWatermark {
   bool covers(OffsetRange range) const;
   // Notes that the range has been merged. The result covers what it covered before, and the range; `hour` becomes
   // `last_hour` where that is later and `offset` moved. False when there was no place for the range: it is forgotten
-  // and nothing changed.
+  // and nothing changed. `merged_ms` is left to the caller.
   bool add(OffsetRange range, HourIndex last_hour);
 
   bool operator==(const MergedWatermark&) const = default;
 };
 
+// The watermark of a partition whose log was made anew, as `old` was of the log before it: nothing of the new log is
+// merged, but filters hold plays of the old one. So hours go on where they ended, merged log time stays, and whoever
+// starts here knows that something may be merged that was played before the new log's first record.
+MergedWatermark of_new_log(const std::optional<MergedWatermark>& old);
+
 // Bytes under watermark_key (schemas/store_key.h), in the pieces of schemas/bytes.h:
-//   version:u8=1 partition_count:u32 offset:u64 hour:u64 ahead_count:u8 (from:u64 to:u64){ahead_count} sum:u64
-// `sum` is XXH3 of everything before it, seeded with the hash of the key, so that the watermark of one partition is
-// never taken for another's. Decoding is strict: kCorrupt with the reason; kInvalid when the stored partition count
-// differs from the given one (the topics were re-partitioned: the message says what to do).
+//   version:u8=3 partition_count:u32 offset:u64 hour:u64 merged_ms:u64 slot_ms:u64 ahead_count:u8
+//   (from:u64 to:u64){ahead_count} sum:u64
+// `merged_ms` is 0 while it is not known; version 1 did not have it, and versions 1 and 2 had no `slot_ms`. `sum` is
+// XXH3 of everything before it, seeded with the hash of the key, so that the watermark of one partition is never taken
+// for another's. Decoding is strict: kCorrupt with the reason; kInvalid when the stored partition count differs from
+// the given one (the topics were re-partitioned: the message says what to do).
 std::string encode_watermark(const MergedWatermark& watermark, PartitionId partition, uint32_t partition_count);
 Result<MergedWatermark> decode_watermark(std::string_view bytes, PartitionId partition, uint32_t partition_count);
 

@@ -6,7 +6,8 @@ namespace bloomring {
 
 namespace {
 
-constexpr uint8_t kVersion = 3;
+constexpr uint8_t kVersion = 4;
+constexpr uint8_t kVersionWithoutSlot = 3;
 constexpr uint8_t kSealKind = 'W';
 
 uint64_t number(int64_t value) {
@@ -24,9 +25,10 @@ void write_hour(ByteWriter& writer, const StagedHour& hour) {
   writer.varint(hour.bytes);
   writer.varint(hour.forgets);
   writer.varint(number(hour.late_before_ms));
+  writer.varint(number(hour.drained_behind.value + 1));
 }
 
-StagedHour read_hour(ByteReader& reader) {
+StagedHour read_hour(ByteReader& reader, uint8_t version) {
   StagedHour hour;
   hour.hour = HourIndex(read_number(reader));
   hour.range.from = Offset(read_number(reader));
@@ -35,11 +37,13 @@ StagedHour read_hour(ByteReader& reader) {
   hour.bytes = reader.varint();
   hour.forgets = reader.varint();
   hour.late_before_ms = read_number(reader);
+  if (version != kVersionWithoutSlot) hour.drained_behind = Offset(read_number(reader) - 1);
   return hour;
 }
 
 bool negative(const StagedHour& hour) {
-  return hour.hour.value < 0 || hour.range.from.value < 0 || hour.range.to.value < 0 || hour.late_before_ms < 0;
+  return hour.hour.value < 0 || hour.range.from.value < 0 || hour.range.to.value < 0 || hour.late_before_ms < 0 ||
+         hour.drained_behind.value < -1;
 }
 
 }  // namespace
@@ -52,6 +56,8 @@ void encode_window_state(const WindowState& state, std::string& out) {
   writer.varint(number(state.applied.value));
   writer.varint(number(state.filling.value));
   writer.varint(number(state.newest_play_ms));
+  writer.varint(number(state.slot_ms));
+  writer.varint(number(state.log_time_ms));
   writer.varint(state.hours.size());
   for (const StagedHour& hour : state.hours) write_hour(writer, hour);
   seal(out, kSealKind);
@@ -62,16 +68,22 @@ Result<WindowState> decode_window_state(std::string_view bytes, uint32_t partiti
   if (!open_sealed(bytes, kSealKind, &body)) return corrupt("window state: checksum differs");
   ByteReader reader(body);
   const uint8_t version = reader.u8();
-  if (version != kVersion) return corrupt("window state: format version " + std::to_string(version) + " is not known");
+  if (version != kVersion && version != kVersionWithoutSlot)
+    return corrupt("window state: format version " + std::to_string(version) + " is not known");
   WindowState state;
   state.partition_count = reader.u32();
   state.applied = Offset(read_number(reader));
   state.filling = HourIndex(read_number(reader));
   state.newest_play_ms = read_number(reader);
+  if (version != kVersionWithoutSlot) {
+    state.slot_ms = read_number(reader);
+    state.log_time_ms = read_number(reader);
+  }
   const uint64_t hour_count = reader.varint();
-  bool sound = state.applied.value >= 0 && state.filling.value >= 0 && state.newest_play_ms >= 0;
+  bool sound = state.applied.value >= 0 && state.filling.value >= 0 && state.newest_play_ms >= 0 &&
+               state.slot_ms >= 0 && state.log_time_ms >= 0;
   for (uint64_t i = 0; i < hour_count && reader.ok(); ++i) {
-    state.hours.push_back(read_hour(reader));
+    state.hours.push_back(read_hour(reader, version));
     sound = sound && !negative(state.hours.back());
   }
   if (!reader.ok() || !reader.at_end() || !sound) return corrupt("window state: fields do not fit");

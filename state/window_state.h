@@ -1,9 +1,11 @@
 // The bytes of a WindowState (state/window_store.h) as they lie in a window store, in the pieces of schemas/bytes.h:
 //
-//   version:u8=3 partition_count:u32 applied:varint filling:varint newest_play:varint hour_count:varint
-//   hour{hour_count} sum:u32
+//   version:u8=4 partition_count:u32 applied:varint filling:varint newest_play:varint slot:varint log_time:varint
+//   hour_count:varint hour{hour_count} sum:u32
 //   hour := number:varint from:varint to:varint events:varint bytes:varint forgets:varint late_before:varint
+//           drained_behind:varint
 //
+// `drained_behind` is 0 for none, else the offset and 1. Version 3 had no slot, log_time and drained_behind.
 // Thread safety: pure functions.
 #pragma once
 

@@ -30,6 +30,9 @@ struct StagedHour {
   uint64_t forgets = 0;  // Of the events.
   // A forget of this hour that happened before this time is late: a play after it may stand in an earlier hour.
   int64_t late_before_ms = 0;
+  // Where user-batches ended when the drain began whose slot end speaks of this hour: that slot end stands behind it.
+  // -1 before, and where it was not known.
+  Offset drained_behind{-1};
   bool operator==(const StagedHour&) const = default;
 };
 
@@ -39,6 +42,8 @@ struct WindowState {
   int64_t newest_play_ms = 0;     // No play below the applied offset has a later event time; see Ring.
   std::vector<StagedHour> hours;  // Ascending; the last is the filling one. All before are sealed and unmerged.
   uint32_t partition_count = 0;
+  int64_t slot_ms = 0;      // How long the hours are; 0 in a state that does not say.
+  int64_t log_time_ms = 0;  // What time it was for the log (operators/log_clock.h); 0 where it is not known.
   bool operator==(const WindowState&) const = default;
 };
 

@@ -9,13 +9,38 @@ Needs python3-grpcio and python3-protobuf. Prints one line of JSON.
 
 import argparse
 import json
+import sys
 
 import grpc
 
 import bloomring_pb2 as bloomring
 from bloomring_pb2_grpc import BloomringServiceStub
 
-TIMEOUT_S = 1.0
+# Calls go in turn to all addresses of the server's name. What is UNAVAILABLE is tried again within the call's deadline:
+# every call may be carried out twice (see Retries in the .proto file).
+SERVICE_CONFIG = {
+    "loadBalancingConfig": [{"round_robin": {}}],
+    "methodConfig": [
+        {
+            "name": [{"service": "bloomring.v1.BloomringService"}],
+            "retryPolicy": {
+                "maxAttempts": 3,
+                "initialBackoff": "0.02s",
+                "maxBackoff": "0.5s",
+                "backoffMultiplier": 2,
+                "retryableStatusCodes": ["UNAVAILABLE"],
+            },
+        }
+    ],
+}
+OPTIONS = [
+    ("grpc.service_config", json.dumps(SERVICE_CONFIG)),
+    ("grpc.max_receive_message_length", 64 << 20),
+    ("grpc.keepalive_time_ms", 30_000),  # the service takes a ping in ten seconds
+    ("grpc.keepalive_timeout_ms", 5_000),
+    ("grpc.keepalive_permit_without_calls", 1),
+]
+NOT_ASKED = {grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.RESOURCE_EXHAUSTED}
 
 
 def packed(items):
@@ -29,15 +54,16 @@ def seen_items(response, items):
     return [item for i, item in enumerate(items) if response.seen[i // 8] >> (i % 8) & 1]
 
 
-def ask(service, user, items):
-    """The items that the user has seen, and whether the answer is complete. Fails open: a recommender prefers a doubtful
-    answer to none."""
+def ask(service, user, items, timeout_s):
+    """The items that the user has seen, and whether the answer is complete. Fails open where the service could not be asked
+    in time: a recommender prefers a doubtful answer to none. A request that is wrong is an error."""
     request = bloomring.FilterRequest(user=user, candidates=packed(items))
     try:
-        response = service.Filter(request, timeout=TIMEOUT_S)
+        response = service.Filter(request, timeout=timeout_s)
     except grpc.RpcError as error:
-        if error.code() == grpc.StatusCode.INVALID_ARGUMENT:
-            raise  # The request is wrong, not the service.
+        if error.code() not in NOT_ASKED:
+            raise
+        print(f"not asked: {error.details()}", file=sys.stderr)
         return [], False
     return seen_items(response, items), response.complete
 
@@ -46,17 +72,19 @@ def main():
     parser = argparse.ArgumentParser(description="asks the service about items")
     parser.add_argument("--server", default="127.0.0.1:7700")
     parser.add_argument("--user", required=True)
+    parser.add_argument("--timeout-s", type=float, default=1.0, help="how long a query may take")
     parser.add_argument("--record-served", action="store_true", help="report the items that are left as shown")
     parser.add_argument("items", nargs="+")
     options = parser.parse_args()
-    # Spreads calls over all addresses of the server's name.
-    channel = grpc.insecure_channel(options.server, options=[("grpc.lb_policy_name", "round_robin")])
+    channel = grpc.insecure_channel(options.server, options=OPTIONS)
     service = BloomringServiceStub(channel)
-    seen, complete = ask(service, options.user, options.items)
+    seen, complete = ask(service, options.user, options.items, options.timeout_s)
     left = [item for item in options.items if item not in seen]
     if options.record_served and left:
-        service.RecordServed(bloomring.RecordServedRequest(user=options.user, items=packed(left)), timeout=TIMEOUT_S)
-    snapshot = service.GetSnapshot(bloomring.GetSnapshotRequest(user=options.user), timeout=TIMEOUT_S).snapshot
+        served = bloomring.RecordServedRequest(user=options.user, items=packed(left))
+        service.RecordServed(served, timeout=5 * options.timeout_s)  # it waits for the log
+    wanted = bloomring.GetSnapshotRequest(user=options.user)
+    snapshot = service.GetSnapshot(wanted, timeout=options.timeout_s).snapshot
     print(json.dumps({"seen": seen, "left": left, "complete": complete, "snapshot_bytes": len(snapshot)}))
 
 

@@ -6,11 +6,14 @@
 #include <iostream>
 #include <map>
 
+#include "base/listen_address.h"
 #include "base/log.h"
 #include "base/nearest.h"
 #include "base/version.h"
 #include "pipeline/cli/commands.h"
+#include "pipeline/cli/help.h"
 #include "pipeline/cli/output.h"
+#include "serving/server_list.h"
 
 namespace bloomring::cli {
 namespace {
@@ -82,8 +85,27 @@ void add_output_flag(CLI::App& command, OutputFormat& output) {
                          "Form of the result (default: json)");
 }
 
-void add_server_flags(CLI::App& command, std::string& server, TlsClientFiles& tls) {
-  command.add_option("--server", server, "Address of the service (default: 127.0.0.1:7700)")->type_name("HOST:PORT");
+// Names in gRPC's own way ("dns:///host:port", "unix:/path") pass.
+std::string complain_of_address(const std::string& text) {
+  const size_t colon = text.find(':');
+  const bool own = text.find('/') != std::string::npos || text.starts_with("unix") || text.starts_with("ipv");
+  const auto parsed = parse_listen_address(text);
+  if ((own && colon != std::string::npos) || (parsed.ok() && parsed->port != 0)) return "";
+  return text + " must be HOST:PORT, as " + text.substr(0, colon) + ":7700";
+}
+
+std::string complain_of_addresses(const std::string& list) {
+  for (const std::string& server : split_servers(list)) {
+    if (std::string complaint = complain_of_address(server); !complaint.empty()) return complaint;
+  }
+  return "";
+}
+
+void add_server_flags(CLI::App& command, std::string& server, TlsClientFiles& tls,
+                      const std::string& doc = "Address of the service (default: 127.0.0.1:7700)") {
+  command.add_option("--server", server, doc)
+      ->check(CLI::Validator(complain_of_addresses, ""))
+      ->type_name("HOST:PORT[,HOST:PORT...]");
   CLI::Option* ca = command.add_option("--tls-ca", tls.ca, "Ask over TLS; PEM file with who vouches for the service")
                         ->type_name("FILE");
   CLI::Option* certificate = command.add_option("--tls-cert", tls.certificate, "PEM file with a certificate to show")
@@ -152,6 +174,7 @@ void declare_served(CLI::App& app, CommandLine& line) {
   command.add_option("--timeout-ms", args.timeout_ms, "Longest time to wait (default: 5000)")->type_name("MS");
   command.add_option("items", args.items,
                      "Items in the order in which they were shown; one a line from standard input when none are named");
+  add_output_flag(command, args.output);
   command.callback([&line] { line.chosen = [&line] { return served_command(line.served); }; });
 }
 
@@ -170,6 +193,7 @@ void declare_snapshot(CLI::App& app, CommandLine& line) {
   command.add_option("--timeout-ms", args.timeout_ms, "Longest time to wait (default: 5000)")->type_name("MS");
   command.add_option("items", args.items, "Items to test; one a line from standard input when none are named")
       ->needs(test);
+  add_output_flag(command, args.output);
   command.callback([&line] {
     if (line.snapshot.from.empty() && line.snapshot.user.empty()) throw CLI::RequiredError("--user or --from");
     line.chosen = [&line] { return snapshot_command(line.snapshot); };
@@ -213,6 +237,7 @@ void declare_forget(CLI::App& app, CommandLine& line) {
   CLI::Option* everything =
       command.add_flag("--everything", args.everything, "Everything that the user has played in the scene");
   command.add_option("items", args.items, "Items to forget")->excludes(everything);
+  add_output_flag(command, args.output);
   command.callback([&line] {
     if (line.forget.items.empty() && !line.forget.everything) throw CLI::RequiredError("an item or --everything");
     line.chosen = [&line] { return forget_command(line.forget); };
@@ -222,24 +247,24 @@ void declare_forget(CLI::App& app, CommandLine& line) {
 void declare_generate(CLI::App& app, CommandLine& line) {
   GenerateArgs& args = line.generate;
   CLI::App& command = *app.add_subcommand(
-      "generate", "Make plays as a site's users do: JSON lines on standard output, or records of a Kafka topic");
+      "generate",
+      "Make plays as a site's users do: JSON lines on standard output, or records of the topic that --topic names");
   add_config_flags(command, args.config);
   const auto to_bootstrap = [&args](const std::string& bootstrap) {
     args.config.overrides.push_back({"kafka.bootstrap", bootstrap, "--bootstrap"});
   };
-  CLI::Option* bootstrap =
-      command.add_option_function<std::string>("--bootstrap", to_bootstrap, "Send to these brokers")
-          ->type_name("HOST:PORT");
-  command.add_option("--topic", args.topic, "Topic to send to (default: the first of topics.plays)")->type_name("NAME");
+  CLI::Option* topic = command.add_option("--topic", args.topic, "Topic to write to, with --execute");
+  topic->type_name("NAME");
+  command.add_option_function<std::string>("--bootstrap", to_bootstrap, "Brokers of the topic")
+      ->needs(topic)
+      ->type_name("HOST:PORT");
+  command.add_flag("--execute", args.execute, "Write to the topic; without it only what would be written is shown")
+      ->needs(topic);
   add_model_flags(command, args.model);
   command.add_option("--rate", args.rate, "Plays a second (default: 0, as fast as it goes)")
       ->check(CLI::NonNegativeNumber)
       ->type_name("N");
-  command.callback([&line, bootstrap] {
-    line.generate.to_kafka =
-        bootstrap->count() > 0 || !line.generate.topic.empty() || !line.generate.config.path.empty();
-    line.chosen = [&line] { return generate_command(line.generate); };
-  });
+  command.callback([&line] { line.chosen = [&line] { return generate_command(line.generate); }; });
 }
 
 void declare_load(CLI::App& app, CommandLine& line) {
@@ -247,6 +272,7 @@ void declare_load(CLI::App& app, CommandLine& line) {
   CLI::App& command = *app.add_subcommand(
       "load", "Ask a running service as a site would, at a stated rate, and print latencies, errors and CPU");
   add_server_flags(command, args.server, args.tls);
+  add_config_flags(command, args.config);
   command.add_option("--admin", args.admin, "Admin address of the service, to print its CPU per call")
       ->type_name("HOST:PORT");
   command.add_option("--scene", args.scene, "Scene (default: none)")->type_name("NAME");
@@ -282,8 +308,8 @@ void declare_load(CLI::App& app, CommandLine& line) {
       ->type_name("MS");
   command
       .add_option("--plays-file", args.plays_file,
-                  "What the service was given: JSON lines or tab-separated plays (default: what `generate` makes by "
-                  "the flags below)")
+                  "What the service was given: JSON lines, read by the keys under `events` of --config, or "
+                  "tab-separated plays (default: what `generate` makes by the flags below)")
       ->type_name("FILE");
   add_model_flags(command, args.model);
   add_output_flag(command, args.output);
@@ -320,11 +346,18 @@ void declare_inspect(CLI::App& app, CommandLine& line) {
   add_word(command, "what", args.what, words, "What to show")->required();
   add_config_flags(command, args.config);
   command.add_option("--user", args.user, "User id, for user and filter")->type_name("ID");
-  command.add_option("--scene", args.scene, "Scene, for user and filter")->type_name("NAME");
+  CLI::Option* scene = command.add_option(
+      "--scene", args.scene, "Scene, for user (default: all, no scene first) and filter (default: none)");
+  scene->type_name("NAME");
+  add_server_flags(command, args.server, args.tls,
+                   "For user: the service that knows recent plays and served items (default: serve.listen)");
   command.add_option("--period", args.period, "Period, for filter: 2026-11")->type_name("PERIOD");
   command.add_option("--partition", args.partition, "One partition, for ring (default: all)")->type_name("N");
   add_output_flag(command, args.output);
-  command.callback([&line] { line.chosen = [&line] { return inspect_command(line.inspect); }; });
+  command.callback([&line, scene] {
+    line.inspect.all_scenes = scene->count() == 0;
+    line.chosen = [&line] { return inspect_command(line.inspect); };
+  });
 }
 
 void declare_store(CLI::App& app, CommandLine& line) {
@@ -334,11 +367,13 @@ void declare_store(CLI::App& app, CommandLine& line) {
                                                   {"list", StoreWhat::kList},
                                                   {"restore", StoreWhat::kRestore},
                                                   {"check", StoreWhat::kCheck},
-                                                  {"new-log", StoreWhat::kNewLog}};
+                                                  {"new-log", StoreWhat::kNewLog},
+                                                  {"slot-length", StoreWhat::kSlotLength}};
   add_word(
       command, "what", args.what, words,
       "backup: take one, beside the running process; list: those there are; restore: into an empty store.path; check: "
-      "every value; new-log: keep the filters and forget the log they came from")
+      "every value; new-log: keep the filters and forget the log they came from; slot-length: take ring.slot_seconds "
+      "for the length of slots from now on")
       ->required();
   add_config_flags(command, args.config);
   CLI::Option* backup =
@@ -346,7 +381,7 @@ void declare_store(CLI::App& app, CommandLine& line) {
           ->type_name("N");
   command.add_option("--admin", args.admin, "Admin port of the process that writes the store (default: admin.listen)")
       ->type_name("HOST:PORT");
-  command.add_flag("--execute", args.execute, "For new-log: do it; without it, only show what would be done");
+  command.add_flag("--execute", args.execute, "For new-log and slot-length: do it; else only show what would be done");
   add_output_flag(command, args.output);
   command.callback([&line, backup] {
     line.store.of_backup = backup->count() > 0;
@@ -418,6 +453,7 @@ int run_command_line(int argc, const char* const* argv) {
   declare_store(app, line);
   declare_reference(app, line);
   const std::vector<std::string> names = command_names(app);
+  for (const std::string& name : names) app.get_subcommand(name)->footer("\n" + help_footer(name));
   if (argc < 2) return refuse("a command is missing", "");
   const std::string first = argv[1];
   if (!first.starts_with("-") && std::find(names.begin(), names.end(), first) == names.end()) {

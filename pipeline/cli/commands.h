@@ -1,8 +1,9 @@
 // The commands of the `bloomring` binary, as functions of what was typed. command_line.cc fills the structs in; each
 // command has a file of its own.
 //
-// Every command returns the exit code: 0 done, 1 it failed, 2 the command line or the configuration is wrong. Results
-// go to standard output, everything else to standard error (output.h).
+// Every command returns the exit code: 0 done, 1 it failed, 2 the command line or the configuration is wrong, 3 it was
+// done and found what must not be (load: an item that was played is unseen). Results go to standard output, everything
+// else to standard error (output.h).
 #pragma once
 
 #include <cstdint>
@@ -67,6 +68,7 @@ struct SnapshotArgs {
   bool test = false;               // Test items against the blob instead of printing it.
   std::vector<std::string> items;  // From standard input, one a line, when empty.
   uint32_t timeout_ms = 5000;
+  OutputFormat output = OutputFormat::kJson;
 };
 int snapshot_command(const SnapshotArgs& args);
 
@@ -77,6 +79,7 @@ struct ServedArgs {
   std::string scene;
   std::vector<std::string> items;  // From standard input, one a line, when empty.
   uint32_t timeout_ms = 5000;
+  OutputFormat output = OutputFormat::kJson;
 };
 int served_command(const ServedArgs& args);
 
@@ -88,19 +91,21 @@ struct ForgetArgs {
   std::vector<std::string> items;
   bool everything = false;
   uint32_t timeout_ms = 5000;
+  OutputFormat output = OutputFormat::kJson;
 };
 int forget_command(const ForgetArgs& args);
 
 struct GenerateArgs {
-  ConfigArgs config;      // For Kafka; --bootstrap stands for the key kafka.bootstrap.
-  bool to_kafka = false;  // Otherwise JSON lines on standard output.
-  std::string topic;      // The first of topics.plays when empty.
+  ConfigArgs config;     // Field names, and for a topic the brokers; --bootstrap stands for the key kafka.bootstrap.
+  std::string topic;     // JSON lines on standard output when empty.
+  bool execute = false;  // Write to the topic; otherwise only show what would be written.
   ModelArgs model;
   double rate = 0;  // Plays a second; 0 is as fast as it goes.
 };
 int generate_command(const GenerateArgs& args);
 
 struct LoadArgs {
+  ConfigArgs config;  // How the records of plays_file are read: the keys under `events`.
   std::string server = "127.0.0.1:7700";
   TlsClientFiles tls;
   std::string scene;
@@ -140,22 +145,25 @@ enum class InspectWhat : uint8_t { kUser, kFilter, kRing, kStore };
 struct InspectArgs {
   InspectWhat what = InspectWhat::kStore;
   ConfigArgs config;
-  std::string user;  // For user and filter.
+  std::string user;            // For user and filter.
   std::string scene;
+  bool all_scenes = true;      // For user: no scene was named.
+  std::string server;          // For user: who knows the recent plays; serve.listen when empty.
+  TlsClientFiles tls;
   std::string period;      // For filter: "2026-11".
   int32_t partition = -1;  // For ring: one partition, or -1 for all.
   OutputFormat output = OutputFormat::kJson;
 };
 int inspect_command(const InspectArgs& args);
 
-enum class StoreWhat : uint8_t { kBackup, kList, kRestore, kCheck, kNewLog };
+enum class StoreWhat : uint8_t { kBackup, kList, kRestore, kCheck, kNewLog, kSlotLength };
 struct StoreArgs {
   StoreWhat what = StoreWhat::kCheck;
   ConfigArgs config;
   uint32_t backup = 0;     // For restore and check: its number, 0 for the newest.
   bool of_backup = false;  // For check: a backup instead of the store.
   std::string admin;       // For backup: where the process that writes the store answers; admin.listen when empty.
-  bool execute = false;    // For new-log.
+  bool execute = false;    // For new-log and slot-length.
   OutputFormat output = OutputFormat::kJson;
 };
 int store_command(const StoreArgs& args);

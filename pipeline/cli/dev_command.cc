@@ -69,8 +69,7 @@ Status show_check(DevWorld& world, const PlayFile& file) {
   std::ostringstream out;
   out << "check           " << check.users << " users against exact sets: " << check.unseen << " unseen of "
       << check.played << " played; " << check.false_positives << " of " << check.probes << " never played items seen ("
-      << 100.0 * static_cast<double>(check.false_positives) / static_cast<double>(std::max<uint64_t>(1, check.probes))
-      << " %)\n";
+      << check.expected << " expected)\n";
   print(out.str());
   if (!check.passed()) return fatal("the check failed");
   return {};

@@ -15,6 +15,7 @@ int forget_command(const ForgetArgs& args) {
   options.scene = args.scene;
   options.items = args.items;
   options.everything = args.everything;
+  options.text = args.output == OutputFormat::kText;
   options.deadline_ms = args.timeout_ms;
   return finish_output(forget(options, std::cout, std::cerr));
 }

@@ -54,14 +54,10 @@ class StandardOutput final : public Destination {
 class KafkaTopic final : public Destination {
  public:
   static Result<std::unique_ptr<KafkaTopic>> open(const kafka::ClientSettings& kafka, std::string topic,
-                                                  uint32_t id_bytes) {
-    BLOOMRING_TRY_ASSIGN(const auto admin, kafka::Admin::create(kafka));
-    BLOOMRING_TRY_ASSIGN(const auto found, admin->describe(std::span(&topic, 1)));
-    if (!found.front().exists) return invalid("topic " + topic + " does not exist: see `bloomring topics --execute`");
+                                                  int32_t partitions, uint32_t id_bytes) {
     BLOOMRING_TRY_ASSIGN(auto producer, kafka::Producer::create(kafka));
-    BLOOMRING_TRY(producer->verify_topic(topic, found.front().partitions));
-    return std::unique_ptr<KafkaTopic>(
-        new KafkaTopic(std::move(producer), std::move(topic), found.front().partitions, id_bytes));
+    BLOOMRING_TRY(producer->verify_topic(topic, partitions));
+    return std::unique_ptr<KafkaTopic>(new KafkaTopic(std::move(producer), std::move(topic), partitions, id_bytes));
   }
 
   Status write(const LoadPlay& play, const std::string& json) override {
@@ -123,7 +119,8 @@ bool wait_for_turn(const Clock& clock, int64_t start_ns, uint64_t plays, double 
   return stop_signal_within(due_s > elapsed_s ? static_cast<int>((due_s - elapsed_s) * 1e3) : 0);
 }
 
-Result<Sent> send_all(const GenerateArgs& args, const LoadConfig& load, Destination& to, const Clock& clock) {
+Result<Sent> send_all(const GenerateArgs& args, const LoadConfig& load, const LoadPlayWriter& writer, Destination& to,
+                      const Clock& clock) {
   LoadModel model(load);
   Sent sent;
   const int64_t start_ns = clock.steady_ns();
@@ -133,7 +130,7 @@ Result<Sent> send_all(const GenerateArgs& args, const LoadConfig& load, Destinat
       args.rate > 0 ? std::clamp<uint64_t>(static_cast<uint64_t>(args.rate / 50), 1, kPlaysPerTurn) : kPlaysPerTurn;
   std::string json;
   for (LoadPlay play; model.next(play);) {
-    write_play_json(play, args.model.id_bytes, json);
+    writer.write(play, json);
     BLOOMRING_TRY(to.write(play, json));
     sent.bytes += json.size();
     if (++sent.plays % turn != 0) continue;
@@ -148,20 +145,50 @@ Result<Sent> send_all(const GenerateArgs& args, const LoadConfig& load, Destinat
   return sent;
 }
 
+// What --execute would write, with the first play as it would be written.
+std::string plan_json(const GenerateArgs& args, const LoadConfig& load, const LoadPlayWriter& writer,
+                      int32_t partitions) {
+  nlohmann::ordered_json plan = {
+      {"executed", false}, {"topic", args.topic}, {"partitions", partitions}, {"plays", load.plays}};
+  std::string json;
+  LoadPlay play;
+  if (LoadModel(load).next(play)) {
+    writer.write(play, json);
+    plan["first"] = nlohmann::ordered_json::parse(json);
+  }
+  return plan.dump();
+}
+
+Status generate_to_topic(const GenerateArgs& args, const Settings& settings, const LoadConfig& load,
+                         const LoadPlayWriter& writer, const Clock& clock) {
+  BLOOMRING_TRY(check_runnable(settings));
+  const kafka::ClientSettings kafka = client_settings(settings);
+  BLOOMRING_TRY_ASSIGN(const auto admin, kafka::Admin::create(kafka));
+  BLOOMRING_TRY_ASSIGN(const auto found, admin->describe(std::span(&args.topic, 1)));
+  if (!found.front().exists) {
+    return invalid("topic " + args.topic + " does not exist: see `bloomring topics --execute`");
+  }
+  const int32_t partitions = found.front().partitions;
+  if (!args.execute) {
+    print(plan_json(args, load, writer, partitions) + "\n");
+    spdlog::warn("nothing was written; --execute writes {} invented plays into topic {}, where they count as real",
+                 load.plays, args.topic);
+    return {};
+  }
+  BLOOMRING_TRY_ASSIGN(const auto out, KafkaTopic::open(kafka, args.topic, partitions, args.model.id_bytes));
+  BLOOMRING_TRY_ASSIGN(const Sent sent, send_all(args, load, writer, *out, clock));
+  print(sent.to_json() + "\n");
+  return {};
+}
+
 Status generate(const GenerateArgs& args) {
   BLOOMRING_TRY_ASSIGN(const Settings settings, load_command_settings(args.config));
   const SystemClock clock;
   BLOOMRING_TRY_ASSIGN(const LoadConfig load, load_of(args.model, clock));
-  if (!args.to_kafka) {
-    StandardOutput out;
-    return send_all(args, load, out, clock).status();
-  }
-  BLOOMRING_TRY(check_runnable(settings));
-  const std::string topic = args.topic.empty() ? settings.topics.plays.front() : args.topic;
-  BLOOMRING_TRY_ASSIGN(const auto out, KafkaTopic::open(client_settings(settings), topic, args.model.id_bytes));
-  BLOOMRING_TRY_ASSIGN(const Sent sent, send_all(args, load, *out, clock));
-  print(sent.to_json() + "\n");
-  return {};
+  const LoadPlayWriter writer(settings.events.mapping(), args.model.id_bytes);
+  if (!args.topic.empty()) return generate_to_topic(args, settings, load, writer, clock);
+  StandardOutput out;
+  return send_all(args, load, writer, out, clock).status();
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include "base/hash.h"
 #include "pipeline/cli/commands.h"
 #include "pipeline/cli/output.h"
+#include "pipeline/cli/served_lately.h"
+#include "serving/json_text.h"
 #include "state/embedded_filter_follower.h"
 #include "state/filter/filter.h"
 #include "state/ring.h"
@@ -23,10 +25,13 @@ class Inspector {
     BLOOMRING_TRY_ASSIGN(const Calendar calendar, Calendar::create(settings.retention()));
     std::unique_ptr<Inspector> inspector(new Inspector(settings, calendar));
     if (!std::filesystem::exists(settings.store.path))
-      return invalid("store.path " + settings.store.path + " does not exist");
+      return invalid("store.path " + settings.store.path +
+                     " does not exist; name the folder of the filter store, with --config or --set store.path=DIR");
     EmbeddedFilterStoreConfig config;
     config.path = settings.store.path;
     config.partition_count = settings.topics.partitions;
+    config.policy = {settings.filter.false_positive_rate, settings.filter.periods_read,
+                     settings.filter.dense_from_items};
     BLOOMRING_TRY_ASSIGN(inspector->store_, EmbeddedFilterFollower::follow(config, inspector->calendar_,
                                                                            inspector->clock_, inspector->memory_));
     BLOOMRING_TRY(inspector->store_->refresh());
@@ -34,6 +39,8 @@ class Inspector {
   }
 
   Result<Json> user(const InspectArgs& args);
+  Result<Json> of_scene(const std::string& user, const std::string& scene);
+  Result<Json> other_scenes(const InspectArgs& args);
   Result<Json> filter(const InspectArgs& args);
   Result<Json> ring(const InspectArgs& args);
   Result<Json> store();
@@ -86,9 +93,34 @@ Json Inspector::describe(const Forgotten& forgotten) {
   return json;
 }
 
+// The other scenes in which something is stored of the user.
+Result<Json> Inspector::other_scenes(const InspectArgs& args) {
+  BLOOMRING_TRY_ASSIGN(const std::set<std::string> scenes, store_->scenes());
+  Json found = Json::array();
+  for (const std::string& scene : scenes) {
+    if (scene == args.scene) continue;
+    BLOOMRING_TRY_ASSIGN(Json one, of_scene(args.user, scene));
+    one.update(served_lately(args, settings_, scene));
+    const auto has = [&](const char* key) { return one.contains(key) && !one[key].empty(); };
+    const bool forgot = !one["forgotten"]["items"].empty() || one["forgotten"].contains("everything_until_ms");
+    if (has("filters") || has("recent") || has("served") || forgot) found.push_back(std::move(one));
+  }
+  return found;
+}
+
 Result<Json> Inspector::user(const InspectArgs& args) {
   if (args.user.empty()) return invalid("inspect user needs --user");
-  const UserKey key(args.scene, args.user);
+  Json json = {{"user", args.user}};
+  BLOOMRING_TRY_ASSIGN(const Json here, of_scene(args.user, args.scene));
+  json.update(here);
+  json.update(served_lately(args, settings_, args.scene));
+  if (!args.all_scenes) return json;
+  BLOOMRING_TRY_ASSIGN(json["other_scenes"], other_scenes(args));
+  return json;
+}
+
+Result<Json> Inspector::of_scene(const std::string& user, const std::string& scene) {
+  const UserKey key(scene, user);
   const uint64_t hash = user_hash(key.bytes());
   const ShardId shard = shard_of_hash(hash);
   const PartitionId partition = partition_of(shard, settings_.topics.partitions);
@@ -101,18 +133,22 @@ Result<Json> Inspector::user(const InspectArgs& args) {
   BLOOMRING_TRY(store_->read(key.bytes(), periods, stored, forgotten));
   Json filters = Json::array();
   for (const StoredFilter& one : stored) filters.push_back(describe(one, hash));
-  return Json{{"user", args.user},    {"scene", args.scene},
-              {"shard", shard.value}, {"partition", partition.value},
-              {"filters", filters},   {"forgotten", describe(forgotten)}};
+  return Json{{"scene", scene},
+              {"shard", shard.value},
+              {"partition", partition.value},
+              {"filters", filters},
+              {"forgotten", describe(forgotten)}};
 }
 
 Result<Json> Inspector::filter(const InspectArgs& args) {
-  BLOOMRING_TRY_ASSIGN(const Json all, user(args));
+  if (args.user.empty()) return invalid("inspect filter needs --user");
+  BLOOMRING_TRY_ASSIGN(const Json all, of_scene(args.user, args.scene));
   if (args.period.empty()) return all["filters"];
   for (const Json& one : all["filters"]) {
     if (one["period"] == args.period) return one;
   }
-  return invalid("user " + args.user + " has no filter of period " + args.period);
+  return invalid("user " + args.user + (args.scene.empty() ? " without a scene" : " in scene " + args.scene) +
+                 " has no filter of period " + args.period + "; `bloomring inspect user` shows those there are");
 }
 
 Result<Json> Inspector::ring_of(PartitionId partition) {
@@ -141,6 +177,10 @@ Result<Json> Inspector::ring_of(PartitionId partition) {
 }
 
 Result<Json> Inspector::ring(const InspectArgs& args) {
+  if (!std::filesystem::is_directory(settings_.state.path)) {
+    return invalid("state.path " + settings_.state.path +
+                   " is no folder here; name that of a window process, with its configuration or --set state.path=DIR");
+  }
   Json partitions = Json::array();
   for (uint32_t p = 0; p < settings_.topics.partitions; ++p) {
     if (args.partition >= 0 && static_cast<uint32_t>(args.partition) != p) continue;
@@ -191,7 +231,7 @@ int inspect_command(const InspectArgs& args) {
   if (!settings.ok()) return report(settings.status());
   const auto shown = inspect(args, *settings);
   if (!shown.ok()) return report(shown.status());
-  print(shown->dump(args.output == OutputFormat::kText ? 2 : -1) + "\n");
+  print(args.output == OutputFormat::kText ? json_text(*shown) : shown->dump() + "\n");
   return finish_output(0);
 }
 

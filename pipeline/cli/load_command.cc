@@ -1,6 +1,7 @@
 #include <spdlog/spdlog.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/metric_names.h"
 #include "base/process_stats.h"
 #include "pipeline/admin_client.h"
@@ -13,6 +14,8 @@
 namespace bloomring::cli {
 
 namespace {
+
+constexpr int kFoundWhatMustNotBe = 3;
 
 std::optional<double> service_cpu_seconds(const std::string& admin) {
   if (admin.empty()) return std::nullopt;
@@ -32,7 +35,15 @@ Status check_args(const LoadArgs& args) {
 }
 
 Result<PlayedItems> played_items(const LoadArgs& args, const Clock& clock) {
-  if (!args.plays_file.empty()) return PlayedItems::from_file(args.plays_file);
+  if (!args.plays_file.empty()) {
+    BLOOMRING_TRY_ASSIGN(const Settings settings, load_command_settings(args.config));
+    auto played = PlayedItems::from_file(args.plays_file, settings.events.mapping(), args.scene, clock.now_ms());
+    if (played.ok() && played->refused() > 0) {
+      log_warning(args.plays_file + ": " + std::to_string(played->refused()) +
+                  " records are passed over; the first: " + played->first_refusal());
+    }
+    return played;
+  }
   BLOOMRING_TRY_ASSIGN(const LoadConfig load, load_of(args.model, clock));
   return PlayedItems::generated(load, args.model.id_bytes);
 }
@@ -74,7 +85,11 @@ int load_command(const LoadArgs& args) {
   if (!report_.ok()) return report(report_.status());
   print(args.output == OutputFormat::kText ? to_text(options, *report_) : to_json(options, *report_));
   if (report_->filter.ok() == 0) return report(fatal(args.server + ": no call was answered"));
-  return 0;
+  if (report_->played_unseen == 0) return finish_output(0);
+  const std::string count = std::to_string(report_->played_unseen) + " of " + std::to_string(report_->played);
+  report(fatal(count + " played items are unseen in complete answers; they must be 0 once the plays are ingested. Look "
+                       "at --scene, and whether they are older than filter.periods_read periods"));
+  return finish_output(kFoundWhatMustNotBe);
 }
 
 }  // namespace bloomring::cli

@@ -15,6 +15,7 @@ int query_command(const QueryArgs& args) {
   options.scene = args.scene;
   options.items = args.items;
   options.batch = args.batch;
+  options.text = args.output == OutputFormat::kText;
   options.deadline_ms = args.timeout_ms;
   return finish_output(query(options, std::cin, std::cout, std::cerr));
 }

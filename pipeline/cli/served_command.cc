@@ -14,6 +14,7 @@ int served_command(const ServedArgs& args) {
   options.user = args.user;
   options.scene = args.scene;
   options.items = args.items;
+  options.text = args.output == OutputFormat::kText;
   options.deadline_ms = args.timeout_ms;
   return finish_output(served(options, std::cin, std::cout, std::cerr));
 }

@@ -1,5 +1,7 @@
 #include "serving/snapshot_command.h"
 
+#include <unistd.h>
+
 #include <iostream>
 
 #include "pipeline/cli/commands.h"
@@ -8,6 +10,11 @@
 namespace bloomring::cli {
 
 int snapshot_command(const SnapshotArgs& args) {
+  if (!args.test && isatty(STDOUT_FILENO) != 0) {
+    return report(
+        invalid("a snapshot is binary, and standard output is a terminal: send it to a file (> user.snapshot), or test "
+                "items against it with --test"));
+  }
   SnapshotOptions options;
   options.server = args.server;
   options.tls = args.tls;
@@ -17,6 +24,7 @@ int snapshot_command(const SnapshotArgs& args) {
   options.from = args.from;
   options.test = args.test;
   options.items = args.items;
+  options.text = args.output == OutputFormat::kText;
   options.deadline_ms = args.timeout_ms;
   return finish_output(snapshot(options, std::cin, std::cout, std::cerr));
 }

@@ -1,4 +1,5 @@
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/clock.h"
@@ -7,6 +8,11 @@
 #include "pipeline/backup_json.h"
 #include "pipeline/cli/commands.h"
 #include "pipeline/cli/output.h"
+#include "pipeline/kafka/assigned_consumer.h"
+#include "pipeline/new_log.h"
+#include "pipeline/topic_check.h"
+#include "serving/json_text.h"
+#include "state/slot_length.h"
 #include "state/store_backup.h"
 
 namespace bloomring::cli {
@@ -14,6 +20,7 @@ namespace bloomring::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
 
 // What the words of the command work on.
 class StoreTool {
@@ -28,6 +35,7 @@ class StoreTool {
   Result<Json> restore();
   Result<Json> check();
   Result<Json> new_log();
+  Result<Json> slot_length();
 
  private:
   StoreTool(const StoreArgs& args, const Settings& settings, Calendar calendar)
@@ -40,7 +48,8 @@ class StoreTool {
 
   Status store_exists() const {
     if (std::filesystem::exists(config_.path)) return {};
-    return invalid("store.path " + config_.path + " does not exist");
+    return invalid("store.path " + config_.path +
+                   " does not exist; name the folder of the filter store, with --config or --set store.path=DIR");
   }
   Result<std::string> backups() const {
     if (!settings_.store.backup_path.empty()) return settings_.store.backup_path;
@@ -48,6 +57,7 @@ class StoreTool {
         "store.backup_path is not set: name the folder of the backups there, on another disk than the store's");
   }
   Result<Json> ask_the_process();
+  Result<std::vector<Offset>> log_ends() const;
   Json to_json(const StoreCheck& found) const;
 
   const StoreArgs& args_;
@@ -132,13 +142,56 @@ Result<Json> StoreTool::new_log() {
   BLOOMRING_TRY_ASSIGN(const StoreCheck found, check_store(config_, calendar_, clock_, memory_));
   Json json = {
       {"executed", args_.execute}, {"filters_kept", found.filters}, {"watermarks_forgotten", found.watermarks.size()}};
-  if (!args_.execute) return json;
+  if (!args_.execute) {
+    BLOOMRING_TRY_ASSIGN(json["batches_unread"], count_unread_batches(settings_, clock_));
+    return json;
+  }
   BLOOMRING_TRY_ASSIGN(const auto store, EmbeddedFilterStore::open(config_, calendar_, clock_, memory_));
-  BLOOMRING_TRY(store->forget_watermarks());
+  BLOOMRING_TRY_ASSIGN(const OldLogMerged merged, end_old_log(settings_, calendar_, *store, clock_));
+  json["batches_merged"] = merged.records;
+  json["plays_merged"] = merged.plays;
+  if (merged.refused > 0) json["batches_refused"] = merged.refused;
   // The window stage's local state belongs to the old log, and is read from the new one.
   std::error_code error;
   std::filesystem::remove_all(settings_.state.path, error);
   if (error) return fatal("state.path " + settings_.state.path + " cannot be removed: " + error.message());
+  return json;
+}
+
+// Of user-events, by partition.
+Result<std::vector<Offset>> StoreTool::log_ends() const {
+  BLOOMRING_TRY_ASSIGN(const auto consumer, kafka::AssignedConsumer::create(client_settings(settings_), 1, clock_));
+  std::vector<kafka::TopicPartition> partitions;
+  for (uint32_t p = 0; p < settings_.topics.partitions; ++p)
+    partitions.push_back({settings_.topics.user_events, PartitionId(static_cast<int32_t>(p))});
+  BLOOMRING_TRY_ASSIGN(const std::vector<kafka::PartitionFacts> facts, consumer->facts(partitions));
+  std::vector<Offset> ends;
+  for (const kafka::PartitionFacts& of_one : facts) ends.push_back(of_one.log_end);
+  return ends;
+}
+
+Result<Json> StoreTool::slot_length() {
+  BLOOMRING_TRY(store_exists());
+  BLOOMRING_TRY_ASSIGN(const std::vector<Offset> ends, log_ends());
+  BLOOMRING_TRY_ASSIGN(const auto store, EmbeddedFilterStore::open(config_, calendar_, clock_, memory_));
+  std::map<PartitionId, MergedWatermark> changed;
+  for (size_t p = 0; p < ends.size(); ++p) {
+    const PartitionId partition(static_cast<int32_t>(p));
+    BLOOMRING_TRY_ASSIGN(const auto stored, store->read_watermark(partition));
+    if (!stored && ends[p] == Offset(0)) continue;  // Nothing was ever written.
+    auto with_length =
+        with_slot_length(stored.value_or(MergedWatermark{}), settings_.ring.slot_ms(), ends[p]);
+    if (!with_length.ok())
+      return std::move(with_length)
+          .status()
+          .with_context(kafka::to_string({settings_.topics.user_events, partition}));
+    if (*with_length != *stored) changed[partition] = std::move(*with_length);
+  }
+  Json json = {{"executed", args_.execute},
+               {"slot_seconds", settings_.ring.slot_seconds},
+               {"partitions_changed", changed.size()}};
+  if (!args_.execute) return json;
+  for (const auto& [partition, watermark] : changed) BLOOMRING_TRY(store->advance(partition, watermark));
   return json;
 }
 
@@ -150,6 +203,7 @@ Result<Json> work(const StoreArgs& args, const Settings& settings) {
     case StoreWhat::kRestore: return tool->restore();
     case StoreWhat::kCheck: return tool->check();
     case StoreWhat::kNewLog: return tool->new_log();
+    case StoreWhat::kSlotLength: return tool->slot_length();
   }
   return invalid("nothing to do");
 }
@@ -161,7 +215,7 @@ int store_command(const StoreArgs& args) {
   if (!settings.ok()) return report(settings.status());
   const auto done = work(args, *settings);
   if (!done.ok()) return report(done.status());
-  print(done->dump(args.output == OutputFormat::kText ? 2 : -1) + "\n");
+  print(args.output == OutputFormat::kText ? json_text(*done) : done->dump() + "\n");
   if (done->contains("sound") && !(*done)["sound"].get<bool>())
     return report(corrupt("the store is damaged; what is wrong is in the result"));
   return finish_output(0);

@@ -52,7 +52,7 @@ Status show_and_create(const TopicsArgs& args, const Settings& settings) {
     text += to_text(topics.back());
     missing |= !finding.found.exists;
     if (finding.found.exists && !finding.errors.empty() && wrong.ok())
-      wrong = invalid("topic " + finding.wanted.name + " " + finding.errors.front());
+      wrong = invalid("topic " + finding.wanted.name + ": " + finding.errors.front());
   }
   if (missing && !args.execute) text += "nothing was created; --execute creates what is missing\n";
   print(args.output == OutputFormat::kJson ? Json{{"executed", args.execute}, {"topics", topics}}.dump() + "\n" : text);

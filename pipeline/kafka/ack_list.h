@@ -14,15 +14,18 @@ namespace bloomring::kafka {
 
 class AckList {
  public:
-  void add(std::span<const uint64_t> tickets);
+  // `broker_time_ms`: the newest time that brokers stamped these records with, 0 for none.
+  void add(std::span<const uint64_t> tickets, int64_t broker_time_ms);
   // The first failure stays.
   void fail(Status failure);
-  // Appends what was added since the last call. Returns the failure, if there was one.
-  Status take(std::vector<uint64_t>& tickets);
+  // Appends what was added since the last call, and tells the newest of its times. Returns the failure, if there was
+  // one.
+  Status take(std::vector<uint64_t>& tickets, int64_t& broker_time_ms);
 
  private:
   std::mutex mutex_;
   std::vector<uint64_t> tickets_;  // Guarded by mutex_.
+  int64_t broker_time_ms_ = 0;     // Guarded by mutex_.
   Status failure_;                 // Guarded by mutex_.
 };
 

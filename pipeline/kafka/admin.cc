@@ -11,6 +11,7 @@ namespace {
 
 using OptionsHandle = std::unique_ptr<rd_kafka_AdminOptions_t, Destroy<rd_kafka_AdminOptions_destroy>>;
 using NewTopicHandle = std::unique_ptr<rd_kafka_NewTopic_t, Destroy<rd_kafka_NewTopic_destroy>>;
+using DeleteRecordsHandle = std::unique_ptr<rd_kafka_DeleteRecords_t, Destroy<rd_kafka_DeleteRecords_destroy>>;
 using ResourceHandle = std::unique_ptr<rd_kafka_ConfigResource_t, Destroy<rd_kafka_ConfigResource_destroy>>;
 
 Result<NewTopicHandle> make_topic(const NewTopic& topic) {
@@ -127,6 +128,45 @@ Status Admin::create_topics(std::span<const NewTopic> topics, int timeout_ms) {
   const auto* const* results =
       rd_kafka_CreateTopics_result_topics(rd_kafka_event_CreateTopics_result(answer.get()), &count);
   return refusals(std::span(results, count));
+}
+
+Result<size_t> Admin::group_members(const std::string& group, int timeout_ms) {
+  const auto options = core_->options(RD_KAFKA_ADMIN_OP_DESCRIBECONSUMERGROUPS, timeout_ms);
+  BLOOMRING_TRY_ASSIGN(const EventHandle answer, core_->ask(timeout_ms, [&](rd_kafka_queue_t* queue) {
+    std::array asked{group.c_str()};
+    rd_kafka_DescribeConsumerGroups(core_->client(), asked.data(), asked.size(), options.get(), queue);
+  }));
+  size_t count = 0;
+  const auto* const* groups =
+      rd_kafka_DescribeConsumerGroups_result_groups(rd_kafka_event_DescribeConsumerGroups_result(answer.get()), &count);
+  if (count != 1) return fatal("the broker described " + std::to_string(count) + " groups instead of " + group);
+  const auto* failure = rd_kafka_ConsumerGroupDescription_error(groups[0]);
+  const auto error = failure != nullptr ? rd_kafka_error_code(failure) : RD_KAFKA_RESP_ERR_NO_ERROR;
+  if (error == RD_KAFKA_RESP_ERR_GROUP_ID_NOT_FOUND) return size_t{0};
+  if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
+    return lookup_failure(error, core_->bootstrap(), timeout_ms).with_context("group " + group);
+  return rd_kafka_ConsumerGroupDescription_member_count(groups[0]);
+}
+
+Status Admin::delete_records(std::span<const Below> records, int timeout_ms) {
+  const PartitionListHandle below(rd_kafka_topic_partition_list_new(static_cast<int>(records.size())));
+  for (const Below& one : records) {
+    const TopicPartition& at = one.partition;
+    rd_kafka_topic_partition_list_add(below.get(), at.topic.c_str(), at.partition.value)->offset = one.offset.value;
+  }
+  const DeleteRecordsHandle request(rd_kafka_DeleteRecords_new(below.get()));
+  const auto options = core_->options(RD_KAFKA_ADMIN_OP_DELETERECORDS, timeout_ms);
+  BLOOMRING_TRY_ASSIGN(const EventHandle answer, core_->ask(timeout_ms, [&](rd_kafka_queue_t* queue) {
+    std::array asked{request.get()};
+    rd_kafka_DeleteRecords(core_->client(), asked.data(), asked.size(), options.get(), queue);
+  }));
+  const auto* done = rd_kafka_DeleteRecords_result_offsets(rd_kafka_event_DeleteRecords_result(answer.get()));
+  for (const rd_kafka_topic_partition_t& one : std::span(done->elems, static_cast<size_t>(done->cnt))) {
+    if (one.err == RD_KAFKA_RESP_ERR_NO_ERROR) continue;
+    return lookup_failure(one.err, core_->bootstrap(), timeout_ms)
+        .with_context(to_string(TopicPartition{one.topic, PartitionId(one.partition)}));
+  }
+  return {};
 }
 
 }  // namespace bloomring::kafka

@@ -1,4 +1,5 @@
-// Looks topics up and makes them: for `bloomring topics` and `bloomring check`, and for start-up checks.
+// Looks topics up and makes them: for `bloomring topics` and `bloomring check`, and for start-up checks. Looks at
+// groups and removes records: for `bloomring store new-log`.
 //
 // Threading: one thread. Failure: every call is bounded by its timeout; kRetry says that no broker answered and where
 // it looked, kInvalid that the broker refused and why.
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "pipeline/kafka/partition.h"
 #include "pipeline/kafka/settings.h"
 
 namespace bloomring::kafka {
@@ -44,6 +46,18 @@ class Admin {
   // Makes the topics. One that exists already is kInvalid; the others are made all the same. The embedded broker
   // cannot (kRetry): see EmbeddedBroker::create_topic.
   Status create_topics(std::span<const NewTopic> topics, int timeout_ms = 15000);
+
+  // How many members the group has; a member that was stopped counts until its session ends. 0 for a group that nobody
+  // has heard of. The embedded broker cannot tell (kRetry).
+  Result<size_t> group_members(const std::string& group, int timeout_ms = 5000);
+
+  // Removes the records below these offsets for good; which were removed where this fails is not known. At least one
+  // partition, none twice.
+  struct Below {
+    TopicPartition partition;
+    Offset offset;  // In [log start, log end].
+  };
+  Status delete_records(std::span<const Below> records, int timeout_ms = 30000);
 
  private:
   class Core;

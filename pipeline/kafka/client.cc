@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "pipeline/kafka/property_rules.h"
+#include "pipeline/kafka/trouble.h"
 
 namespace bloomring::kafka {
 namespace {
@@ -25,7 +26,10 @@ spdlog::level::level_enum level_of(int syslog_level) {
 void log_line(const rd_kafka_t* client, int syslog_level, const char* facility, const char* text) {
   // One map of properties serves consumers and producers, so a property of the other kind is no news.
   if (std::strcmp(facility, "CONFWARN") == 0) syslog_level = 7;
-  spdlog::log(level_of(syslog_level), "kafka: {} {}: {}", rd_kafka_name(client), facility, text);
+  note_trouble(text);
+  const std::string meaning = meaning_of(text);
+  spdlog::log(level_of(syslog_level), "kafka: {} {}: {}{}{}", rd_kafka_name(client), facility, text,
+              meaning.empty() ? "" : ": ", meaning);
 }
 
 Status set(rd_kafka_conf_t* conf, const std::string& name, const std::string& value) {
@@ -41,7 +45,8 @@ Status set_all(rd_kafka_conf_t* conf, const auto& properties) {
 
 // Our defaults, then the user's properties, then what has a key of its own.
 Result<ConfHandle> make_conf(const ClientSettings& settings, const Properties& defaults) {
-  BLOOMRING_TRY(check_rules(settings.properties));
+  const std::vector<std::string> broken = check_rules(settings.properties);
+  if (!broken.empty()) return invalid("kafka.properties " + broken.front());
   if (settings.bootstrap.empty()) return invalid("kafka.bootstrap is empty: give host:port of a broker");
   if (settings.client_id.size() > 64) return invalid("the client id has more than 64 bytes: " + settings.client_id);
   ConfHandle conf = bare_conf();
@@ -68,7 +73,11 @@ const Properties kConsumer = {
 // Blocks and batches are mostly hashes: zstd makes them 2 % smaller than lz4 does, for 0.2 us of CPU a play more
 // (bench/RESULTS.md). A broker that knows only the newest Produce requests gets them uncompressed. Idempotence is off:
 // it can go fatal in 2.0.2 after a time-out, and a repeated record is harmless here.
-const Properties kProducer = {{"acks", "all"}, {"message.timeout.ms", "0"}, {"compression.codec", "lz4"}};
+// message.max.bytes: kMessageBytesMax of schemas/topics.h.
+const Properties kProducer = {{"acks", "all"},
+                              {"message.timeout.ms", "0"},
+                              {"message.max.bytes", "1000000"},
+                              {"compression.codec", "lz4"}};
 
 Properties operator+(Properties left, const Properties& right) {
   left.insert(left.end(), right.begin(), right.end());
@@ -100,13 +109,15 @@ ConfHandle bare_conf() {
   return conf;
 }
 
-// A quarter of the share is for what is fetched at once, so that both together stay within it.
+// A quarter of the share is for what is fetched at once, at least 64 KiB, and the rest for what waits: both together
+// stay within a share of 128 KiB or more.
 QueueBounds queue_bounds(const ClientSettings& settings, size_t partitions_max) {
   size_t partitions = std::max<size_t>(partitions_max, 1);
   if (settings.queue_partitions_max > 0) partitions = std::min(partitions, settings.queue_partitions_max);
-  const size_t payload = settings.queue_memory_bytes / partitions / std::max<size_t>(settings.queue_overhead, 1);
-  return {std::clamp<size_t>(payload * 3 / 4 / 1024, 64, 64 * 1024),
-          std::clamp<size_t>(payload / 4, 64 << 10, 1 << 20)};
+  const size_t share = settings.queue_memory_bytes / partitions / std::max<size_t>(settings.queue_overhead, 1);
+  const size_t fetch = std::clamp<size_t>(share / 4, 64 << 10, 1 << 20);
+  const size_t waiting = share - std::min(share, fetch);
+  return {std::clamp<size_t>(waiting / 1024, 64, 64 * 1024), fetch};
 }
 
 Result<ConfHandle> consumer_conf(const ClientSettings& settings, size_t partitions_max) {
@@ -139,14 +150,14 @@ Result<ClientHandle> make_client(ConfHandle conf, rd_kafka_type_t type) {
 }
 
 std::string no_answer(const std::string& bootstrap, int timeout_ms) {
-  return "no broker answered at " + bootstrap + " within " + std::to_string((timeout_ms + 999) / 1000) +
-         " s: check kafka.bootstrap, that the brokers' advertised addresses can be reached from here, and the log for "
+  const std::string text =
+      "no broker answered at " + bootstrap + " within " + std::to_string((timeout_ms + 999) / 1000) + " s: ";
+  if (const std::string trouble = trouble_with(bootstrap); !trouble.empty()) {
+    return text + trouble + ". kafka.bootstrap must name brokers";
+  }
+  return text +
+         "check kafka.bootstrap, that the brokers' advertised addresses can be reached from here, and the log for "
          "refused connections";
-}
-
-Status check(const ClientSettings& settings) {
-  BLOOMRING_TRY(consumer_conf(settings, 1).status());
-  return producer_conf(settings).status();
 }
 
 }  // namespace bloomring::kafka

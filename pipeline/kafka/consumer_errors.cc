@@ -6,13 +6,27 @@
 
 namespace bloomring::kafka {
 
+namespace {
+
+// Static membership goes by the name of the process, and the broker keeps the newest that has it.
+std::string another_instance(rd_kafka_t* client) {
+  char name[256] = "";
+  size_t size = sizeof name;
+  rd_kafka_conf_get(rd_kafka_conf(client), "group.instance.id", name, &size);
+  return "another process has joined the group with the same name, instance: " + std::string(name) +
+         "; give each process an `instance` of its own and start this one again. Kafka says: ";
+}
+
+}  // namespace
+
 Status fatal_error(rd_kafka_t* client) {
   char why[512] = "";
   const auto error = rd_kafka_fatal_error(client, why, sizeof why);
   if (error == RD_KAFKA_RESP_ERR_NO_ERROR) return {};
-  const std::string message = std::string(rd_kafka_err2str(error)) + ": " + why;
-  return error == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID || error == RD_KAFKA_RESP_ERR__FENCED ? fenced(message)
-                                                                                             : fatal(message);
+  if (error == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID || error == RD_KAFKA_RESP_ERR__FENCED) {
+    return fenced(another_instance(client) + why);
+  }
+  return fatal(std::string(rd_kafka_err2str(error)) + ": " + why);
 }
 
 Status on_consumer_message(const rd_kafka_message_t& message) {

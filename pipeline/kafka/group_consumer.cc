@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "pipeline/kafka/committer.h"
 #include "pipeline/kafka/consumer_errors.h"
 #include "pipeline/kafka/lookup.h"
+#include "pipeline/kafka/partition_lookup.h"
 #include "pipeline/kafka/partition_source.h"
 #include "pipeline/kafka/placement.h"
 
@@ -23,6 +25,7 @@ constexpr int kLastCommitTimeoutMs = 3000;
 // may refuse what they say of it.
 constexpr int64_t kRefusedPatienceNs = 30'000'000'000;
 constexpr int64_t kHandOutIntervalNs = 1'000'000'000;
+constexpr int64_t kWarnIntervalNs = 30'000'000'000;  // Between warnings of what the brokers do not tell.
 // How long `leave` waits for each of: partitions revoked, leave request sent.
 constexpr int64_t kLeaveTimeoutNs = 10'000'000'000;
 
@@ -56,11 +59,12 @@ class GroupConsumer::Core {
   void on_assigned(const rd_kafka_topic_partition_list_t& list);
   // Takes the partitions back from the listener, in whatever way they ended.
   void take_back(bool lost);
-  // Hands out the partitions that wait in pending_; leaves them there when the brokers do not answer.
+  // Hands out the partitions that wait in pending_; leaves those there of which the brokers say nothing.
   void assign_pending();
-  // What the group has assigned exists, but brokers that have just come back may not know it: that passes.
-  Status waits(const Status& refused);
-  bool refused_for_long();
+  // By the brokers. What the group has assigned exists, but brokers that have just come back may not know it: that
+  // passes.
+  void put_off(const TopicPartition& at, const Status& why);
+  bool refused_for_long(const TopicPartition& at);
   void hand_out(const TopicPartition& at, const PartitionFacts& facts);
   // By the listener: one that it refuses for now is pending again.
   void refuse(const TopicPartition& at, Status why);
@@ -78,11 +82,13 @@ class GroupConsumer::Core {
   std::vector<TopicPartition> pending_;      // Assigned by the group, not yet handed out.
   std::vector<TopicPartition> held_;         // Handed out.
   Status failure_;                           // Of a callback; the next poll returns it.
-  std::optional<int64_t> refused_since_ns_;  // Since when brokers or listener refuse what is pending.
+  std::map<TopicPartition, int64_t> refused_since_ns_;  // Since when brokers or listener refuse what is pending.
   int64_t hand_out_at_ns_ = 0;
+  int64_t warn_at_ns_ = 0;
   bool abandoned_ = false;
   std::atomic<int64_t> held_count_{0};
   std::atomic<int64_t> rebalances_{0};
+  std::atomic<bool> has_place_{false};
 };
 
 Status GroupConsumer::Core::open(const std::vector<std::string>& topics) {
@@ -147,6 +153,7 @@ void GroupConsumer::Core::on_rebalance(rd_kafka_t* client, rd_kafka_resp_err_t e
 
 void GroupConsumer::Core::on_assigned(const rd_kafka_topic_partition_list_t& list) {
   ++rebalances_;
+  has_place_ = true;
   pending_ = to_partitions(list);
   spdlog::info("kafka: {} was assigned {} partitions", settings_.group, pending_.size());
   if (pending_.empty()) rd_kafka_assign(client_.get(), &list);
@@ -156,31 +163,45 @@ void GroupConsumer::Core::on_assigned(const rd_kafka_topic_partition_list_t& lis
 void GroupConsumer::Core::assign_pending() {
   if (pending_.empty() || clock_.steady_ns() < hand_out_at_ns_) return;
   const auto facts = query_facts(client_.get(), settings_.bootstrap, pending_, Ask::kLogAndCommits, kLookupTimeoutMs);
-  if (!facts.ok()) return fail(waits(facts.status()).with_context("group " + settings_.group + " waits to begin"));
   const auto partitions = std::exchange(pending_, {});
   const size_t held_before = held_.size();
-  for (size_t i = 0; i < partitions.size(); ++i) hand_out(partitions[i], (*facts)[i]);
-  if (pending_.empty()) refused_since_ns_.reset();
+  for (size_t i = 0; i < partitions.size(); ++i) {
+    if (facts[i].ok()) {
+      hand_out(partitions[i], *facts[i]);
+    } else {
+      put_off(partitions[i], facts[i].status());
+    }
+  }
+  if (!pending_.empty() && clock_.steady_ns() >= warn_at_ns_) warn_at_ns_ = clock_.steady_ns() + kWarnIntervalNs;
   held_count_ = static_cast<int64_t>(held_.size());
-  if (held_before > 0 && held_.size() == held_before) return;
-  if (Status assigned = placement_->assign(); !assigned.ok()) fail(std::move(assigned));
+  if (held_.size() == held_before && (held_before > 0 || !pending_.empty())) return;
+  if (Status assigned = placement_->assign(clock_.steady_ns()); !assigned.ok()) fail(std::move(assigned));
 }
 
-Status GroupConsumer::Core::waits(const Status& refused) {
-  if (refused.code() != Code::kInvalid) return refused;
-  return refused_for_long() ? refused : retry(refused.message());
-}
-
-bool GroupConsumer::Core::refused_for_long() {
+void GroupConsumer::Core::put_off(const TopicPartition& at, const Status& why) {
   const int64_t now_ns = clock_.steady_ns();
-  if (!refused_since_ns_) refused_since_ns_ = now_ns;
-  return now_ns - *refused_since_ns_ >= kRefusedPatienceNs;
+  hand_out_at_ns_ = now_ns + kHandOutIntervalNs;
+  pending_.push_back(at);
+  if (now_ns >= warn_at_ns_) {
+    spdlog::warn("kafka: group {} waits to begin with {}: {}", settings_.group, to_string(at), why.message());
+  }
+  if (why.code() != Code::kInvalid) {
+    refused_since_ns_.erase(at);
+  } else if (refused_for_long(at)) {
+    fail(Status(why).with_context("group " + settings_.group + " waits to begin with " + to_string(at)));
+  }
+}
+
+bool GroupConsumer::Core::refused_for_long(const TopicPartition& at) {
+  const int64_t now_ns = clock_.steady_ns();
+  return now_ns - refused_since_ns_.try_emplace(at, now_ns).first->second >= kRefusedPatienceNs;
 }
 
 void GroupConsumer::Core::hand_out(const TopicPartition& at, const PartitionFacts& facts) {
   auto position = std::make_shared<Position>(at);
   auto start = listener_.on_assign(at, facts, std::make_unique<PartitionSource>(host_, position, facts.log_end));
   if (!start.ok()) return refuse(at, std::move(start).status().with_context("cannot start " + to_string(at)));
+  refused_since_ns_.erase(at);
   placement_->add(std::move(position), *start);
   held_.push_back(at);
 }
@@ -189,7 +210,7 @@ void GroupConsumer::Core::refuse(const TopicPartition& at, Status why) {
   if (why.code() == Code::kRetry) {
     hand_out_at_ns_ = clock_.steady_ns() + kHandOutIntervalNs;
     pending_.push_back(at);
-    if (refused_for_long()) why = fatal(why.message());
+    if (refused_for_long(at)) why = fatal(why.message());
   }
   fail(std::move(why));
 }
@@ -198,14 +219,16 @@ void GroupConsumer::Core::refuse(const TopicPartition& at, Status why) {
 void GroupConsumer::Core::take_back(bool lost) {
   spdlog::info("kafka: {} {} {} partitions", settings_.group, lost ? "has lost" : "gives back", held_.size());
   pending_.clear();
-  refused_since_ns_.reset();
+  refused_since_ns_.clear();
   hand_out_at_ns_ = 0;
+  warn_at_ns_ = 0;
   if (!held_.empty()) listener_.on_revoke(held_, lost);
   BLOOMRING_CHECK(host_.live_sources == 0, "on_revoke returned while a source is still there");
   if (!lost) committer_->flush(kLastCommitTimeoutMs);
   committer_->forget();
   held_.clear();
   held_count_ = 0;
+  has_place_ = false;
   placement_->clear();
 }
 
@@ -251,6 +274,7 @@ bool GroupConsumer::Core::member() const {
 
 GroupStats GroupConsumer::Core::stats() const {
   return {.assigned = held_count_,
+          .has_place = has_place_,
           .rebalances = rebalances_,
           .commits = commit_counts_.succeeded,
           .commit_failures = commit_counts_.failed};

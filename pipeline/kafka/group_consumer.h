@@ -10,10 +10,10 @@
 // `poll`, `close` and `leave`. Sources belong to their tasks' threads. `stats` may be called from anywhere.
 //
 // Failure: a failed commit is counted and logged, and tried again with the next one. Brokers that go away and come
-// back need nothing; if they are away while partitions are assigned, the assignment waits and is tried again at each
-// `poll`. Assignment is eager (range): at each rebalance all partitions are revoked and assigned anew. A broker that
-// says that its log does not have a position is not believed at once (pipeline/kafka/placement.h): that partition
-// waits, and `poll` asks.
+// back need nothing; if they are away while partitions are assigned, or do not lead one of them, that one waits and is
+// tried again each second, and the others are handed out. Assignment is eager (range): at each rebalance all
+// partitions are revoked and assigned again. A broker that says that its log does not have a position is not believed
+// at once (pipeline/kafka/placement.h): that partition waits, and `poll` asks.
 #pragma once
 
 #include <cstdint>
@@ -48,6 +48,7 @@ class GroupListener {
 
 struct GroupStats {
   int64_t assigned = 0;         // Partitions held now.
+  bool has_place = false;       // From an assignment, also of no partition, until it is over.
   int64_t rebalances = 0;       // Assignments received since the start. 0: the group was never joined.
   int64_t commits = 0;          // Commit requests that succeeded.
   int64_t commit_failures = 0;  // Commit requests that failed, wholly or for a partition.

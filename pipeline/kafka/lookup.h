@@ -23,23 +23,6 @@ inline constexpr int kLookupTimeoutMs = 5000;
 Result<std::vector<TopicDescription>> describe_topics(rd_kafka_t* client, const std::string& bootstrap,
                                                       std::span<const std::string> names, int timeout_ms);
 
-enum class Ask { kLog, kLogAndCommits };
-
-// In the order of `partitions`. Three requests (commits, log starts, log ends) however many partitions; a log's
-// start and end take one request for each broker that leads some of them.
-Result<std::vector<PartitionFacts>> query_facts(rd_kafka_t* client, const std::string& bootstrap,
-                                                std::span<const TopicPartition> partitions, Ask ask, int timeout_ms);
-
-// In the order of `partitions`: the first offset whose record is not older than `time_ms`, or nothing when there is
-// none (the embedded broker knows no times and always says so).
-Result<std::vector<std::optional<Offset>>> query_offsets_at(rd_kafka_t* client, const std::string& bootstrap,
-                                                            std::span<const TopicPartition> partitions, int64_t time_ms,
-                                                            int timeout_ms);
-
-// In the order of `partitions`: one request for each broker that leads some of them.
-Result<std::vector<Offset>> query_log_ends(rd_kafka_t* client, const std::string& bootstrap,
-                                           std::span<const TopicPartition> partitions, int timeout_ms);
-
 // Asks who leads all partitions: librdkafka 2.0.2 goes on to ask the leader it once heard of, for as long as that one
 // is away, and takes a partition that no broker led for one that does not exist. Brokers that do not tell are asked
 // again by the next lookup that fails.

@@ -42,6 +42,7 @@ PartitionSource::~PartitionSource() {
 
 Result<std::optional<LogRecord>> PartitionSource::poll() {
   if (lost_position()) return fatal(position_->why_lost());
+  if (!position_->assigned()) return std::optional<LogRecord>();
   while (true) {
     message_.reset(rd_kafka_consume_queue(queue_.get(), 0));
     if (!message_) return std::optional<LogRecord>();
@@ -86,9 +87,10 @@ Result<std::optional<LogRecord>> PartitionSource::on_error() {
   }
 }
 
+// Records come before the end that lies behind them: what is below it and did not come is none.
 void PartitionSource::see_end() {
   end_seen_at_ = message_->offset;
-  if (end_seen_at_ >= position_->next().value) position_->confirm();
+  position_->reached(Offset(end_seen_at_));
 }
 
 void PartitionSource::doubt() {

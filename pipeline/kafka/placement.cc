@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "pipeline/kafka/lookup.h"
+#include "pipeline/kafka/partition_lookup.h"
 
 namespace bloomring::kafka {
 namespace {
@@ -21,15 +22,29 @@ std::string not_in_log(const Position& position, const PartitionFacts& log) {
          "; it holds [" + std::to_string(log.log_start.value) + ", " + std::to_string(log.log_end.value) + "): ";
 }
 
-Offset one_before(const Position& position, const PartitionFacts& log) {
-  const Offset next = position.next();
-  return next == kLogStart ? next : std::max(log.log_start, Offset(next.value - 1));
+Offset read_again_from(const Position& position, const PartitionFacts& log) {
+  const Offset from = position.one_before();
+  return from == kLogStart ? from : std::max(log.log_start, from);
 }
 
 }  // namespace
 
+Offset Position::one_before() const {
+  const int64_t last = last_.load(std::memory_order_acquire);
+  if (last >= 0) return Offset(last);
+  const Offset at = next();
+  return at == kLogStart ? at : Offset(std::max<int64_t>(at.value - 1, 0));
+}
+
 void Position::returned(Offset offset) {
+  last_.store(offset.value, std::memory_order_release);
   next_.store(offset.value + 1, std::memory_order_release);
+  confirm();
+}
+
+void Position::reached(Offset end) {
+  if (end < next()) return;  // Of records that are read again.
+  next_.store(end.value, std::memory_order_release);
   confirm();
 }
 
@@ -47,45 +62,67 @@ void Placement::add(std::shared_ptr<Position> position, Offset start) {
   held_.push_back({std::move(position), std::nullopt});
 }
 
-Status Placement::assign() {
-  std::vector<Offset> starts;
-  for (const Held& held : held_) starts.push_back(held.position->next());
-  return assign_from(starts);
+Status Placement::assign(int64_t steady_ns) {
+  assign_due_ = steady_ns < assign_at_ns_;
+  return assign_due_ ? Status() : assign_now(steady_ns);
 }
 
-Status Placement::assign_from(const std::vector<Offset>& starts) {
+Status Placement::assign_now(int64_t steady_ns) {
+  std::vector<Offset> starts;
+  for (const Held& held : held_) starts.push_back(held.position->next());
+  return assign_from(starts, steady_ns);
+}
+
+Status Placement::assign_from(const std::vector<Offset>& starts, int64_t steady_ns) {
+  assign_due_ = false;
+  assign_at_ns_ = steady_ns + kAssignIntervalNs;
   const PartitionListHandle list(rd_kafka_topic_partition_list_new(static_cast<int>(held_.size())));
   for (size_t i = 0; i < held_.size(); ++i) {
     const TopicPartition& at = held_[i].position->at();
+    if (removed_.contains(at)) {
+      assign_due_ = true;
+      continue;
+    }
+    held_[i].position->assign();
     rd_kafka_topic_partition_list_add(list.get(), at.topic.c_str(), at.partition.value)->offset = starts[i].value;
   }
+  removed_.clear();
   const auto error = rd_kafka_assign(client_, list.get());
   if (error == RD_KAFKA_RESP_ERR_NO_ERROR) return {};
   return fatal(std::string("cannot assign: ") + rd_kafka_err2str(error));
 }
 
+void Placement::remove(const TopicPartition& at) {
+  if (std::erase_if(held_, [&](const Held& held) { return held.position->at() == at; }) > 0) removed_.insert(at);
+}
+
 void Placement::clear() {
   held_.clear();
+  removed_.clear();
+  assign_due_ = false;
+  assign_at_ns_ = INT64_MIN;  // The group waits for partitions to stop.
   rd_kafka_assign(client_, nullptr);
 }
 
 // An assignment that the group has taken away is not made anew, which would make it look as if it were not lost.
 Status Placement::serve(int64_t steady_ns) {
+  if (steady_ns < assign_at_ns_ || rd_kafka_assignment_lost(client_) != 0) return {};
+  if (assign_due_) return assign_now(steady_ns);
   if (!any_doubted() || steady_ns < ask_at_ns_) return {};
   ask_at_ns_ = steady_ns + kAskIntervalNs;
   learn_leaders(client_, kAskTimeoutMs);
   const auto logs = query_facts(client_, bootstrap_, partitions(), Ask::kLog, kAskTimeoutMs);
-  if (!logs.ok()) warn_of_unknown(logs.status(), steady_ns);
-  if (!logs.ok() || rd_kafka_assignment_lost(client_) != 0) return {};
+  warn_of_unknown(logs, steady_ns);
+  if (rd_kafka_assignment_lost(client_) != 0) return {};
   bool placed = false;
   std::vector<Offset> starts;
   for (size_t i = 0; i < held_.size(); ++i) {
-    if (held_[i].doubted() && judge(held_[i], (*logs)[i], steady_ns)) placed = true;
-    starts.push_back(one_before(*held_[i].position, (*logs)[i]));
+    if (held_[i].doubted() && logs[i].ok() && judge(held_[i], *logs[i], steady_ns)) placed = true;
+    starts.push_back(logs[i].ok() ? read_again_from(*held_[i].position, *logs[i]) : held_[i].position->next());
   }
   if (!placed) return {};
   ask_at_ns_ = steady_ns + kAssignIntervalNs;
-  return assign_from(starts);
+  return assign_from(starts, steady_ns);
 }
 
 bool Placement::any_doubted() {
@@ -104,13 +141,13 @@ std::vector<TopicPartition> Placement::partitions() const {
 }
 
 // One whose topic is gone waits, too: brokers that are away are told apart from that only by time.
-void Placement::warn_of_unknown(const Status& why, int64_t steady_ns) {
+void Placement::warn_of_unknown(const std::vector<Result<PartitionFacts>>& logs, int64_t steady_ns) {
   if (steady_ns < warn_at_ns_) return;
-  warn_at_ns_ = steady_ns + kWarnIntervalNs;
-  for (const Held& held : held_) {
-    if (!held.doubted()) continue;
+  for (size_t i = 0; i < held_.size(); ++i) {
+    if (!held_[i].doubted() || logs[i].ok()) continue;
+    warn_at_ns_ = steady_ns + kWarnIntervalNs;
     spdlog::warn("kafka: {} waits at offset {} for brokers to tell where the log begins and ends: {}",
-                 to_string(held.position->at()), held.position->next().value, why.message());
+                 to_string(held_[i].position->at()), held_[i].position->next().value, logs[i].status().message());
   }
 }
 

@@ -8,17 +8,19 @@
 //   the position is below its start        lost
 //   the position is in it                  all partitions are assigned anew, each one record before where it is
 //   the position is beyond its end         asked again, and lost when that stays so for 30 s
-//   nobody tells the ends of all logs      asked again, with a warning every 30 s
+//   nobody tells the ends of its log       asked again, with a warning every 30 s
 //
 // All partitions, because librdkafka fetches one that had such an error again only after another assignment, and in a
-// group with eager assignment there is only that of all. One record before, for the source to see that the log is
-// still the one that it was: one that was made anew may have grown past the position meanwhile.
+// group with eager assignment there is only that of all. One record before, however many
+// offsets without one lie between, for the source to see that the log is still the one that it was: one that was made
+// anew may have grown past the position meanwhile.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -41,26 +43,35 @@ class Position {
   explicit Position(TopicPartition at) : at_(std::move(at)) {}
   const TopicPartition& at() const { return at_; }
 
-  // The first offset that the source has not returned; kLogStart when it begins there and has returned nothing.
+  // The first offset that the source has not passed; kLogStart when it begins there and has passed nothing.
   Offset next() const { return Offset(next_.load(std::memory_order_acquire)); }
+  // Where to read from to meet a record that was returned before: the last one, when there is any.
+  Offset one_before() const;
   State state() const { return state_.load(std::memory_order_acquire); }
+  // False until it was part of an assignment: what is in the partition's queue before is of an earlier one.
+  bool assigned() const { return assigned_.load(std::memory_order_acquire); }
 
-  // By its source: it has returned the record at `offset`; the log has the position; a broker says that it has not.
+  // By its source: it has returned the record at `offset`; it has passed everything below `end`, where the log ends; a
+  // broker says that its log does not have the position.
   void returned(Offset offset);
-  void confirm();
+  void reached(Offset end);
   void doubt() { state_.store(State::kDoubted, std::memory_order_release); }
   // Once it is lost.
   const std::string& why_lost() const { return why_lost_; }
 
  private:
   friend class Placement;
+  void assign() { assigned_.store(true, std::memory_order_release); }
   void begin(Offset next) { next_.store(next.value, std::memory_order_release); }
   void placed() { state_.store(State::kPlaced, std::memory_order_release); }
   void lose(std::string why);
+  void confirm();
 
   const TopicPartition at_;
   std::atomic<int64_t> next_{kLogStart.value};
+  std::atomic<int64_t> last_{-1};  // Of the record that was returned last.
   std::atomic<State> state_{State::kSound};
+  std::atomic<bool> assigned_{false};
   std::string why_lost_;  // Written before kLost is.
 };
 
@@ -72,8 +83,13 @@ class Placement {
 
   // Another partition for the next `assign`, to be read from `start` on: an offset or kLogStart.
   void add(std::shared_ptr<Position> position, Offset start);
-  // Reads all partitions, each from its position on. kFatal when librdkafka refuses.
-  Status assign();
+  // Reads all partitions, each from its position on; within a second of the last time only when `serve` comes by after
+  // that: librdkafka 2.0.2 ends the process when one assignment follows another while it still stops a partition.
+  // kFatal when librdkafka refuses.
+  Status assign(int64_t steady_ns);
+  // Its partition is read no further from the next `assign` on. When it was added again by then, that assignment leaves
+  // it out and a later one takes it up: the new source must not meet what the queue has of the old one.
+  void remove(const TopicPartition& at);
   // Reads none.
   void clear();
 
@@ -89,14 +105,18 @@ class Placement {
   };
   bool any_doubted();
   std::vector<TopicPartition> partitions() const;
-  void warn_of_unknown(const Status& why, int64_t steady_ns);
+  void warn_of_unknown(const std::vector<Result<PartitionFacts>>& logs, int64_t steady_ns);
   // Whether it is in the log.
   bool judge(Held& held, const PartitionFacts& log, int64_t steady_ns);
-  Status assign_from(const std::vector<Offset>& starts);
+  Status assign_now(int64_t steady_ns);
+  Status assign_from(const std::vector<Offset>& starts, int64_t steady_ns);
 
   rd_kafka_t* const client_;
   const std::string bootstrap_;
   std::vector<Held> held_;
+  std::set<TopicPartition> removed_;  // Since the last assignment.
+  int64_t assign_at_ns_ = INT64_MIN;  // Not before.
+  bool assign_due_ = false;
   int64_t ask_at_ns_ = 0;
   int64_t warn_at_ns_ = 0;
 };

@@ -18,7 +18,8 @@ class ProducerSink final : public Sink {
     BLOOMRING_TRY_ASSIGN(const auto* topic, find_topic(record.topic));
     return client_.send(*topic, record, acks_, ticket);
   }
-  Status poll_acks(std::vector<uint64_t>& tickets) override { return acks_->take(tickets); }
+  Status poll_acks(std::vector<uint64_t>& tickets) override { return acks_->take(tickets, broker_time_ms_); }
+  std::optional<int64_t> broker_time_ms() const override { return broker_time_ms_; }
 
  private:
   Result<const ProducerClient::Topic*> find_topic(const std::string& name) {
@@ -29,6 +30,7 @@ class ProducerSink final : public Sink {
   }
 
   ProducerClient& client_;
+  int64_t broker_time_ms_ = 0;
   const std::shared_ptr<AckList> acks_;                                   // Shared with the records in flight.
   std::unordered_map<std::string, const ProducerClient::Topic*> topics_;  // Spares the client's lock.
 };

@@ -2,6 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <span>
@@ -49,6 +50,13 @@ Result<int64_t> outcome_of(const rd_kafka_message_t& message) {
   return rd_kafka_message_timestamp(&message, &type);
 }
 
+// By the broker's clock; 0 where it did not stamp the record.
+int64_t stamp_of(const rd_kafka_message_t& message) {
+  rd_kafka_timestamp_type_t type;
+  const int64_t time_ms = rd_kafka_message_timestamp(&message, &type);
+  return type == RD_KAFKA_TIMESTAMP_LOG_APPEND_TIME ? time_ms : 0;
+}
+
 // The reports of one event, passed on sink by sink. Neighbours mostly belong to the same one.
 class Reports {
  public:
@@ -58,16 +66,21 @@ class Reports {
     if (in_flight->written) return in_flight->written(outcome_of(message));
     if (in_flight->acks != acks_) pass_on();
     acks_ = std::move(in_flight->acks);
-    if (message.err == RD_KAFKA_RESP_ERR_NO_ERROR) return tickets_.push_back(in_flight->ticket);
+    if (message.err == RD_KAFKA_RESP_ERR_NO_ERROR) {
+      newest_ms_ = std::max(newest_ms_, stamp_of(message));
+      return tickets_.push_back(in_flight->ticket);
+    }
     acks_->fail(status_of(message));
   }
 
  private:
   void pass_on() {
-    if (!tickets_.empty()) acks_->add(tickets_);
+    if (!tickets_.empty()) acks_->add(tickets_, newest_ms_);
     tickets_.clear();
+    newest_ms_ = 0;
   }
 
+  int64_t newest_ms_ = 0;
   std::shared_ptr<AckList> acks_;  // Of the records in tickets_; shared as InFlight is.
   std::vector<uint64_t> tickets_;
 };

@@ -1,6 +1,7 @@
 #include "pipeline/kafka/property_rules.h"
 
 #include <algorithm>
+#include <charconv>
 #include <initializer_list>
 #include <string_view>
 
@@ -11,6 +12,8 @@ struct Rule {
   std::string_view name;
   std::initializer_list<std::string_view> allowed;
   std::string_view reason;
+  std::string_view way_out = "leave it out";
+  int most = 0;  // Numbers up to it are allowed; 0: none is by this.
 };
 
 constexpr std::string_view kCommits = "offsets are committed explicitly, never before what they cover is durable";
@@ -21,6 +24,10 @@ constexpr std::string_view kForever = "an unsent record holds its sender back; g
 constexpr std::string_view kReports = "every record's delivery is tracked";
 constexpr std::string_view kRack = "fetching from followers crashes librdkafka 2.0.2";
 constexpr std::string_view kTransactions = "the pipeline is at-least-once and does not use transactions";
+constexpr std::string_view kSizes = "topics and records of ours are made for this size; those of plays may be larger";
+// A broker answers the requests of a connection in their order.
+constexpr std::string_view kFetchWait =
+    "questions of where a log begins and ends wait behind each fetch, and give up after a second";
 constexpr std::string_view kOwnKey = "it follows from a key of its own in the configuration";
 
 const Rule kRules[] = {
@@ -28,6 +35,7 @@ const Rule kRules[] = {
     {"enable.auto.offset.store", {"false"}, kCommits},
     {"auto.offset.reset", {"error"}, kStart},
     {"enable.partition.eof", {"true"}, "quiet partitions are sealed by their end"},
+    {"isolation.level", {"read_committed"}, "what a transaction has not committed may never have happened"},
     {"partition.assignment.strategy", {"range", "roundrobin"}, kEager},
     {"acks", {"all", "-1"}, kAcks},
     {"request.required.acks", {"all", "-1"}, kAcks},
@@ -36,34 +44,43 @@ const Rule kRules[] = {
     {"delivery.report.only.error", {"false"}, kReports},
     {"client.rack", {}, kRack},
     {"allow.auto.create.topics", {"false"}, "a topic that a broker makes up has the wrong number of partitions"},
+    {"message.max.bytes", {"1000000"}, kSizes},
+    {"fetch.wait.max.ms", {}, kFetchWait, "leave it out, or set at most 200", 200},
     {"transactional.id", {}, kTransactions},
-    {"bootstrap.servers", {}, kOwnKey},
-    {"metadata.broker.list", {}, kOwnKey},
-    {"client.id", {}, kOwnKey},
-    {"group.id", {}, kOwnKey},
-    {"group.instance.id", {}, kOwnKey},
-    {"linger.ms", {}, kOwnKey},
-    {"queue.buffering.max.ms", {}, kOwnKey},
+    {"enable.idempotence", {"false"}, "it can end a producer of librdkafka 2.0.2 for good, and a repeat does no harm"},
+    {"partitioner", {}, "a record goes to the partition of its user's shard"},
+    {"bootstrap.servers", {}, kOwnKey, "set kafka.bootstrap instead"},
+    {"metadata.broker.list", {}, kOwnKey, "set kafka.bootstrap instead"},
+    {"client.id", {}, kOwnKey, "set instance instead"},
+    {"group.id", {}, kOwnKey, "set kafka.group_prefix instead"},
+    {"group.instance.id", {}, kOwnKey, "set instance instead"},
+    {"linger.ms", {}, "each stage has its own"},
+    {"queue.buffering.max.ms", {}, "each stage has its own"},
 };
 
 bool allows(const Rule& rule, std::string_view value) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (rule.most > 0) return error == std::errc() && end == value.data() + value.size() && number <= rule.most;
   return std::find(rule.allowed.begin(), rule.allowed.end(), value) != rule.allowed.end();
 }
 
-Status refuse(const Rule& rule, std::string_view value) {
-  std::string message = "kafka.properties: " + std::string(rule.name) + " must not be ";
-  message += rule.allowed.size() == 0 ? "set" : "'" + std::string(value) + "'";
-  return invalid(message + ": " + std::string(rule.reason));
+std::string refusal(const Rule& rule, const std::string& value) {
+  const std::string to = rule.allowed.size() == 0 && rule.most == 0 ? "" : " to '" + value + "'";
+  return "must not set " + std::string(rule.name) + to + ": " + std::string(rule.reason) + "; " +
+         std::string(rule.way_out);
 }
 
 }  // namespace
 
-Status check_rules(const std::map<std::string, std::string>& properties) {
+std::vector<std::string> check_rules(const std::map<std::string, std::string>& properties) {
+  std::vector<std::string> found;
   for (const Rule& rule : kRules) {
     const auto property = properties.find(std::string(rule.name));
-    if (property != properties.end() && !allows(rule, property->second)) return refuse(rule, property->second);
+    if (property == properties.end() || allows(rule, property->second)) continue;
+    found.push_back(refusal(rule, property->second));
   }
-  return {};
+  return found;
 }
 
 }  // namespace bloomring::kafka

@@ -1,14 +1,14 @@
-// Internal to pipeline/kafka: which librdkafka properties may not be set, and why.
+// Which librdkafka properties may not be set, and why: the one list, for the configuration and for every client.
 #pragma once
 
 #include <map>
 #include <string>
-
-#include "base/result.h"
+#include <vector>
 
 namespace bloomring::kafka {
 
-// kInvalid, naming the property and the reason, for the first property that breaks a rule. Pure.
-Status check_rules(const std::map<std::string, std::string>& properties);
+// For each property that breaks a rule what goes on behind "kafka.properties": "must not set acks to '1': a record is
+// acknowledged once it is on all in-sync replicas; leave it out". Pure.
+std::vector<std::string> check_rules(const std::map<std::string, std::string>& properties);
 
 }  // namespace bloomring::kafka

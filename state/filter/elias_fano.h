@@ -43,7 +43,7 @@ EliasFanoShape elias_fano_shape(uint64_t items, uint32_t width_bits);
 void elias_fano_append(std::span<const uint64_t> set, uint32_t width_bits, std::string& out);
 void elias_fano_append_directory(std::span<const uint64_t> set, uint32_t width_bits, std::string& out);
 
-// A coded set inside a value; borrows the bytes.
+// A coded set inside a value. Borrows: who parsed the value keeps its bytes (format.h, View).
 struct EliasFanoView {
   uint64_t items = 0;  // 0: there is no such set.
   uint32_t width_bits = 0;

@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/borrow.h"
 #include "base/ids.h"
 #include "base/result.h"
 
@@ -65,6 +66,32 @@ Result<std::string> unite(std::span<const std::string_view> values, std::string_
 // The union of operands whose stored value is not at hand (a partial merge): keeps every bit, is always sparse.
 Result<std::string> unite_operands(std::span<const std::string_view> values, std::string_view store_key);
 
+// A value that has been verified under its key, once for all queries: what a cache keeps. Owns its bytes; immutable, so
+// any number of threads may use it. Queries share it, so it lives as long as the last of them needs it.
+class VerifiedValue {
+ public:
+  // Checksum, lengths and what the sparse form holds are verified; see Query::add for the dense one.
+  static Result<std::shared_ptr<const VerifiedValue>> verify(std::string bytes, std::string store_key);
+  VerifiedValue(const VerifiedValue&) = delete;
+  VerifiedValue& operator=(const VerifiedValue&) = delete;
+  ~VerifiedValue();
+
+  std::string_view bytes() const BLOOMRING_LIFETIMEBOUND { return bytes_; }
+  std::string_view store_key() const BLOOMRING_LIFETIMEBOUND { return store_key_; }
+  // Of memory.
+  size_t bytes_held() const { return sizeof *this + kParsedBytes + bytes_.capacity() + store_key_.capacity(); }
+
+ private:
+  friend class Query;
+  struct Parsed;
+  static constexpr size_t kParsedBytes = 256;  // At most; of `parsed_`.
+  VerifiedValue(std::string bytes, std::string store_key);
+
+  const std::string bytes_;
+  const std::string store_key_;
+  std::unique_ptr<const Parsed> parsed_;  // Points into `bytes_`.
+};
+
 // Tests many candidates of one user against all of that user's filters at once.
 class Query {
  public:
@@ -73,20 +100,21 @@ class Query {
 
   // kNone: the portable code even where the machine has better, for tests and comparisons. The answers are the same.
   enum class Simd { kBest, kNone };
-  // kVerified: the caller has had these very bytes verified before (by `summarize` or a first `add`, when it filled its
-  // cache), so the checksum is not computed again.
-  enum class Trust { kNone, kVerified };
-
   explicit Query(Simd simd = Simd::kBest);
   ~Query();
   Query(Query&&) noexcept;
   Query& operator=(Query&&) noexcept;
 
-  // Adds a filter, newest period first; the bytes are borrowed until `clear` or the end of the query. Failure adds
-  // nothing. Of a dense value the checksum and all lengths are verified, but not the order of its fingerprints (that
-  // takes as long as decoding it: `summarize`, `unite`); if that were wrong under a right checksum, so would be
-  // answers, but no read would leave the value.
-  Status add(std::string_view value, std::string_view store_key, Trust trust = Trust::kNone);
+  // Adds a filter, newest period first. The query keeps it until `clear` or its own end. Fails, and adds nothing, when
+  // it has kFiltersMax.
+  Status add(std::shared_ptr<const VerifiedValue> value);
+  // The same of bytes that were not verified yet: the caller keeps the bytes of the value (not those of the key) where
+  // they are until `clear` or the end of the query. Failure adds nothing. Of a dense value the checksum and all lengths
+  // are verified, but not the order of its fingerprints (that takes as long as decoding it: `summarize`, `unite`); if
+  // that were wrong under a right checksum, so would be answers, but no read would leave the value.
+  Status add(std::string_view value, std::string_view store_key);
+  template <OwningTemporary Bytes>
+  Status add(Bytes&& value, std::string_view store_key) = delete;
   // For each candidate the index (in order of `add`) of the first filter that holds it, or kUnseen.
   // `found` has the size of `candidates`.
   void run(std::span<const ItemHash> candidates, std::string_view user_key_bytes, std::span<uint8_t> found);
@@ -94,7 +122,7 @@ class Query {
   double expected_error() const;
   // Some filter is past its hard cap: the budget does not hold for this answer.
   bool saturated() const;
-  // Forgets the filters, keeps the memory.
+  // Forgets the filters, which may be freed then; keeps its own memory.
   void clear();
 
  private:

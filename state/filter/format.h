@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/borrow.h"
 #include "base/result.h"
 #include "state/filter/elias_fano.h"
 #include "state/filter/index.h"
@@ -27,7 +28,8 @@ enum Flag : uint8_t {
   kSaturated = 16,
 };
 
-// A value as it was read; borrows the bytes.
+// A value as it was read. Borrows: the caller of `parse` keeps the bytes of the value, unchanged and in place, for as
+// long as the view or anything in it is used.
 struct View {
   uint8_t flags = 0;
   EliasFanoView narrow;
@@ -63,7 +65,9 @@ Status decode(const View& view, Parts& out);
 Status check_index(const View& view, const Parts& parts);
 
 enum class Checksum { kVerify, kSkip };
-Result<View> parse(std::string_view value, std::string_view store_key, Checksum checksum);
+Result<View> parse(std::string_view value BLOOMRING_LIFETIMEBOUND, std::string_view store_key, Checksum checksum);
+template <OwningTemporary Bytes>
+Result<View> parse(Bytes&& value, std::string_view store_key, Checksum checksum) = delete;
 
 uint32_t checksum_of(std::string_view bytes, std::string_view store_key);
 

@@ -28,7 +28,7 @@ struct IndexShape {
   uint32_t key_bits = 0;
 };
 
-// The index inside a value; borrows the bytes.
+// The index inside a value, or a copy of it (query.cc). Borrows: who made it keeps the bytes (format.h, View).
 struct IndexView {
   IndexShape shape;
   const uint8_t* blocks = nullptr;

@@ -9,6 +9,28 @@
 
 namespace bloomring::filter {
 
+struct VerifiedValue::Parsed {
+  View view;
+};
+
+VerifiedValue::VerifiedValue(std::string bytes, std::string store_key)
+    : bytes_(std::move(bytes)), store_key_(std::move(store_key)) {}
+
+VerifiedValue::~VerifiedValue() = default;
+
+Result<std::shared_ptr<const VerifiedValue>> VerifiedValue::verify(std::string bytes, std::string store_key) {
+  static_assert(sizeof(Parsed) <= kParsedBytes);
+  // Shared by a cache and the queries that run. Made first: the view points into the bytes where they stay.
+  const std::shared_ptr<VerifiedValue> value(new VerifiedValue(std::move(bytes), std::move(store_key)));
+  BLOOMRING_TRY_ASSIGN(const View view, parse(value->bytes_, value->store_key_, Checksum::kVerify));
+  if (!view.has(kHasIndex)) {
+    Parts parts;
+    BLOOMRING_TRY(decode(view, parts));
+  }
+  value->parsed_ = std::make_unique<Parsed>(Parsed{view});
+  return std::shared_ptr<const VerifiedValue>(value);
+}
+
 namespace {
 
 // A filter with an index: its index is probed for all candidates, and what hits is looked up in its sets.
@@ -26,6 +48,7 @@ struct alignas(64) CacheLine {
 struct Query::Impl {
   explicit Impl(Simd simd) : kernels(simd == Simd::kBest ? best_kernels() : portable_kernels()), table(kernels) {}
 
+  Status add(const View& view);
   void make_room(size_t hits_max) {
     hits.resize(hits_max);
     hit_slots.resize(hits_max);
@@ -52,7 +75,8 @@ struct Query::Impl {
   const Kernels& kernels;
   UnionTable table;
   bool table_is_built = false;
-  std::vector<DenseFilter> dense_filters;
+  std::vector<DenseFilter> dense_filters;                   // Point into values that the caller or `values` keep.
+  std::vector<std::shared_ptr<const VerifiedValue>> values;
   std::vector<uint32_t> keys;  // Of the candidates.
   std::vector<uint32_t> hits;
   std::vector<uint32_t> hit_slots;
@@ -68,20 +92,29 @@ Query::~Query() = default;
 Query::Query(Query&&) noexcept = default;
 Query& Query::operator=(Query&&) noexcept = default;
 
-Status Query::add(std::string_view value, std::string_view store_key, Trust trust) {
-  if (impl_->filters == kFiltersMax) return invalid("a query reads at most 64 filters");
-  const Checksum checksum = trust == Trust::kNone ? Checksum::kVerify : Checksum::kSkip;
-  BLOOMRING_TRY_ASSIGN(const View view, parse(value, store_key, checksum));
+Status Query::Impl::add(const View& view) {
+  if (filters == kFiltersMax) return invalid("a query reads at most 64 filters");
   if (view.has(kHasIndex)) {
-    impl_->dense_filters.push_back({impl_->filters, view});
+    dense_filters.push_back({filters, view});
   } else {
-    BLOOMRING_TRY(impl_->table.add(impl_->filters, view.narrow, view.wide));
-    impl_->table_is_built = false;
+    BLOOMRING_TRY(table.add(filters, view.narrow, view.wide));
+    table_is_built = false;
   }
-  impl_->expected_error += view.expected_error();
-  impl_->saturated |= view.has(kSaturated);
-  ++impl_->filters;
+  expected_error += view.expected_error();
+  saturated |= view.has(kSaturated);
+  ++filters;
   return {};
+}
+
+Status Query::add(std::shared_ptr<const VerifiedValue> value) {
+  BLOOMRING_TRY(impl_->add(value->parsed_->view));
+  impl_->values.push_back(std::move(value));
+  return {};
+}
+
+Status Query::add(std::string_view value, std::string_view store_key) {
+  BLOOMRING_TRY_ASSIGN(const View view, parse(value, store_key, Checksum::kVerify));
+  return impl_->add(view);
 }
 
 void Query::Impl::ask_table(std::span<const ItemHash> candidates, uint64_t multiplier, std::span<uint8_t> found) {
@@ -140,6 +173,7 @@ void Query::clear() {
   impl_->table.clear();
   impl_->table_is_built = false;
   impl_->dense_filters.clear();
+  impl_->values.clear();
   impl_->filters = 0;
   impl_->expected_error = 0;
   impl_->saturated = false;

@@ -10,6 +10,7 @@ else with 1, the seed, the command that repeats the plan, and the folder with ev
 
 import argparse
 import collections
+import contextlib
 import random
 import time
 
@@ -18,14 +19,18 @@ import faults
 import world as worlds
 from world import processes
 import load as loads
+import forgetter as forgetting
 import questions as asking
+import transactions
 import watch as watching
 
 WARM_UP_BOUND_S = 60
 CALM_S = 2
+CANDIDATES_MAX = asking.plays.BATCH_ITEMS_MAX - 150  # Of a question at the end, beside the probes.
+HEAVY_FROM = 1_000
 PROBES_AT_THE_END = 150  # Of each user and replica.
 MERGED_BOUND_S = 120
-FAULTS_A_MINUTE_MIN = 3  # A run that did less has shown little. On two busy cores it does 5 to 12.
+FAULTS_A_MINUTE_MIN = 3  # A run of all kinds that did less has shown little. On two busy cores it does 5 to 12.
 END_S = 55  # What the end takes: everything merged, a lap later, and the last questions.
 
 
@@ -36,6 +41,14 @@ class Chaos:
         self.load = loads.Load(None, options.seed)
         self.watch = watching.Watch(self.world)
         self.questions = asking.Questions(self.world, self.load.oracle, self.watch, options.seed)
+        self.forgetter = forgetting.Forgetter(
+            self.world, self.load.oracle, self.watch, self.questions.replicas, options.seed
+        )
+        self.transactions = transactions.Transactions(self.world, self.load.oracle, options.seed)
+        self.one_replica = loads.OneReplica(None, self.load.oracle, options.seed)
+        self.world.burst, self.world.burst_done = self.load.burst, self.load.burst_done
+        self.world.all_seen = lambda: self.questions.fresh(self.questions.sample())
+        self.world.old_seen = self.questions.old_seen
         self.injected = collections.Counter()
         self.skipped = {}
         self.recovery_s = collections.defaultdict(list)  # Kind: of the steps that it was in.
@@ -52,21 +65,34 @@ class Chaos:
     def run(self):
         with self.world:
             self.say(f"{self.world.server.brokers} brokers and {len(worlds.STAGES)} processes are up")
-            self.load.bootstrap = self.world.server.bootstrap
-            with self.load, self.watch, self.questions:
-                self.wait_for(self.load.oracle.plays, WARM_UP_BOUND_S, "the first plays are acknowledged")
-                self.recover(WARM_UP_BOUND_S)
+            with self.asking():
+                self.warm_up()
                 end = self._began + self.options.minutes * 60 - END_S
-                for step in plan.steps(
-                    self.options.seed, self.options.brokers, self.options.only, self.options.minutes > 5
-                ):
+                long = bool(self.options.only) or self.options.minutes > 5
+                for step in plan.steps(self.options.seed, self.options.brokers, self.options.only, long):
                     if time.monotonic() > end:
                         break
                     self.step(step)
-                self.load.stop()
+                self.stop_playing()
                 self.finish()
-        if (done := sum(self.injected.values())) < FAULTS_A_MINUTE_MIN * self.options.minutes:
+        done = sum(self.injected.values())
+        if done < FAULTS_A_MINUTE_MIN * self.options.minutes and not self.options.only:
             raise processes.Failed(f"only {done} faults in {self.options.minutes:g} minutes: the machine is too slow")
+
+    @contextlib.contextmanager
+    def asking(self):
+        """Plays, questions and everybody who watches, to be left when all is said."""
+        self.load.bootstrap = self.one_replica.bootstrap = self.world.server.bootstrap
+        with self.load, self.watch, self.questions, self.forgetter, self.transactions, self.one_replica:
+            yield
+
+    def stop_playing(self):
+        for one in (self.one_replica, self.transactions, self.forgetter, self.load):
+            one.stop()
+
+    def warm_up(self):
+        self.wait_for(self.load.burst_done, WARM_UP_BOUND_S, "the plays of the heavy users are acknowledged")
+        self.recover(WARM_UP_BOUND_S)
 
     def step(self, step):
         for fault in step:
@@ -113,6 +139,7 @@ class Chaos:
             merged.update(self.watch.merged())
             return all(merged.get(p, 0) >= end for p, end in ends.items())
 
+        self.wait_for(self.nothing_unread, MERGED_BOUND_S, "no stage has a lag, whatever its log's offsets are of")
         self.wait_for(all_merged, MERGED_BOUND_S, lambda: f"everything is merged: ends {ends}, merged {merged}")
         self.say("everything is merged")
         lap_over = time.monotonic() + 1.5 * worlds.SLOTS * worlds.SLOT_SECONDS
@@ -129,33 +156,33 @@ class Chaos:
         if over:
             raise processes.Failed(f"more than {worlds.MEMORY_MAX_BYTES} bytes resident: {over}")
 
+    def nothing_unread(self):
+        lags = self.watch.lags()
+        return len(lags) >= len(worlds.STAGES) and sum(lags.values()) == 0
+
     def check_all(self, address):
         """Everything ever acknowledged, and items never played, of a replica."""
         rng = random.Random(f"end {self.options.seed}")
-        reasons, probes, positives = collections.Counter(), 0, 0
-        everything = sorted(self.load.oracle.everything().items())
-        questions = [
-            (user, sorted(items) + [f"end-{rng.getrandbits(60)}" for _ in range(PROBES_AT_THE_END)])
-            for user, items in everything
-        ]
-        for (user, items), (_, asked), answer in zip(
-            everything, questions, asking.ask(address, questions), strict=True
-        ):
+        report, asked = asking.plays.Report(), []
+        for user, items in sorted(self.load.oracle.everything().items()):
+            report.users += 1
+            played = sorted(items)
+            for at in range(0, len(played), CANDIDATES_MAX):
+                part = played[at : at + CANDIDATES_MAX]
+                # Heavy users twice: filters are read for the first question, and kept for the second.
+                for _ in range(2 if len(played) >= HEAVY_FROM else 1):
+                    probes = [f"end-{rng.getrandbits(60)}" for _ in range(PROBES_AT_THE_END)]
+                    asked.append((user, part + probes, len(part)))
+        answers = asking.ask(address, [(user, items) for user, items, _ in asked])
+        for (user, items, played), answer in zip(asked, answers, strict=True):
             if answer is None or not answer["complete"]:
-                answer = asking.ask_until_complete(address, user, asked)
-            for at, verdict in enumerate(answer["items"]):
-                if at >= len(items):
-                    probes += 1
-                    positives += verdict["seen"]
-                elif not verdict["seen"]:
-                    raise processes.Failed(f"{user} has played {verdict['item']}, and it is unseen at the end")
-                else:
-                    reasons[verdict["reason"]] += 1
-        if positives > probes * asking.FALSE_POSITIVE_RATE_MAX:
-            raise processes.Failed(f"{positives} of {probes} never played items are seen")
-        if reasons["filter"] < 0.99 * sum(reasons.values()):
-            raise processes.Failed(f"the ring has turned, and not only filters answer: {dict(reasons)}")
-        return f"{sum(reasons.values())} played items of {len(everything)} users seen by {dict(reasons)}; false positives {positives} of {probes}"
+                answer = asking.ask_until_complete(address, user, items)
+            report.judge(user, answer, played)
+        if report.wrong():
+            raise processes.Failed(f"at the end: {report.wrong()}")
+        if report.reasons["filter"] < 0.99 * report.played:
+            raise processes.Failed(f"the ring has turned, and not only filters answer: {dict(report.reasons)}")
+        return report
 
     def check_refused(self, bootstrap):
         dead = collections.Counter(record["payload"] for record in processes.kcat_consume(bootstrap, "plays-dead"))
@@ -177,11 +204,14 @@ class Chaos:
         questions, stale = self.questions, sorted(self.questions.staleness_s) or [0]
         rows += [
             f"faults survived: {sum(self.injected.values())}; partitions that changed their leader {self.world.leader_moves}, of groups' offsets {self.world.coordinator_moves}",
-            f"ended by themselves, as allowed: {len(self.world.ended_alone)}",
-            *(f"  {instance} with {code}: {last}" for instance, code, last in self.world.ended_alone),
+            f"exits that a fault excuses: {len(self.world.excused)}",
+            *(f"  {instance} with {code}, {fault}: {last}" for instance, code, fault, last in self.world.excused),
             f"records acknowledged {self.load.records}, distinct plays {self.load.oracle.plays()}, batches in doubt {self.load.batches_failed}",
             f"questions {questions.asked}: complete {questions.complete}, incomplete {questions.incomplete}, not answered {questions.unanswered}",
-            f"false positives {questions.false_positives} of {questions.probes}",
+            f"false positives {questions.false_positives} of {questions.probes}, {questions.expected:.1f} expected",
+            f"records of one replica acknowledged {self.one_replica.records}, batches in doubt {self.one_replica.in_doubt}",
+            f"transactions committed {self.transactions.committed}, aborted {self.transactions.aborted}, in doubt {self.transactions.in_doubt}",
+            f"forgets by call {self.forgetter.calls}, by event {self.forgetter.events}, in doubt {self.forgetter.failed}, played again {self.forgetter.again}; judged {questions.forgotten} times",
             f"in calm, oldest acknowledged play not seen yet: {stale[-1]:.2f} s, of {len(questions.staleness_s)} not seen yet",
             "most memory: "
             + ", ".join(f"{name} {peak >> 20} MiB" for name, peak in sorted(self.world.resident_max.items())),

@@ -59,9 +59,9 @@ DECK = (
     ("store restored", "merge"),
     ("full disk", "merge"),
     ("full disk", "window-2"),
-    ("clock ahead", "window"),
-    ("clock behind", "ingest"),
-    ("clock behind", "serve"),
+    *(("clock ahead", stage) for stage in INSTANCES),
+    *(("clock behind", stage) for stage in INSTANCES),
+    ("burst of one user", "one user"),
     ("member joins and leaves", "window-3"),
     ("member joins and leaves", "ingest-2"),
     ("second process of an instance", "window"),
@@ -69,8 +69,20 @@ DECK = (
     ("broker SIGTERM", "broker"),
     ("broker stall", "broker"),
 )
-# Dealt only in runs that last: no broker answers meanwhile.
-LONG_DECK = (*DECK, ("two brokers kill -9", "broker"))
+# Dealt only in runs that last: no broker answers meanwhile, one is away for minutes, or plays wait for a clock.
+LONG_DECK = (
+    *DECK,
+    ("two brokers kill -9", "broker"),
+    ("partition without leader", "broker"),
+    *(("clock far ahead", stage) for stage in INSTANCES),
+    *(("clock far behind", stage) for stage in INSTANCES),
+    *(("clock months ahead", stage) for stage in INSTANCES),
+)
+CLOCK_OFF_S = (2, 30, 240)
+CLOCK_FAR_OFF_S = (900, 7200)  # events.ahead_seconds is 600.
+CLOCK_NOTICED_S = (12, 18)  # For so long ingest has a clock that it does not trust: it has to hear from brokers meanwhile.
+MONTHS_S = 8 * 31 * 24 * 3600  # Beyond the retention of filters.
+
 
 
 def _target(rng, struck, brokers):
@@ -95,7 +107,12 @@ def _fault(rng, kind, struck, brokers):
     elif kind == "full disk":
         for_s = rng.uniform(5, 9)
     elif kind.startswith("clock"):
-        for_s, detail = rng.uniform(3, 6), str(rng.choice((2, 30, 240)) * (1000 if kind == "clock ahead" else -1000))
+        off_s = rng.choice(CLOCK_FAR_OFF_S if "far" in kind else CLOCK_OFF_S)
+        off_s = MONTHS_S if "months" in kind else off_s
+        off_s *= 1 if kind.endswith("ahead") else -1
+        for_s, detail = rng.uniform(*CLOCK_NOTICED_S if struck == "ingest" else (3, 6)), str(off_s * 1000)
+    elif kind == "partition without leader":
+        for_s = rng.uniform(60, 120)
     elif kind.startswith("broker") or kind.startswith("two"):
         for_s = rng.uniform(4, 9)
     return Fault(kind, target, at_s, round(for_s, 1), detail)
@@ -103,8 +120,8 @@ def _fault(rng, kind, struck, brokers):
 
 def _fits(fault, step):
     """Faults of a step strike different things; one of them at most strikes brokers. Restoring a store is a step alone:
-    only then is it known from when on answers are whole again."""
-    if step and "store restored" in (fault.kind, step[0].kind):
+    only then is it known from when on answers are whole again. So is a partition without leader: it ends others itself."""
+    if step and {"store restored", "partition without leader"} & {fault.kind, step[0].kind}:
         return False
     if len(step) >= FAULTS_PER_STEP or any(other.target == fault.target for other in step):
         return False

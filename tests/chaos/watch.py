@@ -5,7 +5,7 @@
   - between two calm moments neither the merged watermark nor a committed offset goes back, except where the filter store
     was restored.
 
-It also learns since when a play is in the log: what the plays topic held at one moment is in user-events at the moment
+It also learns since when a play is in the log: what the topics of plays held at one moment is in user-events at the moment
 when the ingest stage's committed offsets have passed it.
 """
 
@@ -81,8 +81,8 @@ class Watch:
         committed = self._highest(
             self._by_partition(metrics, "bloomring_committed_offset", stage="ingest") for metrics in found.values()
         )
-        reached = {partition: offset for (_, _, partition), offset in committed.items()}
-        if ends and all(reached.get(partition, 0) >= end for partition, end in ends.items()):
+        reached = {(topic, partition): offset for (_, topic, partition), offset in committed.items()}
+        if ends and all(reached.get(place, 0) >= end for place, end in ends.items()):
             self._in_log.append((then, time.monotonic()))
 
     def in_log_since(self, acknowledged):
@@ -91,10 +91,15 @@ class Watch:
         return self._in_log[at][1] if at < len(self._in_log) else None
 
     def _ends(self):
-        try:
-            return processes.end_offsets(self._world.server.bootstrap, "plays", worlds.PLAYS_PARTITIONS)
-        except (processes.Failed, ValueError):
-            return {}
+        """{(topic, partition): end} of all plays; nothing where some broker does not answer."""
+        found, bootstrap = {}, self._world.server.bootstrap
+        for topic in worlds.PLAYS_TOPICS:
+            try:
+                ends = processes.end_offsets(bootstrap, topic, worlds.PLAYS_PARTITIONS)
+            except (processes.Failed, ValueError):
+                return {}
+            found |= {(topic, partition): end for partition, end in ends.items()}
+        return found
 
     def _round(self):
         then, ends = time.monotonic(), self._ends()
@@ -131,6 +136,13 @@ class Watch:
             self._by_partition(metrics, "bloomring_merged_offset") for metrics in self._read().values()
         )
         return {partition: offset for (_, _, partition), offset in highest.items()}
+
+    def lags(self):
+        """{instance: how many records it has not read}, of those that answer."""
+        return {
+            instance: sum(processes.values(metrics, "bloomring_processing_lag_records"))
+            for (instance, _), metrics in self._read().items()
+        }
 
     def _run(self):
         while not self._stop.wait(ROUND_S):

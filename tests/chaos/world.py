@@ -7,6 +7,7 @@ Threading: faults, tick() and starts belong to the main thread; readers of `read
 
 import collections
 import contextlib
+import dataclasses
 import json
 import pathlib
 import re
@@ -19,6 +20,8 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "real"))
 
 import chain  # noqa: E402
+import heavy  # noqa: E402, F401  For those that have no path to it.
+import kafka_admin  # noqa: E402
 import kafka_server  # noqa: E402
 import plays  # noqa: E402
 import processes  # noqa: E402
@@ -27,6 +30,9 @@ import plan  # noqa: E402
 
 PARTITIONS = 10
 PLAYS_PARTITIONS = 6
+TRANSACTIONS = "plays-in-transactions"
+ONE_REPLICA = "plays-of-one-replica"
+PLAYS_TOPICS = ("plays", TRANSACTIONS, ONE_REPLICA)
 SLOTS = 6
 SLOT_SECONDS = 2
 RESTART_DELAY_S = 0.5
@@ -41,10 +47,35 @@ NEVER_EXCUSED = re.compile(
     r"are lost|no longer (has offset|in the log)|topic was (cut or )?made anew|another record|beyond the log's end"
 )
 
+
+@dataclasses.dataclass(frozen=True)
+class Excuse:
+    """Why a process may end by itself while a fault is under way: with this code, and with this in its last words."""
+
+    fault: str
+    message: re.Pattern
+    code: int = 1
+
+
+@dataclasses.dataclass(frozen=True)
+class ClockOfIngest:
+    not_ready: str  # Why /readyz fails, if it does.
+    offset_s: float
+    records: float
+
+
+LAST_WORDS = 4  # Lines.
+# Who starts while brokers are away waits for them, and gives up. Who runs waits for as long as it takes.
+BROKERS_AWAY = re.compile(r"no broker (has )?answered|waited \d+ s in vain")
+# Who is asked to end while brokers are away may not get its last records written in time.
+NOT_IN_TIME = re.compile(r"not ended within .* waiting for|no broker answered")
+CRASHED_CODE = 137
+
 STAGES = {instance: stage for stage, instances in plan.INSTANCES.items() for instance in instances}
 GUESTS = {"window-3": "window", "ingest-2": "ingest"}
 
 SETTINGS = {
+    "topics.plays": list(PLAYS_TOPICS),
     "topics.partitions": PARTITIONS,
     "topics.plays_partitions": PLAYS_PARTITIONS,
     "ring.slots": SLOTS,
@@ -96,7 +127,11 @@ class World:
         self.ready = {}  # Instance: its addresses, while it is up as far as we know.
         self.lives = collections.Counter()  # Instance: how often it was started.
         self.resident_max = {}  # Instance: most bytes resident, over all its lives.
-        self.ended_alone = []  # (instance, exit code, its last line), where faults allowed it.
+        self.excused = []  # (instance, exit code, fault, its last line): exits that a fault allowed.
+        self.forget_doubts = []  # [since, until], monotonic times: forgets from between are not judged.
+        self.burst = self.burst_done = None  # Of the load: see load.py.
+        self.all_seen = None  # () -> whether every replica answers completely with what was acknowledged.
+        self.old_seen = None  # () -> the same, of some plays of every user, however old; a complete answer without one fails.
         self.leader_moves = self.coordinator_moves = 0
         self._leaders = {}  # (topic, partition): broker.
         self.stalled = set()
@@ -107,7 +142,8 @@ class World:
         self._changes = {}  # Instance: settings of its next start.
         self._restart_at = {}
         self._grace_until = 0  # Who began while brokers were away may still give up until then.
-        self._may_end = collections.defaultdict(list)  # Instance or "*": of faults under way, why they let it end.
+        self._may_end = collections.defaultdict(list)  # Instance: the excuses of faults under way.
+        self._brokers_away = []  # The faults under way that keep brokers away.
         self._processes = {}
         self._stack = contextlib.ExitStack()
 
@@ -117,6 +153,9 @@ class World:
                 self.disks[name] = SmallDisk(self.folder / "disks" / name, size)
                 stack.callback(self.disks[name].close)
             stack.enter_context(self.server)
+            kafka_admin.create_topic(
+                self.server.bootstrap, ONE_REPLICA, PLAYS_PARTITIONS, replication=1, min_insync_replicas=1
+            )
             replication = {"topics.replication": min(3, self.server.brokers)}
             path = chain.write_config(self.folder, self.server.bootstrap, "topics", {**SETTINGS, **replication})
             processes.run([plays.binary(), "topics", "--config", path, "--execute"])
@@ -188,6 +227,20 @@ class World:
             return processes.http_get(self.ready[instance]["admin"], "/readyz", bound_s=2)[0] == 200
         return False
 
+    def clock_of_ingest(self, instance):
+        """What an ingest process says about its clock, and how many records of plays it has read."""
+        status, text = processes.http_get(self.ready[instance]["admin"], "/readyz")
+        found = processes.metrics(self.ready[instance]["admin"])
+        return ClockOfIngest(
+            "" if status == 200 else text,
+            next(iter(processes.values(found, "bloomring_ingest_clock_offset_seconds")), 0.0),
+            sum(processes.values(found, "bloomring_ingest_records_total")),
+        )
+
+    def store_tables(self):
+        """Names of the filter store's table files. One that goes was compacted."""
+        return {path.name for path in self._store_path().glob("*.sst")}
+
     def log_size(self, instance):
         return self._processes[instance].log_size()
 
@@ -227,16 +280,38 @@ class World:
         return self.settings(instance).get("state.path", self.folder / instance)
 
     @contextlib.contextmanager
-    def may_end(self, instance, because=""):
-        """While this holds, it is no violation that the instance ("*": any) ends by itself with exit code 1 or 137, when its
-        last line says because."""
-        self._may_end[instance].append(because)
+    def may_end(self, instance, fault, message, code=1):
+        """While this holds, it is no violation that the instance ends by itself with this code, when its last words have
+        this message, a regular expression."""
+        excuse = Excuse(fault, re.compile(message), code)
+        self._may_end[instance].append(excuse)
         try:
             yield
         finally:
-            self._may_end[instance].remove(because)
-            if instance == "*":
-                self._grace_until = time.monotonic() + START_BOUND_S
+            self._may_end[instance].remove(excuse)
+
+    @contextlib.contextmanager
+    def brokers_away_for(self, fault):
+        """While this holds, and so long as a start may take after it, who starts may give up waiting for brokers."""
+        self._brokers_away.append(fault)
+        try:
+            yield
+        finally:
+            self._brokers_away.remove(fault)
+            self._grace_until = time.monotonic() + START_BOUND_S
+
+    @contextlib.contextmanager
+    def doubt_forgets(self, before=True, margin_s=0):
+        """While this holds, and margin_s longer, what calls forget is not judged; nor is what they forgot before it."""
+        doubt = [0 if before else time.monotonic(), float("inf")]
+        self.forget_doubts.append(doubt)
+        try:
+            yield
+        finally:
+            doubt[1] = time.monotonic() + margin_s
+
+    def doubts_forget(self, begun, done):
+        return any(since <= done and begun <= until for since, until in list(self.forget_doubts))
 
     # --- supervision ---
 
@@ -265,19 +340,35 @@ class World:
         self.lives[instance] += 1
         self._processes[instance].start(self._env[instance])
 
+    def says(self, instance, message):
+        """Whether this regular expression is in its last words."""
+        return bool(re.search(message, self._processes[instance].tail(LAST_WORDS)))
+
     def brokers_away(self):
-        """Now or a moment ago: who waits for them may give up, and who ends may not get its last records written in time."""
-        return bool(self._may_end["*"]) or time.monotonic() < self._grace_until
+        """Now or a moment ago: who starts may give up waiting for them, and who ends may not be in time."""
+        return bool(self._brokers_away) or time.monotonic() < self._grace_until
+
+    def not_in_time(self, instance):
+        """Whether its last words, after SIGTERM and exit code 1, are those of somebody who waits for brokers."""
+        return self.brokers_away() and self.says(instance, NOT_IN_TIME)
+
+    def _excuses(self, instance, was_ready):
+        away = Excuse("brokers away", BROKERS_AWAY)
+        return self._may_end[instance] + ([away] if not was_ready and self.brokers_away() else [])
 
     def _note_end(self, instance):
         was_ready = self.ready.pop(instance, None)
         process = self._processes[instance]
-        code, last = process.exit_code(), process.tail(1)
-        excused = any(because in last for because in self._may_end[instance] + self._may_end["*"])
-        allowed = (excused or (not was_ready and self.brokers_away())) and not NEVER_EXCUSED.search(last)
-        if code not in (1, 137) or not allowed:
-            raise processes.Failed(process.describe(f"ended by itself with {code}"))
-        self.ended_alone.append((instance, code, last))
+        code, words = process.exit_code(), process.tail(LAST_WORDS)
+        excuses = self._excuses(instance, was_ready)
+        found = next((one for one in excuses if one.code == code and one.message.search(words)), None)
+        if found is None or NEVER_EXCUSED.search(words):
+            expected = "".join(f"\n  {one.fault} would excuse {one.code}: {one.message.pattern}" for one in excuses)
+            raise processes.Failed(process.describe(f"ended by itself with {code}") + expected)
+        self.note_excused(instance, code, found.fault)
+
+    def note_excused(self, instance, code, fault):
+        self.excused.append((instance, code, fault, self._processes[instance].tail(1)))
 
     def _note_memory(self, instance):
         with contextlib.suppress(OSError, StopIteration):

@@ -90,6 +90,30 @@ TEST_CASE("ingest: an event time that is ahead of the clock counts as now") {
   CHECK(reader.event().time_ms == kNowMs);
 }
 
+TEST_CASE("ingest: an event that is not ahead keeps its own time to the millisecond, however old it is") {
+  const int64_t age_ms =
+      GENERATE(as<int64_t>{}, 0, 1, 999, 60'000, 3'599'999, 3'600'000, 31LL * 86'400'000, 20LL * 365 * 86'400'000);
+  const std::string kind = GENERATE("play", "serve", "forget");
+  Ingest ingest(config());
+  const auto taken = ingest.take(event(kind, "u1", "v1", kNowMs - age_ms), kNowMs);
+  const std::string block = ingest.close_block(taken.partition);
+  auto reader = EventBlockReader::open(block, taken.partition, 10).value();
+  REQUIRE((reader.next_user() && reader.next_event()));
+  CHECK(reader.event().time_ms == kNowMs - age_ms);
+  CHECK(ingest.stats().ahead + ingest.stats().far_ahead == 0);
+}
+
+TEST_CASE("ingest: up to a day ahead counts as now, and beyond what is usual is counted apart; then it is refused") {
+  Ingest ingest(config());
+  const int64_t usual_ms = config().mapping.ahead_ms;
+  CHECK(ingest.take(play("u1", "v1", kNowMs + usual_ms), kNowMs).packed);
+  CHECK(ingest.take(play("u1", "v2", kNowMs + usual_ms + 1), kNowMs).packed);
+  CHECK(ingest.take(play("u1", "v3", kNowMs + 86'400'000), kNowMs).packed);
+  CHECK(ingest.take(play("u1", "v4", kNowMs + 86'400'001), kNowMs).refusal == Refusal::kTimeAhead);
+  CHECK(ingest.stats().ahead == 1);
+  CHECK(ingest.stats().far_ahead == 2);
+}
+
 TEST_CASE("ingest: forgets are packed; one that is ahead of the clock lies before plays that come with it") {
   Ingest ingest(config());
   const auto taken = ingest.take(event("forget", "u1", "v1", kNowMs + 60'000), kNowMs);

@@ -1,10 +1,13 @@
 #include "operators/merge.h"
 
 #include <catch2/catch.hpp>
+#include <random>
 
 #include "base/clock.h"
 #include "base/hash.h"
+#include "operators/user_batch_writer.h"
 #include "schemas/event.h"
+#include "schemas/store_key.h"
 #include "state/memory_filter_store.h"
 
 using namespace bloomring;
@@ -35,9 +38,11 @@ struct Rig {
     builder.add(kUser.bytes(), forgets, plays);
     return builder.finish(header(from, to));
   }
-  static std::string end(int64_t from, int64_t to, uint64_t records) {
-    return encode_slot_end({header(from, to), {{HourIndex(1), {Offset(from), Offset(to)}}}, 1, 1, records});
+  // The slot end of an hour, by default of one in 1970, which lets nothing expire.
+  static std::string end(int64_t from, int64_t to, uint64_t records, HourIndex hour = HourIndex(1)) {
+    return encode_slot_end({header(from, to), {{hour, {Offset(from), Offset(to)}}}, 1, 1, records});
   }
+  static HourIndex hour_of(int64_t time_ms) { return HourIndex(time_ms / 3'600'000); }
   Forgotten forgotten() {
     Forgotten stored;
     std::vector<StoredFilter> none;
@@ -47,6 +52,14 @@ struct Rig {
   uint64_t items(int64_t time_ms) {
     const StoredFilter filter = filters(time_ms).at(0);
     return filter::summarize(filter.value, filter.store_key)->items;
+  }
+  bool in_filter(int64_t time_ms, ItemHash item) {
+    const std::vector<StoredFilter> stored = filters(time_ms);
+    filter::Query query;
+    REQUIRE(query.add(stored.at(0).value, stored.at(0).store_key).ok());
+    uint8_t found = filter::Query::kUnseen;
+    query.run(std::span(&item, 1), kUser.bytes(), std::span(&found, 1));
+    return found != filter::Query::kUnseen;
   }
   std::vector<StoredFilter> filters(int64_t time_ms) {
     const PeriodIndex period = calendar.period_of_ms(time_ms);
@@ -80,9 +93,63 @@ TEST_CASE("merge: a play beyond retention is counted and skipped") {
   Rig rig;
   Merge merge = rig.merge();
   const int64_t old_ms = kNowMs - 400 * kDayMs;
-  REQUIRE(merge.apply(Rig::batch(0, 5, {play("a", old_ms)}), kNowMs, rig.detail).ok());
+  REQUIRE(merge.apply(Rig::end(0, 3, 0, Rig::hour_of(kNowMs)), kNowMs, rig.detail).ok());
+  REQUIRE(merge.apply(Rig::batch(3, 5, {play("a", old_ms)}), kNowMs, rig.detail).ok());
   CHECK(merge.stats().plays_expired == 1);
   CHECK(rig.filters(old_ms).empty());
+}
+
+TEST_CASE("merge: nothing is beyond retention while the store knows no merged log time") {
+  Rig rig;
+  Merge merge = rig.merge();
+  const int64_t old_ms = kNowMs - 400 * kDayMs;
+  REQUIRE(merge.apply(Rig::batch(0, 5, {play("a", old_ms)}), kNowMs, rig.detail).ok());
+  CHECK(merge.stats().plays_expired == 0);
+  CHECK(rig.filters(old_ms).size() == 1);
+  REQUIRE(merge.apply(Rig::end(0, 5, 1, Rig::hour_of(kNowMs)), kNowMs, rig.detail).ok());
+  CHECK(rig.filters(old_ms).empty());
+}
+
+TEST_CASE("merge: no play is skipped as expired by a wall clock that is months ahead of merged log time") {
+  Rig rig;
+  Merge merge = rig.merge();
+  const int64_t ahead_ms = kNowMs + 400 * kDayMs;
+  rig.clock.advance_to_ms(ahead_ms);
+  REQUIRE(merge.apply(Rig::batch(0, 5, {play("a", kNowMs)}), ahead_ms, rig.detail).ok());
+  CHECK(merge.stats().plays_expired == 0);
+  REQUIRE(merge.apply(Rig::end(0, 5, 1, Rig::hour_of(kNowMs)), ahead_ms, rig.detail).ok());
+  REQUIRE(merge.apply(Rig::batch(5, 9, {play("b", kNowMs)}), ahead_ms, rig.detail).ok());
+  CHECK(merge.stats().plays_expired == 0);
+  CHECK(rig.items(kNowMs) == 2);
+}
+
+TEST_CASE("merge: no play is skipped as expired by a log time that is months ahead of the wall clock") {
+  Rig rig;
+  Merge merge = rig.merge();
+  const HourIndex ahead = Rig::hour_of(kNowMs + 400 * kDayMs);
+  REQUIRE(merge.apply(Rig::end(0, 3, 0, ahead), kNowMs, rig.detail).ok());
+  CHECK(merge.watermark()->merged_ms == kNowMs);
+  rig.clock.advance_to_ms(kNowMs + 40 * kDayMs);
+  REQUIRE(merge.apply(Rig::batch(3, 5, {play("a", kNowMs)}), kNowMs + 40 * kDayMs, rig.detail).ok());
+  CHECK(merge.stats().plays_expired == 0);
+  CHECK(rig.filters(kNowMs).size() == 1);
+  const HourIndex beyond_all_times(INT64_MAX);
+  REQUIRE(merge.apply(Rig::end(3, 5, 1, beyond_all_times), kNowMs, rig.detail).ok());
+  CHECK(merge.watermark()->merged_ms == kNowMs);
+}
+
+TEST_CASE("merge: merged log time moves with the watermark and never goes back") {
+  Rig rig;
+  Merge merge = rig.merge();
+  const HourIndex hour = Rig::hour_of(kNowMs);
+  REQUIRE(merge.apply(Rig::end(0, 3, 0, HourIndex(hour.value - 3)), kNowMs, rig.detail).ok());
+  const int64_t first_ms = merge.watermark()->merged_ms.value();
+  CHECK(first_ms == (hour.value - 2) * 3'600'000);
+  REQUIRE(merge.apply(Rig::end(3, 5, 0, HourIndex(hour.value - 2)), first_ms - kDayMs, rig.detail).ok());  // Behind.
+  CHECK(merge.watermark()->merged_ms == first_ms);
+  REQUIRE(merge.apply(Rig::end(9, 12, 0, HourIndex(hour.value - 1)), kNowMs, rig.detail).ok());  // Beyond a gap.
+  CHECK(merge.watermark()->merged_ms == hour.value * 3'600'000);
+  CHECK((*rig.store.read_watermark(kPartition))->merged_ms == hour.value * 3'600'000);
 }
 
 TEST_CASE("merge: the watermark moves with the slot end, not before") {
@@ -208,8 +275,32 @@ TEST_CASE("merge: a forget that comes behind what was logged after it and is mer
 TEST_CASE("merge: a forget beyond retention is no news") {
   Rig rig;
   Merge merge = rig.merge();
-  REQUIRE(merge.apply(Rig::batch(0, 5, {}, {forget("a", kNowMs - 400 * kDayMs, 1)}), kNowMs, rig.detail).ok());
+  REQUIRE(merge.apply(Rig::end(0, 1, 0, Rig::hour_of(kNowMs)), kNowMs, rig.detail).ok());
+  REQUIRE(merge.apply(Rig::batch(1, 5, {}, {forget("a", kNowMs - 400 * kDayMs, 2)}), kNowMs, rig.detail).ok());
   CHECK(rig.forgotten().empty());
+}
+
+TEST_CASE("merge: a forgotten value that cannot be read does not stop merging, and stays corrupt") {
+  Rig rig;
+  Merge merge = rig.merge();
+  REQUIRE(merge.apply(Rig::batch(0, 5, {play("a", kNowMs)}, {forget("b", kNowMs, 1)}), kNowMs, rig.detail).ok());
+  rig.store.overwrite(forgotten_key(kUser.bytes()), "garbage");
+  REQUIRE(merge.apply(Rig::batch(5, 9, {play("c", kNowMs)}, {forget("d", kNowMs, 6)}), kNowMs, rig.detail).ok());
+  REQUIRE(merge.apply(Rig::end(5, 9, 1), kNowMs, rig.detail).ok());
+  CHECK(merge.stats().forgotten_damaged == 1);
+
+  const std::string again = Rig::batch(9, 12, {play("d", kNowMs - kDayMs), play("d", kNowMs + 1)});
+  REQUIRE(merge.apply(again, kNowMs, rig.detail).ok());
+  CHECK(merge.stats().plays_forgotten == 1);
+  CHECK(merge.stats().forgotten_damaged == 2);
+  std::vector<StoredFilter> none;
+  Forgotten unread;
+  const Status status = rig.store.read(kUser.bytes(), {}, none, unread);
+  CHECK(status.code() == Code::kCorrupt);
+  CHECK_THAT(status.message(), Catch::Contains("bytes are missing") && Catch::Contains("the rest is kept") &&
+                                   Catch::Contains("restore a backup"));
+  rig.store.overwrite(forgotten_key(kUser.bytes()), encode_forgotten({}, forgotten_key(kUser.bytes())));  // Repaired.
+  CHECK(rig.items(kNowMs) == 3);
 }
 
 TEST_CASE("merge: batches cut by failures of the store and taken again end as if nothing had happened") {
@@ -251,4 +342,68 @@ TEST_CASE("merge: a store that refuses leaves the record to be applied again") {
   CHECK(merge.apply(Rig::batch(0, 5, {play("a", kNowMs)}), kNowMs, rig.detail).code() == Code::kRetry);
   CHECK(merge.apply(Rig::batch(0, 5, {play("a", kNowMs)}), kNowMs, rig.detail).ok());
   CHECK(rig.filters(kNowMs).size() == 1);
+}
+
+TEST_CASE("merge: the records of a heavy user give the same filters and forgets in whatever order they come") {
+  constexpr int kItems = 4'000;
+  std::vector<DrainedPlay> plays;
+  std::vector<DrainedForget> forgets;
+  for (int n = 0; n < kItems; ++n) {
+    const std::string item = "item" + std::to_string(n);
+    plays.push_back(play(item, kNowMs - 40 * kDayMs));
+    if (n % 3 == 0) forgets.push_back(forget(item, kNowMs - 5 * kDayMs + n, 10));
+    if (n % 2 == 0) plays.push_back(play(item, kNowMs - kDayMs));  // Again after it was forgotten.
+  }
+  forgets.push_back({true, false, ItemHash(0), kNowMs - 60 * kDayMs, Offset(11)});
+  std::ranges::sort(plays);
+  std::ranges::sort(forgets);
+  UserBatchWriter writer(Rig::header(0, 20), 4 << 10);
+  std::vector<std::string> records;
+  writer.add(kUser.bytes(), forgets, plays, records);
+  writer.close(records);
+  REQUIRE(records.size() > 10);
+  std::shuffle(records.begin(), records.end(), std::mt19937_64(GENERATE(1, 2, 3)));
+
+  Rig whole, parts;
+  Merge merge = parts.merge();
+  for (const std::string& record : records) REQUIRE(merge.apply(record, kNowMs, parts.detail).ok());
+  REQUIRE(merge.apply(Rig::end(0, 20, records.size()), kNowMs, parts.detail).ok());
+  CHECK(merge.watermark()->offset == Offset(20));
+  REQUIRE(whole.merge().apply(Rig::batch(0, 20, plays, forgets), kNowMs, whole.detail).ok());
+  CHECK(parts.forgotten() == whole.forgotten());
+  const auto in_filter = [&](Rig& rig, int64_t time_ms, int n) {
+    return rig.in_filter(time_ms, item_hash("item" + std::to_string(n)));
+  };
+  int wrongly_in = 0;
+  for (int n = 0; n < kItems; ++n) {
+    if (n % 2 == 0) REQUIRE(in_filter(parts, kNowMs - kDayMs, n));
+    if (n % 3 != 0) REQUIRE(in_filter(parts, kNowMs - 40 * kDayMs, n));
+    if (n % 3 == 0) wrongly_in += in_filter(parts, kNowMs - 40 * kDayMs, n);
+  }
+  CHECK(wrongly_in < 20);
+}
+
+TEST_CASE("merge: two million plays of one user in one drain are merged record by record") {
+  constexpr size_t kPlays = 2'000'000;
+  std::vector<DrainedPlay> plays;
+  plays.reserve(kPlays);
+  std::mt19937_64 random(7);
+  for (size_t n = 0; n < kPlays; ++n) {
+    plays.push_back(DrainedPlay::at(kNowMs - static_cast<int64_t>(n % 1'000) * kQuarterMs / 2, ItemHash(random())));
+  }
+  const DrainedPlay some = plays[kPlays / 2];
+  std::ranges::sort(plays);
+  UserBatchWriter writer(Rig::header(0, 20), 256 << 10);
+  std::vector<std::string> records;
+  writer.add(kUser.bytes(), {}, plays, records);
+  writer.close(records);
+  Rig rig;
+  Merge merge = rig.merge();
+  for (const std::string& record : records) REQUIRE(merge.apply(record, kNowMs, rig.detail).ok());
+  REQUIRE(merge.apply(Rig::end(0, 20, records.size()), kNowMs, rig.detail).ok());
+  CHECK(merge.watermark()->offset == Offset(20));
+  CHECK(merge.stats().plays == kPlays);
+  const StoredFilter filter = rig.filters(some.time_ms()).at(0);
+  CHECK(filter.value.size() < 8 << 20);
+  CHECK(rig.in_filter(some.time_ms(), some.item));
 }

@@ -22,13 +22,19 @@ const std::string kU1(UserKey("", "u1").bytes());
 using Plays = std::map<std::string, std::set<DrainedPlay>>;
 using Forgets = std::map<std::string, std::vector<DrainedForget>>;
 
+// How many forgets there are of each item; of everything: of item 0.
+std::map<ItemHash, int> by_item(const std::vector<DrainedForget>& forgets) {
+  std::map<ItemHash, int> counts;
+  for (const DrainedForget& forget : forgets) ++counts[forget.item];
+  return counts;
+}
+
 // Of an item in a quarter the latest play stays.
 void insert(std::set<DrainedPlay>& plays, const DrainedPlay& play) {
-  const auto same = std::find_if(plays.begin(), plays.end(), [&](const DrainedPlay& other) {
-    return other.quarter == play.quarter && other.item == play.item;
-  });
-  if (same != plays.end() && same->ms >= play.ms) return;
-  if (same != plays.end()) plays.erase(same);
+  const auto same = plays.lower_bound({play.quarter, 0, play.item});
+  const bool repeat = same != plays.end() && same->quarter == play.quarter && same->item == play.item;
+  if (repeat && same->ms >= play.ms) return;
+  if (repeat) plays.erase(same);
   plays.insert(play);
 }
 
@@ -40,6 +46,9 @@ struct Staged {
   Forgets forgets;  // Of the last drain.
   StagedHour hour{.hour = kHour, .range = {Offset(0), Offset(0)}, .late_before_ms = kHour.value * kSlotMs};
   std::vector<StagedHour> earlier;
+  // Of the one user that forgets, when the test says which: they must go with the plays of their items.
+  bool with_their_plays = false;
+  std::vector<DrainedForget> all_forgets;
 
   void block(const std::vector<std::tuple<std::string, std::string, int64_t>>& events) {
     EventBlockBuilder builder;
@@ -73,23 +82,37 @@ struct Staged {
     if (passes != nullptr) *passes = drain.passes();
     std::vector<std::string> records;
     while (!drain.done()) REQUIRE(drain.next_pass(store, records).ok());
+    CHECK(drain.events_held_max() <= config.pass_bytes_max / SlotDrain::kPassBytesPerEvent * 5 / 4);
     Plays drained;
+    auto expected = by_item(all_forgets);
     uint64_t users = 0;
     for (const std::string& record : records) {
+      CHECK(record.size() <= std::max<size_t>(2 * config.record_bytes, 1 << 10));
       auto reader = UserBatchReader::open(record, PartitionId(0), kPartitions);
       REQUIRE(reader.ok());
       CHECK(reader->header().range == hour.range);
+      std::set<std::string> in_record;
       std::vector<ItemHash> items;
       std::vector<int64_t> times_ms;
       while (reader->next_user()) {
         ++users;
-        if (!reader->forgets().empty()) forgets[std::string(reader->user_key())] = reader->forgets();
+        const std::string user(reader->user_key());
+        CHECK(in_record.insert(user).second);
+        forgets[user].insert(forgets[user].end(), reader->forgets().begin(), reader->forgets().end());
+        auto here = by_item(reader->forgets());
         for (QuarterIndex quarter; reader->next_quarter(quarter, items, times_ms);) {
           for (size_t i = 0; i < items.size(); ++i) {
-            CHECK(drained[std::string(reader->user_key())].insert(DrainedPlay::at(times_ms[i], items[i])).second);
+            if (!drained[user].insert(DrainedPlay::at(times_ms[i], items[i])).second) FAIL("a play is drained twice");
+            // Each record is merged by itself, in whatever order: what is forgotten of a play goes with it.
+            const bool all_here = !with_their_plays || (here[items[i]] == expected[items[i]] && here[ItemHash(0)] == 1);
+            if (!all_here) FAIL("a play without its forgets");
           }
         }
       }
+    }
+    for (auto& [user, all] : forgets) {  // Of a user in several records some are said again.
+      std::ranges::sort(all);
+      all.erase(std::unique(all.begin(), all.end()), all.end());
     }
     CHECK(drain.slot_end().users == users);
     CHECK(drain.slot_end().records == records.size());
@@ -112,6 +135,7 @@ TEST_CASE("slot drain: its end does not speak of an hour that was released meanw
   staged.block({{"u1", "a", kTimeMs}});
   const HourIndex later(kHour.value + 6);  // Joined the slot a lap later.
   const StagedHour joined{later, {staged.hour.range.to, Offset(staged.hour.range.to.value + 1)}};
+  staged.disk.current.blocks.clear();  // Released.
   SlotDrain drain({1, SlotIndex(5), DrainAttempt::kLap, {staged.hour, joined}}, PartitionId(0), kPartitions, {});
   drain.forget({kHour});
   std::vector<std::string> records;
@@ -179,6 +203,82 @@ TEST_CASE("slot drain: a large slot is drained in passes of bounded memory with 
   CHECK(passes >= 7);
 }
 
+TEST_CASE("slot drain: the plays of a heavy user span records of bounded size, in passes of bounded memory") {
+  Staged staged;
+  constexpr int kPlays = 150'000;
+  for (int from = 0; from < kPlays; from += 5'000) {
+    std::vector<std::tuple<std::string, std::string, int64_t>> events;
+    for (int n = from; n < from + 5'000; ++n) {
+      events.emplace_back("u1", "item" + std::to_string(n), kTimeMs - n * 31'000LL);
+      if (n % 50 == 0) events.emplace_back("u" + std::to_string(n), "item", kTimeMs);
+    }
+    staged.block(events);
+  }
+  size_t passes = 0;
+  CHECK(staged.drain({}, &passes) == staged.plays);
+  CHECK(passes > 1);
+  SlotDrainConfig config;
+  config.pass_bytes_max = 1 << 20;  // Far less than the one user takes.
+  CHECK(staged.drain(config) == staged.plays);
+}
+
+TEST_CASE("slot drain: the forgets of a heavy user span records, and go with the plays that they are about") {
+  Staged staged;
+  const int64_t start_ms = kHour.value * kSlotMs;
+  std::vector<std::tuple<std::string, std::string, int64_t>> events;
+  for (int n = 0; n < 30'000; ++n)
+    events.emplace_back("u1", "item" + std::to_string(n), kTimeMs - n % 977 * kQuarterMs);
+  staged.block(events);
+  EventBlockBuilder builder;
+  for (int n = 20'000; n < 60'000; ++n) {
+    const bool everything = n == 30'000;
+    const bool late = n % 2 == 0;
+    const Event event{everything ? EventKind::kForgetAll : EventKind::kForget,
+                      everything ? ItemHash(0) : item_hash("item" + std::to_string(n)), start_ms + (late ? -n : n)};
+    builder.add(kU1, user_hash(kU1), event);
+    staged.all_forgets.push_back({everything, late, event.item, event.time_ms, staged.hour.range.to});
+  }
+  REQUIRE(staged.store.stage(kHour, staged.hour.range.to, builder.finish(PartitionId(0), kPartitions), {}).ok());
+  staged.hour.range.to = Offset(staged.hour.range.to.value + 1);
+  staged.hour.events += 40'000;
+  staged.hour.forgets = 40'000;
+  staged.with_their_plays = true;
+  std::ranges::sort(staged.all_forgets);
+  SlotDrainConfig config;
+  config.pass_bytes_max = GENERATE(64 << 20, 1 << 20);
+  CHECK(staged.drain(config) == staged.plays);
+  CHECK(staged.forgets[kU1] == staged.all_forgets);
+}
+
+TEST_CASE("slot drain: no two records are the same where the parts of a pass hold the same forgets of everything") {
+  Staged staged;
+  for (int block = 0; block < 100; ++block) {
+    std::vector<std::tuple<std::string, std::string, int64_t>> plays;
+    for (int i = 0; i < 100; ++i) plays.emplace_back("u1", "item-" + std::to_string(100 * block + i), kTimeMs + block);
+    staged.block(plays);
+  }
+  staged.event(staged.hour, EventKind::kForgetAll, "u1", "", kTimeMs - 1'000);
+  const SlotDrainConfig config{.pass_bytes_max = 100'000, .record_bytes = 1'000};
+  SlotDrain drain({1, SlotIndex(5), DrainAttempt::kFirst, {staged.hour}, {}}, PartitionId(0), kPartitions, config);
+  std::vector<std::string> records;
+  while (!drain.done()) REQUIRE(drain.next_pass(staged.store, records).ok());
+  // The merge stage knows the records of a drain by their hashes, and waits for as many as the slot end says.
+  CHECK(std::set(records.begin(), records.end()).size() == records.size());
+  CHECK(drain.slot_end().records == records.size());
+}
+
+TEST_CASE("slot drain: one item that one user plays all day is one play a quarter, within the memory of a pass") {
+  Staged staged;
+  for (int block = 0; block < 20; ++block) {
+    std::vector<std::tuple<std::string, std::string, int64_t>> events;
+    for (int n = 0; n < 10'000; ++n) events.emplace_back("u1", "a", kTimeMs - (block * 10'000 + n) * 400LL);
+    staged.block(events);
+  }
+  SlotDrainConfig config;
+  config.pass_bytes_max = 1 << 20;
+  CHECK(staged.drain(config) == staged.plays);
+}
+
 TEST_CASE("slot drain: events that are no plays leave no batch") {
   Staged staged;
   EventBlockBuilder builder;
@@ -187,4 +287,21 @@ TEST_CASE("slot drain: events that are no plays leave no batch") {
   REQUIRE(staged.store.stage(kHour, Offset(0), builder.finish(PartitionId(0), kPartitions), {}).ok());
   staged.hour = {kHour, {Offset(0), Offset(1)}, 1, 1, 0};
   CHECK(staged.drain({}).empty());
+}
+
+TEST_CASE("slot drain: staged blocks that are gone fail the drain, and no slot end speaks of them") {
+  Staged staged;
+  staged.block({{"u1", "a", kTimeMs}, {"u2", "a", kTimeMs}});
+  staged.block({{"u1", "b", kTimeMs}});
+  const StagedHour before{.hour = HourIndex(kHour.value - 1), .range = {}, .events = 1, .forgets = 1};
+  std::vector<StagedHour> earlier;
+  SECTION("of the slot") { staged.disk.current.blocks.erase({kHour.value, 1}); }
+  SECTION("of an earlier hour with forgets") { earlier = {before}; }
+  SlotDrain drain({1, SlotIndex(5), DrainAttempt::kFirst, {staged.hour}, earlier}, PartitionId(0), kPartitions, {});
+  std::vector<std::string> records;
+  const Status failed = drain.next_pass(staged.store, records);
+  CHECK(failed.code() == Code::kFatal);
+  CHECK_THAT(failed.message(), Catch::Contains("events") && Catch::Contains("staged"));
+  CHECK(records.empty());
+  CHECK_FALSE(drain.done());
 }

@@ -119,3 +119,27 @@ TEST_CASE("window start: a backup without an hour that was merged ahead of other
   CHECK_FALSE(start->resume);
   CHECK(start->read_from == Offset(99));
 }
+
+TEST_CASE("window start: another length of slots is refused, unless the watermark was given it when all was merged") {
+  WindowState state = local(100, 250);
+  MergedWatermark watermark = merged(250);
+  const auto decide = [&](int64_t slot_ms) {
+    return decide_window_start({state, watermark, Offset(0), Offset(250), false, slot_ms});
+  };
+  CHECK(decide(5'000)->resume);  // Nothing says how long the hours are.
+  state.slot_ms = 2'000;
+  CHECK(decide(2'000)->resume);
+  CHECK(decide(5'000).code() == Code::kInvalid);
+  watermark.slot_ms = 2'000;
+  CHECK(decide(2'000)->resume);
+  const Status refused = decide(5'000).status();
+  CHECK(refused.code() == Code::kInvalid);
+  CHECK_THAT(refused.message(), Catch::Contains("the merged watermark was written with 2"));
+  watermark.slot_ms = 5'000;
+  watermark.hour = HourIndex(3);
+  const auto changed = decide(5'000);
+  REQUIRE(changed.ok());
+  CHECK_FALSE(changed->resume);  // Its hours have old numbers.
+  CHECK(changed->base == Offset(250));
+  CHECK(changed->first_hour == HourIndex(4));
+}

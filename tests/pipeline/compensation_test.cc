@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/hash.h"
+#include "operators/window_start.h"
 #include "pipeline/merge_task.h"
 #include "pipeline/replica_task.h"
 #include "pipeline/window_task.h"
@@ -25,34 +26,61 @@ constexpr uint32_t kSlots = 6;
 const PartitionId kPartition(0);
 const UserKey kUser("", "u1");
 
+// What the brokers say of user-batches.
+class SimBatchesWatch final : public BatchesWatch {
+ public:
+  explicit SimBatchesWatch(SimLog& log) : log_(log) {}
+  BatchesLog of(PartitionId partition) const override {
+    const Offset committed(log_.committed("merge", "user-batches", partition));
+    const auto log_end = static_cast<int64_t>(log_.partition("user-batches", partition).size());
+    return {std::max(committed, log_start), Offset(log_end)};
+  }
+  Offset log_start{0};
+
+ private:
+  SimLog& log_;
+};
+
+enum class Watched { kNo, kYes };
+
 class Scenario {
  public:
-  Scenario() {
+  // Whether the window task hears how far the merge stage has come.
+  explicit Scenario(Watched watched = Watched::kNo) : watched_(watched) {
     log_.trouble = 0;
-    WindowTaskConfig window;
-    window.window = {kPartition, 1, ring_, {}, 0.5};
-    window_ = std::make_unique<WindowTask>(window, clock_, std::make_unique<SimWindowStore>(disk_),
-                                           Ring(ring_, Offset(0)), filters_, source("window", "user-events", Offset(0)),
-                                           std::make_unique<SimSink>(log_));
+    start_window();
     start_merge(Offset(0));
     held_ =
         std::make_shared<HeldPartition>(kPartition, RecentPlaysConfig{ring_.slot_ms, 64 << 20}, calendar_, Offset(0));
-    replica_ = std::make_unique<ReplicaTask>(ReplicaTaskConfig{1, ring_.slot_ms * kSlots}, held_, filters_,
+    replica_ = std::make_unique<ReplicaTask>(ReplicaTaskConfig{1, ring_.slot_ms * kSlots}, clock_, held_, filters_,
                                              source("serve", "user-events", Offset(0)), Offset(0), Offset(0));
   }
 
-  void play(const std::string& item) {
+  void play(const std::string& item, bool steps = true) {
     EventBlockBuilder builder;
     builder.add(kUser.bytes(), user_hash(kUser.bytes()), {EventKind::kPlay, item_hash(item), clock_.now_ms()});
     log_.append("user-events", kPartition, builder.finish(kPartition, 1));
     played_.push_back(item_hash(item));
-    step();
+    if (steps) step();
   }
 
   // Lets time pass to this many hours after the start; everything that runs steps every kStepMs.
   void advance_to(double hours) {
     const int64_t until_ms = kStartMs + static_cast<int64_t>(hours * static_cast<double>(kHourMs));
     for (; clock_.now_ms() < until_ms; clock_.advance_ms(kStepMs)) step();
+  }
+
+  // Appends a block that the broker has stamped so many hours ahead.
+  void play_stamped_ahead(const std::string& item, double hours) {
+    play(item, false);
+    log_.partition("user-events", kPartition).back().log_time_ms += static_cast<int64_t>(hours * kHourMs);
+  }
+  // The window process ends and comes back, with its disk or without it.
+  void restart_window(bool lose_disk) {
+    REQUIRE(window_->close().ok());
+    window_.reset();
+    if (lose_disk) disk_.lose();
+    start_window();
   }
 
   // The wall clock of the window process is wrong by so many hours.
@@ -64,7 +92,22 @@ class Scenario {
   // The batches that nobody has read leave their topic: merging goes on behind a gap.
   void lose_unread_batches() {
     const auto log_end = static_cast<int64_t>(log_.partition("user-batches", kPartition).size());
+    batches_.log_start = Offset(log_end);
     start_merge(Offset(log_end));
+  }
+  // Plays in user-batches.
+  size_t plays_drained() const {
+    size_t plays = 0;
+    std::vector<ItemHash> items;
+    std::vector<int64_t> times_ms;
+    for (const StoredRecord& record : log_.partition("user-batches", kPartition)) {
+      auto reader = UserBatchReader::open(record.value, kPartition, 1);
+      if (!reader.ok()) continue;  // A slot end.
+      while (reader->next_user()) {
+        for (QuarterIndex quarter; reader->next_quarter(quarter, items, times_ms);) plays += items.size();
+      }
+    }
+    return plays;
   }
   void store_away_until(double hours) {
     filters_.fail_until_ms(kStartMs + static_cast<int64_t>(hours * static_cast<double>(kHourMs)));
@@ -103,6 +146,21 @@ class Scenario {
   std::unique_ptr<Source> source(const std::string& group, const std::string& topic, Offset from) {
     return std::make_unique<SimSource>(log_, group, topic, kPartition, from);
   }
+  void start_window() {
+    WindowTaskConfig config;
+    config.window = {kPartition, 1, ring_, {}, 0.5};
+    auto store = std::make_unique<SimWindowStore>(disk_);
+    const WindowStartFacts facts{*store->load(), *filters_.read_watermark(kPartition), Offset(0), Offset(log_end())};
+    const auto start = decide_window_start(facts);
+    REQUIRE(start.ok());
+    const bool restore = start->resume && !facts.local->hours.empty();
+    if (!restore) REQUIRE(store->clear().ok());
+    Ring ring = restore ? *Ring::restore(ring_, *facts.local) : Ring(ring_, start->base, start->first_hour);
+    window_ = std::make_unique<WindowTask>(config, clock_, std::move(store), std::move(ring), filters_,
+                                           source("window", "user-events", start->read_from),
+                                           std::make_unique<SimSink>(log_),
+                                           watched_ == Watched::kYes ? &batches_ : nullptr);
+  }
   void start_merge(Offset from) {
     MergeTaskConfig config;
     config.merge = {kPartition, 1};
@@ -135,6 +193,8 @@ class Scenario {
   Calendar calendar_ = *Calendar::create({});
   MemoryFilterStore filters_{filter::Policy{}, calendar_, clock_, 1};
   SimDisk disk_;
+  const Watched watched_;
+  SimBatchesWatch batches_{log_};
   std::unique_ptr<WindowTask> window_;
   std::unique_ptr<MergeTask> merge_;
   std::shared_ptr<HeldPartition> held_;
@@ -261,6 +321,68 @@ TEST_CASE("compensation: hours follow the log whatever the window process's own 
   run.advance_to(4.2);
   run.play("afterwards");
   run.advance_to(6.9);
+  CHECK(run.merged_offset() == run.log_end());
+  run.expect_all_in_filter();
+}
+
+TEST_CASE("compensation: merging goes on within a slot after a log time far ahead and a restart, and nothing is lost") {
+  const double ahead = GENERATE(3.0, 24.0, 24.0 * 365);
+  const bool lose_disk = GENERATE(false, true);
+  Scenario run;
+  run.play("before");
+  run.advance_to(0.5);
+  run.play_stamped_ahead("stamped", ahead);
+  run.advance_to(0.6);
+  // The hour that was opened is merged, or fills.
+  for (const double restart_at : {GENERATE(0.7, 4.7), 5.1, 5.2, 5.3}) {
+    run.advance_to(restart_at);
+    run.restart_window(lose_disk);
+  }
+  for (int hour = 6; hour < 12; ++hour) {
+    run.advance_to(hour + 0.3);
+    run.play("in hour " + std::to_string(hour));
+    CAPTURE(ahead, lose_disk, hour);
+    CHECK(run.log_end() - run.merged_offset() <= 3);  // Of this hour, the one before, and the one that is drained.
+  }
+  run.advance_to(14);
+  run.expect_all_seen();
+  CHECK(run.merged_offset() == run.log_end());
+  run.expect_all_in_filter();
+}
+
+TEST_CASE("compensation: while merging is down for days each play is drained once, and once more for each restart") {
+  const int restarts = GENERATE(0, 2);
+  Scenario run(Watched::kYes);
+  run.pause_merging();
+  constexpr int kHours = 96;
+  for (int hour = 0; hour < kHours; ++hour) {
+    run.advance_to(hour + 0.2);
+    for (int i = 0; i < 5; ++i) run.play("in hour " + std::to_string(hour) + " " + std::to_string(i));
+    if (restarts > 0 && (hour == 40 || hour == 70)) run.restart_window(/*lose_disk=*/hour == 70);
+  }
+  run.advance_to(kHours + 1);
+  CHECK(run.plays_drained() <= (restarts == 0 ? 1 : 2) * static_cast<size_t>(5 * kHours));
+  run.resume_merging();
+  run.advance_to(kHours + 1.5);
+  CHECK(run.merged_offset() >= run.log_end() - 5);
+  run.advance_to(kHours + 8);
+  CHECK(run.merged_offset() == run.log_end());
+  run.expect_all_in_filter();
+}
+
+TEST_CASE("compensation: what was lost unread from user-batches is drained again, and only that") {
+  Scenario run(Watched::kYes);
+  run.pause_merging();
+  for (int hour = 0; hour < 2 * static_cast<int>(kSlots); ++hour) {
+    run.advance_to(hour + 0.2);
+    run.play("in hour " + std::to_string(hour));
+  }
+  run.advance_to(2 * kSlots + 0.9);
+  CHECK(run.plays_drained() <= 2 * kSlots);
+  run.lose_unread_batches();
+  run.resume_merging();
+  run.advance_to(4 * kSlots);
+  CHECK(run.plays_drained() <= 4 * kSlots);
   CHECK(run.merged_offset() == run.log_end());
   run.expect_all_in_filter();
 }

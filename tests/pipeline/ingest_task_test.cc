@@ -1,10 +1,11 @@
-// What an ingest task does with what it has read when its partitions are taken away. (What it does otherwise is tested
-// by the simulation.)
+// What an ingest task commits, what it does with what it has read when its partitions are taken away, and by whose
+// clock it judges. (What it does otherwise is tested by the simulation.)
 #include "pipeline/ingest_task.h"
 
 #include <catch2/catch.hpp>
 
 #include "schemas/event_block.h"
+#include "tests/pipeline/gap_log.h"
 
 using namespace bloomring;
 
@@ -13,36 +14,12 @@ namespace {
 constexpr int64_t kNowMs = 1'795'000'000'000;
 const PartitionId kPlays(0);
 
-// One partition of plays, as the group gives it out: at most once at any time.
-struct Log {
-  std::vector<std::string> records;
-  int64_t committed = 0;
-};
-
-class LogSource final : public Source {
- public:
-  explicit LogSource(Log& log) : log_(log), next_(log.committed) {}
-  Result<std::optional<LogRecord>> poll() override {
-    if (at_end()) return std::optional<LogRecord>();
-    const std::string& value = log_.records[static_cast<size_t>(next_)];
-    return std::optional(LogRecord{Offset(next_++), kNowMs, {}, value});
-  }
-  bool at_end() const override { return next_ == static_cast<int64_t>(log_.records.size()); }
-  bool lost_position() const override { return false; }
-  Offset log_start() const override { return Offset(0); }
-  Offset log_end() const override { return Offset(static_cast<int64_t>(log_.records.size())); }
-  void commit(Offset next) override { log_.committed = next.value; }
-
- private:
-  Log& log_;
-  int64_t next_;
-};
-
 // Takes what it has room for, and acknowledges when the test says so.
 struct Wire {
   size_t room = 100;
   std::vector<OutRecord> sent;
   std::vector<uint64_t> unacknowledged, acknowledged;
+  const Clock* brokers = nullptr;  // By which they stamp what they acknowledge; null: the sink does not tell.
   void acknowledge_all() { acknowledged = std::exchange(unacknowledged, {}); }
 };
 
@@ -57,18 +34,31 @@ class WireSink final : public Sink {
   }
   Status poll_acks(std::vector<uint64_t>& tickets) override {
     tickets = std::exchange(wire_.acknowledged, {});
+    stamp_ms_ = tickets.empty() || wire_.brokers == nullptr ? 0 : wire_.brokers->now_ms();
     return {};
+  }
+  std::optional<int64_t> broker_time_ms() const override {
+    return wire_.brokers == nullptr ? std::nullopt : std::optional(stamp_ms_);
   }
 
  private:
   Wire& wire_;
+  int64_t stamp_ms_ = 0;
 };
 
 struct Rig {
-  Log log;
+  // `stamped`: the brokers tell their time with what they acknowledge.
+  explicit Rig(bool stamped = false) { wire.brokers = stamped ? &clock : nullptr; }
+
+  testing::GapLog log{.committed = 0};
   Wire wire;
-  int64_t now_ms = kNowMs;
-  IngestTask task{config(), std::make_unique<WireSink>(wire)};
+  ManualClock clock{kNowMs};  // What time it is; the brokers' is right.
+  int64_t off_ms = 0;         // The machine's wall clock is so far ahead.
+  std::unique_ptr<IngestTask> made;
+  IngestTask& task() {
+    if (!made) made = std::make_unique<IngestTask>(config(), clock, std::make_unique<WireSink>(wire));
+    return *made;
+  }
 
   static IngestTaskConfig config() {
     IngestTaskConfig config;
@@ -76,12 +66,38 @@ struct Rig {
     return config;
   }
   void play(const std::string& item) {
-    log.records.push_back(R"({"user":"u1","item":")" + item + R"(","time":)" + std::to_string(kNowMs) + "}");
+    log.add(R"({"user":"u1","item":")" + item + R"(","time":)" + std::to_string(kNowMs) + "}", kNowMs);
   }
-  void assign() { task.add_source("plays", kPlays, Offset(log.committed), std::make_unique<LogSource>(log)); }
+  void assign() {
+    const Offset start(log.committed);
+    task().add_source("plays", kPlays, start, std::make_unique<testing::GapSource>(log, start));
+  }
+  void play_at(const std::string& item, int64_t time_ms) {
+    log.add(R"({"user":"u1","item":")" + item + R"(","time":)" + std::to_string(time_ms) + "}", time_ms);
+  }
   void step() {
-    now_ms += config().commit_interval_ms;
-    REQUIRE(task.step(now_ms).ok());
+    clock.advance_ms(config().commit_interval_ms);
+    REQUIRE(task().step(clock.now_ms() + off_ms).ok());
+  }
+  void step_and_acknowledge(int times) {
+    for (int i = 0; i < times; ++i) {
+      step();
+      wire.acknowledge_all();
+    }
+  }
+  // Of the plays that were sent, in order.
+  std::vector<int64_t> times_ms() {
+    std::vector<int64_t> times;
+    for (const OutRecord& record : wire.sent) {
+      if (record.topic != "user-events") continue;
+      auto reader = EventBlockReader::open(record.value, PartitionId(0), 1).value();
+      while (reader.next_user()) {
+        while (reader.next_event()) {
+          if (reader.event().kind == EventKind::kPlay) times.push_back(reader.event().time_ms);
+        }
+      }
+    }
+    return times;
   }
   uint64_t events(size_t block) {
     return EventBlockReader::open(wire.sent.at(block).value, PartitionId(0), 1)->events();
@@ -98,7 +114,7 @@ TEST_CASE("ingest task: what was on its way when its partitions were taken away 
   rig.assign();
   rig.step();
   REQUIRE(rig.wire.sent.size() == 1);
-  rig.task.drop_sources(lost);
+  rig.task().drop_sources(lost);
   CHECK(rig.log.committed == 0);
   rig.assign();
   rig.step();
@@ -117,7 +133,7 @@ TEST_CASE("ingest task: what the sink had not taken when the partitions were los
   rig.play("a");
   rig.assign();
   rig.step();
-  rig.task.drop_sources(/*lost=*/true);
+  rig.task().drop_sources(/*lost=*/true);
   rig.wire.room = 100;
   rig.step();
   CHECK(rig.wire.sent.empty());
@@ -132,17 +148,120 @@ TEST_CASE("ingest task: partitions that are given back in order leave the memory
   rig.play("a");
   rig.assign();
   rig.step();
-  rig.task.begin_release();
-  CHECK_FALSE(rig.task.released());
+  rig.task().begin_release();
+  CHECK_FALSE(rig.task().released());
   rig.wire.acknowledge_all();
   rig.step();
-  CHECK(rig.task.released());
-  rig.task.drop_sources(/*lost=*/false);
+  CHECK(rig.task().released());
+  rig.task().drop_sources(/*lost=*/false);
   CHECK(rig.log.committed == 1);
   rig.play("a");
   rig.assign();
   rig.step();
   rig.step();
   CHECK(rig.wire.sent.size() == 1);
+  CHECK(rig.log.committed == 2);
+}
+
+TEST_CASE("ingest task: nothing is committed before what was made of it is acknowledged, blocks and dead letters") {
+  Rig rig;
+  rig.play("a");
+  rig.log.add("no play", kNowMs);
+  rig.assign();
+  rig.step();
+  rig.step();
+  REQUIRE(rig.wire.sent.size() == 2);
+  CHECK(rig.log.committed == 0);
+  const std::vector<uint64_t> tickets = std::exchange(rig.wire.unacknowledged, {});
+  const size_t first = GENERATE(0, 1);
+  const bool letter_first = rig.wire.sent[first].topic == "plays-dead";
+  rig.wire.acknowledged = {tickets[first]};
+  rig.step();
+  CHECK(rig.log.committed == (letter_first ? 0 : 1));
+  rig.wire.acknowledged = {tickets[1 - first]};
+  rig.step();
+  CHECK(rig.log.committed == 2);
+}
+
+TEST_CASE("ingest task: with a clock that is behind, by minutes or months, no play is refused, changed or passed") {
+  Rig rig(/*stamped=*/true);
+  const int64_t off_ms = GENERATE(as<int64_t>{}, -61'000, -601'000, -8LL * 30 * 86'400'000);
+  rig.off_ms = off_ms;
+  IngestTask& task = rig.task();
+  rig.play_at("a", kNowMs);
+  rig.play_at("b", kNowMs + 1);
+  rig.assign();
+  rig.step_and_acknowledge(20);
+  CHECK(task.clock().state() == IngestClock::State::kOff);
+  CHECK(rig.times_ms().empty());
+  CHECK(rig.log.committed <= 0);
+  CHECK(task.dead_letters() == 0);
+  rig.off_ms = 0;  // Somebody sets it right.
+  rig.step_and_acknowledge(20);
+  CHECK(task.clock().state() == IngestClock::State::kGood);
+  CHECK(rig.times_ms() == std::vector<int64_t>{kNowMs, kNowMs + 1});
+  CHECK(rig.log.committed == 2);
+}
+
+TEST_CASE("ingest task: with a clock that is ahead no play is packed with a time that is ahead of the brokers") {
+  Rig rig(/*stamped=*/true);
+  rig.off_ms = GENERATE(as<int64_t>{}, 59'000, 3'600'000);
+  rig.play_at("fast", kNowMs + 50'000);  // Of a client whose clock is ahead, too.
+  rig.assign();
+  rig.step_and_acknowledge(3);
+  rig.off_ms = 0;
+  rig.step_and_acknowledge(20);
+  REQUIRE(rig.times_ms().size() == 1);
+  CHECK(rig.times_ms()[0] < kNowMs + 40'000);
+  CHECK(rig.log.committed == 1);
+}
+
+TEST_CASE("ingest task: a clock that jumps while it runs changes the time of no play, and stops the reading") {
+  Rig rig(/*stamped=*/true);
+  IngestTask& task = rig.task();
+  rig.play_at("a", kNowMs);
+  rig.assign();
+  rig.step_and_acknowledge(3);
+  CHECK(task.clock().state() == IngestClock::State::kGood);
+  rig.off_ms = GENERATE(as<int64_t>{}, -3'600'000, 3'600'000, 8LL * 30 * 86'400'000);
+  const int64_t now_ms = rig.clock.now_ms();
+  rig.play_at("b", now_ms);
+  rig.step_and_acknowledge(3);
+  CHECK(rig.times_ms() == std::vector<int64_t>{kNowMs, now_ms});
+  CHECK(task.clock().state() == IngestClock::State::kOff);
+  rig.play_at("c", now_ms + 1);
+  rig.step_and_acknowledge(5);
+  CHECK(rig.times_ms().size() == 2);
+  CHECK(rig.log.committed == 2);
+  rig.off_ms = 0;
+  rig.step_and_acknowledge(20);
+  CHECK(rig.times_ms().size() == 3);
+  CHECK(rig.log.committed == 3);
+}
+
+TEST_CASE("ingest task: a play that is ahead of every clock is clamped or refused once the brokers' time is known") {
+  Rig rig(/*stamped=*/true);
+  IngestTask& task = rig.task();
+  rig.play_at("ahead", kNowMs + 3'600'000);
+  rig.play_at("far", kNowMs + 2 * 86'400'000);
+  rig.assign();
+  rig.step_and_acknowledge(6);
+  REQUIRE(rig.times_ms().size() == 1);
+  CHECK(rig.times_ms()[0] < kNowMs + 60'000);
+  CHECK(task.dead_letters() == 1);
+  rig.step_and_acknowledge(2);
+  CHECK(rig.log.committed == 2);
+}
+
+TEST_CASE("ingest task: brokers that stamp no time that an event could have are not compared with") {
+  Rig rig;
+  const ManualClock long_ago(1234);  // As the embedded broker stamps.
+  rig.wire.brokers = &long_ago;
+  rig.play_at("a", kNowMs);
+  rig.play_at("b", kNowMs + 60'000);
+  rig.assign();
+  rig.step_and_acknowledge(5);
+  CHECK(rig.task().clock().state() == IngestClock::State::kAlone);
+  CHECK(rig.times_ms().size() == 2);
   CHECK(rig.log.committed == 2);
 }

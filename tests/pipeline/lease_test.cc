@@ -29,6 +29,7 @@ struct CountingStore final : FilterStore {
   Status apply(std::span<const ForgottenUpdate>, std::span<const FilterUpdate>) override { return wrote(); }
   Status sync() override { return wrote(); }
   Status advance(PartitionId, const MergedWatermark&) override { return wrote(); }
+  std::optional<int64_t> merged_ms() const override { return std::nullopt; }
   Result<std::optional<MergedWatermark>> read_watermark(PartitionId) override {
     return std::optional(MergedWatermark{Offset(42), {}, {}});
   }

@@ -32,8 +32,9 @@ std::vector<LoadPlay> all_plays(const LoadConfig& config) {
 
 std::string json_of(const std::vector<LoadPlay>& plays) {
   std::string all, json;
+  const LoadPlayWriter writer;
   for (const LoadPlay& play : plays) {
-    write_play_json(play, 0, json);
+    writer.write(play, json);
     all += json;
   }
   return all;
@@ -105,15 +106,42 @@ TEST_CASE("load model: evenings are busier than nights, and plays come in sessio
 TEST_CASE("load model: a play is written as producers write it") {
   const LoadPlay play{.user = 17, .item = 4, .time_ms = 1'792'800'000'123};
   std::string json, id;
-  write_play_json(play, 0, json);
+  LoadPlayWriter().write(play, json);
   const auto fields = nlohmann::json::parse(json);
   CHECK(fields["user"] == "u17");
   CHECK(fields["item"] == "v4");
   CHECK(fields["time"] == 1'792'800'000'123);
   CHECK(fields["event"] == "play");
   CHECK(fields["progress_ms"] <= fields["duration_ms"]);
-  write_play_json(play, 6, json);
+  LoadPlayWriter({}, 6).write(play, json);
   CHECK(nlohmann::json::parse(json)["user"] == "u00017");
   write_user_id(play, 6, id);
   CHECK(id == "u00017");
+}
+
+TEST_CASE("load model: a play is written in the field names and the time unit of the site") {
+  const LoadPlay play{.user = 17, .item = 4, .time_ms = 1'792'800'000'123};
+  PlayMapping mapping;
+  mapping.user = "uid";
+  mapping.item = "video \"id\"";
+  mapping.time = "ts";
+  mapping.event = "kind";
+  mapping.time_unit = TimeUnit::kSeconds;
+  std::string json;
+  LoadPlayWriter(mapping).write(play, json);
+  const auto fields = nlohmann::json::parse(json);
+  CHECK(fields["uid"] == "u17");
+  CHECK(fields["video \"id\""] == "v4");
+  CHECK(fields["ts"] == 1'792'800'000);
+  CHECK(fields["kind"] == "play");
+  mapping.time_unit = TimeUnit::kMicroseconds;
+  LoadPlayWriter(mapping).write(play, json);
+  CHECK(nlohmann::json::parse(json)["ts"] == 1'792'800'000'123'000);
+  // What is written is accepted by the parser of the same mapping, as the same play.
+  PlayParser parser(mapping);
+  Play parsed;
+  CHECK(parser.parse(json, play.time_ms, parsed) == Refusal::kNone);
+  CHECK(parsed.user == "u17");
+  CHECK(parsed.item == "v4");
+  CHECK(parsed.time_ms == play.time_ms);
 }

@@ -64,6 +64,12 @@ class TemporaryFile {
   std::filesystem::path path_;
 };
 
+constexpr int64_t kNowMs = 1'795'000'000'000;
+
+Result<PlayedItems> read(const TemporaryFile& file, const std::string& scene = "", const PlayMapping& mapping = {}) {
+  return PlayedItems::from_file(file.path(), mapping, scene, kNowMs);
+}
+
 }  // namespace
 
 TEST_CASE("load questions: what is called played was played by this user, and nothing else was") {
@@ -116,10 +122,10 @@ TEST_CASE("load questions: users are asked about as often as they play") {
 }
 
 TEST_CASE("load questions: a user who has played little is asked about all of it") {
-  TemporaryFile file(
-      "{\"user\":\"a\",\"item\":\"v1\",\"time\":1}\n{\"user\":\"a\",\"item\":\"v1\",\"time\":2}\n{\"user\":\"a\","
-      "\"item\":7,\"time\":2}\n");
-  const PlayedItems items = PlayedItems::from_file(file.path()).value();
+  const std::string v1 = R"({"user":"a","item":"v1","time":1790000000000})";
+  const std::string v7 = R"({"user":"a","item":7,"time":1790000000001})";
+  TemporaryFile file(v1 + "\n" + v1 + "\n" + v7 + "\n");
+  const PlayedItems items = read(file).value();
   CHECK(items.users() == 1);
   CHECK(items.plays() == 3);
   CHECK(items.items_of(0) == 2);
@@ -132,9 +138,40 @@ TEST_CASE("load questions: a user who has played little is asked about all of it
         std::set<std::string>{"7", "v1"});
 }
 
-TEST_CASE("load questions: a file with a line that is no play is refused with its number") {
-  TemporaryFile file("{\"user\":\"a\",\"item\":\"v1\"}\n{\"user\":\"a\"}\n");
-  const auto items = PlayedItems::from_file(file.path());
-  REQUIRE(items.code() == Code::kInvalid);
-  CHECK(items.status().message() == file.path() + ": record 2 is no play with user and item: {\"user\":\"a\"}");
+TEST_CASE("load questions: a line that is no play is passed over and named") {
+  TemporaryFile file("{\"user\":\"a\",\"item\":\"v1\",\"time\":1790000000000}\n{\"user\":\"a\"}\n");
+  const auto items = read(file);
+  REQUIRE(items.status().message() == "");
+  CHECK(items->plays() == 1);
+  CHECK(items->refused() == 1);
+  CHECK_THAT(items->first_refusal(), Catch::StartsWith("record 2 would be refused as missing_field: ") &&
+                                         Catch::EndsWith(": {\"user\":\"a\"}"));
+}
+
+TEST_CASE("load questions: a site's own fields are read by its mapping, and without it the way out is named") {
+  TemporaryFile file("{\"uid\":1,\"video_id\":\"v4001\",\"ts\":1790000000}\n");
+  PlayMapping site;
+  site.user = "uid";
+  site.item = "video_id";
+  site.time = "ts";
+  site.time_unit = TimeUnit::kSeconds;
+  CHECK(read(file, "", site)->plays() == 1);
+  const auto refused = read(file);
+  REQUIRE(refused.code() == Code::kInvalid);
+  CHECK_THAT(refused.status().message(), Catch::Contains("record 1 would be refused as missing_field: ") &&
+                                             Catch::Contains("`events`") && Catch::EndsWith("with --config"));
+}
+
+TEST_CASE("load questions: plays of another scene, of nobody and what is forgotten are not asked about") {
+  const std::string play = R"({"user":"a","item":"v1","time":1790000000000,"scene":"feed"})";
+  TemporaryFile file(play + "\n" + R"({"user":"a","item":"v2","time":1790000000000,"scene":"feed"})" + "\n" +
+                     R"({"user":"a","item":"v1","time":1790000000001,"scene":"feed","event":"forget"})" + "\n" +
+                     R"({"user":"a","item":"v3","time":1790000000001,"scene":"feed","event":"serve"})" + "\n");
+  CHECK(read(file, "feed")->plays() == 1);
+  CHECK(read(file).status().message() == file.path() + ": no play is without a scene, but one is of scene feed: "
+                                                       "name it with --scene");
+  CHECK_THAT(read(file, "comics").status().message(), Catch::Contains("no play is of scene comics, but one is of "));
+  TemporaryFile cleared(play + "\n" +
+                        R"({"user":"a","time":1790000000001,"scene":"feed","event":"forget_all"})" + "\n");
+  CHECK(read(cleared, "feed").code() == Code::kInvalid);
 }

@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "pipeline/kafka/client.h"
+
 using namespace bloomring;
 
 namespace {
@@ -107,6 +109,29 @@ TEST_CASE("memory plan: more partitions need more, and a process that is planned
   CHECK(of_500 > of_50 + 450);
   settings.memory.partitions = 50;
   CHECK(least_mib(settings) == of_50);
+}
+
+TEST_CASE("memory plan: the queues of a topic of plays with more partitions than we would make fit into their part") {
+  for (const uint64_t partitions : {3, 10, 11, 50, 1'000}) {
+    const Settings settings = with(2048);
+    auto plan = plan_memory(settings, partitions);
+    INFO(partitions << " partitions: " << plan.status().message());
+    REQUIRE(plan.ok());
+    CHECK(plan->total() == 2048 * kMiB);
+    kafka::ClientSettings group;
+    group.queue_memory_bytes = plan->of(MemoryUse::kIngestQueue);
+    group.queue_overhead = 4;
+    const kafka::QueueBounds bounds = kafka::queue_bounds(group, partitions);
+    const uint64_t one = (bounds.payload_kbytes * 1024 + bounds.fetch_bytes) * group.queue_overhead;
+    CHECK(partitions * one <= plan->of(MemoryUse::kIngestQueue));
+  }
+  const Settings settings = with(1024);
+  const auto refused = plan_memory(settings, 5'000);
+  REQUIRE(refused.code() == Code::kInvalid);
+  CHECK_THAT(refused.status().message(), Catch::Contains("5000 of plays") && Catch::Contains("memory.partitions"));
+  Settings part = settings;
+  part.memory.partitions = 50;
+  CHECK(plan_memory(part, 5'000).ok());
 }
 
 TEST_CASE("memory plan: sizes are told as people say them") {

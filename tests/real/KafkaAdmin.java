@@ -4,9 +4,13 @@ import java.util.Properties;
 import java.util.HashMap;
 import java.util.Optional;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.NewPartitions;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.RecordsToDelete;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.StringSerializer;
 
 /** What tests do to topics that kcat cannot: see kafka_admin.py, which runs this file with the broker's own jars. */
 public class KafkaAdmin {
@@ -24,13 +28,28 @@ public class KafkaAdmin {
           admin.deleteRecords(below).all().get();
         }
         case "delete-topic" -> admin.deleteTopics(List.of(words[2])).all().get();
-        case "create-topic" -> {  // TOPIC PARTITIONS KEY=VALUE ...
+        case "create-topic" -> {  // TOPIC PARTITIONS KEY=VALUE ..., of which replication=N is not the topic's.
           Map<String, String> configs = new HashMap<>();
           for (int i = 4; i < words.length; ++i) {
             configs.put(words[i].split("=", 2)[0], words[i].split("=", 2)[1]);
           }
-          admin.createTopics(List.of(new NewTopic(words[2], Optional.of(Integer.parseInt(words[3])), Optional.empty())
+          Optional<Short> replication = Optional.ofNullable(configs.remove("replication")).map(Short::valueOf);
+          admin.createTopics(List.of(new NewTopic(words[2], Optional.of(Integer.parseInt(words[3])), replication)
               .configs(configs))).all().get();
+        }
+        case "add-partitions" ->  // TOPIC PARTITIONS (the new number)
+            admin.createPartitions(Map.of(words[2], NewPartitions.increaseTo(Integer.parseInt(words[3])))).all().get();
+        case "write-transaction" -> {  // TOPIC PARTITION commit|abort VALUE ...
+          properties.put("transactional.id", "test");
+          try (var producer = new KafkaProducer<>(properties, new StringSerializer(), new StringSerializer())) {
+            producer.initTransactions();
+            producer.beginTransaction();
+            for (int i = 5; i < words.length; ++i) {
+              producer.send(new ProducerRecord<>(words[2], Integer.valueOf(words[3]), null, words[i]));
+            }
+            producer.flush();
+            if (words[4].equals("commit")) producer.commitTransaction(); else producer.abortTransaction();
+          }
         }
         default -> throw new IllegalArgumentException(words[1]);
       }

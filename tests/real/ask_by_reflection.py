@@ -2,7 +2,8 @@
 
     /usr/bin/python3 tests/real/ask_by_reflection.py ADDRESS USER ITEM...
 
-Prints one line of JSON: the services, and the items that the user has seen. Debian has no package of the reflection
+Prints one line of JSON: the services that the server lists and those of them that it describes, what the health service
+says of the service, and the items that the user has seen. Debian has no package of the reflection
 service's own messages for Python, so the few fields that are needed are declared here (grpc.reflection.v1alpha).
 """
 
@@ -14,6 +15,7 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
 REFLECTION = "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo"
 SERVICE = "bloomring.v1.BloomringService"
+HEALTH = "grpc.health.v1.Health"
 STRING, BYTES, MESSAGE = 9, 12, 11
 OPTIONAL, REPEATED = 1, 3
 
@@ -48,22 +50,41 @@ def main(address, user, *items):
             "Service": [("name", 1, STRING, OPTIONAL, "")],
         }
     )
+    pool = descriptor_pool.DescriptorPool()
+    classes = message_factory.MessageFactory(pool)
     with grpc.insecure_channel(address) as channel:
-        reflect = channel.stream_stream(REFLECTION, request_class.SerializeToString, response_class.FromString)
-        requests = [request_class(list_services="*"), request_class(file_containing_symbol=SERVICE)]
-        listed, found = reflect(iter(requests), timeout=10)
-        pool = descriptor_pool.DescriptorPool()
-        for descriptor in found.files.descriptors:
-            pool.AddSerializedFile(descriptor)
-        classes = message_factory.MessageFactory(pool)
-        method = pool.FindServiceByName(SERVICE).FindMethodByName("Filter")
-        question_class, answer_class = classes.GetPrototype(method.input_type), classes.GetPrototype(method.output_type)
+
+        def reflect(**request):
+            stream = channel.stream_stream(REFLECTION, request_class.SerializeToString, response_class.FromString)
+            return next(stream(iter([request_class(**request)]), timeout=10))
+
+        def describe(service):
+            files = reflect(file_containing_symbol=service).files.descriptors
+            for descriptor in files:
+                pool.AddSerializedFile(descriptor)
+            return len(files) > 0
+
+        def call(service, name):
+            """A method as its description has it: the class of its question, and the call."""
+            method = pool.FindServiceByName(service).FindMethodByName(name)
+            question, answer = classes.GetPrototype(method.input_type), classes.GetPrototype(method.output_type)
+            return question, channel.unary_unary(
+                f"/{service}/{name}", question.SerializeToString, answer.FromString
+            )
+
+        services = [service.name for service in reflect(list_services="*").services.service]
+        described = [service for service in services if describe(service)]
+        question_class, ask = call(SERVICE, "Filter")
         question = question_class(user=user)
         question.candidates.text.extend(items)
-        ask = channel.unary_unary(f"/{SERVICE}/Filter", question_class.SerializeToString, answer_class.FromString)
         answer = ask(question, timeout=10)
+        health = None
+        if HEALTH in described:
+            health_class, check = call(HEALTH, "Check")
+            health = check(health_class(service=SERVICE), timeout=10)
+            health = health.DESCRIPTOR.fields_by_name["status"].enum_type.values_by_number[health.status].name
     seen = [item for i, item in enumerate(items) if answer.seen[i // 8] >> (i % 8) & 1]
-    print(json.dumps({"services": [service.name for service in listed.services.service], "seen": seen}))
+    print(json.dumps({"services": services, "described": described, "health": health, "seen": seen}))
 
 
 if __name__ == "__main__":

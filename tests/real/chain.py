@@ -116,8 +116,9 @@ class Chain:
         self._processes[instance].kill9()
         return before, time.monotonic()
 
-    def start(self, instance):
-        self._processes[instance].start()
+    def start(self, instance, env=None):
+        """env: more variables, for this start only."""
+        self._processes[instance].start(env)
         self._wait_ready(instance)
 
     def all_running(self):

@@ -1,4 +1,5 @@
-"""What tests do to topics that kcat cannot: cut a log at its start, remove a topic, make one. Runs KafkaAdmin.java with
+"""What tests do to topics that kcat cannot: cut a log at its start, remove a topic, make one,
+write in a transaction. Runs KafkaAdmin.java with
 the jars of a broker's version."""
 
 import pathlib
@@ -35,8 +36,18 @@ def delete_topic(bootstrap, topic):
     _run(bootstrap, "delete-topic", topic)
 
 
+def add_partitions(bootstrap, topic, partitions):
+    """partitions: how many it has then."""
+    _run(bootstrap, "add-partitions", topic, partitions)
+
+
+def write_transaction(bootstrap, topic, partition, lines, commit=True):
+    """One record a line in one transaction, then its marker, which takes an offset of its own."""
+    _run(bootstrap, "write-transaction", topic, partition, "commit" if commit else "abort", *lines)
+
+
 def create_topic(bootstrap, topic, partitions, **configs):
-    """configs by their names with _ for the dots."""
+    """configs by their names with _ for the dots, and replication, which else is what the brokers have."""
     _run(
         bootstrap,
         "create-topic",

@@ -3,6 +3,7 @@
 import collections
 import dataclasses
 import json
+import math
 import os
 import pathlib
 import random
@@ -10,7 +11,7 @@ import random
 import processes
 
 FILE = processes.ROOT / "tests" / "data" / "kuairand_plays.tsv"
-BATCH_ITEMS_MAX = 10_000  # the largest request that the service takes
+BATCH_ITEMS_MAX = 20_000  # the largest request that the service takes
 COMPLETE_BOUND_S = 60
 
 
@@ -61,10 +62,11 @@ def by_user(plays):
     return dict(seen)
 
 
-def query(address, user, items):
-    """One question through the command line, the answer as it prints it."""
+def query(address, user, items, options=()):
+    """One question through the command line, the answer as it prints it. options: more of the command's."""
     _, out, _ = processes.run(
-        [binary(), "query", "--server", address, "--user", user], stdin="".join(f"{item}\n" for item in items)
+        [binary(), "query", "--server", address, "--user", user, *options],
+        stdin="".join(f"{item}\n" for item in items),
     )
     answer = json.loads(out)
     return checked(answer, user, items)
@@ -85,14 +87,14 @@ def first_complete(ask, user):
     return last[0]
 
 
-def complete_answer(address, user, items):
-    return first_complete(lambda: query(address, user, items), user)
+def complete_answer(address, user, items, options=()):
+    return first_complete(lambda: query(address, user, items, options), user)
 
 
-def query_batch(address, questions):
+def query_batch(address, questions, options=()):
     """Many questions (user, items) over one connection; the answers in their order."""
     lines = "".join(json.dumps({"user": user, "items": items}) + "\n" for user, items in questions)
-    _, out, _ = processes.run([binary(), "query", "--server", address, "--batch"], stdin=lines, bound_s=120)
+    _, out, _ = processes.run([binary(), "query", "--server", address, "--batch", *options], stdin=lines, bound_s=120)
     return [checked(json.loads(line), *question) for line, question in zip(out.splitlines(), questions, strict=True)]
 
 
@@ -106,9 +108,30 @@ def checked(answer, user, items):
     return answer
 
 
+def false_positives_max(expected):
+    """How many there may be when so many are expected: chance alone gives more in less than one of a billion runs."""
+    if expected > 100:
+        return expected + 6 * math.sqrt(expected)
+    count, more, probability = 0, 1.0, math.exp(-expected)  # Poisson: that there are exactly, and more than, `count`.
+    while (more := more - probability) > 1e-9:
+        count += 1
+        probability *= expected / count
+    return count
+
+
+def expected_false_positives(answer, probes):
+    """By the error that the answer states for itself. It states none when no filter was read."""
+    return answer.get("expected_error", 0) * probes
+
+
+def unseen(user, answer, played):
+    """[(user, item)]: of the first `played` items of an answer, those that it calls unseen."""
+    return [(user, verdict["item"]) for verdict in answer["items"][:played] if not verdict["seen"]]
+
+
 @dataclasses.dataclass
 class Report:
-    """What check_all() found: plays that were not seen, and how often a never-played item was."""
+    """What answers said: plays that were not seen, and how often a never-played item was."""
 
     users: int = 0
     played: int = 0
@@ -116,16 +139,45 @@ class Report:
     incomplete: list = dataclasses.field(default_factory=list)  # users whose first answer was not complete
     probes: int = 0
     false_positives: int = 0
+    expected: float = 0  # False positives, by the errors that the answers state.
+    changed: int = 0  # Verdicts that were others when the same was asked twice.
     reasons: collections.Counter = dataclasses.field(default_factory=collections.Counter)  # of the played items
+    false_reasons: collections.Counter = dataclasses.field(default_factory=collections.Counter)  # of the others, in words
+    other_reasons: int = 0  # Of them, those that were not allowed.
 
-    @property
-    def false_positive_rate(self):
-        return self.false_positives / self.probes
+    def judge(self, user, answer, played):
+        """A complete answer, of which the first `played` items were played and the others never."""
+        self.played += played
+        self.unseen += unseen(user, answer, played)
+        self.reasons.update(verdict["reason"] for verdict in answer["items"][:played] if verdict["seen"])
+        probes = answer["items"][played:]
+        self.probes += len(probes)
+        self.false_positives += sum(verdict["seen"] for verdict in probes)
+        self.false_reasons.update(
+            f"{verdict['reason']} {verdict.get('period', '')}".rstrip() for verdict in probes if verdict["seen"]
+        )
+        self.expected += expected_false_positives(answer, len(probes))
+
+    def wrong(self):
+        """What breaks the law, in words; empty when nothing does."""
+        found = []
+        if self.unseen:
+            found.append(f"{len(self.unseen)} of {self.played} played items are unseen, as {self.unseen[0]}")
+        if self.false_positives > false_positives_max(self.expected):
+            found.append(
+                f"{self.false_positives} false positives of {self.probes}, {self.expected:.3f} expected; seen for "
+                f"{dict(self.false_reasons)}"
+            )
+        if self.changed:
+            found.append(f"{self.changed} verdicts changed when the same was asked again")
+        if self.other_reasons:
+            found.append(f"{self.other_reasons} played items are seen for other reasons: {dict(self.reasons)}")
+        return found
 
     def __str__(self):
         return (
             f"{self.users} users, {self.played} played items: {len(self.unseen)} unseen, reasons {dict(self.reasons)}; "
-            f"{self.probes} never-played probes: {self.false_positive_rate:.4%} false positives; "
+            f"{self.probes} never-played probes: {self.false_positives} false positives, {self.expected:.3f} expected; "
             f"{len(self.incomplete)} incomplete answers"
         )
 
@@ -145,16 +197,8 @@ def check_all(address, oracle, probes_per_user=2000, seed=1):
     answers = query_batch(address, [(user, asked) for user, _, asked in questions])
     for (user, played, _), answer in zip(questions, answers, strict=True):
         report.users += 1
-        report.played += len(played)
         if not answer["complete"]:
             report.incomplete.append(user)
             answer = complete_answer(address, user, [verdict["item"] for verdict in answer["items"]])
-        for at, verdict in enumerate(answer["items"]):
-            if at >= len(played):
-                report.probes += 1
-                report.false_positives += verdict["seen"]
-            elif verdict["seen"]:
-                report.reasons[verdict["reason"]] += 1
-            else:
-                report.unseen.append((user, verdict["item"]))
+        report.judge(user, answer, len(played))
     return report

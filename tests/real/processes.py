@@ -22,6 +22,7 @@ import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 POLL_S = 0.05
+PATIENCE = float(os.environ.get("BLOOMRING_PATIENCE") or 1)  # of every bound: sanitized processes are slow
 
 
 class Failed(AssertionError):
@@ -30,6 +31,7 @@ class Failed(AssertionError):
 
 def wait_for(condition, bound_s, what):
     """The first true value of condition(), asked every POLL_S; Failed when bound_s have passed without one."""
+    bound_s *= PATIENCE
     end = time.monotonic() + bound_s
     while True:
         value = condition()
@@ -75,6 +77,7 @@ _libc = ctypes.CDLL(None)
 
 
 def _die_with_parent():
+    """For a child before its program begins: the kernel kills it when the thread that has started it ends."""
     _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
@@ -204,7 +207,7 @@ class Process:
 
     def wait(self, bound_s=30):
         try:
-            return self._child.wait(bound_s)
+            return self._child.wait(bound_s * PATIENCE)
         except subprocess.TimeoutExpired:
             raise Failed(self.describe(f"did not end within {bound_s} s")) from None
 
@@ -217,15 +220,23 @@ class Process:
     def __enter__(self):
         return self.start()
 
-    def __exit__(self, *_):
+    def __exit__(self, failure, *_):
         self.end()
+        if failure is None and self.logged_sanitizer():
+            raise Failed(self.describe("a sanitizer has reported something"))
+
+    def logged_sanitizer(self):
+        """Whether a sanitizer of a build that has one says in the log that something is wrong."""
+        words = [b"ERROR: AddressSanitizer", b"ERROR: LeakSanitizer", b"WARNING: ThreadSanitizer", b": runtime error: "]
+        log = self.err.read_bytes() if self.err.exists() else b""
+        return any(word in log for word in words)
 
 
 def http_get(address, path, bound_s=10):
     """(status, text) of a loopback HTTP address."""
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
-        with opener.open(f"http://{address}{path}", timeout=bound_s) as answer:
+        with opener.open(f"http://{address}{path}", timeout=bound_s * PATIENCE) as answer:
             return answer.status, answer.read().decode()
     except urllib.error.HTTPError as error:
         return error.code, error.read().decode(errors="replace")
@@ -276,8 +287,17 @@ def values(found, name, **labels):
     ]
 
 
+def window_has_read(admin, events):
+    """Whether the window stage has read so many events, and all that the log holds. Ingest asks the brokers' time with
+    events of its own, so there may be more."""
+    found = metrics(admin)
+    read = sum(values(found, "bloomring_window_events_total"))
+    return read >= events and sum(values(found, "bloomring_processing_lag_records", stage="window")) == 0
+
+
 def run(command, bound_s=60, stdin=None, check=True, cwd=None):
-    """A command to its end, (exit code, stdout, stderr); with check, a failure is Failed with its last words."""
+    """A command to its end, (exit code, stdout, stderr); with check, a failure is Failed with its last words. Whatever
+    thread calls waits here, so the command dies with us, also when we are killed."""
     words = [str(part) for part in command]
     with subprocess.Popen(
         words,
@@ -288,9 +308,10 @@ def run(command, bound_s=60, stdin=None, check=True, cwd=None):
         text=True,
         errors="surrogateescape",
         start_new_session=True,
+        preexec_fn=_die_with_parent,
     ) as child:
         try:
-            out, err = child.communicate(stdin, timeout=bound_s)
+            out, err = child.communicate(stdin, timeout=bound_s * PATIENCE)
         except BaseException as failure:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(child.pid, signal.SIGKILL)  # what it has started, too

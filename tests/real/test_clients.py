@@ -1,14 +1,17 @@
-"""Clients in other hands: the installed C++ package, Python with generated stubs, and a client that has no file of ours."""
+"""Clients in other hands: the installed C++ package, Python, Go and Java with generated code, and a client that has no
+file of ours."""
 
 import contextlib
 import datetime
 import json
+import shutil
 
 import law
 import plays
 import processes
 
 PYTHON = "/usr/bin/python3"  # Debian's, which has python3-grpcio
+PATIENT_S = 60  # of a query, on a busy machine
 BUILD = plays.binary().resolve().parents[1]
 
 
@@ -42,6 +45,8 @@ class Clients(law.LawCase):
             self.address,
             "--user",
             "u1",
+            "--timeout-s",
+            str(PATIENT_S),
         ]
         _, out, _ = processes.run([*ask, "--record-served", "v1", "v2", "ä" * 64])
         answer = json.loads(out)
@@ -50,14 +55,42 @@ class Clients(law.LawCase):
         _, out, _ = processes.run([*ask, "v1", "v2", "v3"])
         self.assertEqual(json.loads(out)["seen"], ["v1", "v2"])  # v2 was served
 
+    def test_go(self):
+        """go: the example is generated and built from pinned modules, asks, and reports what was shown"""
+        root = self.folder / "examples" / "go"
+        shutil.copytree(processes.ROOT / "examples" / "go", root, ignore=shutil.ignore_patterns("v1"))
+        (self.folder / "schemas").symlink_to(processes.ROOT / "schemas")
+        processes.run([root / "generate"], bound_s=600)
+        processes.run(["go", "build", "-o", self.folder / "ask", "."], cwd=root, bound_s=600)
+        ask = [self.folder / "ask", "-server", self.address, "-user", "u1", "-timeout", f"{PATIENT_S}s"]
+        _, out, _ = processes.run([*ask, "-record-served", "v1", "v2", "ä" * 64])
+        answer = json.loads(out)
+        self.assertEqual((answer["seen"], answer["left"], answer["complete"]), (["v1"], ["v2", "ä" * 64], True))
+        self.assertGreater(answer["snapshot_bytes"], 0)
+        _, out, _ = processes.run([*ask, "v1", "v2", "v3"])
+        self.assertEqual(json.loads(out)["seen"], ["v1", "v2"])  # v2 was served
+
+    def test_java(self):
+        """java: the example is generated and compiled against pinned jars, asks, and reports what was shown"""
+        processes.run([processes.ROOT / "examples" / "java" / "generate", self.folder / "java"], bound_s=600)
+        ask = [self.folder / "java" / "ask", self.address, "u1", str(PATIENT_S * 1000)]
+        _, out, _ = processes.run([*ask, "--record-served", "v1", "v2", "v4"])
+        *answer, snapshot = out.splitlines()
+        self.assertEqual(answer, ["v1 seen", "v2 left", "v4 left", "complete", "2 recorded as served"])
+        self.assertRegex(snapshot, r"^a snapshot of [1-9]\d* bytes$")
+        _, out, _ = processes.run([*ask, "v1", "v2", "v3"])
+        self.assertEqual(out.splitlines()[:3], ["v1 seen", "v2 seen", "v3 left"])  # v2 was served
+
     def test_reflection(self):
-        """reflection: a client without any file finds the services and their messages, and asks"""
+        """reflection: a client without any file finds every service with its messages, and asks, health too"""
         _, out, _ = processes.run(
             [PYTHON, processes.ROOT / "tests" / "real" / "ask_by_reflection.py", self.address, "u1", "v1", "v2"]
         )
         found = json.loads(out)
         self.assertEqual(found["seen"], ["v1"])
         self.assertLessEqual({"bloomring.v1.BloomringService", "grpc.health.v1.Health"}, set(found["services"]))
+        self.assertEqual(found["described"], found["services"])
+        self.assertEqual(found["health"], "SERVING")
 
     def test_package(self):
         """bloomring::client: the example builds against the installed package and gets its answers"""

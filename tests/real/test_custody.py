@@ -15,9 +15,6 @@ class Custody(one_broker.OneBrokerCase):
     def install(self, name, **options):
         return installation.Installation(self.folder, self.server.bootstrap, name, **options)
 
-    def window_events(self, ready):
-        return sum(processes.values(processes.metrics(ready["admin"]), "bloomring_window_events_total"))
-
     def test_lost_while_running(self):
         """custody: records that leave the log before a running window stage reads them stop it, with their number and
         the way out; it refuses to start again until they are accepted as lost"""
@@ -30,10 +27,14 @@ class Custody(one_broker.OneBrokerCase):
             site.wait_until_ingested(ingest, ready, 60)
             read = site.ends()
             window.wait_until(
-                lambda: self.window_events(window_ready) == 60, 30, "the window stage to have read everything"
+                lambda: processes.window_has_read(window_ready["admin"], 60), 30, "the window stage to have read everything"
             )
             window.signal("SIGSTOP")
-            site.play(["c", "d"])
+            # The broker answers a fetch that was on its way with the first block that comes: that one may be read yet.
+            site.play(["c"])
+            site.wait_until_ingested(ingest, ready, 90)
+            may_be_read = site.ends()
+            site.play(["d"])
             site.wait_until_ingested(ingest, ready, 120)
             gone = site.ends()
             kafka_admin.delete_records(self.server.bootstrap, site.events, gone)
@@ -46,7 +47,9 @@ class Custody(one_broker.OneBrokerCase):
             )
             self.assertTrue(told, window.tail(50))
             partition, at, records = (int(word) for word in told.groups())
-            self.assertEqual((at, records), (read[partition], gone[partition] - read[partition]))
+            self.assertIn(at, range(read[partition], may_be_read[partition] + 1))
+            self.assertEqual(records, gone[partition] - at)
+            self.assertGreater(records, 0)
 
             self.assertEqual(window.start().wait(60), 1)
             self.assertRegex(
@@ -59,11 +62,11 @@ class Custody(one_broker.OneBrokerCase):
                 ready = accepting.ready_line(60)
                 self.assertRegex(accepting.tail(80), r"without the records up to \d+ that the log has lost")
                 site.play(["e"])
-                accepting.wait_until(lambda: self.window_events(ready) == 30, 60, "the window stage to go on")
+                accepting.wait_until(lambda: processes.window_has_read(ready["admin"], 30), 60, "the window stage to go on")
 
     def test_new_topic(self):
-        """custody: a topic that was made anew is refused while running and at start, and with `store new-log` the filters
-        stay and the new log is taken up"""
+        """custody: a topic that was made anew is refused while running and at start, a replica names the way out, and
+        with `store new-log` the filters stay and the new log is taken up"""
         site = self.install("anew")
         with site.process("ingest,window,merge") as run, site.process("serve") as serve:
             run.ready_line(60)
@@ -71,13 +74,15 @@ class Custody(one_broker.OneBrokerCase):
             site.play(["a", "b"])
             site.wait_until_answered(serve, grpc, ["a", "b"], ["filter"])
             self.make_events_topic(site)
-            for process in (run, serve):
-                self.assertEqual(process.wait(120), 1)
-                self.assertRegex(process.tail(60), r"the topic was cut or made anew|the topic was made anew or cut")
+            self.assertEqual(run.wait(120), 1)
+            self.assertRegex(run.tail(60), r"the topic was cut or made anew|the topic was made anew or cut")
+            serve.wait_until(lambda: "run `bloomring store new-log`" in serve.tail(500), 120, "the way out to be named")
 
             self.assertEqual(run.start().wait(120), 1)
             self.assertRegex(run.tail(30), r"merged below offset \d+, but the log ends at 0.*store new-log")
             site.command("store", "new-log", "--execute")
+            self.assertEqual(serve.wait(60), 1)
+            self.assertIn("the filter store went back", serve.tail(60))
             run.start().ready_line(60)
             grpc = serve.start().ready_line(60)["grpc"]
             site.play(["c"])
@@ -91,7 +96,7 @@ class Custody(one_broker.OneBrokerCase):
             ready = run.ready_line(60)
             site.play(["a", "b"])
             site.wait_until_ingested(run, ready, 60)
-            run.wait_until(lambda: self.window_events(ready) == 60, 30, "the window stage to have read everything")
+            run.wait_until(lambda: processes.window_has_read(ready["admin"], 60), 30, "the window stage to have read everything")
             self.assertEqual(run.term(), 0)
         self.make_events_topic(site)
         with site.process("ingest") as ingest:

@@ -80,7 +80,7 @@ class FaultPoints(law.LawCase):
                 self.crash_serve(run, all_plays)
                 report = plays.check_all(run.grpc, plays.by_user(all_plays), probes_per_user=200)
                 print(f"\n{len(points())} fault points; {report}", flush=True)
-                self.assertEqual(report.unseen, [])
+                self.assertEqual(report.wrong(), [])
                 self.assertGreaterEqual(report.reasons["filter"], 0.99 * report.played)
                 self.assertEqual(set(run.stop().values()), {0})
 

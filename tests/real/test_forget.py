@@ -4,6 +4,7 @@ import json
 import time
 
 import chain
+import heavy
 import kafka_server
 import law
 import plays
@@ -22,6 +23,8 @@ FORGETFUL = {
     "event-all": NONE,
     "nobody": dict.fromkeys(ITEMS, True),
 }
+# Heavy user: how many of the items are forgotten, by a call and by an event.
+HEAVY = {"heavy-20000": 100, "heavy-5000": 5_000}
 SLOT_SECONDS = 2
 FILTERS_BOUND_S = 60  # Until a lap is over and only filters answer.
 
@@ -43,19 +46,48 @@ def wait_for_seen(run, expected, instances=BOTH):
     processes.wait_for(same, replicas.FRESH_BOUND_S, lambda: f"answers {expected}, last {last}")
 
 
+def wait_for_heavy(run, again=frozenset(), instances=BOTH):
+    """Until the replicas call no item unseen that a heavy user has not forgotten, and no more of the forgotten ones seen
+    than other items of a filter explain. again: items that were played again."""
+    wrong = []
+
+    def right():
+        wrong[:] = []
+        for user, forgotten in HEAVY.items():
+            items = [heavy.item(user, n) for n in range(heavy.USERS[user])]
+            played = [item for n, item in enumerate(items) if n >= forgotten or item in again]
+            asked = played + [item for n, item in enumerate(items) if n < forgotten and item not in again]
+            for instance in instances:
+                report = plays.Report()
+                report.judge(user, plays.complete_answer(run.grpc_of(instance), user, asked), len(played))
+                wrong.extend(f"{instance}: {user}: {what}" for what in report.wrong())
+        return not wrong
+
+    def told():
+        return f"{wrong}; {run.log_end('plays-dead')} dead letters"
+
+    processes.wait_for(right, replicas.FRESH_BOUND_S, lambda: f"heavy users are answered rightly: {told()}")
+    for _ in range(2):
+        if not right():
+            raise processes.Failed(f"heavy users were answered rightly before: {told()}")
+
+
 def play(run, users, items, time_ms=None):
     run.produce([event("play", user, item, time_ms) for user in users for item in items])
 
 
 class Forget(law.LawCase):
     def test_forget(self):
-        """forget: one item or everything, at once, past every replay, until it is played again"""
+        """forget: one item or everything, at once, past every replay, until it is played again, for light users and
+        for heavy ones"""
         with processes.temp_folder("forget") as folder, kafka_server.KafkaServer("4.1.0", folder / "kafka") as server:
             settings = replicas.settings(ring__slot_seconds=SLOT_SECONDS)
             run = chain.Chain(folder, server.bootstrap, replicas.INSTANCES, settings)
             run.make_topics()
             with run:
                 played_ms = int(time.time() * 1000)
+                self.heavy_lines = [play.json() for play in heavy.heavy_plays(played_ms)]
+                run.produce(self.heavy_lines)
                 play(run, FORGETFUL, ITEMS, played_ms)
                 wait_for_seen(run, dict.fromkeys(FORGETFUL, FORGETFUL["nobody"]))
                 # What is forgotten is the first that the window stage reads when it has lost its disk.
@@ -80,8 +112,21 @@ class Forget(law.LawCase):
             {"user": "call-all", "forgotten": "everything"},
         )
         self.assertEqual(seen(run, "serve-2", "call-all"), NONE)
-        run.produce([event("forget", "event-one", "v1"), event("forget_all", "event-all")])
+        some = [heavy.item("heavy-20000", n) for n in range(HEAVY["heavy-20000"])]
+        call(run, "serve-1", "forget", "--user", "heavy-20000", *some)
+        # By an event that is logged in a later slot than it happened in, since it has a way to go.
+        forgotten_ms = int(time.time() * 1000)
+        slot_end_s = (forgotten_ms // 1000 // SLOT_SECONDS + 1) * SLOT_SECONDS
+        processes.wait_for(lambda: time.time() > slot_end_s, 2 * SLOT_SECONDS, "the next slot begins")
+        run.produce(
+            [
+                event("forget", "event-one", "v1", forgotten_ms),
+                event("forget_all", "event-all", None, forgotten_ms),
+                event("forget_all", "heavy-5000", None, forgotten_ms),
+            ]
+        )
         wait_for_seen(run, FORGETFUL)
+        wait_for_heavy(run)
 
     def read_again(self, run):
         """Nothing depends on what a process remembers: not before it is merged, nor while it is."""
@@ -94,14 +139,17 @@ class Forget(law.LawCase):
         run.wait_for_growth("user-batches", batches)
         run.crash("merge")
         wait_for_seen(run, FORGETFUL)
+        wait_for_heavy(run)
 
     def replayed(self, run, played_ms):
         """Plays of before that come again, as other events and as the same, after what is forgotten was merged."""
         run.wait_until_merged()
         for time_ms in (played_ms, played_ms - 1):
             play(run, FORGETFUL, ITEMS, time_ms)
+        run.produce(self.heavy_lines)
         run.wait_until_merged()
         wait_for_seen(run, FORGETFUL)
+        wait_for_heavy(run)
         metrics = processes.metrics(run.admin_of("merge"))
         self.assertGreater(sum(processes.values(metrics, "bloomring_forgotten_plays_total")), 0)
 
@@ -113,6 +161,7 @@ class Forget(law.LawCase):
         for instance in BOTH:
             run.crash(instance)
         wait_for_seen(run, FORGETFUL)
+        wait_for_heavy(run)
 
     def inspected(self, run):
         """A person finds what was forgotten."""
@@ -129,10 +178,14 @@ class Forget(law.LawCase):
         """It is seen again, as a recent play and by the filter; nothing else comes back."""
         again = {user: {**items, "v1": True} for user, items in FORGETFUL.items()}
         play(run, FORGETFUL, ["v1"])
+        heavy_again = {heavy.item(user, 0) for user in HEAVY}
+        run.produce([event("play", user, heavy.item(user, 0)) for user in HEAVY])
         wait_for_seen(run, again)
+        wait_for_heavy(run, heavy_again)
         run.wait_until_merged()
         for instance in BOTH:
             for user in ("call-one", "event-all"):
                 expected = {item: "filter" if is_seen else None for item, is_seen in again[user].items()}
                 wait_for_reasons(run, instance, user, expected, FILTERS_BOUND_S)
         wait_for_seen(run, again)
+        wait_for_heavy(run, heavy_again)

@@ -4,6 +4,7 @@ import json
 import time
 
 import chain
+import heavy
 import kafka_server
 import law
 import plays
@@ -64,6 +65,7 @@ class Forwarding(law.LawCase):
             kafka_server.KafkaServer("4.1.0", folder / "kafka") as server,
         ):
             make_certificates(folder)
+            self.heavy_plays = heavy.heavy_plays(int(time.time() * 1000))
             self.tls = [
                 "--tls-ca",
                 folder / "ca.pem",
@@ -88,6 +90,7 @@ class Forwarding(law.LawCase):
                     )
                 self.assertGreater(self.forwarded(run, "answered"), 0)
                 self.writes_are_forwarded(run)
+                self.heavy_users_are_forwarded(run)
                 self.strangers_are_not_answered(run)
                 self.one_is_lost(run)
 
@@ -130,6 +133,22 @@ class Forwarding(law.LawCase):
             self.call(run, "serve-0", "served", *self.tls, "--user", user, "v2")
             for instance in BOTH:
                 self.assertIn(self.reasons(run, instance, user), (["recent", "served"], ["filter", "served"]))
+
+    def heavy_users_are_forwarded(self, run):
+        """Every candidate of the largest request, by filters alone, through the holder and through the other one."""
+        run.produce([play.json() for play in self.heavy_plays])
+        run.wait_until_merged()
+
+        def recent():
+            return sum(
+                sum(processes.values(processes.metrics(run.admin_of(instance)), "bloomring_recent_entries"))
+                for instance in BOTH
+            )
+
+        processes.wait_for(lambda: recent() == 0, 60 + 2 * chain.SLOTS * chain.SLOT_SECONDS, "the lap is over")
+        for instance in BOTH:
+            report = heavy.check(run.grpc_of(instance), plays.by_user(self.heavy_plays), options=self.tls)
+            self.assertEqual(report.wrong(), [], instance)
 
     def strangers_are_not_answered(self, run):
         for tls in ([], self.tls[:2]):

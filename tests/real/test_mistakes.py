@@ -74,6 +74,22 @@ class Mistakes(law.LawCase):
                 run.wait_until(lambda: re.search(warning, run.tail(100)), 60, "the same warning")
                 self.assertEqual(run.term(), 0)
 
+    def test_no_log_append_time(self):
+        """run, check: events whose log time producers set are refused, with the command that mends it"""
+        with (
+            processes.temp_folder("mistakes") as folder,
+            kafka_server.KafkaServer(kafka_server.VERSIONS[0], folder / "kafka") as server,
+        ):
+            kafka_admin.create_topic(server.bootstrap, "user-events", chain.PARTITIONS)
+            path = self.write(folder, "site", chain.config(folder, server.bootstrap, "window"))
+            processes.run([plays.binary(), "topics", "--execute", "--config", path], check=False)
+            for command in (["check"], ["run", "--stages", "window,merge"]):
+                with self.subTest(command[0]):
+                    code, err = self.bloomring(*command, "--config", path)
+                    self.assertEqual(code, WRONG, err)
+                    for part in ("user-events", "CreateTime", "--add-config message.timestamp.type=LogAppendTime"):
+                        self.assertIn(part, err)
+
     def test_partition_counts(self):
         """run, check: topics or state of another partition count are refused, both counts named"""
         with (

@@ -63,6 +63,22 @@ class Processes(law.LawCase):
                 processes.run(["bash", "-c", f"tail -f /dev/null & echo $! >{pid}; wait"], bound_s=1)
             processes.wait_for(lambda: not alive(int(pid.read_text())), 10, "the grandchild to end")
 
+    def test_command_of_the_killed(self):
+        """command: one that a thread waits for dies with the program, also when that is killed"""
+        with processes.temp_folder("processes") as folder:
+            pid = folder / "pid"
+            command = ["bash", "-c", f"echo $$ >{pid}.part; mv {pid}.part {pid}; exec sleep 600"]
+            program = (
+                f"import sys, threading; sys.path.insert(0, {str(processes.ROOT / 'tests' / 'real')!r}); import processes; "
+                f"threading.Thread(target=processes.run, args=({command!r}, 600)).start()"
+            )
+            with python("parent", program, folder) as parent:
+                parent.wait_until(pid.exists, 20, "its command to run")
+                child = int(pid.read_text())
+                self.assertTrue(alive(child))
+                parent.kill9()
+                processes.wait_for(lambda: not alive(child), 10, "the command to end")
+
     def test_metrics(self):
         """metrics: labels, escapes and plain series of a Prometheus page are read"""
         page = (

@@ -4,6 +4,7 @@ import contextlib
 import shutil
 
 import chain
+import heavy
 import installation
 import kafka_server
 import law
@@ -12,7 +13,8 @@ import processes
 
 class Rebuild(law.LawCase):
     def test_without_disk(self):
-        """rebuild: without its disk the window stage reads again exactly what is not merged, and nothing before it"""
+        """rebuild: without its disk the window stage reads again exactly what is not merged, and nothing before it; then filters
+        answer for all of it, of light users and of heavy ones"""
         with (
             processes.temp_folder("rebuild") as folder,
             kafka_server.KafkaServer(kafka_server.VERSIONS[0], folder / "kafka") as server,
@@ -25,8 +27,11 @@ class Rebuild(law.LawCase):
             ready = ingest.ready_line(60)
             merge.ready_line(60)
             admin = window.ready_line(60)["admin"]
+            before, after = {"heavy-5000": 5_000}, {"heavy-20000": 20_000}  # The loss.
+            merged_plays, lost_plays = 300 + 5_000, 200 + 20_000
+            oracle = site.play_heavily(before)
             site.play(["a", "b", "c"], users=100)
-            site.wait_until_ingested(ingest, ready, 300)
+            site.wait_until_ingested(ingest, ready, merged_plays)
 
             def merged():
                 """{partition: merged offset}"""
@@ -44,20 +49,22 @@ class Rebuild(law.LawCase):
             drains = processes.values(processes.metrics(admin), "bloomring_drains_total", attempt="first")
             self.assertGreater(sum(drains), 0)
             self.assertEqual(merge.term(), 0)
+            oracle |= site.play_heavily(after)
             site.play(["d", "e"], users=100)
-            site.wait_until_ingested(ingest, ready, 500)
+            site.wait_until_ingested(ingest, ready, merged_plays + lost_plays)
             ends = site.ends()
 
-            def applied():
-                return sum(processes.values(processes.metrics(admin), "bloomring_window_events_total"))
-
-            window.wait_until(lambda: applied() == 500, 30, "everything to be applied")
+            window.wait_until(
+                lambda: processes.window_has_read(admin, merged_plays + lost_plays), 30, "everything to be applied"
+            )
             below = merged()
             window.kill9()
             shutil.rmtree(site.folder / "state")
 
             admin = window.start().ready_line(60)["admin"]
-            window.wait_until(lambda: applied() == 200, 60, "what is not merged to be read again")
+            window.wait_until(
+                lambda: processes.window_has_read(admin, lost_plays), 60, "what is not merged to be read again"
+            )
             blocks = sum(processes.values(processes.metrics(admin), "bloomring_window_records_total"))
             self.assertEqual(blocks, sum(end - below.get(p, 0) for p, end in ends.items()))
             self.assertEqual(window.err.read_text().count("no local state: reads from offset"), 2 * chain.PARTITIONS)
@@ -65,3 +72,9 @@ class Rebuild(law.LawCase):
             window.wait_until(everything_merged, 90, "what was read again to be merged")
             found = processes.metrics(admin)
             self.assertEqual(processes.values(found, "bloomring_rebuild_events_left", stage="window"), [0])
+
+            with site.process("serve") as serve:
+                ready = serve.ready_line(60)
+                site.wait_until_lap_over(serve, ready["admin"])
+                report = heavy.check(ready["grpc"], oracle | {"u7": {"a", "b", "c", "d", "e"}})
+                self.assertEqual(report.wrong(), [])

@@ -5,8 +5,10 @@ import re
 import time
 
 import chain
+import kafka_admin
 import kafka_server
 import law
+import plays
 import processes
 
 
@@ -23,7 +25,7 @@ def refused(now_ms):
         "empty_id": play(user=""),
         "id_too_long": play(item="v" * 129),
         "time_too_early": play(time=1),
-        "time_ahead": play(time=now_ms + 3_600_000),
+        "time_ahead": play(time=now_ms + 25 * 3_600_000),
         "unknown_event": play(event="dance"),
         "too_large": play(comment="x" * 70_000),
         "not_utf8": play(item="v?").replace("?", "\udcff"),
@@ -60,4 +62,48 @@ class Refusals(law.LawCase):
                     found[headers["reason"]] = letter["payload"]
                 self.assertEqual(found, records)
                 self.assertEqual(len(letters), len(records))
-                self.assertEqual(run.log_end("user-events"), 1)
+                found = processes.metrics(run.admin_of("ingest"))
+                self.assertEqual(processes.values(found, "bloomring_ingest_records_total", result="accepted"), [1])
+
+    def test_big_records(self):
+        """ingest: a record as large as its topic takes is refused with its length, and stops no other"""
+        with (
+            processes.temp_folder("big-records") as folder,
+            kafka_server.KafkaServer(kafka_server.VERSIONS[0], folder / "kafka") as server,
+        ):
+            kafka_admin.create_topic(server.bootstrap, "plays", chain.PARTITIONS, max_message_bytes=10_500_000)
+            run = chain.Chain(folder, server.bootstrap, {"ingest": "ingest"})
+            run.make_topics()
+            now_ms = int(time.time() * 1000)
+            with run:
+                for length, codec in ((1_000_001, "none"), (10_000_000, "none"), (3_000_000, "zstd")):
+                    limits = [f"message.max.bytes={length + 1000}", f"compression.codec={codec}"]
+                    processes.kcat_produce(server.bootstrap, "plays", ["x" * length], limits)
+                run.produce([json.dumps({"user": "u1", "item": "v1", "time": now_ms})])
+                run.wait_until_committed("ingest", "plays", 60)
+                lengths = {}
+                for letter in processes.kcat_consume(server.bootstrap, "plays-dead"):
+                    headers = dict(re.findall(r"bloomring\.error\.(\w+)=([^,]*)", letter["headers"]))
+                    self.assertEqual(headers["reason"], "too_large")
+                    self.assertEqual(set(letter["payload"]), {"x"})
+                    lengths[int(headers["value_bytes"])] = len(letter["payload"])
+                self.assertEqual(set(lengths), {1_000_001, 10_000_000, 3_000_000})
+                self.assertTrue(all(800_000 < kept <= 1_000_000 for kept in lengths.values()), lengths)
+                found = processes.metrics(run.admin_of("ingest"))
+                self.assertEqual(processes.values(found, "bloomring_ingest_records_total", result="accepted"), [1])
+
+    def test_small_topic(self):
+        """run, check: a topic of ours that takes less than its records need is refused, with what it needs"""
+        with (
+            processes.temp_folder("small-topic") as folder,
+            kafka_server.KafkaServer(kafka_server.VERSIONS[0], folder / "kafka") as server,
+        ):
+            kafka_admin.create_topic(server.bootstrap, "plays-dead", 1, max_message_bytes=500_000)
+            path = chain.write_config(folder, server.bootstrap, "ingest")
+            processes.run([plays.binary(), "topics", "--execute", "--config", path], check=False)
+            for command in (["check"], ["run", "--stages", "ingest"]):
+                with self.subTest(command[0]):
+                    code, _, err = processes.run([plays.binary(), *command, "--config", path], 60, check=False)
+                    self.assertEqual(code, 2, err)
+                    for word in ("plays-dead", "max.message.bytes", "500000", "1000000"):
+                        self.assertIn(word, err)

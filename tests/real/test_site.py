@@ -6,6 +6,7 @@ import re
 import time
 
 import chain
+import kafka_admin
 import kafka_server
 import law
 import plays
@@ -66,6 +67,26 @@ class Readme(law.LawCase):
                 self.wait_for_reason(process, grpc, "filter")
                 self.check_inspect()
                 self.assertEqual(process.term(), 0)
+
+    def test_generate(self):
+        """generate: plays in the site's field names; into a topic only where its name and --execute are typed"""
+        with (
+            processes.temp_folder("generate") as self.folder,
+            kafka_server.KafkaServer(kafka_server.VERSIONS[0], self.folder / "kafka") as server,
+        ):
+            self.env = self.environment(self.folder, server.bootstrap)
+            (self.folder / "site.yaml").write_text(site_yaml())
+            kafka_admin.create_topic(server.bootstrap, "video-plays", 1)
+            generate = "bloomring generate --config site.yaml --plays 7 --users 3"
+            fields = {"user", "video_id", "time", "event", "progress_ms", "duration_ms"}
+            lines = self.typed(generate).splitlines()
+            self.assertEqual([set(json.loads(line)) for line in lines], [fields] * 7)
+            plan = json.loads(self.typed(f"{generate} --topic video-plays"))
+            self.assertEqual((plan["executed"], plan["partitions"], set(plan["first"])), (False, 1, fields))
+            self.assertEqual(processes.end_offsets(server.bootstrap, "video-plays", 1), {0: 0})
+            written = json.loads(self.typed(f"{generate} --topic video-plays --execute"))
+            self.assertEqual(written["plays"], 7)
+            self.assertEqual(processes.end_offsets(server.bootstrap, "video-plays", 1), {0: 7})
 
     def wait_for_reason(self, process, grpc, reason):
         query = "bloomring query --server 127.0.0.1:7700 --user 17 v4711 v4712".replace(LISTENS, grpc)

@@ -92,11 +92,7 @@ class Watchdog(one_broker.OneBrokerCase):
         with self.process("durable") as run:
             ready = run.ready_line(60)
             self.play("durable", users=200)
-
-            def applied():
-                return sum(processes.values(processes.metrics(ready["admin"]), "bloomring_window_events_total")) == 4000
-
-            run.wait_until(applied, 60, "everything to be applied")
+            run.wait_until(lambda: processes.window_has_read(ready["admin"], 4000), 60, "everything to be applied")
             ends = processes.end_offsets(self.server.bootstrap, "events-durable", chain.PARTITIONS)
             self.assertEqual(run.term(25), 0)
 

@@ -15,21 +15,29 @@ int digit(char c) {
 
 }  // namespace
 
-std::string documented_block(std::string_view section, std::string_view language) {
+std::vector<DocumentedBlock> documented_blocks(std::string_view language) {
   std::ifstream file(BLOOMRING_FORMATS_DOCUMENT);
-  const std::string title = "## " + std::string(section);
-  const std::string fence = "```" + std::string(language);
-  bool in_section = false, in_block = false;
-  std::string block;
+  const std::string fence = "```";
+  std::vector<DocumentedBlock> blocks;
+  std::string title;
+  bool in_block = false, wanted = false;
   for (std::string line; std::getline(file, line);) {
-    if (in_block && line == "```") return block;
-    if (in_block) {
-      block += line + "\n";
-    } else if (line.starts_with("## ")) {
-      in_section = line == title;
-    } else {
-      in_block = in_section && line == fence;
+    if (line.starts_with(fence)) {
+      in_block = !in_block;
+      wanted = in_block && line == fence + std::string(language);
+      if (wanted) blocks.push_back({title, {}});
+    } else if (wanted) {
+      blocks.back().text += line + "\n";
+    } else if (!in_block && line.starts_with("#")) {
+      title = line.substr(line.find(' ') + 1);
     }
+  }
+  return blocks;
+}
+
+std::string documented_block(std::string_view section, std::string_view language) {
+  for (const DocumentedBlock& block : documented_blocks(language)) {
+    if (block.section == section) return block.text;
   }
   FAIL("docs/formats.md has no block of " << language << " in the section " << section);
   return {};

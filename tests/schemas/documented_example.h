@@ -1,18 +1,26 @@
 // The examples of docs/formats.md: the document is where the golden bytes lie, so it cannot tell a different story.
 //
-// In the section of a format, a block of language `hex` holds the example: on each line hexadecimal digits, then two
-// spaces and what they mean.
+// Under a heading, a block of language `hex` holds an example: on each line hexadecimal digits, then two spaces and
+// what they mean.
 #pragma once
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace bloomring {
 
-// The bytes of the `hex` block in the section with this title; fails the test when there is none.
+struct DocumentedBlock {
+  std::string section;  // The heading it stands under, of whatever level.
+  std::string text;
+};
+// All blocks of this language.
+std::vector<DocumentedBlock> documented_blocks(std::string_view language);
+
+// The bytes of the `hex` block under this heading; fails the test when there is none.
 std::string documented_example(std::string_view section);
 
-// The lines of the block of this language in the section.
+// The lines of the block of this language under the heading.
 std::string documented_block(std::string_view section, std::string_view language);
 
 // Lower case, without spaces: what a failed comparison shows.

@@ -11,6 +11,13 @@
 
 using namespace bloomring;
 
+// Bytes that would be gone at the end of the statement do not compile.
+template <typename Bytes>
+concept Readable = requires(Bytes bytes) { EventBlockReader::open(std::forward<Bytes>(bytes), PartitionId(0), 1); } &&
+                   requires(Bytes bytes) { EventBlockReader::reopen(std::forward<Bytes>(bytes)); };
+static_assert(Readable<const std::string&> && Readable<std::string_view>);
+static_assert(!Readable<std::string> && !Readable<const std::string>);
+
 namespace {
 
 constexpr uint32_t kPartitionCount = 2;
@@ -189,9 +196,10 @@ TEST_CASE("event block: a record of another kind, version, flag, partition or pa
   CHECK(opened(with_one_event({.flags = 1})) == Code::kBadRecord);
   CHECK(opened(with_one_event({.count = 4})) == Code::kBadRecord);
   CHECK(opened(with_one_event({.partition = 1})) == Code::kBadRecord);
-  CHECK(EventBlockReader::open(sample(), PartitionId(1), kPartitionCount).code() == Code::kBadRecord);
-  CHECK(EventBlockReader::open(sample(), kPartition, 4).code() == Code::kBadRecord);
-  CHECK_THAT(EventBlockReader::open(with_one_event({.version = 2}), kPartition, kPartitionCount).status().message(),
+  const std::string block = sample(), later = with_one_event({.version = 2});
+  CHECK(EventBlockReader::open(block, PartitionId(1), kPartitionCount).code() == Code::kBadRecord);
+  CHECK(EventBlockReader::open(block, kPartition, 4).code() == Code::kBadRecord);
+  CHECK_THAT(EventBlockReader::open(later, kPartition, kPartitionCount).status().message(),
              Catch::Contains("version 2"));
 }
 
@@ -241,7 +249,8 @@ TEST_CASE("event block: a user key that no user can have is refused") {
                                              "feed"),
                                  '\x81' + std::string(129, 's') + "u", std::string(1, '\0') + std::string(129, 'u')}) {
     INFO(hex(key));
-    const auto result = EventBlockReader::open(with_key(key), kPartition, kPartitionCount);
+    const std::string bytes = with_key(key);
+    const auto result = EventBlockReader::open(bytes, kPartition, kPartitionCount);
     REQUIRE(result.code() == Code::kBadRecord);
     CHECK_THAT(result.status().message(), Catch::Contains("user key"));
   }

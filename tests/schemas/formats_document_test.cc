@@ -1,10 +1,15 @@
-// The formats whose strictness is tested beside their code in tests/state: here their examples in the document.
+// The examples of docs/formats.md whose formats have no test of their own in this folder.
 #include <catch2/catch.hpp>
+#include <set>
 
 #include "base/hash.h"
+#include "pipeline/dead_letter.h"
+#include "schemas/play_json.h"
 #include "schemas/store_key.h"
+#include "state/filter/filter.h"
 #include "state/forgotten.h"
 #include "state/store_meta.h"
+#include "state/stored_union.h"
 #include "state/watermark.h"
 #include "state/window_state.h"
 #include "tests/schemas/documented_example.h"
@@ -16,18 +21,76 @@ namespace {
 
 OffsetRange range(int64_t from, int64_t to) { return {Offset(from), Offset(to)}; }
 
+// The user and the key of the filter examples.
+const std::string kFilterUser = key_of("", "u1");
+const std::string kFilterKey = filter_key(kFilterUser, PeriodUnit::kMonth, PeriodIndex(682));
+
+std::string operand(const std::vector<std::string>& names) {
+  std::vector<ItemHash> items;
+  for (const std::string& name : names) items.push_back(item_hash(name));
+  return filter::make(items, kFilterUser, kFilterKey, {});
+}
+
+std::string united(const std::vector<std::string>& values, const filter::Policy& policy, bool closed) {
+  const std::vector<std::string_view> views(values.begin(), values.end());
+  return filter::unite(views, kFilterKey, policy, closed).value();
+}
+
 }  // namespace
+
+// A hex block that is added to the document gets a line here, and a test.
+TEST_CASE("formats: every example of the document is compared with what the program writes") {
+  const std::set<std::string> tested = {
+      "Store keys", "Example: an operand", "Example: the dense form", "Example: two sets", "Damaged value",
+      "Forgotten value, version 1", "Merged watermark, version 3", "Store description, version 2",
+      "Window state, version 4",
+      // event_block_test.cc, user_batch_test.cc, tests/serving/snapshot_test.cc
+      "Event block, version 1", "User batches, version 2", "Slot end, version 2", "Snapshot, version 2"};
+  std::set<std::string> found;
+  for (const DocumentedBlock& block : documented_blocks("hex")) CHECK(found.insert(block.section).second);
+  CHECK(found == tested);
+}
 
 TEST_CASE("store keys: the bytes of a filter key are those of the document") {
   CHECK(hex(filter_key(key_of("feed", "u1"), PeriodUnit::kMonth, PeriodIndex(683))) ==
         hex(documented_example("Store keys")));
 }
 
+TEST_CASE("filter value: the bytes of an operand, the dense form and two sets are those of the document") {
+  filter::Policy dense;
+  dense.dense_from_items = 1;
+  const std::string folded = united({united({operand({"0"})}, {}, false)}, {}, true);
+  CHECK(hex(operand({"0", "1", "2", "3"})) == hex(documented_example("Example: an operand")));
+  CHECK(hex(united({operand({"0"})}, dense, false)) == hex(documented_example("Example: the dense form")));
+  CHECK(hex(united({folded, operand({"1"})}, {}, true)) == hex(documented_example("Example: two sets")));
+}
+
+TEST_CASE("damaged value: its bytes are those of the document") {
+  const std::string good = operand({"0"});
+  const std::vector<std::string_view> values = {good, "\x2a"};
+  CHECK(hex(unite_stored(values, kFilterKey, {}, false).value) == hex(documented_example("Damaged value")));
+}
+
+TEST_CASE("dead letter: its headers are those of the document") {
+  const std::string value = "{\"user\":\"u1\",\"item\":";
+  PlayParser parser{PlayMapping{}};
+  Play play;
+  const Refusal refusal = parser.parse(value, 1'649'314'823'123, play);
+  const LogRecord record{Offset(4711), 1'649'314'823'000, {}, value};
+  const OutRecord letter = dead_letter("plays-dead", {"ingest", "plays", PartitionId(3)}, record, refusal,
+                                       parser.detail(), 1'649'314'823'123);
+  std::string text;
+  for (const auto& [name, header] : letter.headers) text += name + "=" + header + "\n";
+  CHECK(text == documented_block("Dead letter", "text"));
+}
+
 TEST_CASE("merged watermark: its bytes are those of the document") {
   MergedWatermark watermark;
   REQUIRE(watermark.add(range(0, 1000), HourIndex(458'143)));
   REQUIRE(watermark.add(range(1500, 2000), HourIndex(458'145)));
-  CHECK(hex(encode_watermark(watermark, PartitionId(3), 50)) == hex(documented_example("Merged watermark, version 1")));
+  watermark.merged_ms = 458'146 * 3'600'000LL;
+  watermark.slot_ms = 3'600'000;
+  CHECK(hex(encode_watermark(watermark, PartitionId(3), 50)) == hex(documented_example("Merged watermark, version 3")));
 }
 
 TEST_CASE("forgotten value: its bytes are those of the document") {
@@ -41,7 +104,8 @@ TEST_CASE("forgotten value: its bytes are those of the document") {
 }
 
 TEST_CASE("store description: its bytes are those of the document") {
-  CHECK(hex(encode_store_meta(50)) == hex(documented_example("Store description, version 1")));
+  CHECK(hex(encode_store_meta({50, PeriodUnit::kMonth, "Europe/Berlin"})) ==
+        hex(documented_example("Store description, version 2")));
 }
 
 TEST_CASE("window state: its bytes are those of the document") {
@@ -50,9 +114,11 @@ TEST_CASE("window state: its bytes are those of the document") {
   state.applied = Offset(1700);
   state.filling = HourIndex(458'144);
   state.newest_play_ms = 1'649'320'200'000;
-  state.hours = {{HourIndex(458'143), range(1000, 1500), 20'000, 300'000, 3, 1'649'314'799'000},
+  state.slot_ms = 3'600'000;
+  state.log_time_ms = 1'649'320'500'000;
+  state.hours = {{HourIndex(458'143), range(1000, 1500), 20'000, 300'000, 3, 1'649'314'799'000, Offset(40)},
                  {HourIndex(458'144), range(1500, 1700), 8'000, 120'000, 0, 1'649'318'399'950}};
   std::string bytes;
   encode_window_state(state, bytes);
-  CHECK(hex(bytes) == hex(documented_example("Window state, version 3")));
+  CHECK(hex(bytes) == hex(documented_example("Window state, version 4")));
 }

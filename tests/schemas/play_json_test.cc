@@ -14,7 +14,7 @@ using namespace bloomring;
 namespace {
 
 constexpr int64_t kNowMs = 1'649'314'900'000;  // 2022-04-07 07:01:40 UTC.
-constexpr int64_t kAheadMs = 600'000;
+constexpr int64_t kAheadMs = 86'400'000;
 
 // A parser with what it said last; the views of `play` live until its next record.
 struct Reader {
@@ -251,7 +251,7 @@ TEST_CASE("play: text that is no RFC 3339 time is of the wrong type") {
   }
 }
 
-TEST_CASE("play: the first accepted time is 2000, the last is as far ahead of the clock as configured") {
+TEST_CASE("play: the first accepted time is 2000, the last is a day ahead of the clock") {
   CHECK(time_of("946684800000") == kEventTimeMinMs);
   CHECK(time_refusal("946684799999") == Refusal::kTimeTooEarly);
   CHECK(time_refusal("946684799999.9") == Refusal::kTimeTooEarly);
@@ -263,8 +263,8 @@ TEST_CASE("play: the first accepted time is 2000, the last is as far ahead of th
   CHECK(time_refusal("-1e300") == Refusal::kTimeTooEarly);
   CHECK(time_of(std::to_string(kNowMs + kAheadMs)) == kNowMs + kAheadMs);
   CHECK(time_refusal(std::to_string(kNowMs + kAheadMs + 1)) == Refusal::kTimeAhead);
-  CHECK(time_of(R"("2022-04-07T07:11:40Z")") == kNowMs + kAheadMs);
-  CHECK(time_refusal(R"("2022-04-07T07:11:40.001Z")") == Refusal::kTimeAhead);
+  CHECK(time_of(R"("2022-04-08T07:01:40Z")") == kNowMs + kAheadMs);
+  CHECK(time_refusal(R"("2022-04-08T07:01:40.001Z")") == Refusal::kTimeAhead);
   CHECK(time_refusal("9223372036854775807") == Refusal::kTimeAhead);
   CHECK(time_refusal("9223372036854775807", TimeUnit::kSeconds) == Refusal::kTimeAhead);
   CHECK(time_refusal("18446744073709551615") == Refusal::kTimeAhead);

@@ -39,6 +39,13 @@ TEST_CASE("topics: user-events is stamped by the broker, because slots are cut b
   CHECK(topics[1].settings.at("message.timestamp.type") == "LogAppendTime");
 }
 
+TEST_CASE("topics: those of ours take the largest message that a producer of ours sends, by a setting of their own") {
+  for (const size_t ours : {1, 2, 3}) {
+    CHECK(std::stoll(topic_registry({})[ours].settings.at("max.message.bytes")) >= kMessageBytesMax);
+  }
+  CHECK_FALSE(topic_registry({})[0].settings.contains("max.message.bytes"));
+}
+
 TEST_CASE("topics: from three replicas on, what is acknowledged in a topic of ours survives the loss of a broker") {
   TopicPlan plan;
   plan.replication = 3;

@@ -13,6 +13,16 @@
 
 using namespace bloomring;
 
+// Bytes that would be gone at the end of the statement do not compile.
+template <typename Bytes>
+concept Readable = requires(Bytes bytes) { UserBatchReader::open(std::forward<Bytes>(bytes), PartitionId(0), 1); };
+template <typename Bytes>
+concept Decodable = requires(Bytes bytes) { decode_batch_record(std::forward<Bytes>(bytes), PartitionId(0), 1); };
+static_assert(Readable<const std::string&> && Readable<std::string_view>);
+static_assert(Decodable<const std::string&> && Decodable<std::string_view>);
+static_assert(!Readable<std::string> && !Readable<const std::string>);
+static_assert(!Decodable<std::string> && !Decodable<const std::string>);
+
 namespace {
 
 constexpr uint32_t kPartitionCount = 2;
@@ -37,7 +47,7 @@ DrainedForget forget_item(std::string_view item) { return {false, false, item_ha
 std::string sample() {
   UserBatchBuilder builder;
   builder.add(kFeedU1, std::vector{forget_item("v1")},
-              std::vector{drained(kQuarter, 23'123, "v1"), drained(kQuarter + 1, 303'123, "v2")});
+              std::vector{drained(kQuarter, 23'123, "v1"), drained(kQuarter + 1, 300'000, "v2")});
   builder.add(kSeven, {}, std::vector{drained(kQuarter, 20'000, "v1")});
   return builder.finish(header());
 }
@@ -193,7 +203,8 @@ TEST_CASE("slot end: it comes back as it went in, several hours of a lap too") {
                     0,
                     0};
   for (const SlotEnd& end : {sample_end(), lap}) {
-    const auto record = decode_batch_record(encode_slot_end(end), kPartition, kPartitionCount);
+    const std::string bytes = encode_slot_end(end);
+    const auto record = decode_batch_record(bytes, kPartition, kPartitionCount);
     REQUIRE(record.ok());
     REQUIRE(std::holds_alternative<SlotEnd>(*record));
     CHECK(std::get<SlotEnd>(*record) == end);
@@ -234,8 +245,9 @@ TEST_CASE("batch record: another version, attempt, partition or partition count 
 }
 
 TEST_CASE("user batches: a user of another partition is refused") {
-  CHECK(UserBatchReader::open(with_one_play({.count = 4}), PartitionId(0), 4).code() == Code::kBadRecord);
-  CHECK(UserBatchReader::open(with_one_play({.count = 4, .partition = 1}), PartitionId(1), 4).code() == Code::kOk);
+  const std::string home = with_one_play({.count = 4, .partition = 1}), foreign = with_one_play({.count = 4});
+  CHECK(UserBatchReader::open(foreign, PartitionId(0), 4).code() == Code::kBadRecord);
+  CHECK(UserBatchReader::open(home, PartitionId(1), 4).code() == Code::kOk);
 }
 
 TEST_CASE("user batches: quarters from 2000 up to 2100 are taken, others are refused") {
@@ -331,8 +343,8 @@ TEST_CASE("user batches: a user key that no user can have is refused") {
                                  std::string("\x04"
                                              "feed"),
                                  std::string(1, '\0') + std::string(129, 'u')}) {
-    const auto result = decode_batch_record(
-        with_user(user_of(key).varint(1).varint(kQuarter).varint(1).u64(1).varint(0)), kPartition, kPartitionCount);
+    const std::string bytes = with_user(user_of(key).varint(1).varint(kQuarter).varint(1).u64(1).varint(0));
+    const auto result = decode_batch_record(bytes, kPartition, kPartitionCount);
     REQUIRE(result.code() == Code::kBadRecord);
     CHECK_THAT(result.status().message(), Catch::Contains("user key"));
   }

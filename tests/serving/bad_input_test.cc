@@ -57,9 +57,12 @@ grpc::Status call_with_bytes(Served& served, const std::string& method, const st
   return ended.get_future().get();
 }
 
-// A field of the wire format with a length before its bytes; both below 128.
+// A field of the wire format with a length before its bytes; the number is at most 15.
 std::string field(int number, const std::string& bytes) {
-  return std::string{static_cast<char>(number << 3 | 2), static_cast<char>(bytes.size())} + bytes;
+  std::string head(1, static_cast<char>(number << 3 | 2));
+  size_t size = bytes.size();
+  for (; size >= 128; size >>= 7) head += static_cast<char>((size & 127) | 128);
+  return head + static_cast<char>(size) + bytes;
 }
 
 // Lets nobody look a partition up before it is opened.
@@ -104,8 +107,9 @@ TEST_CASE("bad input: 20,001 candidates are refused in each form, 20,000 are not
     v1::FilterBatchResponse response;
     return served.stub->FilterBatch(&context, batch, &response);
   };
-  CHECK(refused(in_batch(20'001)) == "requests: 20001 ids in all, at most 20000 are allowed");
-  CHECK(in_batch(20'000).ok());
+  CHECK(refused(in_batch(200'001)) ==
+        "candidates: 200001 ids in all requests, at most 200000 are allowed; send the requests in several calls");
+  CHECK(in_batch(200'000).ok());
 }
 
 TEST_CASE("bad input: empty ids are refused wherever an id is named") {
@@ -166,6 +170,52 @@ TEST_CASE("bad input: bytes that are no message fail the call") {
   }
   CHECK(call_with_bytes(served, "Filter", field(1, "u1")).ok());  // As a check of the check.
   CHECK(call_with_bytes(served, "Nothing", "").error_code() == grpc::StatusCode::UNIMPLEMENTED);
+  CHECK(answers(served));
+}
+
+TEST_CASE("bad input: a request whose every field is as large as it may be is answered") {
+  Served served;
+  v1::Ids ids;
+  for (int i = 0; i < 20'000; ++i) ids.add_text(std::string(123, 'v') + std::to_string(10'000 + i));
+  const grpc::Status status = served.refusal([&](v1::FilterRequest& request) {
+    *request.mutable_candidates() = ids;
+    *request.mutable_client_seen() = ids;
+    for (int i = 0; i < 20'000; ++i) request.add_ids_per_candidate(1);
+  });
+  CHECK(status.error_message() == "");
+}
+
+TEST_CASE("bad input: a message of too many bytes is refused with what is too much, the limit and what to do") {
+  Served served;
+  const std::string garbage = field(15, std::string(15 << 20, 'x'));  // A field that this version does not know.
+  const std::string expected =
+      "message: " + std::to_string(garbage.size() + 4) +
+      " bytes, at most 8388608 are allowed; ask about fewer items in a call, or send them packed";
+  for (const char* method : {"Filter", "RecordServed", "GetSnapshot"}) {
+    CAPTURE(method);
+    CHECK(refused(call_with_bytes(served, method, field(1, "u1") + garbage)) == expected);
+  }
+  const auto refused_bytes = [&](const char* method, const std::string& fields) {
+    return refused(call_with_bytes(served, method, fields + garbage)).starts_with("message: ");
+  };
+  CHECK(refused_bytes("FilterBatch", field(1, field(1, "u1"))));
+  CHECK(refused_bytes("Forget", field(1, "u1") + field(3, "v1")));
+  // A field that is too large says so before the message as a whole.
+  CHECK(refused(served.refusal([](v1::FilterRequest& request) {
+          for (int i = 0; i < 100'000; ++i) request.mutable_candidates()->add_text(std::string(100, 'v'));
+        })) == "candidates: 100000 ids, at most 20000 are allowed");
+  CHECK(refused(served.record_served(std::vector<std::string>(100'000, std::string(100, 'v')))) ==
+        "items: 100000 ids, at most 1000 are allowed");
+  CHECK(served.log.appended.empty());
+  CHECK(answers(served));
+}
+
+TEST_CASE("bad input: a message of too many bytes is refused in words by a server with little memory, too") {
+  Served served({.memory_bytes_max = 16 << 20});
+  const std::string garbage = field(15, std::string(15 << 20, 'x'));
+  for (int i = 0; i < 3; ++i) {
+    CHECK(refused(call_with_bytes(served, "Filter", field(1, "u1") + garbage)).starts_with("message: "));
+  }
   CHECK(answers(served));
 }
 

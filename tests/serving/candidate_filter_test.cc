@@ -37,9 +37,9 @@ TEST_CASE("candidate filter: a play that is released between lookup and read is 
   world.merge();
   world.advance_hours(7);
   const std::string key(UserKey("", "u1").bytes());
-  const Looked looked = world.core.look_up(*world.partition, key);
+  const Looked looked = world.core.look_up(*world.partition, key, kAllPlays);
   world.release();
-  const Looked later = world.core.look_up(*world.partition, key);
+  const Looked later = world.core.look_up(*world.partition, key, kAllPlays);
   CHECK(looked.recents.size() == 1);
   CHECK(later.recents.empty());
   CHECK(world.core.read(key, later).value()->filters.size() == 1);
@@ -47,7 +47,6 @@ TEST_CASE("candidate filter: a play that is released between lookup and read is 
 
 TEST_CASE("candidate filter: a play of a month before the window is unseen at once, not only after its lap") {
   ServingWorld world;
-  constexpr int64_t kDayMs = 24 * kHourMs;
   world.play_at("u1", "old", kStartMs - 140 * kDayMs);   // July; the window is November to August.
   world.play_at("u1", "edge", kStartMs - 110 * kDayMs);  // August.
   CHECK(world.seen("u1", "old") == "unseen");
@@ -57,6 +56,33 @@ TEST_CASE("candidate filter: a play of a month before the window is unseen at on
   world.release();
   CHECK(world.seen("u1", "old") == "unseen");
   CHECK(world.seen("u1", "edge") == "filter 2026-08");
+}
+
+TEST_CASE("candidate filter: a replica whose clock is months off reads the periods that were merged") {
+  constexpr int64_t kMonthMs = 30 * 24 * kHourMs;
+  for (const int64_t months : {8, -8}) {
+    ServingWorld world;
+    world.play("u1", "filtered");
+    world.merge();
+    world.advance_hours(7);
+    world.release();
+    world.play("u1", "recent");
+    world.clock.set_wrong_by_ms(months * kMonthMs);
+    INFO("months " << months);
+    CHECK(world.seen("u1", "filtered") == "filter 2026-11");
+    CHECK(world.seen("u1", "recent") == "recent");
+    CHECK(world.ask("u1", {"filtered"}).complete());
+  }
+}
+
+TEST_CASE("candidate filter: a log time that is months ahead does not move the window") {
+  ServingWorld world;
+  world.play("u1", "v1");
+  world.merge();
+  world.advance_hours(7);
+  world.release();
+  world.partition->log_time().saw(kStartMs + 400 * kDayMs, world.clock.steady_ns());  // The broker's clock, once.
+  CHECK(world.seen("u1", "v1") == "filter 2026-11");
 }
 
 TEST_CASE("candidate filter: a failing store makes the answer incomplete, not wrong and not an error") {
@@ -98,11 +124,64 @@ TEST_CASE("candidate filter: an answer says so when a filter is past its error b
 
 TEST_CASE("candidate filter: a partition that is behind the log says by how much") {
   ServingWorld world;
-  world.partition->set_fresh_at_ms(kStartMs - 9'000);
+  world.partition->set_fresh_at_ns((kStartMs - 9'000) * 1'000'000);
   const FilterAnswer answer = world.ask("u1", {"v1"});
   REQUIRE(answer.gaps.size() == 1);
   CHECK(answer.gaps[0].source == AnswerSource::kRecent);
   CHECK(answer.gaps[0].lag_ms == 9'000);
+}
+
+TEST_CASE("candidate filter: a clock that is months off hides no play of the newest or the oldest period") {
+  for (const int64_t days : {60, -60, 31, -31, 1, -1}) {
+    ServingWorld world;
+    world.play("u1", "newest");
+    world.play_at("u1", "oldest", kStartMs - 92 * kDayMs);
+    world.merge();
+    world.advance_hours(7);
+    world.release();
+    world.clock.set_wrong_by_ms(days * kDayMs);
+    CAPTURE(days);
+    CHECK(world.seen("u1", "newest") == "filter 2026-11");
+    CHECK(world.seen("u1", "oldest") == "filter 2026-08");
+    CHECK(world.ask("u1", {"newest"}).complete());
+  }
+}
+
+TEST_CASE("candidate filter: an answer says so when clocks differ by more periods than one question reads") {
+  ServingWorld world;
+  world.play("u1", "v1");
+  world.clock.set_wrong_by_ms(6 * 365 * kDayMs);
+  const FilterAnswer answer = world.ask("u1", {"v1"});
+  REQUIRE(answer.gaps.size() == 1);
+  CHECK(answer.gaps[0].reason == "this machine's clock and the log's differ by 2190 days");
+  CHECK(answer.periods.size() == 64);
+  world.clock.set_wrong_by_ms(0);
+  CHECK(world.ask("u1", {"v1"}).complete());
+}
+
+TEST_CASE("candidate filter: what was served counts for its time, whatever this machine's clock says") {
+  for (const int64_t days : {60, -60}) {
+    ServingWorld world;
+    world.serve("u1", "v1");
+    world.clock.set_wrong_by_ms(days * kDayMs);
+    CAPTURE(days);
+    CHECK(world.seen("u1", "v1") == "served");
+  }
+}
+
+TEST_CASE("candidate filter: what the log lost before it was merged is a gap until the watermark has passed it") {
+  ServingWorld world;
+  world.partition->set_lost_below(Offset(2));
+  world.play("u1", "v1");
+  REQUIRE(world.ask("u1", {"v1"}).gaps.size() == 1);
+  CHECK(world.ask("u1", {"v1"}).gaps[0].reason == "the log lost records before they were merged");
+  world.merge();
+  world.release();
+  CHECK_FALSE(world.ask("u1", {"v1"}).complete());
+  world.play("u1", "v2");
+  world.merge();
+  world.release();
+  CHECK(world.ask("u1", {"v1"}).complete());
 }
 
 TEST_CASE("candidate filter: a user of whom nothing is known is said to be unknown") {
@@ -141,7 +220,6 @@ TEST_CASE("candidate filter: a candidate of several ids is seen if any of them i
 
 TEST_CASE("candidate filter: too few survivors bring the oldest period back, and the answer says so") {
   ServingWorld world;
-  constexpr int64_t kDayMs = 24 * kHourMs;
   world.play_at("u1", "august", kStartMs - 110 * kDayMs);
   world.play("u1", "november");
   const bool merged = GENERATE(false, true);
@@ -212,14 +290,14 @@ TEST_CASE("candidate filter: no played item is ever unseen, for random histories
     if (chance(5)) world.advance_hours(random() % 3);
     const std::string asked = "u" + std::to_string(random() % 5);
     const std::string key(UserKey("", asked).bytes());
-    const Looked looked = world.core.look_up(*world.partition, key);
+    std::vector<std::string> items;
+    for (int i = 0; i < 20; ++i) items.push_back("v" + std::to_string(random() % 600));
+    const std::vector<ItemHash> ids = hash_all(items);
+    const Looked looked = world.core.look_up(*world.partition, key, {.items = ids});
     if (chance(10)) world.merge();
     if (chance(10)) world.release();
     auto filters = world.core.cached(key, looked);
     if (!filters) filters = world.core.read(key, looked).value();
-    std::vector<std::string> items;
-    for (int i = 0; i < 20; ++i) items.push_back("v" + std::to_string(random() % 600));
-    const std::vector<ItemHash> ids = hash_all(items);
     const FilterAnswer answer = world.core.judge({key, ids, {}, {}}, looked, filters.get(), {});
     for (size_t i = 0; i < items.size(); ++i) {
       const bool expected = played[asked].contains(items[i]);
@@ -291,7 +369,6 @@ TEST_CASE("forget: a replay of old plays stays forgotten at every step") {
 }
 
 TEST_CASE("forget: plays of other periods follow the same law") {
-  constexpr int64_t kDayMs = 24 * kHourMs;
   ServingWorld world;
   world.play_at("u1", "v1", kStartMs - 40 * kDayMs);
   world.play_at("u1", "v2", kStartMs - 40 * kDayMs);

@@ -11,8 +11,12 @@ namespace {
 const std::vector<PeriodIndex> kWindow = {PeriodIndex(682), PeriodIndex(681)};
 
 std::shared_ptr<const UserFilters> filters_of(int64_t merged, size_t bytes = 100) {
-  return std::make_shared<UserFilters>(
-      UserFilters{kWindow, {{kWindow[0], "key", std::string(bytes, 'x')}}, Offset(merged)});
+  // Some five bytes an item; hash 0 is an item like others.
+  std::vector<ItemHash> items;
+  for (uint64_t i = 0; i < bytes / 5 + 1; ++i) items.push_back(ItemHash(i << 40));
+  auto value = filter::VerifiedValue::verify(filter::make(items, "u", "key", {}), "key");
+  REQUIRE(value.ok());
+  return std::make_shared<UserFilters>(UserFilters{kWindow, {{kWindow[0], std::move(value)}}, Offset(merged)});
 }
 
 }  // namespace

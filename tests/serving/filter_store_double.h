@@ -4,6 +4,7 @@
 // Thread safe.
 #pragma once
 
+#include <algorithm>
 #include <condition_variable>
 #include <map>
 #include <mutex>
@@ -46,6 +47,14 @@ class FilterStoreDouble final : public FilterStore {
     std::lock_guard lock(mutex_);
     policy_ = policy;
   }
+  // How many of the user's filters have the dense form.
+  size_t count_dense(std::string_view user_key) const {
+    std::lock_guard lock(mutex_);
+    return static_cast<size_t>(std::ranges::count_if(values_, [&](const auto& row) {
+      const auto summary = filter::summarize(row.second, store_key(row.first));
+      return row.first.first == user_key && summary.ok() && summary.value().form == filter::Summary::Form::kDense;
+    }));
+  }
   size_t reads() const {
     std::lock_guard lock(mutex_);
     return reads_;
@@ -65,10 +74,10 @@ class FilterStoreDouble final : public FilterStore {
     for (const FilterUpdate& update : updates) {
       const Key key(update.user_key, update.period);
       const std::string operand = filter::make(update.items, update.user_key, store_key(key), policy_);
-      auto [stored, fresh] = values_.try_emplace(key, operand);
-      if (fresh) continue;
-      const std::string_view both[] = {stored->second, operand};
-      BLOOMRING_TRY_ASSIGN(stored->second, filter::unite(both, store_key(key), policy_, false));
+      const auto stored = values_.find(key);
+      std::vector<std::string_view> parts{operand};  // United also when alone: only what is stored can be dense.
+      if (stored != values_.end()) parts.insert(parts.begin(), stored->second);
+      BLOOMRING_TRY_ASSIGN(values_[key], filter::unite(parts, store_key(key), policy_, false));
     }
     return {};
   }
@@ -77,6 +86,12 @@ class FilterStoreDouble final : public FilterStore {
     std::lock_guard lock(mutex_);
     watermarks_[partition] = watermark;
     return {};
+  }
+  std::optional<int64_t> merged_ms() const override {
+    std::lock_guard lock(mutex_);
+    std::optional<int64_t> latest_ms;
+    for (const auto& [partition, watermark] : watermarks_) latest_ms = std::max(latest_ms, watermark.merged_ms);
+    return latest_ms;
   }
   Result<std::optional<MergedWatermark>> read_watermark(PartitionId partition) override {
     std::lock_guard lock(mutex_);

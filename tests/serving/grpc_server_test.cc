@@ -134,7 +134,7 @@ TEST_CASE("filter service: a stalled store does not hold up an answer; it says w
   request.mutable_candidates()->add_text("v1");
   v1::FilterResponse response;
   grpc::ClientContext context;
-  context.set_deadline(gpr_time_add(gpr_now(GPR_CLOCK_REALTIME), gpr_time_from_millis(1'000, GPR_TIMESPAN)));
+  context.set_deadline(gpr_time_add(gpr_now(GPR_CLOCK_REALTIME), gpr_time_from_millis(5'000, GPR_TIMESPAN)));
   REQUIRE(served.stub->Filter(&context, request, &response).ok());
   CHECK(response.seen() == "\x01");
   REQUIRE(response.gaps_size() == 1);
@@ -216,23 +216,48 @@ TEST_CASE("filter batch: each request is answered by itself, a bad one does not 
   CHECK(response.outcomes(2).response().seen() == std::string(1, '\0'));
 }
 
-TEST_CASE("filter batch: limits of requests and of candidates in all") {
-  Served served;
-  const auto refusal = [&](int requests, int candidates) {
+TEST_CASE("filter batch: limits of requests, of ids of each user and of ids in all") {
+  Served served({.service = {.limits = {.candidates_max = 3'000, .batch_ids_max = 20'000}}});
+  v1::FilterBatchResponse response;
+  const auto refusal = [&](int requests, int candidates, int client_seen = 0) {
     v1::FilterBatchRequest batch;
     for (int i = 0; i < requests; ++i) {
       v1::FilterRequest& request = *batch.add_requests();
       request.set_user("u1");
       for (int c = 0; c < candidates; ++c) request.mutable_candidates()->add_integers(c);
+      for (int c = 0; c < client_seen; ++c) request.mutable_client_seen()->add_integers(c);
     }
     grpc::ClientContext context;
-    v1::FilterBatchResponse response;
-    return served.stub->FilterBatch(&context, batch, &response).error_message();
+    const grpc::Status status = served.stub->FilterBatch(&context, batch, &response);
+    CHECK(status.error_code() == (status.ok() ? grpc::StatusCode::OK : grpc::StatusCode::INVALID_ARGUMENT));
+    return status.error_message();
   };
   CHECK(refusal(0, 0).empty());
-  CHECK(refusal(200, 100).empty());
-  CHECK(refusal(201, 0) == "requests: 201 requests, at most 200 are allowed");
-  CHECK(refusal(3, 7'000) == "requests: 21000 ids in all, at most 20000 are allowed");
+  CHECK(refusal(200, 100, 100).empty());
+  CHECK(refusal(201, 0) == "requests: 201 requests, at most 200 are allowed; send them in several calls");
+  CHECK(refusal(7, 3'000) ==
+        "candidates: 21000 ids in all requests, at most 20000 are allowed; send the requests in several calls");
+  CHECK(refusal(10, 0, 2'001) ==
+        "client_seen: 20010 ids in all requests, at most 20000 are allowed; send the requests in several calls");
+  CHECK(refusal(2, 3'001).empty());  // Too many for one user is the fault of that request alone.
+  CHECK(response.outcomes(1).code() == grpc::StatusCode::INVALID_ARGUMENT);
+  CHECK(response.outcomes(1).message() == "candidates: 3001 ids, at most 3000 are allowed");
+}
+
+TEST_CASE("filter batch: 200 users with 1,000 candidates each are one call") {
+  Served served;
+  served.world.play("u1", "v7");
+  v1::FilterBatchRequest batch;
+  for (int user = 0; user < 200; ++user) {
+    v1::FilterRequest& request = *batch.add_requests();
+    request.set_user("u" + std::to_string(user));
+    for (int item = 0; item < 1'000; ++item) request.mutable_candidates()->add_text("v" + std::to_string(item));
+  }
+  grpc::ClientContext context;
+  v1::FilterBatchResponse response;
+  REQUIRE(served.stub->FilterBatch(&context, batch, &response).error_message() == "");
+  CHECK(response.outcomes(1).response().seen_count() == 1);
+  CHECK(response.outcomes(2).response().seen_count() == 0);
 }
 
 TEST_CASE("grpc server: health says whether it serves, for the server and for the service") {

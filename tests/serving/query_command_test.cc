@@ -34,9 +34,14 @@ TEST_CASE("query: prints the service's answer as the documented JSON") {
   served.world.advance_hours(7);
   served.world.release();
   options.items = {};
-  CHECK(run_query(served, options, "v1\n", 0) ==
-        R"({"user":"u1","complete":true,"items":[{"item":"v1","seen":true,"reason":"filter","period":"2026-11"}]})"
-        "\n");
+  const std::string answer = run_query(served, options, "v1\n", 0);
+  const auto json = nlohmann::ordered_json::parse(answer);
+  const double error = json["expected_error"].get<double>();
+  CHECK(error > 0);
+  CHECK(error < 1e-6);  // One item of 24 bits.
+  CHECK(answer == R"({"user":"u1","complete":true,"expected_error":)" + json["expected_error"].dump() +
+                      R"(,"items":[{"item":"v1","seen":true,"reason":"filter","period":"2026-11"}]})"
+                      "\n");
 }
 
 TEST_CASE("query: a batch answers each line and goes on after a bad one") {
@@ -57,15 +62,15 @@ TEST_CASE("query: a batch answers each line and goes on after a bad one") {
 
 TEST_CASE("query: more items than one request holds are asked in several") {
   Served served;
-  served.world.play("u1", "24999");
+  served.world.play("u1", "44999");
   QueryOptions options;
   options.user = "u1";
   std::string input;
-  for (int i = 0; i < 25'000; ++i) input += std::to_string(i) + "\n";
+  for (int i = 0; i < 45'000; ++i) input += std::to_string(i) + "\n";
   const auto json = nlohmann::json::parse(run_query(served, options, input, 0));
-  REQUIRE(json["items"].size() == 25'000);
-  CHECK(json["items"][24'999]["seen"] == true);
-  CHECK(json["items"][24'998]["seen"] == false);
+  REQUIRE(json["items"].size() == 45'000);
+  CHECK(json["items"][44'999]["seen"] == true);
+  CHECK(json["items"][44'998]["seen"] == false);
 }
 
 TEST_CASE("query: a server that is not there is exit code 1, a question that is refused 2") {

@@ -32,7 +32,7 @@ void apply(RecentPlays& plays, int64_t offset, int64_t log_time_ms,
 std::vector<uint64_t> items_of(const RecentPlays& plays, const std::string& key, PeriodIndex oldest = PeriodIndex(0)) {
   std::vector<RecentPlay> found;
   std::vector<RecentForget> forgets;
-  plays.lookup(user_hash(key), oldest, found, forgets);
+  plays.lookup(user_hash(key), oldest, kAllPlays, found, forgets);
   std::vector<uint64_t> items;
   for (const RecentPlay& play : found) items.push_back(play.item.value);
   std::sort(items.begin(), items.end());
@@ -51,7 +51,7 @@ void apply_forget(RecentPlays& plays, int64_t offset, int64_t log_time_ms, const
 std::vector<RecentForget> forgets_of(const RecentPlays& plays, const std::string& key) {
   std::vector<RecentPlay> found;
   std::vector<RecentForget> forgets;
-  plays.lookup(user_hash(key), PeriodIndex(0), found, forgets);
+  plays.lookup(user_hash(key), PeriodIndex(0), kAllPlays, found, forgets);
   return forgets;
 }
 
@@ -140,7 +140,8 @@ TEST_CASE("recent plays: readers beside the writer always find what is held from
     while (!done.load()) {
       found.clear();
       const int64_t applied = plays.applied().value;
-      const int64_t from = plays.lookup(user_hash(user_key(user)), PeriodIndex(0), found, forgets).value;
+      const uint64_t hash = user_hash(user_key(user));
+      const int64_t from = plays.lookup(hash, PeriodIndex(0), kAllPlays, found, forgets).held_from.value;
       std::set<uint64_t> items;
       for (const RecentPlay& play : found) items.insert(play.item.value);
       for (int64_t o = from; o < applied; ++o) wrong += items.contains(static_cast<uint64_t>(o)) ? 0 : 1;
@@ -177,6 +178,79 @@ TEST_CASE("recent plays: a forget that was noted is held until its own record is
   CHECK(forgets_of(plays, user)[0].late);
   CHECK(plays.release(merged_to(3), kStartMs + 10 * kSlotMs) == 1);
   CHECK(forgets_of(plays, user).empty());
+}
+
+TEST_CASE("recent plays: a forget is late when a play of an earlier slot is newer, whichever slot it is logged in") {
+  constexpr int64_t kSlotMs = 3'600'000;
+  const std::string user = user_key(1);
+  RecentPlays plays({.slot_ms = kSlotMs, .bytes_max = 1 << 20}, utc_months(), Offset(0));
+  apply(plays, 0, kStartMs + 10, {{user, 1}});
+  apply_forget(plays, 1, kStartMs + kSlotMs + 5, user, 1, kStartMs + 10);
+  apply_forget(plays, 2, kStartMs + kSlotMs + 5, user, 2, kStartMs + 9);
+  apply_forget(plays, 3, kStartMs + 3 * kSlotMs, user, 3, kStartMs + 11);
+  for (const RecentForget& forget : forgets_of(plays, user)) CHECK(forget.late == (forget.item == ItemHash(2)));
+}
+
+TEST_CASE("recent plays: of plays below its start it is known that they were logged in merged hours, or before") {
+  constexpr int64_t kSlotMs = 3'600'000;
+  const std::string user = user_key(1);
+  const int64_t merged_ms = kStartMs + kSlotMs;  // Where the merged hours end.
+  const int64_t logged_ms = merged_ms + 2 * kSlotMs;
+  RecentPlays plays({.slot_ms = kSlotMs, .bytes_max = 1 << 20}, utc_months(), Offset(7), merged_ms);
+  const auto is_late = [&](int64_t time_ms) {
+    apply_forget(plays, plays.applied().value, logged_ms, user, 1, time_ms);
+    const std::vector<RecentForget> forgets = forgets_of(plays, user);
+    return std::ranges::any_of(forgets, [](const RecentForget& forget) { return forget.late; });
+  };
+  SECTION("of records below nothing was read") {
+    CHECK_FALSE(is_late(merged_ms));
+    CHECK(is_late(merged_ms - 1));
+  }
+  SECTION("the last record below was logged before the hours ended") {
+    plays.saw_below(merged_ms - 100, 0);
+    CHECK_FALSE(is_late(merged_ms - 100));
+    CHECK(is_late(merged_ms - 101));
+  }
+  SECTION("a play below is ahead of its log time") {
+    plays.saw_below(merged_ms - 100, merged_ms + 50);
+    plays.saw_below(merged_ms - 90, merged_ms - 95);
+    CHECK_FALSE(is_late(merged_ms + 50));
+    CHECK(is_late(merged_ms + 49));
+  }
+  SECTION("records that were not merged have left the log") {
+    plays.lost_below_start();
+    CHECK_FALSE(is_late(logged_ms));
+    CHECK(is_late(logged_ms - 1));
+  }
+}
+
+TEST_CASE("recent plays: in a log that was made anew a forget from before its first record is late") {
+  constexpr int64_t kSlotMs = 3'600'000;
+  const std::string user = user_key(1);
+  const int64_t logged_ms = kStartMs + 5 * kSlotMs;
+  for (const int64_t old_hours_end_ms : {int64_t{0}, kStartMs}) {
+    RecentPlays plays({.slot_ms = kSlotMs, .bytes_max = 1 << 20}, utc_months(), Offset(0), old_hours_end_ms);
+    apply_forget(plays, 0, logged_ms, user, 1, logged_ms);
+    apply_forget(plays, 1, logged_ms, user, 2, logged_ms - 1);
+    const bool any_merged = old_hours_end_ms > 0;
+    for (const RecentForget& forget : forgets_of(plays, user))
+      CHECK(forget.late == (any_merged && forget.item == ItemHash(2)));
+  }
+}
+
+TEST_CASE("recent plays: after one log time far ahead what is merged is let go slot by slot, as before") {
+  constexpr int64_t kSlotMs = 3'600'000;
+  constexpr int64_t kHours = 48;
+  const std::string user = user_key(1);
+  RecentPlays plays({.slot_ms = kSlotMs, .bytes_max = 1 << 20}, utc_months(), Offset(0));
+  apply(plays, 0, kStartMs, {{user, 0}});
+  apply(plays, 1, kStartMs + 365 * 24 * kSlotMs, {{user, 1}});
+  for (int64_t hour = 1; hour <= kHours; ++hour) {
+    apply(plays, hour + 1, kStartMs + hour * kSlotMs, {{user, static_cast<uint64_t>(hour) + 1}});
+    plays.release(merged_to(hour - 1), kStartMs + (hour - 6) * kSlotMs);
+    CHECK(plays.stats().generations <= 10);
+  }
+  CHECK(plays.stats().held_from >= Offset(kHours - 8));
 }
 
 TEST_CASE("recent plays: a forget that was noted later stays when the record of an earlier one comes") {

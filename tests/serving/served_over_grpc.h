@@ -48,29 +48,36 @@ class EventLogDouble final : public EventLog {
   std::atomic<bool> stalled{false};  // FAULT: no acknowledgement until `acknowledge`.
   std::mutex mutex;
   std::vector<Durable> waiting;
-  // Log times to come, one for each append; the time of the event where there are none.
+  std::function<int64_t()> now_ms = [] { return kStartMs; };  // Of the brokers.
+  // Log times to come, one for each append; now where there are none.
   std::vector<int64_t> log_times_ms;
   Result<int64_t> answer() {
     if (!outcome.ok()) return outcome;
-    if (log_times_ms.empty()) return appended.back().second.time_ms;
+    if (unacknowledged > 0 && unacknowledged-- > 0) return retry("no acknowledgement came");
+    if (log_times_ms.empty()) return now_ms();
     const int64_t log_time_ms = log_times_ms.front();
     log_times_ms.erase(log_times_ms.begin());
     return log_time_ms;
   }
 
   std::vector<std::pair<UserKey, Event>> appended;
-  Status outcome;  // FAULT when not ok.
+  Status outcome;          // FAULT when not ok.
+  int unacknowledged = 0;  // FAULT: of so many appends nobody hears, although they are in the log.
 };
 
 // The service on a free port, and a stub for it.
 struct Served {
   explicit Served(const GrpcServerConfig& config = {}, bool with_log = true) {
     partitions.held = world.partition;
+    log.now_ms = [this] { return world.log_now_ms(); };
     server = GrpcServer::start(config, partitions, world.core, with_log ? &log : nullptr).value();
     server->set_serving(true);
     channel = grpc::CreateChannel(server->address(), grpc::InsecureChannelCredentials());
     stub = v1::BloomringService::NewStub(channel);
   }
+
+  // A test that failed in the middle leaves no read for the server to wait for.
+  ~Served() { world.store.stall_reads(false); }
 
   grpc::Status filter(const v1::FilterRequest& request, v1::FilterResponse* response) {
     grpc::ClientContext context;

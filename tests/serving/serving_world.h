@@ -9,10 +9,12 @@
 #pragma once
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -26,6 +28,7 @@ namespace bloomring {
 
 inline constexpr int64_t kStartMs = 1'795'248'000'000;  // 2026-11-21 08:00:00 UTC.
 inline constexpr int64_t kHourMs = 3'600'000;
+inline constexpr int64_t kDayMs = 24 * kHourMs;
 inline constexpr int64_t kLapMs = 6 * kHourMs;
 inline constexpr PartitionId kOnly{0};
 
@@ -44,30 +47,31 @@ class ServingWorld {
         core(store, utc_months(), clock, config),
         partition(std::make_shared<HeldPartition>(kOnly, recents, utc_months(), Offset(0))) {
     partition->set_ready();
-    partition->set_fresh_at_ms(kStartMs);
+    partition->set_fresh_at_ns(clock.steady_ns());
   }
 
   // Appends one event to the log, now, and lets the partition apply it.
   void happen(EventKind kind, const std::string& user, const std::string& item, int64_t event_time_ms) {
-    const UserKey key("", user);
-    EventBlockBuilder builder;
-    const Event event{kind, kind == EventKind::kForgetAll ? ItemHash(0) : item_hash(item), event_time_ms};
-    builder.add(key.bytes(), user_hash(key.bytes()), event);
-    const std::string bytes = builder.finish(kOnly, 1);
-    EventBlockReader block = EventBlockReader::open(bytes, kOnly, 1).value();
-    partition->apply(Offset(log_end_), clock.now_ms(), block);
-    partition->set_fresh_at_ms(clock.now_ms());
-    if (kind != EventKind::kServe) unmerged_.push_back({key, event});
-    ++log_end_;
+    const ItemHash hash = kind == EventKind::kForgetAll ? ItemHash(0) : item_hash(item);
+    append(user, {{kind, hash, event_time_ms}});
   }
-  void play(const std::string& user, const std::string& item) { happen(EventKind::kPlay, user, item, clock.now_ms()); }
+  // Plays all of the items at one time, in records of a thousand plays.
+  void play_all(const std::string& user, const std::vector<ItemHash>& items, int64_t event_time_ms) {
+    std::vector<Event> events;
+    for (const ItemHash item : items) {
+      events.push_back({EventKind::kPlay, item, event_time_ms});
+      if (events.size() == 1'000) append(user, std::exchange(events, {}));
+    }
+    if (!events.empty()) append(user, events);
+  }
+  void play(const std::string& user, const std::string& item) { happen(EventKind::kPlay, user, item, log_now_ms()); }
   void serve(const std::string& user, const std::string& item) {
-    happen(EventKind::kServe, user, item, clock.now_ms());
+    happen(EventKind::kServe, user, item, log_now_ms());
   }
   void forget(const std::string& user, const std::string& item) {
-    happen(EventKind::kForget, user, item, clock.now_ms());
+    happen(EventKind::kForget, user, item, log_now_ms());
   }
-  void forget_all(const std::string& user) { happen(EventKind::kForgetAll, user, "", clock.now_ms()); }
+  void forget_all(const std::string& user) { happen(EventKind::kForgetAll, user, "", log_now_ms()); }
   void play_at(const std::string& user, const std::string& item, int64_t event_time_ms) {
     happen(EventKind::kPlay, user, item, event_time_ms);
   }
@@ -76,16 +80,25 @@ class ServingWorld {
   void merge() {
     std::stable_partition(unmerged_.begin(), unmerged_.end(),
                           [](const Unmerged& one) { return is_forget(one.event.kind); });
-    for (const Unmerged& one : unmerged_) merge(one.key.bytes(), one.event);
+    std::map<std::pair<UserKey, PeriodIndex>, std::vector<ItemHash>> plays;
+    for (const Unmerged& one : unmerged_) {
+      const PeriodIndex period = core.calendar().period_of_ms(one.event.time_ms);
+      if (merge(one.key.bytes(), one.event, period)) plays[{one.key, period}].push_back(one.event.item);
+    }
+    for (const auto& [filter, items] : plays) {
+      const FilterUpdate update{filter.first.bytes(), filter.second, items};
+      BLOOMRING_CHECK(store.apply(std::span(&update, 1)).ok(), "the double does not fail here");
+    }
     unmerged_.clear();
     watermark.offset = Offset(log_end_);
+    watermark.merged_ms = log_now_ms();
     BLOOMRING_CHECK(store.advance(kOnly, watermark).ok(), "the double does not fail here");
   }
   // The partition reads the watermark and lets go what is merged and a lap old.
-  void release() { partition->release(watermark, clock.now_ms() - kLapMs); }
+  void release() { partition->release(watermark, log_now_ms() - kLapMs); }
   void advance_hours(int64_t hours) {
     clock.advance_ms(hours * kHourMs);
-    partition->set_fresh_at_ms(clock.now_ms());
+    partition->set_fresh_at_ns(clock.steady_ns());
   }
 
   FilterAnswer ask(const std::string& user, const std::vector<std::string>& items) {
@@ -104,6 +117,8 @@ class ServingWorld {
   }
 
   int64_t log_end() const { return log_end_; }
+  // By the brokers' clock, which is right.
+  int64_t log_now_ms() const { return clock.steady_ns() / 1'000'000; }
 
   ManualClock clock;
   FilterStoreDouble store;
@@ -116,12 +131,26 @@ class ServingWorld {
     UserKey key;
     Event event;
   };
-  void merge(std::string_view key, const Event& event) {
+  // One record.
+  void append(const std::string& user, const std::vector<Event>& events) {
+    const UserKey key("", user);
+    EventBlockBuilder builder;
+    for (const Event& event : events) {
+      builder.add(key.bytes(), user_hash(key.bytes()), event);
+      if (event.kind != EventKind::kServe) unmerged_.push_back({key, event});
+    }
+    const std::string bytes = builder.finish(kOnly, 1);
+    EventBlockReader block = EventBlockReader::open(bytes, kOnly, 1).value();
+    partition->log_time().saw(log_now_ms(), clock.steady_ns());
+    partition->apply(Offset(log_end_), log_now_ms(), block);
+    partition->set_fresh_at_ns(clock.steady_ns());
+    ++log_end_;
+  }
+  // Writes what is forgotten by it. True for a play that counts.
+  bool merge(std::string_view key, const Event& event, PeriodIndex period) {
     std::vector<Forgotten> forgotten;
     BLOOMRING_CHECK(store.read_forgotten(std::span(&key, 1), forgotten).ok(), "the double does not fail here");
-    const PeriodIndex period = core.calendar().period_of_ms(event.time_ms);
     ForgottenUpdate update{key, forgotten[0], PeriodIndex(0), PeriodIndex(0)};
-    const FilterUpdate play{key, period, std::span(&event.item, 1)};
     bool changed = false, counts = false;
     if (event.kind == EventKind::kForgetAll) {
       update.removed_to = PeriodIndex(update.forgotten.forget_everything(event.time_ms) ? period.value + 1 : 0);
@@ -130,8 +159,8 @@ class ServingWorld {
     } else {
       counts = update.forgotten.take_play(event.item, event.time_ms, changed);
     }
-    const std::span<const FilterUpdate> plays(&play, counts ? 1 : 0);
-    BLOOMRING_CHECK(store.apply(std::span(&update, 1), plays).ok(), "the double does not fail here");
+    BLOOMRING_CHECK(store.apply(std::span(&update, 1), {}).ok(), "the double does not fail here");
+    return counts;
   }
   std::vector<Unmerged> unmerged_;
   int64_t log_end_ = 0;

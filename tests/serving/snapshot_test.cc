@@ -10,6 +10,7 @@
 
 #include "schemas/store_key.h"
 #include "serving/client.h"
+#include "serving/request_codec.h"
 #include "serving/snapshot_command.h"
 #include "serving/snapshot_filter.h"
 #include "tests/schemas/documented_example.h"
@@ -17,11 +18,19 @@
 
 using namespace bloomring;
 
+// A blob that would be gone at the end of the statement does not compile.
+template <typename Bytes>
+concept Decodable = requires(Bytes bytes) { decode_snapshot(std::forward<Bytes>(bytes)); };
+static_assert(Decodable<const std::string&> && Decodable<std::string_view> && !Decodable<std::string>);
+// Nor does a question of a decoded request that is gone.
+template <typename Decoded>
+concept Askable = requires(Decoded decoded) { std::forward<Decoded>(decoded).question(); };
+static_assert(Askable<DecodedFilter&> && !Askable<DecodedFilter>);
+
 namespace {
 
 // A user with plays in two months' filters, recent plays and served items.
 void live(ServingWorld& world) {
-  constexpr int64_t kDayMs = 24 * kHourMs;
   for (int i = 0; i < 50; ++i) world.play_at("u1", "october" + std::to_string(i), kStartMs - 40 * kDayMs);
   for (int i = 0; i < 50; ++i) world.play("u1", "november" + std::to_string(i));
   world.merge();
@@ -171,16 +180,18 @@ TEST_CASE("snapshot: a blob with any byte changed, cut or added is corrupt") {
     std::string changed = bytes;
     changed[i] = static_cast<char>(changed[i] ^ (1 << (i % 8)));
     CHECK(decode_snapshot(changed).code() == Code::kCorrupt);
-    CHECK(decode_snapshot(bytes.substr(0, i)).code() == Code::kCorrupt);
+    CHECK(decode_snapshot(std::string_view(bytes).substr(0, i)).code() == Code::kCorrupt);
   }
-  CHECK(decode_snapshot(bytes + '\0').code() == Code::kCorrupt);
+  const std::string longer = bytes + '\0';
+  CHECK(decode_snapshot(longer).code() == Code::kCorrupt);
 }
 
 TEST_CASE("snapshot: what the encoder would not write is corrupt, whatever its checksum") {
   const auto refused = [](const std::function<void(Snapshot&)>& change) {
     Snapshot snapshot = small_snapshot();
     change(snapshot);
-    return decode_snapshot(encode_snapshot(snapshot)).code() == Code::kCorrupt;
+    const std::string bytes = encode_snapshot(snapshot);
+    return decode_snapshot(bytes).code() == Code::kCorrupt;
   };
   CHECK(refused([](Snapshot& s) { s.user_key = ""; }));
   CHECK(refused([](Snapshot& s) { s.filters[0].period = 2; }));

@@ -146,16 +146,92 @@ TEST_CASE("forget call: it covers all that the replica knew, also what a clock a
 
 TEST_CASE("forget call: one that is logged in a later hour than it happened is written again") {
   Served served;
-  const auto client = Client::connect({.server = served.server->address(), .deadline_ms = 30'000});
+  const auto client = Client::connect(
+      {.server = served.server->address(), .deadline_ms = 30'000, .retry = {.attempts_max = 1}});
   served.world.play("u1", "v1");
   const int64_t next_hour_ms = kStartMs + kHourMs;
   served.log.log_times_ms = {next_hour_ms, kStartMs};
   REQUIRE(client->forget("u1", "", "v1").ok());
   CHECK(served.log.appended.size() == 2);
   CHECK(served.world.seen("u1", "v1") == "unseen");
-  served.log.log_times_ms = {next_hour_ms, next_hour_ms, next_hour_ms};
+  served.log.log_times_ms = {next_hour_ms + kHourMs, next_hour_ms + 2 * kHourMs, next_hour_ms + 3 * kHourMs};
   CHECK(client->forget("u1", "", "v1").code() == Code::kRetry);
   CHECK(served.log.appended.size() == 5);
+}
+
+TEST_CASE("forget call: a clock that is ahead does not make it take the plays that come after it") {
+  for (const int64_t ahead_ms : {30'000L, 3 * kHourMs, 90 * kDayMs}) {
+    Served served;
+    const auto client = Client::connect({.server = served.server->address(), .deadline_ms = 30'000});
+    served.world.play("u1", "v1");
+    served.world.clock.set_wrong_by_ms(ahead_ms);
+    CAPTURE(ahead_ms);
+    REQUIRE(client->forget("u1", "", "v1").ok());
+    CHECK(served.world.seen("u1", "v1") == "unseen");
+    served.world.clock.advance_ms(5);
+    served.world.play("u1", "v1");
+    CHECK(served.world.seen("u1", "v1") == "recent");
+    CHECK(served.log.appended.size() == 1);
+  }
+}
+
+TEST_CASE("forget call: with a clock that is behind, or a log that was quiet, it reaches to now, and is no late one") {
+  for (const int64_t behind_ms : {30'000L, 3 * kHourMs, 90 * kDayMs}) {
+    Served served;
+    const auto client = Client::connect({.server = served.server->address(), .deadline_ms = 30'000});
+    served.world.play("u1", "v1");
+    served.world.clock.set_wrong_by_ms(-behind_ms);
+    served.world.clock.advance_ms(1'000);
+    CAPTURE(behind_ms);
+    REQUIRE(client->forget("u1", "", "v1").ok());
+    CHECK(served.world.seen("u1", "v1") == "unseen");
+    CHECK(served.log.appended.back().second.time_ms == served.world.log_now_ms());
+  }
+  Served quiet;  // Nothing is known of the log's time.
+  const auto client = Client::connect({.server = quiet.server->address(), .deadline_ms = 30'000});
+  quiet.world.clock.set_wrong_by_ms(90 * kDayMs);
+  REQUIRE(client->forget_everything("u1", "").ok());
+  CHECK(quiet.log.appended.size() == 2);
+  CHECK(quiet.log.appended.back().second.time_ms == quiet.world.log_now_ms());
+}
+
+TEST_CASE("record served: it counts for its time, not for that of a clock that is wrong") {
+  for (const int64_t days : {90, -90}) {
+    Served served;
+    served.world.play("u2", "v0");  // The log has a time.
+    served.world.clock.set_wrong_by_ms(days * kDayMs);
+    CAPTURE(days);
+    REQUIRE(served.record_served({"v1"}).ok());
+    const Event& event = served.log.appended[0].second;
+    served.world.clock.set_wrong_by_ms(0);
+    served.world.happen(EventKind::kServe, "u1", "v1", event.time_ms);
+    CHECK(served.world.seen("u1", "v1") == "served");
+    served.world.advance_hours(7);
+    CHECK(served.world.seen("u1", "v1") == "unseen");
+  }
+}
+
+TEST_CASE("record served: what is recorded after a forget counts, here and at other replicas, whatever clocks say") {
+  for (const int64_t wrong_by_ms : {0L, 30'000L, -30'000L, 90 * kDayMs, -90 * kDayMs}) {
+    Served served;
+    const auto client = Client::connect({.server = served.server->address(), .deadline_ms = 30'000});
+    served.world.play("u2", "v0");  // The log has a time.
+    served.world.clock.set_wrong_by_ms(wrong_by_ms);
+    CAPTURE(wrong_by_ms);
+    REQUIRE(served.record_served({"v1"}).ok());
+    REQUIRE(client->forget_everything("u1", "").ok());
+    CHECK(served.world.seen("u1", "v1") == "unseen");
+    served.world.clock.advance_ms(1);
+    REQUIRE(served.record_served({"v1"}).ok());
+    CHECK(served.world.seen("u1", "v1") == "served");
+    ServingWorld other;  // Another replica reads both from the log.
+    other.clock.advance_ms(1);
+    for (const auto& [user, event] : served.log.appended) {
+      if (event.kind == EventKind::kForgetAll) other.happen(event.kind, "u1", "", event.time_ms);
+    }
+    other.happen(EventKind::kServe, "u1", "v1", served.log.appended.back().second.time_ms);
+    CHECK(other.seen("u1", "v1") == "served");
+  }
 }
 
 TEST_CASE("forget call: what is not durable is not forgotten, and the call says so") {

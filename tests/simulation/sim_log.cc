@@ -5,7 +5,15 @@
 namespace bloomring::simulation {
 
 void SimLog::append(const std::string& topic, PartitionId to, std::string value) {
-  partition(topic, to).push_back({clock_.now_ms(), {}, std::move(value), {}});
+  put(topic, to, {topic, to, {}, std::move(value), {}});
+}
+
+void SimLog::put(const std::string& topic, PartitionId to, const OutRecord& record) {
+  partition(topic, to).push_back({clock_.now_ms(), truth_.now_ms(), record.key, record.value, record.headers});
+}
+
+void SimLog::append_gap(const std::string& topic, PartitionId to) {
+  partition(topic, to).push_back({clock_.now_ms(), truth_.now_ms(), {}, {}, {}, true});
 }
 
 int64_t& SimLog::committed(const std::string& group, const std::string& topic, PartitionId at) {
@@ -14,10 +22,10 @@ int64_t& SimLog::committed(const std::string& group, const std::string& topic, P
 
 void SimLog::arrive(InFlight& flight) {
   const OutRecord& record = flight.record;
-  auto& records = partition(record.topic, record.partition);
   const int copies = trouble > 0 && one_in(random_, 50) ? 2 : 1;
-  for (int i = 0; i < copies; ++i) records.push_back({clock_.now_ms(), record.key, record.value, record.headers});
-  if (auto acks = flight.acks.lock()) acks->push_back(flight.ticket);
+  for (int i = 0; i < copies; ++i) put(record.topic, record.partition, record);
+  const int64_t log_time_ms = partition(record.topic, record.partition).back().log_time_ms;
+  if (auto acks = flight.acks.lock()) acks->push_back({flight.ticket, log_time_ms});
 }
 
 void SimLog::pump() {
@@ -34,6 +42,11 @@ void SimLog::pump() {
 }
 
 Status SimSink::send(OutRecord& record, uint64_t ticket) {
+  size_t bytes = record.key.size() + record.value.size();
+  for (const auto& [name, value] : record.headers) bytes += name.size() + value.size();
+  const auto limit = log_.record_bytes_max.find(record.topic);
+  if (limit != log_.record_bytes_max.end() && bytes > limit->second)
+    return fatal("cannot write to " + record.topic + ": " + std::to_string(bytes) + " bytes are too many");
   const auto own = std::count_if(log_.in_flight_.begin(), log_.in_flight_.end(),
                                  [&](const auto& flight) { return flight.acks.lock() == acks_; });
   if (static_cast<size_t>(own) >= kQueueMax) return retry("the queue is full");
@@ -42,13 +55,19 @@ Status SimSink::send(OutRecord& record, uint64_t ticket) {
 }
 
 Status SimSink::poll_acks(std::vector<uint64_t>& tickets) {
-  tickets.insert(tickets.end(), acks_->begin(), acks_->end());
+  broker_time_ms_ = 0;
+  for (const SimLog::Ack& ack : *acks_) {
+    tickets.push_back(ack.ticket);
+    broker_time_ms_ = std::max(broker_time_ms_, ack.log_time_ms);
+  }
   acks_->clear();
   return {};
 }
 
 Result<std::optional<LogRecord>> SimSource::poll() {
   const auto& records = log_.partition(topic_, partition_);
+  if (next_ < log_start().value) return fatal("retention passed the position");
+  while (next_ < static_cast<int64_t>(records.size()) && records[static_cast<size_t>(next_)].gap) ++next_;
   if (next_ >= static_cast<int64_t>(records.size())) return std::optional<LogRecord>();
   // A fetch brings some records, not always all that are there.
   if (log_.trouble > 0 && one_in(log_.random_, 20)) return std::optional<LogRecord>();

@@ -25,14 +25,18 @@ inline bool one_in(Random& random, uint64_t n) { return random() % n == 0; }
 
 struct StoredRecord {
   int64_t log_time_ms;
+  int64_t appended_ms;  // When it really was appended; the log time is what the broker's clock says of it.
   std::string key;
   std::string value;
   std::vector<std::pair<std::string, std::string>> headers;
+  bool gap = false;  // An offset that no record has: of a marker of a transaction, or of an aborted record.
 };
 
 class SimLog {
  public:
-  SimLog(Random& random, const Clock& clock) : random_(random), clock_(clock) {}
+  // Log times are of `clock`, the brokers'; `truth` says what time it really is.
+  SimLog(Random& random, const Clock& clock) : SimLog(random, clock, clock) {}
+  SimLog(Random& random, const Clock& clock, const Clock& truth) : random_(random), clock_(clock), truth_(truth) {}
 
   std::vector<StoredRecord>& partition(const std::string& topic, PartitionId partition) {
     return topics_[{topic, partition.value}];
@@ -44,40 +48,63 @@ class SimLog {
   }
   // Appends directly, as a producer of its own that is never wrong.
   void append(const std::string& topic, PartitionId partition, std::string value);
+  // FAULT: offsets without a record, also at the log's end.
+  void append_gap(const std::string& topic, PartitionId partition);
+  // FAULT: retention removes what lies below.
+  Offset& start(const std::string& topic, PartitionId partition) { return starts_[{topic, partition.value}]; }
+  Offset end(const std::string& topic, PartitionId at) {
+    return Offset(static_cast<int64_t>(partition(topic, at).size()));
+  }
   int64_t& committed(const std::string& group, const std::string& topic, PartitionId partition);
 
+  // What is under way to this topic never arrives.
+  void lose_in_flight(const std::string& topic) {
+    std::erase_if(in_flight_, [&](const InFlight& flight) { return flight.record.topic == topic; });
+  }
   // Lets some of what is under way arrive.
   void pump();
   // FAULT: how often things go wrong; 0 is a quiet network.
   int trouble = 1;
+  // By topic: a larger record is refused for good, as by a broker's max.message.bytes.
+  std::map<std::string, size_t> record_bytes_max;
 
  private:
   friend class SimSink;
   friend class SimSource;
+  struct Ack {
+    uint64_t ticket;
+    int64_t log_time_ms;  // Of the record, as brokers tell it.
+  };
+  using Acks = std::vector<Ack>;
   struct InFlight {
     OutRecord record;
     uint64_t ticket;
-    std::weak_ptr<std::vector<uint64_t>> acks;  // Gone when the sender died.
+    std::weak_ptr<Acks> acks;  // Gone when the sender died.
   };
   void arrive(InFlight& flight);
+  void put(const std::string& topic, PartitionId partition, const OutRecord& record);
 
   Random& random_;
   const Clock& clock_;
+  const Clock& truth_;
   std::map<std::pair<std::string, int32_t>, std::vector<StoredRecord>> topics_;
+  std::map<std::pair<std::string, int32_t>, Offset> starts_;
   std::map<std::tuple<std::string, std::string, int32_t>, int64_t> commits_;
   std::vector<InFlight> in_flight_;
 };
 
 class SimSink final : public Sink {
  public:
-  explicit SimSink(SimLog& log) : log_(log), acks_(std::make_shared<std::vector<uint64_t>>()) {}
+  explicit SimSink(SimLog& log) : log_(log), acks_(std::make_shared<SimLog::Acks>()) {}
   Status send(OutRecord& record, uint64_t ticket) override;
   Status poll_acks(std::vector<uint64_t>& tickets) override;
+  std::optional<int64_t> broker_time_ms() const override { return broker_time_ms_; }
 
  private:
   static constexpr size_t kQueueMax = 64;
   SimLog& log_;
-  std::shared_ptr<std::vector<uint64_t>> acks_;  // Shared with the records in flight.
+  std::shared_ptr<SimLog::Acks> acks_;  // Shared with the records in flight.
+  int64_t broker_time_ms_ = 0;
 };
 
 class SimSource final : public Source {
@@ -85,9 +112,10 @@ class SimSource final : public Source {
   SimSource(SimLog& log, std::string group, std::string topic, PartitionId partition, Offset start)
       : log_(log), group_(std::move(group)), topic_(std::move(topic)), partition_(partition), next_(start.value) {}
   Result<std::optional<LogRecord>> poll() override;
+  Offset position() const override { return Offset(next_); }
   bool at_end() const override;
   bool lost_position() const override { return false; }
-  Offset log_start() const override { return Offset(0); }
+  Offset log_start() const override { return log_.start(topic_, partition_); }
   Offset log_end() const override;
   void commit(Offset next) override;
 

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "schemas/event_block.h"
-
 namespace bloomring::simulation {
 
 void UserOracle::Until::forget(const Event& event, int64_t time_ms) {
@@ -36,6 +34,19 @@ void UserOracle::happened(const Event& event, bool may_reach_less) {
     at_least_.forget(event, may_reach_less ? period_start_ms - 1 : event.time_ms);
     ++forgets_;
   }
+}
+
+void UserOracle::was_acknowledged(const Event& event) {
+  if (event.kind == EventKind::kPlay)
+    acknowledged_.push_back({event.item, event.time_ms, calendar_.period_of_ms(event.time_ms)});
+}
+
+std::vector<ItemHash> UserOracle::must_be_seen_or_told(PeriodIndex oldest, PeriodIndex newest) const {
+  std::set<ItemHash> items;
+  for (const Play& play : acknowledged_) {
+    if (play.period >= oldest && play.period <= newest && counts(play.item, play.time_ms)) items.insert(play.item);
+  }
+  return {items.begin(), items.end()};
 }
 
 bool UserOracle::counts(ItemHash item, int64_t time_ms) const { return time_ms > exact_.of(item); }
@@ -77,59 +88,75 @@ std::vector<ItemHash> UserOracle::served(size_t per_user_max, int64_t oldest_ms)
 
 namespace {
 
-// Which forgets are late, as a log is read.
+// Which forgets may be late, as a log is read.
 class Lateness {
  public:
   explicit Lateness(const LogFacts& facts) : facts_(facts) {}
-  void begin(size_t offset, int64_t log_time_ms) {
-    const auto hour = facts_.hours.find(offset);
-    if (hour != facts_.hours.end()) window_ms_ = std::min(hour->second * facts_.slot_ms, newest_play_ms_);
-    if (facts_.blind.contains(offset)) {
-      const int64_t below_ms = offset > 0 ? logged_before_ms_ : log_time_ms;
-      newest_play_ms_ = std::max(newest_play_ms_, below_ms);
-      window_ms_ = std::max(window_ms_, below_ms);
+  void begin(size_t offset, int64_t log_time_ms, bool is_record) {
+    if (facts_.made_anew && !began_) blind_ms_ = log_time_ms;
+    began_ = began_ || is_record;
+    const int64_t hour = log_time_ms / facts_.slot_ms;
+    if (hour > hour_) {
+      hour_ = hour;  // Log time is made monotone.
+      before_hour_ms_ = newest_play_ms_;
+      went_back_ = false;
     }
-    logged_before_ms_ = log_time_ms;
+    went_back_ = went_back_ || hour < hour_;
+    const bool may_have_ended_early = offset >= facts_.clock_wrong_from;
+    window_ms_ = may_have_ended_early ? newest_play_ms_ : before_hour_ms_;
+    if (facts_.blind.contains(offset)) blind_ms_ = std::max(blind_ms_, offset > 0 ? below_ms_ : log_time_ms);
+    below_ms_ = log_time_ms;
     if (facts_.replica_hours == nullptr) return;
-    replica_hour_ = std::max(replica_hour_, log_time_ms / facts_.slot_ms);  // Log time is made monotone.
-    raise(replica_hour_, *facts_.replica_hours, offset);
+    if (went_back_) window_ms_ = newest_play_ms_;
+    const auto began = facts_.replica_hours->find(offset);
+    if (began != facts_.replica_hours->end()) replica_ms_ = std::max(replica_ms_, began->second * facts_.slot_ms);
   }
-  bool late(const Event& event) const { return event.time_ms < std::max(window_ms_, replica_hour_ * facts_.slot_ms); }
+  bool late(const Event& event) const {
+    return event.time_ms < std::max({window_ms_, blind_ms_, replica_ms_});
+  }
   void saw(const Event& event) {
     if (event.kind == EventKind::kPlay) newest_play_ms_ = std::max(newest_play_ms_, event.time_ms);
   }
 
  private:
-  static void raise(int64_t& value, const ByOffset& by_offset, size_t offset) {
-    if (const auto found = by_offset.find(offset); found != by_offset.end()) value = std::max(value, found->second);
-  }
-
   const LogFacts& facts_;
+  int64_t hour_ = 0;
+  bool began_ = false;      // The first record was read.
+  bool went_back_ = false;  // Log time, to before the hour, since the hour began.
   int64_t newest_play_ms_ = 0;
+  int64_t before_hour_ms_ = 0;  // The newest play that was logged before the hour.
   int64_t window_ms_ = 0;
-  int64_t logged_before_ms_ = 0;
-  int64_t replica_hour_ = 0;
+  int64_t blind_ms_ = 0;
+  int64_t below_ms_ = 0;  // When the record before was logged.
+  int64_t replica_ms_ = 0;
 };
 
 }  // namespace
 
-std::map<std::string, UserOracle> read_log(const std::vector<StoredRecord>& records, size_t end, const LogFacts& facts,
-                                           const Calendar& calendar) {
+std::map<std::string, UserOracle> read_log(const std::vector<LoggedRecord>& records, size_t applied,
+                                           size_t acknowledged, const LogFacts& facts, const Calendar& calendar) {
   std::map<std::string, UserOracle> users;
+  for (const EarlierRecord& record : facts.before) {
+    for (const auto& [user_key, event] : record.events) {
+      if (event.kind == EventKind::kServe) continue;  // Nobody knows of it any more.
+      UserOracle& user = users.try_emplace(user_key, calendar).first->second;
+      record.merged ? user.happened(event, true) : user.will_happen(event);
+      if (record.merged) user.was_acknowledged(event);
+    }
+  }
   Lateness lateness(facts);
   for (size_t offset = 0; offset < records.size(); ++offset) {
-    lateness.begin(offset, records[offset].log_time_ms);
-    EventBlockReader reader = EventBlockReader::reopen(records[offset].value);
-    while (reader.next_user()) {
-      UserOracle& user = users.try_emplace(std::string(reader.user_key()), calendar).first->second;
-      while (reader.next_event()) {
-        const Event& event = reader.event();
-        if (offset < end)
-          user.happened(event, lateness.late(event) || offset < facts.before_restore);
-        else
-          user.will_happen(event);
-        lateness.saw(event);
-      }
+    lateness.begin(offset, records[offset].log_time_ms, !records[offset].events.empty());
+    for (const auto& [user_key, logged] : records[offset].events) {
+      Event event = logged;
+      if (event.kind == EventKind::kServe) event.time_ms = std::min(event.time_ms, records[offset].log_time_ms);
+      UserOracle& user = users.try_emplace(user_key, calendar).first->second;
+      if (offset < applied)
+        user.happened(event, lateness.late(event) || offset < facts.before_restore);
+      else
+        user.will_happen(event);
+      if (offset < acknowledged) user.was_acknowledged(event);
+      lateness.saw(event);
     }
   }
   return users;

@@ -1,11 +1,17 @@
 // The plain oracle of the simulation: what counts of one user, from the events in the log and nothing else.
 //
 // The law (schemas/event.h): a play or a serve counts unless there is a forget of its item, or of everything, whose
-// event time is not before its own. What must be seen follows from it as it is. What must be unseen is judged with
-// forgets that reach less far: a late one, and one that was logged before the store went back to a backup, may reach
-// only to the beginning of its period in filters. Which one is late to the window stage is said here once more, from
-// the log and from where its hours began (LogFacts); a replica calls late what happened before the hour in which it was
-// logged, as long as the store does not know better.
+// event time is not before its own; the time of a serve is at most the log time of its record. What must be seen
+// follows from it as it is. What must be unseen is judged with forgets that reach less far: a late one, and one that
+// was logged before the store went back to a backup, may reach only to the beginning of its period in filters. Which
+// ones may be late is worked out here from the promise (docs/decisions/0010-forgetting-by-event-time.md) and the log's
+// own times, never from a ring:
+//   - from before the hour of log time in which it was logged, with a play after it in an earlier hour;
+//   - where a wall clock of the window stage was wrong, hours end early: any play after it that was logged before it;
+//   - from before the last record below the place at which a window stage began without its state was logged;
+//   - from before the first record of a log that was made anew was logged;
+//   - for a replica: from before the end of the hours that were merged when it began; and where log time went back to
+//     an hour before, any play after it that was logged before it.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +31,8 @@ class UserOracle {
   explicit UserOracle(const Calendar& calendar) : calendar_(calendar) {}
 
   void happened(const Event& event, bool may_reach_less);
+  // In the log for so long that an answer has it or says that it may lack something. Also happened, or will happen.
+  void was_acknowledged(const Event& event);
   // In the log, but perhaps not known yet: it may count or not.
   void will_happen(const Event& event);
 
@@ -32,6 +40,8 @@ class UserOracle {
   bool must_be_seen(ItemHash item, PeriodIndex oldest, PeriodIndex newest) const;
   // No play of the item counts, even where forgets reach less far.
   bool must_be_unseen(ItemHash item) const;
+  // Items that an answer must call seen, or say that it lacks something.
+  std::vector<ItemHash> must_be_seen_or_told(PeriodIndex oldest, PeriodIndex newest) const;
   // Items of all plays in the log, known yet or not, whether they count or not: no others are in the filter.
   const std::set<ItemHash>& played_in(PeriodIndex period) const;
   // One event, which the log holds.
@@ -61,6 +71,7 @@ class UserOracle {
 
   const Calendar& calendar_;
   std::vector<Play> plays_;
+  std::vector<Play> acknowledged_;
   std::map<ItemHash, int64_t> newest_play_ms_;  // Of all that is in the log.
   std::map<PeriodIndex, std::set<ItemHash>> played_in_;
   std::map<ItemHash, int64_t> serves_;  // Newest time.
@@ -69,20 +80,38 @@ class UserOracle {
   size_t forgets_ = 0;
 };
 
+// A record of user-events as it was decoded once.
+struct LoggedRecord {
+  struct Happened {
+    std::string user_key;
+    Event event;
+  };
+  int64_t log_time_ms;
+  int64_t appended_ms;
+  std::vector<Happened> events;
+};
+
+// One of a log that user-events was made anew after. Where it was not merged, its plays are lost.
+struct EarlierRecord {
+  std::vector<LoggedRecord::Happened> events;
+  bool merged;
+};
+
 using ByOffset = std::map<size_t, int64_t>;
 
 // What is known of a partition's log beside its records.
 struct LogFacts {
-  size_t before_restore;  // What the log had when the store went back for the last time.
-  const ByOffset& hours;  // Where hours of the window stage began: their numbers, the latest of several.
-  // Where it began without local state, and knew of the plays before only when the last of them had been logged.
-  const std::set<size_t>& blind;
+  const std::vector<EarlierRecord>& before;  // Of the logs before this one...
+  bool made_anew;                            // ...of which there are some, perhaps without a record.
+  size_t before_restore;    // What the log had when the store went back for the last time.
+  size_t clock_wrong_from;  // Hours that begin at or above this offset may have ended early.
+  const std::set<size_t>& blind;  // Where the window stage began without its state: what was merged at that time.
   const ByOffset* replica_hours;  // From an offset on, no earlier hour than this for the replica; null: nobody asks it.
   int64_t slot_ms;
 };
 
-// By user key bytes: what happened below `end`, and will above it.
-std::map<std::string, UserOracle> read_log(const std::vector<StoredRecord>& records, size_t end, const LogFacts& facts,
-                                           const Calendar& calendar);
+// By user key bytes: what happened below `applied`, and will above it; what was acknowledged below `acknowledged`.
+std::map<std::string, UserOracle> read_log(const std::vector<LoggedRecord>& records, size_t applied,
+                                           size_t acknowledged, const LogFacts& facts, const Calendar& calendar);
 
 }  // namespace bloomring::simulation

@@ -5,6 +5,7 @@
 
 #include "base/fault_point.h"
 #include "base/hash.h"
+#include "operators/replica_start.h"
 #include "operators/window_start.h"
 #include "schemas/event_block.h"
 #include "state/filter/filter.h"
@@ -14,12 +15,11 @@ namespace bloomring::simulation {
 namespace {
 
 constexpr int64_t kStartMs = 1'793'404'800'000;  // 2026-10-31T00:00:00Z: a month turn is near.
-constexpr int kUsers = 24;
-constexpr int kItems = 120;
 const std::string kPlays = "plays";
 const std::string kEvents = "user-events";
 const std::string kBatches = "user-batches";
 const std::string kDead = "plays-dead";
+constexpr size_t kRecordBytes = 256;  // That records of user-events and user-batches aim at.
 
 Calendar make_calendar() {
   RetentionConfig config;
@@ -29,9 +29,13 @@ Calendar make_calendar() {
   return *calendar;
 }
 
-std::string user_name(uint64_t n) { return "user-" + std::to_string(n); }
-std::string item_name(uint64_t n) { return "item-" + std::to_string(n); }
-std::string scene_of(uint64_t user) { return user % 5 == 0 ? "feed" : ""; }
+// Small sets take the dense form in three quarters of the seeds, in one of these all sets.
+filter::Policy policy_of(uint64_t seed) {
+  constexpr uint32_t kDenseFrom[] = {filter::Policy().dense_from_items, 0, 16, 100};
+  filter::Policy policy;
+  policy.dense_from_items = kDenseFrom[seed % std::size(kDenseFrom)];
+  return policy;
+}
 
 }  // namespace
 
@@ -40,12 +44,20 @@ World::World(uint64_t seed)
       clock_(kStartMs + static_cast<int64_t>(seed % 48) * 3'600'000),
       calendar_(make_calendar()),
       ring_{static_cast<uint32_t>(3 + seed % 4), 10'000},
-      log_(random_, clock_),
+      log_(random_, broker_clock_, clock_),
+      policy_(policy_of(seed)),
+      bursts_(one_in(random_, 4)),
+      logs_replaced_(seed % 3 == 0),
+      limits_(seed / 4 % 2 == 0),
       filters_(make_filters()),
-      core_(std::make_unique<CandidateFilter>(*filters_, calendar_, clock_, CandidateFilterConfig{})),
+      core_(std::make_unique<CandidateFilter>(*filters_, calendar_, serve_clock_, CandidateFilterConfig{})),
       watermark_floor_(kPartitions, 0),
       committed_floor_(kPartitions, -1),
-      window_clock_off_ms_(kPartitions, 0) {
+      window_clock_off_ms_(kPartitions, 0),
+      clocks_go_wrong_(one_in(random_, 2)) {
+  std::ranges::fill(clock_wrong_from_, clocks_go_wrong_ ? 0 : SIZE_MAX);
+  if (limits_)
+    log_.record_bytes_max = {{kEvents, 2 * kRecordBytes}, {kBatches, 2 * kRecordBytes}, {kDead, 1'000'000}};
   for (int p = 0; p < kPartitions; ++p) disks_.push_back(std::make_unique<SimDisk>());
   windows_.resize(kPartitions);
   merges_.resize(kPartitions);
@@ -59,11 +71,10 @@ World::World(uint64_t seed)
 World::~World() { set_fault_handler({}); }
 
 std::unique_ptr<MemoryFilterStore> World::make_filters() {
-  return std::make_unique<MemoryFilterStore>(filter::Policy{}, calendar_, clock_, kPartitions);
+  return std::make_unique<MemoryFilterStore>(policy_, calendar_, merge_clock_, kPartitions);
 }
 
-template <typename F>
-bool World::survives(F step) {
+bool World::survives(const std::function<Result<bool>()>& step) {
   try {
     const auto result = step();
     INFO(result.status().message());
@@ -75,8 +86,7 @@ bool World::survives(F step) {
   }
 }
 
-template <typename F>
-bool World::survives_a_restore(F step, bool& outdated) {
+bool World::survives_a_restore(const std::function<Result<bool>()>& step, bool& outdated) {
   bool went_back = false;
   const bool survived = survives([&]() -> Result<bool> {
     auto stepped = step();
@@ -89,11 +99,13 @@ bool World::survives_a_restore(F step, bool& outdated) {
 void World::start_ingest() {
   IngestTaskConfig config;
   config.ingest.partition_count = kPartitions;
-  config.ingest.block_events = 16;
+  config.ingest.block_events = limits_ ? 4096 : 16;
+  if (limits_) config.ingest.block_bytes = kRecordBytes;
   config.ingest.linger_ms = 50;
   config.records_per_step = 64;
   config.in_flight_max = 32;
-  ingest_ = std::make_unique<IngestTask>(config, std::make_unique<SimSink>(log_));
+  config.clock_skew_max_ms = 3 * kClocksOffMaxMs;
+  ingest_ = std::make_unique<IngestTask>(config, clock_, std::make_unique<SimSink>(log_));
   assign_plays();
 }
 
@@ -120,13 +132,14 @@ void World::start_window(int32_t p) {
     ++tally_.wiped;
   }
   const bool restored = start->resume && !facts.local->hours.empty();
+  if (!restored) blind_[p].insert(static_cast<size_t>(watermark->value_or(MergedWatermark{}).offset.value));
   const Offset base = start->resume ? facts.local->applied : start->base;
-  if (!restored) blind_[p].insert(static_cast<size_t>(base.value));
   Ring ring = restored ? *Ring::restore(ring_, *facts.local) : Ring(ring_, base, start->first_hour);
   WindowTaskConfig config;
   config.window = {partition, kPartitions, ring_, {}, 0.5};
-  config.window.drain.record_bytes = 256;
+  config.window.drain.record_bytes = kRecordBytes;
   config.window.drain.passes = 4;
+  config.window.drain.pass_bytes_max = 20'000;  // Some 350 events: the drain of a burst takes several passes.
   config.blocks_per_step = 8;
   config.in_flight_max = 8;
   config.flush_interval_ms = 7'000;
@@ -136,16 +149,23 @@ void World::start_window(int32_t p) {
                                    std::make_unique<SimSink>(log_));
 }
 
+MergeStart World::merge_start(int32_t p) {
+  const PartitionId partition(p);
+  const int64_t committed = log_.committed("merge", kBatches, partition);
+  const std::optional<Offset> group = committed < 0 ? std::nullopt : std::optional(Offset(committed));
+  return decide_merge_start({group, log_.start(kBatches, partition), log_.end(kBatches, partition)});
+}
+
 void World::start_merges() {
   for (int32_t p = 0; p < kPartitions; ++p) {
     const PartitionId partition(p);
     auto watermark = filters_->read_watermark(partition);
     if (!watermark.ok()) return;
+    const MergeStart start = merge_start(p);
     const int64_t committed = log_.committed("merge", kBatches, partition);
-    const MergeStart start =
-        decide_merge_start(committed < 0 ? std::nullopt : std::optional(Offset(committed)), Offset(0));
+    tally_.batches_lost += committed >= 0 && committed < start.read_from.value;
     MergeTaskConfig config;
-    config.merge = {partition, kPartitions};
+    config.merge = {partition, kPartitions, ring_.slot_ms};
     config.records_per_step = 4;
     merges_[p] =
         std::make_unique<MergeTask>(config, calendar_, *filters_, *watermark,
@@ -154,26 +174,31 @@ void World::start_merges() {
   }
 }
 
+// As pipeline/serve_partitions.cc does: from the log's start while the store is away.
 void World::start_replica(int32_t p) {
   const PartitionId partition(p);
-  auto watermark = filters_->read_watermark(partition);
-  if (!watermark.ok()) return;
-  const MergedWatermark merged =
-      watermark->value_or(MergedWatermark{.offset = Offset(0), .hour = HourIndex(-1), .ahead = {}});
+  const auto read = filters_->read_watermark(partition);
+  const std::optional<MergedWatermark> watermark = read.ok() ? *read : MergedWatermark{};
   const auto& records = log_.partition(kEvents, partition);
-  const int64_t oldest_ms = clock_.now_ms() - served().age_max_ms - calendar_.config().ahead_ms;
+  const int64_t age_max_ms = served().age_max_ms + calendar_.config().ahead_ms;
+  const int64_t oldest_ms = served_since_ms(watermark, ring_.slot_ms, serve_clock_.now_ms(), age_max_ms);
   const auto young =
       std::ranges::find_if(records, [&](const StoredRecord& record) { return record.log_time_ms >= oldest_ms; });
-  const Offset read_from = std::min(merged.offset, Offset(young - records.begin()));
-  note(replica_hours_[p], merged.offset, merged.hour.value + 1);
+  const Offset log_end = log_.end(kEvents, partition);
+  const auto start = decide_replica_start(
+      {{watermark, log_.start(kEvents, partition), log_end}, Offset(young - records.begin())});
+  REQUIRE(start.ok());
+  const int64_t log_floor_ms = start->first_hour.value * ring_.slot_ms;
+  note(replica_hours_[p], start->merged, start->first_hour.value);
   held_[p] = std::make_shared<HeldPartition>(partition, RecentPlaysConfig{ring_.slot_ms, 1 << 20}, calendar_,
-                                             merged.offset, served(), (merged.hour.value + 1) * ring_.slot_ms);
+                                             start->merged, served(), log_floor_ms);
+  held_[p]->set_lost_below(start->lost_below);
   ReplicaTaskConfig config;
   config.partition_count = kPartitions;
   config.lap_ms = ring_.slot_ms * ring_.slots;
-  const Offset log_end(static_cast<int64_t>(records.size()));
-  auto source = std::make_unique<SimSource>(log_, "serve", kEvents, partition, read_from);
-  replicas_[p] = std::make_unique<ReplicaTask>(config, held_[p], *filters_, std::move(source), read_from, log_end);
+  auto source = std::make_unique<SimSource>(log_, "serve", kEvents, partition, start->read_from);
+  replicas_[p] = std::make_unique<ReplicaTask>(config, clock_, held_[p], *filters_, std::move(source),
+                                               start->read_from, log_end);
 }
 
 void World::crash_ingest() { ingest_.reset(); }
@@ -201,7 +226,9 @@ void World::crash_merges() {
 
 void World::step_ingest() {
   if (!ingest_) start_ingest();
-  if (!survives([&] { return ingest_->step(clock_.now_ms()); })) crash_ingest();
+  ledger_.ingest_stepped(clock_.now_ms());
+  if (!survives([&] { return ingest_->step(ingest_clock_.now_ms()); })) return crash_ingest();
+  tally_.paused += ingest_->clock().state() == IngestClock::State::kOff;
 }
 
 void World::step_window(int32_t p) {
@@ -209,15 +236,7 @@ void World::step_window(int32_t p) {
   if (!windows_[p]) return;
   const auto step = [&] { return windows_[p]->step(clock_.now_ms() + window_clock_off_ms_[p]); };
   const bool survived = survives_a_restore(step, window_outdated_[p]);
-  note_hours(p);
   if (!survived) crash_window(p);
-}
-
-// A wall clock that is ahead may end an hour early.
-void World::note_hours(int32_t p) {
-  for (const Ring::SlotView& slot : windows_[p]->window().ring().slots()) {
-    for (const StagedHour& hour : slot.hours) note(hours_[p], hour.range.from, hour.hour.value);
-  }
 }
 
 void World::note(ByOffset& facts, Offset from, int64_t at_least) {
@@ -228,11 +247,16 @@ void World::note(ByOffset& facts, Offset from, int64_t at_least) {
 void World::step_replica(int32_t p) {
   if (!replicas_[p]) start_replica(p);
   if (!replicas_[p]) return;
+  if (replica_stalled_[p] > 0) {
+    --replica_stalled_[p];
+    return;
+  }
   if (!one_in(random_, 4)) {  // The brokers do not always answer.
     const Offset end(static_cast<int64_t>(log_.partition(kEvents, PartitionId(p)).size()));
-    replicas_[p]->hear_log_end(end, clock_.now_ms());
+    replicas_[p]->hear_log_end(end, clock_.steady_ns());
   }
-  if (!survives_a_restore([&] { return replicas_[p]->step(clock_.now_ms()); }, replica_outdated_[p])) crash_replica(p);
+  const auto step = [&] { return replicas_[p]->step(serve_clock_.now_ms()); };
+  if (!survives_a_restore(step, replica_outdated_[p])) crash_replica(p);
 }
 
 void World::crash_replica(int32_t p) {
@@ -240,14 +264,15 @@ void World::crash_replica(int32_t p) {
   replica_hours_[p].clear();
   noted_[p].clear();
   replica_outdated_[p] = false;
-  core_ = std::make_unique<CandidateFilter>(*filters_, calendar_, clock_, CandidateFilterConfig{});  // With its cache.
+  // With its cache.
+  core_ = std::make_unique<CandidateFilter>(*filters_, calendar_, serve_clock_, CandidateFilterConfig{});
 }
 
 void World::step_merges() {
   for (auto& merge : merges_) {
     if (!merge) start_merges();
     if (!merge) return;
-    if (survives([&] { return merge->step(clock_.now_ms()); })) continue;
+    if (survives([&] { return merge->step(merge_clock_.now_ms()); })) continue;
     crash_merges();
     return;
   }
@@ -267,100 +292,6 @@ void World::step_all() {
   }
 }
 
-// An event through a plays topic: mostly a play, a few serves and forgets.
-void World::produce_one() {
-  const uint64_t user = one_in(random_, 3) ? random_() % kUsers : random_() % 3;
-  int64_t time = clock_.now_ms() - static_cast<int64_t>(random_() % 60'000);
-  if (one_in(random_, 10)) time -= static_cast<int64_t>(random_() % (40LL * 24 * 3'600'000));   // Late.
-  if (one_in(random_, 10)) time = clock_.now_ms() + static_cast<int64_t>(random_() % 600'000);  // Ahead.
-  EventKind kind = EventKind::kPlay;
-  if (one_in(random_, 12)) kind = one_in(random_, 6) ? EventKind::kForgetAll : EventKind::kForget;
-  if (one_in(random_, 12)) kind = EventKind::kServe;
-  constexpr std::string_view kNames[] = {"", "play", "serve", "forget", "forget_all"};
-  const std::string item = item_name(random_() % kItems), scene = scene_of(user);
-  const std::string json = R"({"event":")" + std::string(kNames[static_cast<size_t>(kind)]) + R"(","user":")" +
-                           user_name(user) + R"(","item":")" + item + R"(","scene":")" + scene + R"(","time":)" +
-                           std::to_string(time) + "}";
-  // One that is ahead counts as the time at which ingest reads it: where a period turns in between, either will do.
-  const PeriodIndex period = calendar_.period_of_ms(time);
-  const ItemHash hash = kind == EventKind::kForgetAll ? ItemHash(0) : item_hash(item);
-  if (period == calendar_.period_of_ms(std::min(time, clock_.now_ms()))) {
-    oracle_[std::string(UserKey(scene, user_name(user)).bytes())].insert({kind, period, hash});
-  }
-  const int copies = one_in(random_, 10) ? 2 : 1;
-  for (int c = 0; c < copies; ++c)
-    log_.append(kPlays, PartitionId(static_cast<int32_t>(random_() % kPlaysPartitions)), json);
-  ++tally_.plays;
-}
-
-// A call of the query service: its events are durable in the log, and the replica that took it notes them at once.
-void World::call() {
-  const uint64_t user = random_() % 6;
-  const UserKey key(scene_of(user), user_name(user));
-  const PartitionId partition = partition_of(shard_of(key.bytes()), kPartitions);
-  const auto p = static_cast<size_t>(partition.value);
-  if (!replicas_[p] || replica_outdated_[p]) return;
-  const EventKind kind = one_in(random_, 3)   ? EventKind::kServe
-                         : one_in(random_, 4) ? EventKind::kForgetAll
-                                              : EventKind::kForget;
-  const ItemHash item = kind == EventKind::kForgetAll ? ItemHash(0) : item_hash(item_name(random_() % kItems));
-  const Event event{kind, item, clock_.now_ms()};
-  const uint64_t hash = user_hash(key.bytes());
-  EventBlockBuilder builder;
-  builder.add(key.bytes(), hash, event);
-  noted_[p].push_back(
-      {static_cast<int64_t>(log_.partition(kEvents, partition).size()), std::string(key.bytes()), event});
-  log_.append(kEvents, partition, builder.finish(partition, kPartitions));
-  if (kind == EventKind::kServe)
-    held_[p]->note_served(hash, item, event.time_ms);
-  else
-    held_[p]->note_forget(hash, event);
-  ++tally_.calls;
-}
-
-void World::produce() {
-  // A few busy users, the others quiet for long.
-  const uint64_t events = one_in(random_, 3) ? 0 : random_() % 12;
-  for (uint64_t i = 0; i < events; ++i) produce_one();
-  if (one_in(random_, 10)) call();
-  if (one_in(random_, 20)) {
-    const std::string bad = R"({"user":"u","item":)" + std::to_string(random_() % 1000) + R"(,"time":"no time"})";
-    log_.append(kPlays, PartitionId(0), bad);
-    ++refused_[bad];
-    ++tally_.refused;
-  }
-}
-
-void World::pass_time() {
-  int64_t step_ms = static_cast<int64_t>(random_() % 900);
-  if (one_in(random_, 60)) step_ms = static_cast<int64_t>(random_() % 25'000);  // A few slots at once.
-  if (faults_ && one_in(random_, 900))
-    step_ms = static_cast<int64_t>(random_() % (20LL * 24 * 3'600'000));  // A month may turn.
-  tally_.months += calendar_.period_of_ms(clock_.now_ms()) != calendar_.period_of_ms(clock_.now_ms() + step_ms);
-  clock_.advance_ms(step_ms);
-}
-
-void World::strike() {
-  if (one_in(random_, 120)) crash_ingest();
-  if (one_in(random_, 60)) rebalance_ingest();
-  if (one_in(random_, 80)) crash_window(static_cast<int32_t>(random_() % kPartitions));
-  if (one_in(random_, 120)) crash_merges();
-  if (one_in(random_, 200)) crash_replica(static_cast<int32_t>(random_() % kPartitions));
-  if (one_in(random_, 300)) windows_paused_ = static_cast<int>(random_() % 200);
-  if (one_in(random_, 300)) merges_paused_ = static_cast<int>(random_() % 300);  // More than a lap behind.
-  if (one_in(random_, 100)) {
-    filters_->fail_next(static_cast<int>(random_() % 60));
-    ++tally_.store_outages;
-  }
-  if (one_in(random_, 400)) {
-    filters_->fail_until_ms(clock_.now_ms() + static_cast<int64_t>(random_() % (2 * ring_.slots)) * ring_.slot_ms);
-    ++tally_.long_outages;
-  }
-  if (one_in(random_, 200)) set_clock_off(random_() % kPartitions);
-  if (one_in(random_, 300)) backup_ = filters_->backup();
-  if (one_in(random_, 600)) restore_backup();
-}
-
 // The group takes the plays partitions away, in order or not, and the same member gets them back.
 void World::rebalance_ingest() {
   if (!ingest_) return;
@@ -375,37 +306,18 @@ void World::rebalance_ingest() {
   ++tally_.rebalances;
 }
 
-// The wall clock of a partition's window process is wrong by up to 500 hours of the ring, or right again.
-void World::set_clock_off(size_t partition) {
-  const int64_t hours = one_in(random_, 2) ? 0 : static_cast<int64_t>(random_() % 1000) - 500;
-  window_clock_off_ms_[partition] = hours * ring_.slot_ms;
-  ++tally_.clock_steps;
-}
-
-// The merge process stops, the store becomes what it was at the backup, and the process starts again. What had been
-// merged since is not unseen for good: the windows read the log again.
-void World::restore_backup() {
-  for (auto& merge : merges_) merge.reset();
-  filters_->restore(backup_);
-  ++tally_.restores;
-  for (int32_t p = 0; p < kPartitions; ++p) logged_at_restore_[p] = log_.partition(kEvents, PartitionId(p)).size();
-  for (int32_t p = 0; p < kPartitions; ++p) {
-    watermark_floor_[p] = 0;
-    log_.committed("window", kEvents, PartitionId(p)) = -1;  // Of the time before; later ones must keep the law again.
-    window_outdated_[p] = windows_[p] != nullptr;
-    replica_outdated_[p] = replicas_[p] != nullptr;
-  }
-}
-
 void World::live(int rounds) {
   for (int round = 0; round < rounds; ++round) {
     produce();
     step_all();
+    read_new_records();
     pass_time();
     strike();
     if (round % 50 == 0) check_watermarks();
     if (round % 5 == 0) check_queries(static_cast<int32_t>(random_() % kPartitions));
     check_custody();
+    check_ingest_commits();
+    check_drain_order();
   }
 }
 
@@ -415,7 +327,10 @@ void World::settle() {
   filters_->fail_next(0);
   filters_->fail_until_ms(0);
   windows_paused_ = merges_paused_ = 0;
+  std::ranges::fill(replica_stalled_, 0);
   window_clock_off_ms_.assign(kPartitions, 0);
+  for (SimClock* clock : {&ingest_clock_, &broker_clock_, &merge_clock_, &serve_clock_, &caller_clock_})
+    clock->set_off_ms(0);
   // At most: everything is read, the hour is sealed, drained and merged; a slot that waits for its lap takes a lap
   // more.
   const int64_t hours = 3 * static_cast<int64_t>(ring_.slots) + 3;
@@ -425,13 +340,19 @@ void World::settle() {
       clock_.advance_ms(ring_.slot_ms / 100);
     }
   }
+  read_new_records();
+  check_ingest_commits();
+  check_drain_order();
   check_watermarks();
   for (int32_t p = 0; p < kPartitions; ++p) {
     const auto watermark = filters_->read_watermark(PartitionId(p));
     REQUIRE(watermark.ok());
-    const auto end = static_cast<int64_t>(log_.partition(kEvents, PartitionId(p)).size());
+    const auto& records = log_.partition(kEvents, PartitionId(p));
+    auto end = static_cast<int64_t>(records.size());
+    // A window stage that has read no record since it began has no hour that offsets without a record could be in.
+    while (end > 0 && records[static_cast<size_t>(end) - 1].gap) --end;
     CAPTURE(p, end);
-    REQUIRE((end == 0 || (watermark->has_value() && (*watermark)->offset.value == end)));
+    REQUIRE((end == 0 || (watermark->has_value() && (*watermark)->offset.value >= end)));
   }
   check_all_in_log();
   check_all_in_filters();

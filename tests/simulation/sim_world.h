@@ -10,6 +10,7 @@
 // Law: see check_* (sim_checks.cc). All randomness comes from the seed.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -19,6 +20,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "operators/merge_start.h"
 #include "pipeline/ingest_task.h"
 #include "pipeline/merge_task.h"
 #include "pipeline/replica_task.h"
@@ -26,9 +28,13 @@
 #include "serving/candidate_filter.h"
 #include "state/memory_filter_store.h"
 #include "state/period.h"
+#include "tests/simulation/sim_clock.h"
 #include "tests/simulation/sim_disk.h"
+#include "tests/simulation/sim_ledger.h"
 #include "tests/simulation/sim_log.h"
 #include "tests/simulation/sim_oracle.h"
+#include "tests/simulation/sim_order.h"
+#include "tests/simulation/sim_tally.h"
 
 namespace bloomring::simulation {
 
@@ -45,24 +51,13 @@ class World {
   // Ends all faults, lets everything be merged, and checks the law of the end.
   void settle();
 
-  // For messages: what happened.
-  struct Tally {
-    uint64_t plays = 0, refused = 0, crashes = 0, disks_lost = 0, probes = 0, false_positives = 0;
-    uint64_t restores = 0, long_outages = 0, clock_steps = 0, rebalances = 0;
-    uint64_t calls = 0, forgets = 0, served = 0, forgotten = 0, forgotten_seen = 0;
-    uint64_t second_runs = 0, laps = 0, queries = 0, queried = 0, store_outages = 0, months = 0, drains = 0, wiped = 0;
-  };
   const Tally& tally() const { return tally_; }
 
  private:
   static constexpr int32_t kPartitions = 4;
   static constexpr int32_t kPlaysPartitions = 2;
-  struct Produced {
-    EventKind kind;
-    PeriodIndex period;
-    ItemHash item;
-    auto operator<=>(const Produced&) const = default;
-  };
+  static constexpr int64_t kClocksOffMaxMs = Ledger::kAheadMaxMs;  // A fifth of an hour of the ring.
+  int64_t clocks_off_max_ms() const { return clocks_go_wrong_ ? kClocksOffMaxMs : 0; }
   // What a call has noted in a replica, and the offset at which it stands in the log.
   struct Noted {
     int64_t offset;
@@ -73,10 +68,14 @@ class World {
 
   void produce();
   void produce_one();
+  void burst();
+  void leave_gap();
+  void refuse(const std::string& bytes);
+  void append_play(size_t said, const std::string& json, uint64_t plays_partition);
   void call();
+  int64_t append_call(const UserKey& key, Event event);
   void step_all();
   void step_window(int32_t p);
-  void note_hours(int32_t p);
   static void note(ByOffset& facts, Offset from, int64_t at_least);
   void step_merges();
   void step_ingest();
@@ -85,23 +84,28 @@ class World {
   void strike();
   void rebalance_ingest();
   void restore_backup();
-  void set_clock_off(size_t partition);
+  void lose_batches();
+  void replace_log();
+  Result<bool> new_log();
+  void forget_log(int32_t p, const std::optional<MergedWatermark>& merged);
+  void set_window_clock_off(size_t partition);
+  void set_clocks_off(int64_t most_ms);
 
   std::unique_ptr<MemoryFilterStore> make_filters();
   void start_ingest();
   void assign_plays();
   void start_window(int32_t p);
   void start_merges();
+  MergeStart merge_start(int32_t p);
   void start_replica(int32_t p);
   void crash_ingest();
   void crash_window(int32_t p);
   void crash_merges();
   void crash_replica(int32_t p);
-  template <typename F>
-  bool survives(F step);
+  // Runs the step; false when it crashed.
+  bool survives(const std::function<Result<bool>()>& step);
   // The same for a task that ends by itself when it finds that the store went back to a backup.
-  template <typename F>
-  bool survives_a_restore(F step, bool& restored);
+  bool survives_a_restore(const std::function<Result<bool>()>& step, bool& outdated);
 
   void check_watermarks();
   void check_custody();
@@ -110,16 +114,33 @@ class World {
   void check_collision(const std::string& user_key, const UserOracle& user, ItemHash item, PeriodIndex period);
   void check_all_in_log();
   void check_all_in_filters();
+  void check_false_positives(int32_t p, const std::string& user_key);
+  void check_complete(const FilterAnswer& answer, size_t acknowledged);
+  void check_forget_time(int64_t time_ms) const;
+  void check_log_is_refused(int32_t p);
+  void check_ingest_commits();
+  void check_drain_order();
+  void read_new_records();
   void check_refused();
+  size_t acknowledged_end(int32_t p) const;
   std::map<std::string, UserOracle> oracle_of(int32_t p, size_t end, bool of_replica = false) const;
   // What filters and what was forgotten say of an item, in the order of periods; nothing while the store is away.
   std::optional<bool> in_filters(const std::string& user_key, std::span<const PeriodIndex> periods, ItemHash item);
 
   Random random_;
-  ManualClock clock_;
+  ManualClock clock_;  // The truth.
+  SimClock ingest_clock_{clock_};
+  SimClock broker_clock_{clock_};
+  SimClock merge_clock_{clock_};
+  SimClock serve_clock_{clock_};
+  SimClock caller_clock_{clock_};
   Calendar calendar_;
   RingConfig ring_;
   SimLog log_;
+  const filter::Policy policy_;
+  const bool bursts_;  // A user plays hundreds of items at once, now and then.
+  const bool logs_replaced_;
+  const bool limits_;  // Brokers take records of a few hundred bytes only, and dead letters of a megabyte.
   std::unique_ptr<MemoryFilterStore> filters_;
   std::vector<std::unique_ptr<SimDisk>> disks_;  // Of the window stage, by partition.
 
@@ -130,19 +151,25 @@ class World {
   std::vector<std::shared_ptr<HeldPartition>> held_;
   std::unique_ptr<CandidateFilter> core_;
   int windows_paused_ = 0;
+  int replica_stalled_[kPartitions] = {};  // For so many rounds.
   int merges_paused_ = 0;
 
-  std::map<std::string, std::set<Produced>> oracle_;  // By user key bytes: what is in the plays topics.
-  std::map<std::string, uint64_t> refused_;           // By original bytes: how often it must at least be dead-lettered.
+  Ledger ledger_;
+  std::vector<LoggedRecord> logged_[kPartitions];     // user-events, as far as it was decoded.
+  std::map<std::string, uint64_t> refused_;           // By Ledger::dead_name: dead-lettered so often at least.
   std::vector<Noted> noted_[kPartitions];             // In the replicas that run.
+  std::vector<EarlierRecord> before_[kPartitions];    // In the logs before this one.
   size_t logged_at_restore_[kPartitions] = {};        // What the log had when the store last went back.
   // See LogFacts.
-  ByOffset hours_[kPartitions];
+  size_t clock_wrong_from_[kPartitions];
   std::set<size_t> blind_[kPartitions];
   ByOffset replica_hours_[kPartitions];
+  DrainOrder drains_[kPartitions];
+  size_t letters_seen_ = 0;
   std::vector<int64_t> watermark_floor_;
   std::vector<int64_t> committed_floor_;
   std::vector<int64_t> window_clock_off_ms_;
+  const bool clocks_go_wrong_;
   MemoryFilterStore::Rows backup_;
   bool window_outdated_[kPartitions] = {};  // The store went back, and the task has not ended by it yet.
   bool replica_outdated_[kPartitions] = {};

@@ -3,8 +3,10 @@
     tests/soak/run --minutes 10 --limit 1GiB
 
 Plays are produced as fast as the chain reads them (`bloomring generate`), and the service is asked all the time
-(`bloomring load`). Resident memory is sampled every half second. Prints a line a minute and, at the end, one JSON object;
-ends with 1 when the limit was exceeded, when the process ended by itself, when a played item was answered unseen, or when
+(`bloomring load`). Users with 5,000, 20,000 and 150,000 plays in a month are among them, and are asked about 1 to 20,000
+candidates. Resident memory is sampled every half second, and what is known of its parts once a second. Prints a line a
+minute and, at the end, a table of memory by part, and one JSON object; ends with 1 when the limit was exceeded, when the
+process ended by itself, when a played item was answered unseen, when more others were seen than answers expect, or when
 not everything was merged. Needs a release build (or the program of $BLOOMRING_BIN) and `scripts/setup --kafka`.
 """
 
@@ -20,6 +22,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "real"))
 
 import chain  # noqa: E402
+import heavy  # noqa: E402
 import installation  # noqa: E402
 import kafka_server  # noqa: E402
 import plays  # noqa: E402
@@ -35,6 +38,16 @@ CALLS_A_SECOND = 20
 MERGED_BOUND_S = 300
 # What is produced and read may go soon: the disk is not what is tested here.
 BROKER = {"log.retention.check.interval.ms": 5000, "log.segment.bytes": 64 << 20, "log.retention.bytes": 256 << 20}
+HEAVY = {**heavy.USERS, "heavy-150000": 150_000}
+ASK_HEAVY_S = 20
+PARTS_S = 1
+# Part of memory.limit, by its name in the plan: the metric of what is taken of it. Of the others none is known.
+TAKEN = {
+    "stores": "bloomring_state_memory_bytes",
+    "recent plays": "bloomring_recent_bytes",
+    "served items": "bloomring_served_bytes",
+    "filter cache": "bloomring_filter_cache_bytes",
+}
 UNITS = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 
 
@@ -50,6 +63,29 @@ def to_bytes(text):
         if text.endswith(unit):
             return int(float(text[: -len(unit)]) * factor)
     return int(text)
+
+
+def tenths(samples):
+    """The samples of each tenth of the time, as far as there are so many."""
+    size = max(1, -(-len(samples) // 10))
+    return [samples[at : at + size] for at in range(0, len(samples), size)]
+
+
+def table(plan, report):
+    """Memory by part, for a person: what is planned, what was taken, and the most of each tenth of the time."""
+
+    def line(name, part, median, most, by_tenth):
+        words = [f"{int(bytes_) >> 20}" if bytes_ is not None else "" for bytes_ in (part, median, most)]
+        return f"{name:24} {words[0]:>7} {words[1]:>7} {words[2]:>7}   {' '.join(f'{int(b) >> 20:>5}' for b in by_tenth)}"
+
+    rows = [f"{'MiB':24} {'part':>7} {'median':>7} {'most':>7}   most of each tenth of the time"]
+    for name, part in plan["parts"].items():
+        taken = report["parts"].get(name)
+        tail = (taken["median_bytes"], taken["max_bytes"], taken["by_tenth"]) if taken else (None, None, ())
+        rows.append(line(name, part, *tail))
+    most, median = report["resident_max_bytes"], report["resident_median_bytes"]
+    rows.append(line("resident", report["limit_bytes"], median, most, report["resident_by_tenth"]))
+    return "\n".join(rows)
 
 
 class Producer(threading.Thread):
@@ -73,6 +109,7 @@ class Producer(threading.Thread):
                 command = [
                     plays.binary(),
                     "generate",
+                    "--execute",
                     "--bootstrap",
                     self._site.bootstrap,
                     "--topic",
@@ -91,6 +128,38 @@ class Producer(threading.Thread):
         self.join()
 
 
+class Asker(threading.Thread):
+    """Every question about the heavy users, again and again; a context manager. Slots turn meanwhile, so a false positive
+    may come and go between two answers."""
+
+    def __init__(self, grpc, oracle):
+        super().__init__(daemon=True)
+        self._grpc = grpc
+        self._oracle = oracle
+        self._stop_now = threading.Event()
+        self.rounds = 0
+        self.failure = None
+
+    def run(self):
+        try:
+            while not self._stop_now.wait(ASK_HEAVY_S):
+                found = heavy.check(self._grpc, self._oracle, reasons=("recent", "filter"), seed=self.rounds)
+                found.changed = 0
+                if found.wrong():
+                    raise processes.Failed(f"heavy users: {found.wrong()}")
+                self.rounds += 1
+        except processes.Failed as failure:
+            self.failure = failure
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self._stop_now.set()
+        self.join()
+
+
 class Soak:
     def __init__(self, options, folder, server):
         self.options = options
@@ -99,8 +168,8 @@ class Soak:
             folder, server.bootstrap, "soak", slot_seconds=SLOT_SECONDS, memory={"limit": options.limit}
         )
         self.samples = []
-        self.recent = []
-        self.state = []
+        self.parts = {part: [] for part in TAKEN}  # Of each: bytes, once a second.
+        self.heavy_asked = plays.Report()
         self._admin = None
 
     def say(self, what):
@@ -117,12 +186,14 @@ class Soak:
         with self.site.process("ingest,window,merge,serve") as chain_process:
             ready = chain_process.ready_line(120)
             self._admin = ready["admin"]
+            oracle = self.site.play_heavily(HEAVY)
+            self.site.wait_until_ingested(chain_process, ready, sum(HEAVY.values()))
             producer = Producer(self.site, self.unread)
             producer.start()
             try:
                 chain_process.wait_until(lambda: producer.sent >= CHUNK_PLAYS, 600, "the first plays are sent")
-                with self.ask(ready["grpc"]) as asker:
-                    self.watch(chain_process, producer)
+                with self.ask(ready["grpc"]) as asker, Asker(ready["grpc"], oracle) as heavy_asker:
+                    self.watch(chain_process, producer, heavy_asker)
                     self.check(asker.wait(120) == 0, asker.describe("the load tool failed"))
                 answers = json.loads(asker.output())
             finally:
@@ -130,8 +201,13 @@ class Soak:
             seconds = time.monotonic() - self._began
             read = self.total("bloomring_ingest_records_total")
             self.wait_until_merged(chain_process)
+            self.site.wait_until_lap_over(chain_process, self._admin, MERGED_BOUND_S)
+            self.heavy_asked = heavy.check(ready["grpc"], oracle)
+            self.check(not self.heavy_asked.wrong(), f"heavy users: {self.heavy_asked.wrong()}")
             self.check(chain_process.term(60) == 0, "the process did not end well")
-        return self.report(plan, producer.sent, read, seconds, answers)
+        report = self.report(plan, producer.sent, read, seconds, answers)
+        self.say(table(plan, report))
+        return report
 
     def ask(self, grpc):
         # The first chunk has all users; what it played is asked for until the end.
@@ -152,27 +228,33 @@ class Soak:
         ]
         return processes.Process("load", command, self.site.folder)
 
-    def watch(self, chain_process, producer):
+    def sample_parts(self):
+        found = processes.metrics(self._admin)
+        for part, name in TAKEN.items():
+            self.parts[part].append(sum(processes.values(found, name)))
+
+    def watch(self, chain_process, producer, heavy_asker):
         """Samples until the time is over."""
         self._began = time.monotonic()
         end = self._began + self.options.minutes * 60
-        next_line = self._began
+        next_line = next_parts = self._began
 
         def sample():
-            nonlocal next_line
+            nonlocal next_line, next_parts
             self.samples.append(resident_bytes(chain_process.pid))
-            if producer.failure:
-                raise producer.failure
+            for thread in (producer, heavy_asker):
+                if thread.failure:
+                    raise thread.failure
+            if time.monotonic() >= next_parts:
+                next_parts += PARTS_S
+                self.sample_parts()
             if time.monotonic() >= next_line:
                 next_line += 60
-                self.recent.append(self.total("bloomring_recent_bytes"))
-                self.state.append(self.total("bloomring_state_memory_bytes"))
                 self.say(
                     f"{time.monotonic() - self._began:6.0f} s  {self.samples[-1] >> 20} MiB now, {max(self.samples) >> 20} MiB "
                     f"at most of {self.limit >> 20}; {self.total('bloomring_ingest_records_total') / 1e6:.1f} million plays read, "
-                    f"{self.total('bloomring_merged_plays_total') / 1e6:.1f} merged, recent plays "
-                    f"{int(self.recent[-1]) >> 20} MiB, stores {int(self.state[-1]) >> 20} MiB, "
-                    f"filter cache {int(self.total('bloomring_filter_cache_bytes')) >> 20} MiB"
+                    f"{self.total('bloomring_merged_plays_total') / 1e6:.1f} merged; "
+                    + ", ".join(f"{part} {int(taken[-1]) >> 20} MiB" for part, taken in self.parts.items())
                 )
             return time.monotonic() >= end
 
@@ -207,10 +289,17 @@ class Soak:
             "resident_median_bytes": statistics.median(ordered),
             "samples": len(ordered),
             "resident_max_of_limit": ordered[-1] / self.limit,
-            "recent_plays_max_bytes": max(self.recent),
-            "recent_plays_part_bytes": plan["parts"]["recent plays"],
-            "stores_max_bytes": max(self.state),
-            "stores_part_bytes": plan["parts"]["stores"],
+            "parts": {
+                part: {
+                    "part_bytes": plan["parts"].get(part, 0),
+                    "max_bytes": max(taken),
+                    "median_bytes": statistics.median(taken),
+                    "by_tenth": [max(tenth) for tenth in tenths(taken)],
+                }
+                for part, taken in self.parts.items()
+            },
+            "resident_by_tenth": [max(tenth) for tenth in tenths(self.samples)],
+            "heavy_users": str(self.heavy_asked),
             "plays_sent": sent,
             "plays_read_a_second": read / seconds,
             "answers": answers,

@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "schemas/bytes.h"
 #include "state/embedded_filter_follower.h"
 #include "tests/state/child.h"
 #include "tests/state/filter_store_beds.h"
@@ -22,6 +23,16 @@ std::unique_ptr<EmbeddedFilterFollower> follow(EmbeddedBed& bed) {
   auto follower = EmbeddedFilterFollower::follow(bed.config(), bed.calendar, bed.clock, bed.memory());
   REQUIRE(follower.ok());
   return std::move(follower).value();
+}
+
+// Of a store of kBedPartitions.
+std::string version_1_description() {
+  std::string bytes;
+  ByteWriter writer(bytes);
+  writer.u8(1);
+  writer.u32(kBedPartitions);
+  writer.u64(hash_bytes(bytes, hash_bytes(kMetaKey, 0)));
+  return bytes;
 }
 
 size_t read_by(FilterStore& store, const std::string& name) {
@@ -49,6 +60,33 @@ TEST_CASE("embedded filter store: it is bound to its partition count, and the me
   CHECK_THAT(status.message(), Catch::Contains("4 partitions") && Catch::Contains("50") && Catch::Contains("replay"));
 }
 
+TEST_CASE("embedded filter store: another period or time zone is refused, since its filters would not be found") {
+  EmbeddedBed bed;
+  bed.play("u1", kNow, {"v1"});
+  bed.close();
+  RetentionConfig other;
+  SECTION("period") { other.unit = PeriodUnit::kWeek; }
+  SECTION("time zone") { other.time_zone = "Asia/Shanghai"; }
+  const Calendar calendar = std::move(Calendar::create(other)).value();
+  const Status written = EmbeddedFilterStore::open(bed.config(), calendar, bed.clock, bed.memory()).status();
+  CHECK(written.code() == Code::kInvalid);
+  CHECK_THAT(written.message(), Catch::Contains(bed.config().path) && Catch::Contains("again"));
+  const auto followed = EmbeddedFilterFollower::follow(bed.config(), calendar, bed.clock, bed.memory());
+  CHECK(followed.code() == Code::kInvalid);
+  bed.open();
+  CHECK(bed.seen("u1", kNow, {"v1"}) == "v1");
+}
+
+TEST_CASE("embedded filter store: one of a version that named no period takes the configured one and keeps it") {
+  EmbeddedBed bed;
+  bed.write_row(std::string(kMetaKey), version_1_description());
+  bed.close();
+  RetentionConfig weeks;
+  weeks.unit = PeriodUnit::kWeek;
+  const Calendar calendar = std::move(Calendar::create(weeks)).value();
+  CHECK(EmbeddedFilterStore::open(bed.config(), calendar, bed.clock, bed.memory()).code() == Code::kInvalid);
+}
+
 TEST_CASE("embedded filter store: compactions drop what has expired and keep the rest") {
   EmbeddedBed bed;
   for (int u = 0; u < 50; ++u) {
@@ -56,11 +94,11 @@ TEST_CASE("embedded filter store: compactions drop what has expired and keep the
     bed.play("u" + std::to_string(u), kNow - 3, {"b"});
     if (u % 7 == 0) bed.settle();
   }
-  bed.clock.advance_to_ms(bed.calendar.start_ms(PeriodIndex(kNow - 3 + 8)));
+  bed.pass_to_ms(bed.calendar.start_ms(PeriodIndex(kNow - 3 + 8)));
   bed.settle();
   CHECK(bed.store().stats().expired_dropped == 50);
   CHECK(bed.scanned() == 50);
-  bed.clock.advance_to_ms(bed.calendar.start_ms(PeriodIndex(kNow + 8)));
+  bed.pass_to_ms(bed.calendar.start_ms(PeriodIndex(kNow + 8)));
   bed.play("new", kNow + 8, {"c"});
   bed.settle();
   bed.clock.advance_to_ms(kNowMs);  // What is left is what was not dropped: reads hide nothing at this time.
@@ -70,10 +108,10 @@ TEST_CASE("embedded filter store: compactions drop what has expired and keep the
 TEST_CASE("embedded filter store: what was forgotten goes with the last filter that it could speak of") {
   EmbeddedBed bed;
   bed.forget_everything("u1", bed.calendar.start_ms(PeriodIndex(kNow)), 0, 0);
-  bed.clock.advance_to_ms(bed.calendar.start_ms(PeriodIndex(kNow + 7)) - 1);
+  bed.pass_to_ms(bed.calendar.start_ms(PeriodIndex(kNow + 7)) - 1);
   bed.settle();
   CHECK_FALSE(bed.forgotten("u1").empty());
-  bed.clock.advance_to_ms(bed.calendar.start_ms(PeriodIndex(kNow + 8)));
+  bed.pass_to_ms(bed.calendar.start_ms(PeriodIndex(kNow + 8)));
   bed.settle();
   CHECK(bed.forgotten("u1").empty());
 }
@@ -85,7 +123,7 @@ TEST_CASE("embedded filter store: a filter whose period is over is folded to few
   bed.play("u1", kNow, items);
   bed.settle();
   const size_t open_bytes = bed.read("u1", {kNow}).at(0).value.size();
-  bed.clock.advance_to_ms(bed.calendar.start_ms(PeriodIndex(kNow + 2)));
+  bed.pass_to_ms(bed.calendar.start_ms(PeriodIndex(kNow + 2)));
   bed.play("u1", kNow, {"late"});
   bed.settle();
   const StoredFilter folded = bed.read("u1", {kNow}).at(0);

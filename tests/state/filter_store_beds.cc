@@ -4,7 +4,7 @@
 
 namespace bloomring::testing {
 
-void EmbeddedBed::damage(const std::string& name, int32_t period) {
+void EmbeddedBed::write_row(const std::string& key, const std::string& value, bool as_operand) {
   close();
   {
     EmbeddedCounters counters;
@@ -12,10 +12,16 @@ void EmbeddedBed::damage(const std::string& name, int32_t period) {
     rocksdb::DB* opened = nullptr;
     REQUIRE(rocksdb::DB::Open(embedded_options(config(), life, clock, memory_, counters), config().path, &opened).ok());
     const std::unique_ptr<rocksdb::DB> db(opened);
-    const std::string key = filter_key(user(name), PeriodUnit::kMonth, PeriodIndex(period));
-    REQUIRE(db->Merge(rocksdb::WriteOptions(), key, "garbage").ok());
+    const rocksdb::WriteOptions options;
+    REQUIRE((as_operand ? db->Merge(options, key, value) : db->Put(options, key, value)).ok());
   }
   open();
 }
+
+void EmbeddedBed::damage(const std::string& name, int32_t period) {
+  write_row(filter_key(user(name), PeriodUnit::kMonth, PeriodIndex(period)), "garbage", true);
+}
+
+void EmbeddedBed::damage_forgotten(const std::string& name) { write_row(forgotten_key(user(name)), "garbage"); }
 
 }  // namespace bloomring::testing

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
+#include "schemas/store_key.h"
 #include "state/embedded_filter_store.h"
 #include "state/filter/filter.h"
 #include "state/memory_filter_store.h"
@@ -28,6 +29,7 @@ class Bed {
   virtual void reopen() = 0;
   virtual void settle() = 0;  // Lets the store do all that it puts off.
   virtual void damage(const std::string& name, int32_t period) = 0;
+  virtual void damage_forgotten(const std::string& name) = 0;
 
   void play(const std::string& name, int32_t period, const std::vector<std::string>& items) {
     std::vector<ItemHash> hashes;
@@ -59,6 +61,16 @@ class Bed {
       }
     }
     return found;
+  }
+  // What has expired by now may go: log time is merged up to now.
+  void merge_to_now() {
+    MergedWatermark watermark;
+    watermark.merged_ms = clock.now_ms();
+    REQUIRE(store().advance(PartitionId(0), watermark).ok());
+  }
+  void pass_to_ms(int64_t time_ms) {
+    clock.advance_to_ms(time_ms);
+    merge_to_now();
   }
   // Writes that everything of the user up to this time is forgotten, and removes the filters of these periods.
   void forget_everything(const std::string& name, int64_t time_ms, int32_t removed_from, int32_t removed_to) {
@@ -107,6 +119,9 @@ class EmbeddedBed final : public Bed {
   void settle() override { REQUIRE(store_->compact().ok()); }
   // Adds an operand that is no filter, as a bug or a broken disk might leave it.
   void damage(const std::string& name, int32_t period) override;
+  void damage_forgotten(const std::string& name) override;
+  // Writes the bytes under the key, while the store is closed.
+  void write_row(const std::string& key, const std::string& value, bool as_operand = false);
   EmbeddedFilterStoreConfig config() const {
     EmbeddedFilterStoreConfig config;
     config.path = folder / "store";
@@ -130,6 +145,9 @@ class MemoryBed final : public Bed {
   void settle() override {}
   void damage(const std::string& name, int32_t period) override {
     memory_store.overwrite(filter_key(user(name), PeriodUnit::kMonth, PeriodIndex(period)), "garbage");
+  }
+  void damage_forgotten(const std::string& name) override {
+    memory_store.overwrite(forgotten_key(user(name)), "garbage");
   }
 
   MemoryFilterStore memory_store{filter::Policy(), calendar, clock, kBedPartitions};

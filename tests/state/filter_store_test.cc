@@ -129,15 +129,27 @@ TEMPLATE_TEST_CASE("filter store: an expired filter is not returned, and updates
   TestType bed;
   bed.play("u1", kNow, {"a"});
   const int64_t expiry = bed.calendar.expires_at_ms(user_hash(user("u1")), PeriodIndex(kNow));
-  bed.clock.advance_to_ms(expiry - 1);
+  bed.pass_to_ms(expiry - 1);
   CHECK(bed.seen("u1", kNow, {"a"}) == "a");
   CHECK(bed.scanned() == 1);
-  bed.clock.advance_to_ms(expiry);
+  bed.pass_to_ms(expiry);
   CHECK(bed.read("u1", {kNow}).empty());
   CHECK(bed.scanned() == 0);
   bed.play("u1", kNow, {"b"});
   CHECK(bed.store().stats().expired_updates == 1);
   CHECK(bed.store().stats().updates == 1);
+}
+
+TEMPLATE_TEST_CASE("filter store: a wall clock months ahead of merged log time expires nothing", "", STORES) {
+  TestType bed;
+  bed.play("u1", kNow, {"a"});
+  bed.clock.advance_to_ms(bed.calendar.start_ms(PeriodIndex(kNow + 8)));
+  bed.play("u1", kNow, {"b"});
+  bed.settle();
+  CHECK(bed.seen("u1", kNow, {"a", "b"}) == "ab");
+  bed.clock.advance_to_ms(kNowMs);
+  CHECK(bed.seen("u1", kNow, {"a", "b"}) == "ab");
+  CHECK(bed.store().stats().expired_dropped == 0);
 }
 
 TEMPLATE_TEST_CASE("filter store: a scan visits every filter in key order until it is told to stop", "", STORES) {
@@ -182,6 +194,30 @@ TEMPLATE_TEST_CASE("filter store: a damaged key reads as corrupt by name, whatev
   CHECK(bed.seen("u2", kNow, {"b"}) == "b");
   bed.play("u2", kNow, {"d"});
   CHECK(bed.seen("u2", kNow, {"b", "d"}) == "bd");
+}
+
+TEMPLATE_TEST_CASE("filter store: a damaged forgotten value is corrupt to questions and gives its good part to writers",
+                   "", STORES) {
+  TestType bed;
+  bed.play("u1", kNow, {"a"});
+  bed.damage_forgotten("u1");
+  const std::string key = user("u1");
+  const std::string_view keys[] = {key};
+  for (int round = 0; round < 3; ++round) {
+    std::vector<StoredFilter> filters;
+    Forgotten unread;
+    const Status status = bed.store().read(key, {}, filters, unread);
+    CHECK(status.code() == Code::kCorrupt);
+    CHECK_THAT(status.message(), Catch::Contains("user u1 in scene feed"));
+    std::vector<Forgotten> stored;
+    REQUIRE(bed.store().read_forgotten(keys, stored).to_string() == "ok");
+    CHECK(stored[0].damage().refused == 1);
+    CHECK(stored[0].items().size() == static_cast<size_t>(round));
+    ForgottenUpdate update{key, std::move(stored[0]), PeriodIndex(0), PeriodIndex(0)};
+    update.forgotten.forget_item(item_hash(std::to_string(round)), kNowMs);
+    REQUIRE(bed.store().apply({&update, 1}, {}).to_string() == "ok");
+    bed.settle();
+  }
 }
 
 TEST_CASE("filter store: two stores that were given the same plays hold the same bytes, however these came") {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <functional>
+#include <optional>
 #include <random>
 
 #include "base/hash.h"
@@ -33,6 +34,40 @@ Code decoded(const std::function<void(ByteWriter&)>& write) {
 }
 
 }  // namespace
+
+TEST_CASE("forgotten: of a value that cannot be read, what was added since is kept with the damage") {
+  Forgotten sound;
+  sound.forget_item(kA, kNoonMs);
+  const std::string bytes = encode_forgotten(sound, kKey);
+  REQUIRE(salvage_forgotten(bytes, kKey).value() == sound);
+  for (const std::string& bad : {std::string(), std::string(1, '\0'), std::string("garbage"), bytes.substr(1)}) {
+    auto salvaged = salvage_forgotten(bad, kKey);
+    REQUIRE(salvaged.ok());
+    CHECK(salvaged->damage().refused == 1);
+    CHECK(salvaged->items().empty());
+    CHECK_FALSE(salvaged->empty());
+    REQUIRE(salvaged->forget_item(kB, kNoonMs));
+    const std::string kept = encode_forgotten(*salvaged, kKey);
+    CHECK(decode_forgotten(kept, kKey).code() == Code::kCorrupt);
+    const auto again = salvage_forgotten(kept, kKey);
+    CHECK(again->damage().refused == 1);
+    CHECK(again->damage().reason == salvaged->damage().reason);
+    CHECK(again->items() == salvaged->items());
+    const auto worse = salvage_forgotten(kept.substr(0, kept.size() - 1), kKey);
+    CHECK(worse->damage().refused == 2);
+    CHECK(worse->items().empty());
+  }
+}
+
+TEST_CASE("forgotten: a sound value of another version is nothing to salvage, since it would be replaced") {
+  std::string bytes;
+  ByteWriter writer(bytes);
+  writer.u8(2);
+  writer.u64(hash_bytes(bytes, hash_bytes(kKey, 0)));
+  const auto salvaged = salvage_forgotten(bytes, kKey);
+  CHECK(salvaged.code() == Code::kCorrupt);
+  CHECK_THAT(salvaged.status().message(), Catch::Contains("version 2"));
+}
 
 TEST_CASE("forgotten: plays up to the time of a forget do not count, later ones do") {
   Forgotten forgotten;
@@ -164,4 +199,25 @@ TEST_CASE("forgotten value: what the encoder would not write is corrupt, whateve
   CHECK(items(0, 0, {{6, kNoon, 0}, {5, kNoon, 0}}) == Code::kCorrupt);
   CHECK(items(0, 0, {{5, kEventTimeEndMs, 0}}) == Code::kCorrupt);
   CHECK(items(0, 0, {{5, kNoon, UINT64_MAX}}) == Code::kCorrupt);
+}
+
+TEST_CASE("forgotten: of items that were forgotten at the same time as many stay as there is room for, in any order") {
+  std::mt19937_64 random(3);
+  const size_t count = Forgotten::kItemsMax + 700;
+  std::vector<std::pair<ItemHash, int64_t>> forgets;
+  for (size_t i = 0; i < count; ++i) forgets.emplace_back(ItemHash(i), i % 7 == 0 ? kNoonMs + 5 : kNoonMs);
+  std::optional<Forgotten> first;
+  for (int round = 0; round < 20; ++round) {
+    std::shuffle(forgets.begin(), forgets.end(), random);
+    Forgotten forgotten;
+    for (int again = 0; again < 2; ++again) {
+      for (const auto& [item, time_ms] : forgets) forgotten.forget_item(item, time_ms);
+    }
+    CHECK(forgotten.items().size() == Forgotten::kItemsMax);
+    CHECK_FALSE(forgotten.counts(ItemHash(0), kNoonMs));
+    CHECK(forgotten.forget_item(ItemHash(count), kNoonMs + 6));
+    if (!first) first = forgotten;
+    CHECK(forgotten == *first);
+    CHECK(decode_forgotten(encode_forgotten(forgotten, kKey), kKey).value() == forgotten);
+  }
 }

@@ -221,7 +221,7 @@ TEST_CASE("calendar: a configuration that makes no sense is refused by name") {
   CHECK_THAT(refused([](auto& c) { c.time_zone = "Mars/Olympus"; }), Catch::Contains("Mars/Olympus"));
   CHECK_THAT(refused([](auto& c) { c.time_zone = ""; }), Catch::Contains("time zone"));
   CHECK_THAT(refused([](auto& c) { c.periods_read = 0; }), Catch::Contains("periods_read"));
-  CHECK_THAT(refused([](auto& c) { c.periods_read = 65; }), Catch::Contains("periods_read"));
+  CHECK_THAT(refused([](auto& c) { c.periods_read = 64; }), Catch::Contains("periods_read"));
   CHECK_THAT(refused([](auto& c) { c.retention_periods = 2; }), Catch::Contains("retention_periods"));
   CHECK_THAT(refused([](auto& c) { c.retention_periods = 1001; }), Catch::Contains("retention_periods"));
   CHECK_THAT(refused([](auto& c) { c.ahead_ms = -1; }), Catch::Contains("ahead_ms"));

@@ -173,12 +173,17 @@ TEST_CASE("store backup: a follower sees a store that was restored in its place,
   CHECK((*(*follower)->read_watermark(PartitionId(1)))->offset == Offset(10));
 }
 
-TEST_CASE("store: watermarks are forgotten for a new log, and filters stay") {
+TEST_CASE("store: for a new log watermarks begin at offset 0, hours and merged log time go on, and filters stay") {
   Rig rig;
   rig.bed.play("u", kNow, {"a"});
   rig.merge_below(10);
-  REQUIRE(rig.bed.embedded().forget_watermarks().ok());
+  const MergedWatermark old = **rig.bed.store().read_watermark(PartitionId(1));
+  REQUIRE(rig.bed.embedded().begin_new_log().ok());
   rig.bed.reopen();
-  CHECK_FALSE(rig.bed.store().read_watermark(PartitionId(1))->has_value());
+  const MergedWatermark merged = **rig.bed.store().read_watermark(PartitionId(1));
+  CHECK(merged.offset == Offset(0));
+  CHECK(merged.hour == old.hour);
+  CHECK(merged.merged_ms == old.merged_ms);
+  CHECK((*rig.bed.store().read_watermark(PartitionId(0)))->offset == Offset(0));
   CHECK(filters_of(rig.bed.store(), "u") == 1);
 }

@@ -34,6 +34,8 @@ MergedWatermark sample() {
   w.add(range(0, 1000), HourIndex(456789));
   w.add(range(2000, 3000), HourIndex(456791));
   w.add(range(5000, 5001), HourIndex(456793));
+  w.merged_ms = 1'649'316'000'000;
+  w.slot_ms = 3'600'000;
   return w;
 }
 
@@ -122,6 +124,27 @@ TEST_CASE("watermark: an empty range is covered and adds nothing") {
 TEST_CASE("watermark: its bytes are golden and come back as they went in") {
   const std::string bytes = encode_watermark(sample(), PartitionId(3), 50);
   const std::string body(
+      "\x03"
+      "\x32\x00\x00\x00"
+      "\xe8\x03\x00\x00\x00\x00\x00\x00"
+      "\x55\xf8\x06\x00\x00\x00\x00\x00"
+      "\x00\xf1\xe4\x02\x80\x01\x00\x00"
+      "\x80\xee\x36\x00\x00\x00\x00\x00"
+      "\x02"
+      "\xd0\x07\x00\x00\x00\x00\x00\x00"
+      "\xb8\x0b\x00\x00\x00\x00\x00\x00"
+      "\x88\x13\x00\x00\x00\x00\x00\x00"
+      "\x89\x13\x00\x00\x00\x00\x00\x00",
+      70);
+  CHECK(bytes.substr(0, 70) == body);
+  CHECK(bytes.substr(70) == std::string("\x8b\x43\x18\xb5\x51\x1a\x5c\x61", 8));
+  const auto decoded = decode_watermark(bytes, PartitionId(3), 50);
+  REQUIRE(decoded.ok());
+  CHECK(*decoded == sample());
+}
+
+TEST_CASE("watermark: one of version 1 is read, without merged log time") {
+  const std::string bytes(
       "\x01"
       "\x32\x00\x00\x00"
       "\xe8\x03\x00\x00\x00\x00\x00\x00"
@@ -130,13 +153,36 @@ TEST_CASE("watermark: its bytes are golden and come back as they went in") {
       "\xd0\x07\x00\x00\x00\x00\x00\x00"
       "\xb8\x0b\x00\x00\x00\x00\x00\x00"
       "\x88\x13\x00\x00\x00\x00\x00\x00"
-      "\x89\x13\x00\x00\x00\x00\x00\x00",
-      54);
-  CHECK(bytes.substr(0, 54) == body);
-  CHECK(bytes.substr(54) == std::string("\x86\xd7\xda\x1e\xb0\x14\x0a\xc0", 8));
+      "\x89\x13\x00\x00\x00\x00\x00\x00"
+      "\x86\xd7\xda\x1e\xb0\x14\x0a\xc0",
+      62);
+  MergedWatermark expected = sample();
+  expected.merged_ms.reset();
+  expected.slot_ms = 0;
   const auto decoded = decode_watermark(bytes, PartitionId(3), 50);
   REQUIRE(decoded.ok());
-  CHECK(*decoded == sample());
+  CHECK(*decoded == expected);
+}
+
+TEST_CASE("watermark: one of version 2 is read, without the length of slots") {
+  const std::string bytes(
+      "\x02"
+      "\x32\x00\x00\x00"
+      "\xe8\x03\x00\x00\x00\x00\x00\x00"
+      "\x55\xf8\x06\x00\x00\x00\x00\x00"
+      "\x00\xf1\xe4\x02\x80\x01\x00\x00"
+      "\x02"
+      "\xd0\x07\x00\x00\x00\x00\x00\x00"
+      "\xb8\x0b\x00\x00\x00\x00\x00\x00"
+      "\x88\x13\x00\x00\x00\x00\x00\x00"
+      "\x89\x13\x00\x00\x00\x00\x00\x00"
+      "\xf2\x09\xa5\x0f\x70\xad\xe4\x05",
+      70);
+  MergedWatermark expected = sample();
+  expected.slot_ms = 0;
+  const auto decoded = decode_watermark(bytes, PartitionId(3), 50);
+  REQUIRE(decoded.ok());
+  CHECK(*decoded == expected);
 }
 
 TEST_CASE("watermark: every flipped bit, missing byte and added byte is corrupt") {

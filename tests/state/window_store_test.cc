@@ -231,13 +231,18 @@ TEST_CASE("window state: its bytes are golden, come back as they went in, and ev
   WindowState state = state_of({hour(456789, 1000, 1500), hour(456790, 1500, 1501)});
   state.newest_play_ms = 1'644'444'000'000;
   state.hours[1].late_before_ms = 1'644'440'399'000;
+  state.hours[0].drained_behind = Offset(6);
+  state.slot_ms = 3'600'000;
+  state.log_time_ms = 1'644'444'000'500;
   std::string bytes;
   encode_window_state(state, bytes);
   const std::string golden(
-      "\x03\x04\x00\x00\x00"
+      "\x04\x04\x00\x00\x00"
       "\xdd\x0b"
       "\xd6\xf0\x1b"
       "\x80\xbe\x80\x84\xee\x2f"
+      "\x80\xdd\xdb\x01"
+      "\xf4\xc1\x80\x84\xee\x2f"
       "\x02"
       "\xd5\xf0\x1b"
       "\xe8\x07"
@@ -246,14 +251,16 @@ TEST_CASE("window state: its bytes are golden, come back as they went in, and ev
       "\x64"
       "\x00"
       "\x00"
+      "\x07"
       "\xd6\xf0\x1b"
       "\xdc\x0b"
       "\xdd\x0b"
       "\x0a"
       "\x64"
       "\x00"
-      "\x98\xd9\xa4\x82\xee\x2f",
-      44);
+      "\x98\xd9\xa4\x82\xee\x2f"
+      "\x00",
+      56);
   CHECK(bytes.substr(0, bytes.size() - 4) == golden);
   CHECK(decode_window_state(bytes, 4).value() == state);
   for (size_t bit = 0; bit < bytes.size() * 8; ++bit) {

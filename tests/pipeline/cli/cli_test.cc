@@ -90,12 +90,14 @@ TEST_CASE("cli: help and version are results and exit with 0") {
   CHECK(help.exit_code == 0);
   CHECK(help.err == "");
   for (const char* command : {"run", "dev", "query", "served", "forget", "snapshot", "generate", "load", "check",
-                              "topics", "inspect", "reference"}) {
+                              "topics", "inspect", "store", "reference"}) {
     INFO(command);
     CHECK(contains(help.out, "\n  " + std::string(command) + " "));
     const Outcome own = run({command, "--help"});
     CHECK(own.exit_code == 0);
     CHECK(contains(own.out, "Usage: bloomring " + std::string(command)));
+    CHECK(contains(own.out, "Examples:\n  bloomring " + std::string(command) + " "));
+    CHECK(contains(own.out, "Exit codes:\n  0  done\n  1  "));
     CHECK(own.err == "");
   }
 }
@@ -119,9 +121,14 @@ TEST_CASE("cli: a command line that is wrong exits with 2 and names the nearest 
   refused({"reference"}, "what is required");
   refused({"reference", "cofnig"}, "what: cofnig must be one of config, metrics, topics; did you mean config?");
   refused({"check", "--output", "xml"}, "--output: xml must be one of json, text");
+  refused({"generate", "--bootstrap", "127.0.0.1:1"}, "--bootstrap requires --topic");
+  refused({"generate", "--execute"}, "--execute requires --topic");
   refused({"snapshot"}, "--user or --from is required");
   refused({"query", "--user", "u1", "--tls-cert", "c.pem", "v1"}, "--tls-cert requires --tls-ca");
   refused({"load", "--candidates-max", "20001"}, "--candidates-max: Value 20001 not in range 1 to 20000");
+  refused({"query", "--user", "u1", "--server", "127.0.0.1", "v1"},
+          "--server: 127.0.0.1 must be HOST:PORT, as 127.0.0.1:7700");
+  refused({"query", "--user", "u1", "--server", "a:7700,b", "v1"}, "--server: b must be HOST:PORT, as b:7700");
   refused({"dev", "--slot-seconds", "0"}, "--slot-seconds: Value 0 not in range 1 to 86400");
 }
 
@@ -158,7 +165,15 @@ TEST_CASE("cli: check refuses a wrong configuration with file, line and nearest 
   const std::string file = scratch.file("ring:\n  slot_second: 5\n  slots: 2\n");
   const Outcome outcome = scratch.run({"check", "--config", file});
   CHECK(outcome.exit_code == 2);
-  CHECK(outcome.out == "");
+  const auto verdict = nlohmann::json::parse(outcome.out);
+  CHECK(verdict["ok"] == false);
+  REQUIRE(verdict["findings"].size() == 2);
+  CHECK(verdict["findings"][1] == nlohmann::json({{"severity", "error"},
+                                                  {"key", "ring.slots"},
+                                                  {"value", "2"},
+                                                  {"place", file + ":3"},
+                                                  {"reason", "ring.slots is 2"},
+                                                  {"way_out", "it must be an integer in [3, 64]"}}));
   CHECK(outcome.err == "bloomring: " + file + ":2: unknown key ring.slot_second; did you mean ring.slot_seconds?\n" +
                            "bloomring: " + file + ":3: ring.slots is 2; it must be an integer in [3, 64]\n");
   CHECK(scratch.run({"check", "--config", "/nonexistent.yaml"}).exit_code == 2);
@@ -195,7 +210,8 @@ TEST_CASE("cli: --set takes one KEY=VALUE each time") {
 }
 
 TEST_CASE("cli: a variable that is one slip away from a key is a warning") {
-  const Outcome outcome = run({"check", "--offline"}, {"BLOOMRING_RNIG_SLOTS=3"});
+  const Outcome outcome =
+      run({"check", "--offline"}, {"BLOOMRING_RNIG_SLOTS=3", "BLOOMRING_KAFKA_BOOTSTRAP=b:9092"});
   CHECK(outcome.exit_code == 0);
   CHECK(nlohmann::json::parse(outcome.out)["warnings"][0] ==
         "BLOOMRING_RNIG_SLOTS is not a configuration variable; did you mean BLOOMRING_RING_SLOTS?");

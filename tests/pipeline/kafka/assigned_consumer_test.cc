@@ -75,9 +75,11 @@ TEST_CASE("assigned consumer: the ends of logs are the brokers' word; without br
   const auto producer = must(Producer::create(broker->settings()));
   write_numbers(*producer, "in", 1, 0, 7);
   const auto consumer = must(AssignedConsumer::create(broker->settings(), 2, kClock));
-  CHECK(must(consumer->log_ends(std::vector{kIn1, kIn0}, 5000)) == std::vector{Offset(7), Offset(0)});
+  const auto ends = consumer->log_ends(std::vector{kIn1, kIn0}, 5000);
+  CHECK(must(ends[0]) == Offset(7));
+  CHECK(must(ends[1]) == Offset(0));
   broker->set_down(true);
-  CHECK(consumer->log_ends(std::vector{kIn1, kIn0}, 500).code() == Code::kRetry);
+  for (const auto& end : consumer->log_ends(std::vector{kIn1, kIn0}, 500)) CHECK(end.code() == Code::kRetry);
 }
 
 TEST_CASE("assigned consumer: the log's ends are told again when their leader is gone and another one is there") {
@@ -85,10 +87,10 @@ TEST_CASE("assigned consumer: the log's ends are told again when their leader is
   must(broker->create_topic("in", 1));
   broker->move_leader("in", 0, 1);
   const auto consumer = must(AssignedConsumer::create(broker->settings(), 1, kClock));
-  REQUIRE(must(consumer->log_ends(std::vector{kIn0}, 5000)) == std::vector{Offset(0)});
+  REQUIRE(must(consumer->log_ends(std::vector{kIn0}, 5000)[0]) == Offset(0));
   broker->set_down(true);
   broker->move_leader("in", 0, 2);
-  CHECK(eventually([&] { return consumer->log_ends(std::vector{kIn0}, 500).ok(); }, 20));
+  CHECK(eventually([&] { return consumer->log_ends(std::vector{kIn0}, 500)[0].ok(); }, 20));
 }
 
 // A broker that stood still is fenced for a moment when it goes on: it names no leader. librdkafka 2.0.2 takes such a
@@ -96,11 +98,57 @@ TEST_CASE("assigned consumer: the log's ends are told again when their leader is
 TEST_CASE("assigned consumer: the log's ends are told again when no broker led their partition for a while") {
   const auto broker = broker_with({{"in", 1}});
   const auto consumer = must(AssignedConsumer::create(broker->settings(), 1, kClock));
-  REQUIRE(must(consumer->log_ends(std::vector{kIn0}, 5000)) == std::vector{Offset(0)});
+  REQUIRE(must(consumer->log_ends(std::vector{kIn0}, 5000)[0]) == Offset(0));
   broker->move_leader("in", 0, -1);
-  REQUIRE(eventually([&] { return consumer->log_ends(std::vector{kIn0}, 500).code() == Code::kInvalid; }));
+  REQUIRE(eventually([&] { return !consumer->log_ends(std::vector{kIn0}, 500)[0].ok(); }));
   broker->move_leader("in", 0, 1);
-  CHECK(eventually([&] { return consumer->log_ends(std::vector{kIn0}, 500).ok(); }, 20));
+  CHECK(eventually([&] { return consumer->log_ends(std::vector{kIn0}, 500)[0].ok(); }, 20));
+}
+
+TEST_CASE("assigned consumer: a partition without a leader takes no answer from the others") {
+  const auto broker = broker_with({{"in", 2}});
+  const auto producer = must(Producer::create(broker->settings()));
+  write_numbers(*producer, "in", 0, 0, 7);
+  broker->move_leader("in", 1, -1);
+  const auto consumer = must(AssignedConsumer::create(broker->settings(), 2, kClock));
+  const std::vector both{kIn0, kIn1};
+  const auto facts = consumer->facts_of_each(both, 500);
+  CHECK(must(facts[0]).log_end == Offset(7));
+  CHECK(facts[1].code() == Code::kRetry);
+  CHECK_THAT(facts[1].status().message(), Catch::Contains("no broker leads it"));
+  const auto young = consumer->offsets_at(both, std::vector<int64_t>{0, 0}, 500);
+  CHECK(young[0].ok());
+  CHECK(young[1].code() == Code::kRetry);
+  const auto ends = consumer->log_ends(both, 500);
+  CHECK(must(ends[0]) == Offset(7));
+  CHECK(ends[1].code() == Code::kRetry);
+}
+
+TEST_CASE("assigned consumer: partitions come and go, and those that stay are read on without gap or duplicate") {
+  const auto broker = broker_with({{"in", 2}});
+  const auto producer = must(Producer::create(broker->settings()));
+  write_numbers(*producer, "in", 0, 0, 500);
+  write_numbers(*producer, "in", 1, 0, 500);
+  const auto consumer = must(AssignedConsumer::create(broker->settings(), 2, kClock));
+  const auto zero = must(consumer->assign(std::vector{AssignedConsumer::Start{kIn0, kLogStart}}));
+  Read stays, comes;
+  REQUIRE(eventually([&] { return read_some(*zero[0], stays), stays.offsets.size() >= 100; }));
+  for (int64_t round = 1; round <= 3; ++round) {
+    auto one = must(consumer->assign(std::vector{AssignedConsumer::Start{kIn1, Offset(400)}}));
+    comes = {};
+    write_numbers(*producer, "in", 0, static_cast<int>(400 + 100 * round), 100);
+    const auto wanted = static_cast<size_t>(500 + 100 * round);
+    REQUIRE(eventually([&] {
+      must(consumer->poll(1));
+      read_some(*zero[0], stays);
+      read_some(*one[0], comes);
+      return stays.offsets.size() >= wanted && comes.offsets.size() >= 100;
+    }));
+    one.clear();
+    consumer->let_go(kIn1);
+  }
+  CHECK(comes.offsets == numbers(100, 400));
+  CHECK(stays.offsets == numbers(800));
 }
 
 TEST_CASE("assigned consumer: reads each partition in order from where it was told") {

@@ -213,6 +213,24 @@ TEST_CASE("group consumer: a partition that its listener refuses for 30 s comes 
   CHECK_THAT(status.message(), Catch::Contains("in[0]") && Catch::Contains("the log ends too early"));
 }
 
+TEST_CASE("group consumer: a partition without a leader keeps no other one back, and comes when it has one") {
+  const auto broker = broker_with({{"in", 4}});
+  const auto producer = must(Producer::create(broker->settings()));
+  for (int32_t partition = 0; partition < 4; ++partition) write_numbers(*producer, "in", partition, 0, 10);
+  broker->move_leader("in", 2, -1);
+  Member member(in_group(*broker), {"in"});
+  const auto all_read = [&](size_t partitions) { return member.held.size() == partitions && member.all_at_end(); };
+  REQUIRE(member.run_until([&] { return all_read(3); }));
+  CHECK_FALSE(member.held.contains({"in", PartitionId(2)}));
+  write_numbers(*producer, "in", 0, 10, 10);
+  broker->move_leader("in", 2, 1);
+  REQUIRE(member.run_until([&] { return all_read(4); }));
+  REQUIRE(member.run_until([&] { return member.history[0].read.offsets.size() >= 20; }));
+  CHECK(member.history.size() == 4);
+  for (const Member::Ownership& one : member.history)
+    CHECK(one.read.offsets == numbers(one.at.partition == PartitionId(0) ? 20 : 10));
+}
+
 TEST_CASE("group consumer: a member that leaves hands its partitions on") {
   const auto broker = broker_with({{"in", 2}});
   const auto producer = must(Producer::create(broker->settings()));

@@ -62,6 +62,31 @@ void delete_topic(const std::string& name) {
   expect_done(answers);
 }
 
+// Records in one transaction, and its marker, which takes an offset of its own.
+void write_transaction(const std::string& topic, int count, bool commit) {
+  ConfHandle conf = bare_conf();
+  const auto set = [&](const char* name, const std::string& value) {
+    REQUIRE(rd_kafka_conf_set(conf.get(), name, value.c_str(), nullptr, 0) == RD_KAFKA_CONF_OK);
+  };
+  set("bootstrap.servers", real_broker().bootstrap);
+  set("transactional.id", topic);
+  const ClientHandle client = must(make_client(std::move(conf), RD_KAFKA_PRODUCER));
+  const auto done = [](rd_kafka_error_t* error) {
+    INFO((error == nullptr ? "" : rd_kafka_error_string(error)));
+    REQUIRE(error == nullptr);
+  };
+  done(rd_kafka_init_transactions(client.get(), 30'000));
+  done(rd_kafka_begin_transaction(client.get()));
+  for (int i = 0; i < count; ++i) {
+    char value[] = "x";
+    REQUIRE(rd_kafka_producev(client.get(), RD_KAFKA_V_TOPIC(topic.c_str()), RD_KAFKA_V_PARTITION(0),
+                              RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_VALUE(value, 1),
+                              RD_KAFKA_V_END) == RD_KAFKA_RESP_ERR_NO_ERROR);
+  }
+  REQUIRE(rd_kafka_flush(client.get(), 30'000) == RD_KAFKA_RESP_ERR_NO_ERROR);
+  done(commit ? rd_kafka_commit_transaction(client.get(), 30'000) : rd_kafka_abort_transaction(client.get(), 30'000));
+}
+
 bool step_both(Member& first, Member& second) { return must(first.step()), must(second.step()), true; }
 
 }  // namespace
@@ -96,7 +121,12 @@ TEST_CASE("real broker: an offset is found by the time in the log") {
   write_numbers(*producer, "times", 0, 10, 5);
   const auto consumer = must(AssignedConsumer::create(real_broker(), 2, kClock));
   const std::vector<TopicPartition> both = {{"times", PartitionId(0)}, {"times", PartitionId(1)}};
-  const auto at = [&](int64_t time_ms) { return must(consumer->offsets_at(both, time_ms)); };
+  const auto at = [&](int64_t time_ms) {
+    std::vector<std::optional<Offset>> offsets;
+    for (auto& one : consumer->offsets_at(both, std::vector<int64_t>(both.size(), time_ms), 5000))
+      offsets.push_back(must(std::move(one)));
+    return offsets;
+  };
   CHECK(at(written_ms - 3'600'000)[0] == Offset(0));
   CHECK(at(between_ms)[0] == Offset(10));
   CHECK(at(between_ms + 3'600'000)[0] == std::nullopt);
@@ -186,6 +216,38 @@ TEST_CASE("real broker: a position that retention has passed is kFatal with the 
   CHECK(read.offsets == numbers(4, 6));
 }
 
+TEST_CASE("real broker: a position passes what is no record, and may stand where the log then begins and ends") {
+  make_topic("transactions", 1);
+  const TopicPartition at{"transactions", PartitionId(0)};
+  write_transaction("transactions", 3, /*commit=*/true);   // 0 to 2, marker 3
+  write_transaction("transactions", 2, /*commit=*/false);  // 4 and 5 aborted, marker 6
+  write_transaction("transactions", 2, /*commit=*/true);   // 7 and 8, marker 9
+  write_transaction("transactions", 1, /*commit=*/false);  // 10 aborted, marker 11
+  const ClientHandle client = must(make_client(must(consumer_conf(real_broker("transactions"), 1)), RD_KAFKA_CONSUMER));
+  SourceHost host{.client = client.get()};
+  const auto position = std::make_shared<Position>(at);
+  Placement placement(client.get(), real_broker().bootstrap);
+  placement.add(position, kLogStart);
+  auto source = std::make_unique<PartitionSource>(host, position, Offset(-1));
+  must(placement.assign(kClock.steady_ns()));
+  Read read;
+  REQUIRE(eventually([&] { return read_some(*source, read), source->at_end(); }));
+  CHECK(read.offsets == std::vector<int64_t>{0, 1, 2, 7, 8});
+  CHECK(source->position() == Offset(12));
+  CHECK(source->log_end() == Offset(12));
+
+  delete_before(at, Offset(12));
+  must(placement.assign(kClock.steady_ns()));  // As after a rebalance.
+  write_transaction("transactions", 1, /*commit=*/true);
+  REQUIRE(eventually([&] {
+    must(placement.serve(kClock.steady_ns()));
+    return read_some(*source, read), read.offsets.back() == 12 && source->at_end();
+  }));
+  CHECK(source->position() == Offset(14));
+  source.reset();
+  placement.clear();
+}
+
 // The new topic is shorter than what was read when its end is asked for, and longer a moment later: no offset tells.
 TEST_CASE("real broker: a topic that was made anew and grows past the position is told by the record before it") {
   make_topic("anew", 1);
@@ -202,7 +264,8 @@ TEST_CASE("real broker: a topic that was made anew and grows past the position i
   Placement placement(client.get(), real_broker().bootstrap);
   placement.add(position, kLogStart);
   auto source = std::make_unique<PartitionSource>(host, position, Offset(-1));
-  must(placement.assign());
+  ManualClock clock(0);
+  must(placement.assign(clock.steady_ns()));
   Read read;
   REQUIRE(eventually([&] { return read_some(*source, read), read.offsets.size() == 10; }));
 
@@ -211,10 +274,9 @@ TEST_CASE("real broker: a topic that was made anew and grows past the position i
   write(100, 3);
   REQUIRE(eventually([&] { return !must(source->poll()) && position->state() == Position::State::kDoubted; }));
   write(200, 20);
-  ManualClock clock(0);
   Status status;
   REQUIRE(eventually([&] {
-    clock.advance_ms(1);
+    clock.advance_ms(100);
     must(placement.serve(clock.steady_ns()));
     return !(status = source->poll().status()).ok();
   }));

@@ -14,6 +14,12 @@ using namespace bloomring::filter;
 
 namespace {
 
+// Bytes that would be gone at the end of the statement do not compile.
+template <typename Bytes>
+concept Parsable = requires(Bytes bytes) { parse(std::forward<Bytes>(bytes), "key", Checksum::kVerify); };
+static_assert(Parsable<const std::string&> && Parsable<std::string_view>);
+static_assert(!Parsable<std::string> && !Parsable<const std::string>);
+
 struct Golden {
   std::string name;
   std::string value;
@@ -58,7 +64,7 @@ Parts decoded(std::string_view value) {
   return parts;
 }
 
-// name, key, bytes, narrow set, wide set; tab separated. decode_filter.py reads the same file.
+// name, key, bytes, narrow set, wide set; tab separated. tests/formats/test_page.py reads the same file.
 std::string golden_text() {
   std::string out;
   for (const auto& [name, value] : golden_values()) {

@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <memory>
 #include <random>
+#include <utility>
 
 #include "state/filter/kernels.h"
 #include "tests/instrumented.h"
@@ -91,6 +93,44 @@ TEST_CASE("filter query: a query can be cleared and used again, and a refused fi
   query.clear();
   query.run(items(0, 200), kUser, found);
   CHECK(std::count(found.begin(), found.end(), Query::kUnseen) == 200);
+}
+
+// Bytes that would be gone at the end of the statement do not compile.
+template <typename Bytes>
+concept Addable = requires(Query query, Bytes bytes) { query.add(std::forward<Bytes>(bytes), kKey); };
+static_assert(Addable<const std::string&> && Addable<std::string&> && Addable<std::string_view>);
+static_assert(!Addable<std::string> && !Addable<const std::string> && !Addable<std::vector<char>>);
+
+TEST_CASE("filter query: a verified value lives as long as the query that asks it, whoever else has let it go") {
+  for (const uint32_t dense_from : {0u, 100'000u}) {
+    Policy policy;
+    policy.dense_from_items = dense_from;
+    Query query;
+    std::weak_ptr<const VerifiedValue> watched;
+    {
+      auto value = VerifiedValue::verify(united({operand(items(0, 10'000))}, policy), kKey).value();
+      watched = value;
+      REQUIRE(query.add(value).ok());
+    }
+    std::vector<uint8_t> found(10'000);
+    query.run(items(0, 10'000), kUser, found);
+    CHECK(std::count(found.begin(), found.end(), 0) == 10'000);
+    CHECK_FALSE(watched.expired());
+    query.clear();
+    CHECK(watched.expired());
+  }
+}
+
+TEST_CASE("filter query: what is not exactly a value under its key is not verified") {
+  const std::string value = united({operand(items(0, 100))});
+  CHECK(VerifiedValue::verify(value, kKey).ok());
+  CHECK(VerifiedValue::verify(value, "another key").code() == Code::kCorrupt);
+  CHECK(VerifiedValue::verify("", kKey).code() == Code::kCorrupt);
+  for (size_t i = 0; i < value.size(); ++i) {
+    std::string damaged = value;
+    damaged[i] = static_cast<char>(damaged[i] ^ 1);
+    CHECK(VerifiedValue::verify(damaged, kKey).code() == Code::kCorrupt);
+  }
 }
 
 TEST_CASE("filter query: at most 64 filters, the last of which still has its own number") {

@@ -1,0 +1,15 @@
+#include "operators/log_facts.h"
+
+#include <string>
+
+namespace bloomring {
+
+Status check_log_reaches(Offset merged, Offset log_end) {
+  if (merged <= log_end) return {};
+  return retry("the filter store says that user-events is merged below offset " + std::to_string(merged.value) +
+               ", but the log ends at " + std::to_string(log_end.value) +
+               ": the topic was made anew or cut. Use the topic that the store was filled from; or, to "
+               "keep the filters and go on with the new one, stop everything and run `bloomring store new-log`");
+}
+
+}  // namespace bloomring

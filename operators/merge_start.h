@@ -1,0 +1,34 @@
+// Where the merge stage starts to read a partition of user-batches: a pure decision from facts.
+//
+//   the group's commit      decision
+//   none                    read from the start of the log
+//   within the log          read from there
+//   before the log's start  read from the start of the log: batches were lost unread, and are drained again
+//   beyond the log's end    read from the start of the log: it was cut or made anew, or a broker that stood still
+//                           answers with its older log for a moment
+//
+// Nothing is lost in any row: a slot end counts only together with all of its batches (operators/merge.h), the window
+// stage drains again what is not merged, and what is read twice is united twice.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "base/ids.h"
+
+namespace bloomring {
+
+struct MergeStartFacts {
+  std::optional<Offset> committed;  // The group's; or nothing.
+  Offset log_start;                 // First offset that the log still has.
+  Offset log_end;                   // Offset of the next record to be written; not before `log_start`.
+};
+
+struct MergeStart {
+  Offset read_from;         // Within [log_start, log_end].
+  std::string_view reason;  // For the log; empty where it starts as it ended. Static.
+};
+
+MergeStart decide_merge_start(const MergeStartFacts& facts);
+
+}  // namespace bloomring

@@ -1,0 +1,25 @@
+#include "operators/replica_start.h"
+
+#include <algorithm>
+
+namespace bloomring {
+
+Result<ReplicaStart> decide_replica_start(const ReplicaStartFacts& facts) {
+  const auto& [watermark, log_start, log_end] = facts.log;
+  const Offset merged = watermark ? watermark->offset : Offset(0);
+  BLOOMRING_TRY(check_log_reaches(merged, log_end));
+  ReplicaStart start;
+  start.merged = std::max(merged, log_start);
+  start.first_hour = HourIndex(watermark ? watermark->hour.value + 1 : 0);
+  start.read_from = std::max(log_start, std::min(start.merged, facts.young.value_or(log_end)));
+  start.lost_below = merged < log_start ? log_start : Offset(0);
+  return start;
+}
+
+int64_t served_since_ms(const std::optional<MergedWatermark>& watermark, int64_t slot_ms, int64_t wall_ms,
+                        int64_t age_max_ms) {
+  const int64_t log_ms = watermark ? (watermark->hour.value + 1) * slot_ms : wall_ms;
+  return std::max<int64_t>(0, std::min(wall_ms, log_ms) - age_max_ms);
+}
+
+}  // namespace bloomring

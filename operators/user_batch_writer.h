@@ -1,0 +1,53 @@
+// Cuts the batches of users into user batches records of bounded size.
+//
+// A user whose plays or forgets do not fit into one record is in several. Each record is merged by itself, and those of
+// one drain may come to the merge stage in any order: so the forgets of a play's item, and those of everything, stand
+// in the record of the play, and again in the others where they matter.
+// Guarantees: a record has at most 2 * record_bytes_max, or holds one play with its forgets; a user is at most once in
+// it; the same batches in the same order give the same records.
+// Threading: one thread.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "schemas/user_batch.h"
+
+namespace bloomring {
+
+class UserBatchWriter {
+ public:
+  // A record is closed when it is so large.
+  UserBatchWriter(DrainHeader header, size_t record_bytes_max);
+
+  // Takes one user's forgets and plays, as UserBatchBuilder::add does, and appends the records that are complete. A
+  // user may be added again behind `close`.
+  void add(std::string_view user_key, std::span<const DrainedForget> forgets, std::span<const DrainedPlay> plays,
+           std::vector<std::string>& records);
+  // Appends the record that is open, if any, unless it is the same as one before: the parts of a pass each hold the
+  // forgets of everything, and the merge stage counts the different records of a drain (operators/merge.h).
+  void close(std::vector<std::string>& records);
+
+  uint64_t batches() const { return batches_; }  // Entries of users: one that spans n records counts n times.
+  uint64_t records() const { return written_.size(); }
+
+ private:
+  void add_forgets(std::string_view user_key, std::span<const DrainedForget> forgets,
+                   std::vector<std::string>& records);
+  void add_plays(std::string_view user_key, std::span<const DrainedForget> forgets, std::span<const DrainedPlay> plays,
+                 std::vector<std::string>& records);
+  void add_piece(std::string_view user_key, std::span<const DrainedForget> forgets, std::span<const DrainedPlay> plays);
+
+  DrainHeader header_;
+  size_t record_bytes_max_;
+  UserBatchBuilder builder_;
+  std::vector<DrainedForget> piece_forgets_;
+  std::unordered_set<uint64_t> written_;  // Hashes of the records, as the merge stage keeps them.
+  uint64_t batches_ = 0;
+};
+
+}  // namespace bloomring

@@ -1,0 +1,48 @@
+#include "pipeline/cli/served_lately.h"
+
+#include "base/listen_address.h"
+#include "serving/ask_failure.h"
+#include "serving/client.h"
+#include "serving/snapshot.h"
+
+namespace bloomring::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int64_t kDeadlineMs = 5000;
+
+Result<Json> lately(const std::string& server, const InspectArgs& args, const std::string& scene) {
+  BLOOMRING_TRY(check(args.tls));
+  const auto client =
+      Client::connect({.server = server, .deadline_ms = kDeadlineMs, .fail_open = false, .tls = args.tls});
+  const auto blob = client->snapshot(args.user, scene, /*strict=*/false);
+  if (!blob.ok()) return Status(blob.code(), ask_failure(server, args.tls, blob.status()));
+  BLOOMRING_TRY_ASSIGN(const Snapshot snapshot, decode_snapshot(*blob));
+  Json recent = Json::array(), served = Json::array();
+  for (const Snapshot::Recent& play : snapshot.recents) {
+    recent.push_back({{"item_hash", play.item.value}, {"period", snapshot.periods[play.period]}});
+  }
+  for (const ItemHash item : snapshot.served) served.push_back(item.value);
+  return Json{{"recent", recent}, {"served", served}};
+}
+
+}  // namespace
+
+Result<std::string> service_address(const InspectArgs& args, const Settings& settings) {
+  if (!args.server.empty()) return args.server;
+  BLOOMRING_TRY_ASSIGN(ListenAddress address, parse_listen_address(settings.serve.listen));
+  if (address.port == 0) return invalid("serve.listen takes any free port: name the service with --server HOST:PORT");
+  if (address.host == "0.0.0.0") address.host = "127.0.0.1";
+  if (address.host == "::") address.host = "::1";
+  return address.to_string();
+}
+
+Json served_lately(const InspectArgs& args, const Settings& settings, const std::string& scene) {
+  const auto server = service_address(args, settings);
+  if (!server.ok()) return {{"service", "not asked: " + server.status().message()}};
+  const auto found = lately(*server, args, scene);
+  return found.ok() ? *found : Json{{"service", "not asked: " + found.status().message()}};
+}
+
+}  // namespace bloomring::cli

@@ -1,0 +1,19 @@
+// What a running service knows of a user beside the filters: for `bloomring inspect user`.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/result.h"
+#include "pipeline/cli/commands.h"
+
+namespace bloomring::cli {
+
+// The address to ask: --server, or serve.listen of the configuration as this machine reaches it. kInvalid without.
+Result<std::string> service_address(const InspectArgs& args, const Settings& settings);
+
+// {"recent":[{"item_hash":1,"period":"2026-11"}],"served":[2]}: plays that are not merged or were shortly, and served
+// items, newest first. {"service":"127.0.0.1:7700: why it could not be asked"} when nobody answers.
+nlohmann::ordered_json served_lately(const InspectArgs& args, const Settings& settings, const std::string& scene);
+
+}  // namespace bloomring::cli

@@ -1,0 +1,241 @@
+#include "pipeline/serve_partitions.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/metric_names.h"
+#include "state/slot_length.h"
+
+namespace bloomring {
+
+namespace {
+constexpr int kLogEndTimeoutMs = 1'000;
+constexpr int kPlaceTimeoutMs = 1'000;
+// Between two looks at what waits, when something else is read and must not wait for it.
+constexpr int64_t kPlaceIntervalNs = 3'000'000'000;
+constexpr int64_t kWarnIntervalNs = 30'000'000'000;
+}  // namespace
+
+ServePartitions::ServePartitions(const StageContext& context, const std::vector<PartitionId>& ids, Worker& worker)
+    : context_(context),
+      worker_(worker),
+      partitions_max_(std::max<size_t>(1, ids.size())),
+      levels_(context.metrics, "serve"),
+      catch_up_("serve", context.clock, context.metrics) {
+  for (const PartitionId id : ids)
+    members_[id] = {make_held(id, {}), nullptr, {}, {}, "the brokers were not asked yet"};
+}
+
+Status ServePartitions::open() {
+  kafka::ClientSettings kafka = context_.kafka;
+  kafka.queue_memory_bytes = context_.plan.of(MemoryUse::kServeQueue);
+  BLOOMRING_TRY_ASSIGN(consumer_, kafka::AssignedConsumer::create(kafka, partitions_max_, context_.clock));
+  return {};
+}
+
+std::shared_ptr<HeldPartition> ServePartitions::make_held(PartitionId id, const ReplicaStart& start) const {
+  const Settings& settings = context_.settings;
+  const RecentPlaysConfig recents{settings.ring.slot_ms(),
+                                  context_.plan.of(MemoryUse::kRecentPlays) / partitions_max_};
+  const ServedItemsConfig served{settings.served.per_user_max, settings.served.max_age_ms(),
+                                 context_.plan.of(MemoryUse::kServedItems) / partitions_max_};
+  const int64_t log_floor_ms = start.first_hour.value * settings.ring.slot_ms();
+  auto held = std::make_shared<HeldPartition>(id, recents, context_.calendar, start.merged, served, log_floor_ms);
+  held->set_lost_below(start.lost_below);
+  return held;
+}
+
+Status ServePartitions::tend() {
+  BLOOMRING_TRY(consumer_->poll(0));
+  take_aside();
+  ask_log_ends();
+  return place();
+}
+
+std::vector<PartitionId> ServePartitions::waiting() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<PartitionId> ids;
+  for (const auto& [id, member] : members_) {
+    if (!member.task && std::ranges::find(aside_, id) == aside_.end()) ids.push_back(id);
+  }
+  return ids;
+}
+
+std::vector<PartitionId> ServePartitions::placed() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<PartitionId> ids;
+  for (const auto& [id, member] : members_) {
+    if (member.task) ids.push_back(id);
+  }
+  return ids;
+}
+
+// A partition of which nobody tells anything grows old by itself: see ReplicaTask.
+void ServePartitions::ask_log_ends() {
+  const std::vector<PartitionId> ids = placed();
+  if (ids.empty()) return;
+  std::vector<kafka::TopicPartition> partitions;
+  for (const PartitionId id : ids) partitions.push_back(at(id));
+  const int64_t asked_at_ns = context_.clock.steady_ns();
+  worker_.post([this, ids, asked_at_ns, ends = consumer_->log_ends(partitions, kLogEndTimeoutMs)] {
+    const std::lock_guard lock(mutex_);
+    for (size_t i = 0; i < ids.size(); ++i) {
+      ReplicaTask* task = members_.at(ids[i]).task.get();
+      if (task != nullptr && ends[i].ok()) task->hear_log_end(*ends[i], asked_at_ns);
+    }
+  });
+}
+
+// Unknown while the store is away: the log is read from its start then, and something may be merged.
+std::optional<MergedWatermark> ServePartitions::watermark_of(PartitionId id) const {
+  auto watermark = context_.filters->read_watermark(id);
+  return watermark.ok() ? *watermark : MergedWatermark{};
+}
+
+// Watermarks first: the log's end, which is asked afterwards, is not below them in the log that they are of.
+Status ServePartitions::place() {
+  const std::vector<PartitionId> ids = waiting();
+  const int64_t asked_at_ns = context_.clock.steady_ns();
+  if (ids.empty() || asked_at_ns < place_at_ns_) return {};
+  const Settings& settings = context_.settings;
+  // The event time of what was served may be ahead of the time in the log.
+  const int64_t age_max_ms = settings.served.max_age_ms() + context_.calendar.config().ahead_ms;
+  std::vector<std::optional<MergedWatermark>> watermarks;
+  std::vector<kafka::TopicPartition> partitions;
+  std::vector<int64_t> young_ms;
+  for (const PartitionId id : ids) {
+    watermarks.push_back(watermark_of(id));
+    const int64_t stored_ms = watermarks.back() ? watermarks.back()->slot_ms : 0;
+    BLOOMRING_TRY(check_slot_length(stored_ms, settings.ring.slot_ms(), "the merged watermark"));
+    partitions.push_back(at(id));
+    young_ms.push_back(
+        served_since_ms(watermarks.back(), settings.ring.slot_ms(), context_.clock.now_ms(), age_max_ms));
+  }
+  const auto facts = consumer_->facts_of_each(partitions, kPlaceTimeoutMs);
+  const auto young = consumer_->offsets_at(partitions, young_ms, kPlaceTimeoutMs);
+  const bool warn = asked_at_ns >= warn_at_ns_;
+  std::vector<Placing> placing;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    const Result<ReplicaStart> start = decide(watermarks[i], facts[i], young[i]);
+    if (start.ok()) {
+      placing.push_back({ids[i], *start, facts[i]->log_end, asked_at_ns});
+    } else {
+      wait_because(ids[i], start.status(), warn);
+    }
+  }
+  if (warn && placing.size() < ids.size()) warn_at_ns_ = asked_at_ns + kWarnIntervalNs;
+  BLOOMRING_TRY(begin(placing));
+  if (!placed().empty()) place_at_ns_ = context_.clock.steady_ns() + kPlaceIntervalNs;
+  return {};
+}
+
+Result<ReplicaStart> ServePartitions::decide(const std::optional<MergedWatermark>& watermark,
+                                             const Result<kafka::PartitionFacts>& facts,
+                                             const Result<std::optional<Offset>>& young) {
+  BLOOMRING_TRY(facts.status());
+  BLOOMRING_TRY(young.status());
+  return decide_replica_start({{watermark, facts->log_start, facts->log_end}, *young});
+}
+
+void ServePartitions::wait_because(PartitionId id, const Status& why, bool warn) {
+  if (warn) spdlog::warn("serve {}: is not answered for: {}", kafka::to_string(at(id)), why.message());
+  const std::lock_guard lock(mutex_);
+  members_.at(id).why_waiting = why.message();
+}
+
+Status ServePartitions::begin(const std::vector<Placing>& placing) {
+  if (placing.empty()) return {};
+  std::vector<kafka::AssignedConsumer::Start> starts;
+  for (const Placing& one : placing) starts.push_back({at(one.id), one.start.read_from});
+  BLOOMRING_TRY_ASSIGN(std::vector<std::unique_ptr<Source>> sources, consumer_->assign(starts));
+  const ReplicaTaskConfig config{context_.settings.topics.partitions, context_.settings.ring.lap_ms()};
+  for (size_t i = 0; i < placing.size(); ++i) {
+    const auto& [id, start, log_end, asked_at_ns] = placing[i];
+    auto held = make_held(id, start);
+    auto task = std::make_unique<ReplicaTask>(config, context_.clock, held, *context_.filters, std::move(sources[i]),
+                                              start.read_from, log_end);
+    task->hear_log_end(log_end, asked_at_ns);
+    catch_up_.begin(id, start.read_from, log_end);
+    const std::lock_guard lock(mutex_);
+    Member& member = members_.at(id);
+    task->know(member.watermark);
+    worker_.post([this, added = task.get(), name = "serve " + kafka::to_string(at(id))] { worker_.add(*added, name); });
+    member = {std::move(held), std::move(task), {}, member.watermark, {}};
+  }
+  return {};
+}
+
+void ServePartitions::take_aside() {
+  const std::lock_guard lock(mutex_);
+  for (const PartitionId id : std::exchange(aside_, {})) consumer_->let_go(at(id));
+}
+
+ServePartitions::Standing ServePartitions::report() {
+  Standing standing;
+  {
+    const std::lock_guard lock(mutex_);
+    for (auto& [id, member] : members_) {
+      if (member.task) report(id, member);
+      if (!member.task) {
+        if (standing.waiting++ == 0) standing.why = kafka::to_string(at(id)) + ": " + member.why_waiting;
+      } else {
+        ++(member.held->ready() ? standing.ready : standing.catching_up);
+      }
+    }
+  }
+  standing.to_go = catch_up_.tell();
+  Metrics& metrics = context_.metrics;
+  metrics.gauge(metric::kServePartitions, {"ready"}).set(static_cast<double>(standing.ready));
+  metrics.gauge(metric::kServePartitions, {"catching_up"}).set(static_cast<double>(standing.catching_up));
+  metrics.gauge(metric::kServePartitions, {"waiting"}).set(static_cast<double>(standing.waiting));
+  return standing;
+}
+
+void ServePartitions::report(PartitionId id, Member& member) {
+  Metrics& metrics = context_.metrics;
+  ReplicaTask& task = *member.task;
+  const ReplicaStats& now = task.stats();
+  metrics.counter(metric::kServeRecords).add(now.blocks - member.counted.blocks);
+  metrics.counter(metric::kServeEvents).add(now.events - member.counted.events);
+  metrics.counter(metric::kStoreErrors, {"read"}).add(now.store_retries - member.counted.store_retries);
+  member.counted = now;
+  catch_up_.note(id, task.next(), now.events);
+  levels_.set(context_.settings.topics.user_events, id, {task.next(), Offset(-1), task.log_end()});
+  for (const double delay : task.take_delays()) metrics.histogram(metric::kEventToSeen).observe(delay);
+  if (!task.ended().ok()) set_aside(id, member);
+}
+
+// Its calls are refused, or passed on, from the moment at which the task ended.
+void ServePartitions::set_aside(PartitionId id, Member& member) {
+  member.why_waiting = member.task->ended().message();
+  member.watermark = member.task->watermark();
+  spdlog::error("serve {}: is not answered for any more: {}", kafka::to_string(at(id)), member.why_waiting);
+  worker_.remove(*member.task);
+  member.task.reset();
+  levels_.forget(context_.settings.topics.user_events, id);
+  catch_up_.forget(id);
+  aside_.push_back(id);
+}
+
+void ServePartitions::close() {
+  const std::lock_guard lock(mutex_);
+  for (auto& [id, member] : members_) {
+    if (member.task) worker_.remove(*member.task);
+    member.task.reset();
+  }
+}
+
+std::shared_ptr<HeldPartition> ServePartitions::find(PartitionId partition) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = members_.find(partition);
+  return found == members_.end() ? nullptr : found->second.held;
+}
+
+void ServePartitions::for_each(const std::function<void(const HeldPartition&)>& take) const {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [id, member] : members_) take(*member.held);
+}
+
+}  // namespace bloomring

@@ -1,0 +1,76 @@
+// The items that one user has played and the time of the latest play of each: how a PlayTable holds a user with very
+// many plays, so that a question asks for its candidates instead of copying everything.
+//
+// 64 open-addressing tables by the highest bits of the item, each of which grows by itself: with two million items
+// the longest pause of an insert is the rehash of some 30,000. 16 bytes a slot, three quarters of them in use at most.
+// Only the latest play of an item is kept: what a time decides (forgets, periods), a later one decides as well.
+// Threading: none; the owner locks.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/ids.h"
+
+namespace bloomring {
+
+class ItemTimes {
+ public:
+  static constexpr int64_t kNever = std::numeric_limits<int64_t>::min();
+
+  // Any time but kNever.
+  void insert(ItemHash item, int64_t time_ms);
+  // The time of the item's latest play, or kNever.
+  int64_t find(ItemHash item) const;
+  // Of each item the later of the time that stands there and its latest play.
+  void find_all(std::span<const ItemHash> items, std::span<int64_t> times_ms) const;
+  // Calls `take(item, time_ms)` with each item until it returns false.
+  template <typename Take>
+  void each(const Take& take) const;
+
+  size_t items() const { return items_; }
+  // The latest play of all.
+  ItemHash newest_item() const { return newest_item_; }
+  int64_t newest_ms() const { return newest_ms_; }
+  size_t bytes() const { return sizeof *this + slots_ * sizeof(Slot); }
+
+ private:
+  static constexpr unsigned kPartBits = 6;
+  static constexpr size_t kSlotsMin = 16;  // Of a part that is not empty.
+  static constexpr size_t kPrefetchAhead = 16;
+
+  struct Slot {
+    uint64_t item = 0;
+    int64_t time_ms = kNever;  // A free slot.
+  };
+  struct Part {
+    std::vector<Slot> slots;
+    size_t items = 0;
+  };
+
+  static size_t part_of(ItemHash item) { return item.value >> (64 - kPartBits); }
+  static size_t place(const Part& part, ItemHash item);
+  void grow(Part& part);
+
+  std::array<Part, size_t{1} << kPartBits> parts_;
+  size_t items_ = 0;
+  size_t slots_ = 0;
+  ItemHash newest_item_;
+  int64_t newest_ms_ = kNever;
+};
+
+template <typename Take>
+void ItemTimes::each(const Take& take) const {
+  for (const Part& part : parts_) {
+    for (const Slot& slot : part.slots) {
+      if (slot.time_ms != kNever && !take(ItemHash(slot.item), slot.time_ms)) return;
+    }
+  }
+}
+
+}  // namespace bloomring

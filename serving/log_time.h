@@ -1,0 +1,59 @@
+// What time it is for the log of a partition, and between which times "now" therefore lies.
+//
+// The brokers' clocks write log times, the machine's clock tells wall time, and either may be wrong by minutes or
+// months. The newest log time that was heard, carried forward by a steady clock, is never ahead of the brokers; it is
+// behind them while nothing is written. So a question is asked at some time between the two, and whatever depends on
+// the time has to be right at both ends.
+//
+//   log       quiet or the machine's clock ahead:  log ------- wall     the machine's clock behind:  wall ---- log
+//   question  earliest = log, latest = wall                             earliest = wall, latest = log
+//
+// Threading: thread safe. Times are Unix milliseconds, steady times nanoseconds (base/clock.h).
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <optional>
+
+#include "base/clock.h"
+
+namespace bloomring {
+
+struct TimeBounds {
+  int64_t earliest_ms = 0;
+  int64_t latest_ms = 0;
+};
+
+class LogTime {
+ public:
+  // The log has, or had at some moment before, this time.
+  void saw(int64_t log_time_ms, int64_t steady_ns) {
+    const int64_t offset_ms = log_time_ms - steady_ns / kNsPerMs;
+    int64_t known_ms = offset_ms_.load(std::memory_order_relaxed);
+    while (known_ms < offset_ms && !offset_ms_.compare_exchange_weak(known_ms, offset_ms, std::memory_order_relaxed)) {
+    }
+  }
+
+  // Nothing before any log time was heard.
+  std::optional<int64_t> now_ms(int64_t steady_ns) const {
+    const int64_t offset_ms = offset_ms_.load(std::memory_order_relaxed);
+    if (offset_ms == kUnknown) return std::nullopt;
+    return steady_ns / kNsPerMs + offset_ms;
+  }
+
+  // `merged_ms`: merged log time of the store, which knows of other partitions' logs too (state/merged_time.h). The
+  // machine's clock alone, while nothing is known of any log.
+  TimeBounds bounds(const Clock& clock, std::optional<int64_t> merged_ms = std::nullopt) const {
+    const int64_t wall_ms = clock.now_ms();
+    const int64_t log_ms = std::max(now_ms(clock.steady_ns()), merged_ms).value_or(wall_ms);
+    return {std::min(wall_ms, log_ms), std::max(wall_ms, log_ms)};
+  }
+
+ private:
+  static constexpr int64_t kNsPerMs = 1'000'000;
+  static constexpr int64_t kUnknown = INT64_MIN;
+  std::atomic<int64_t> offset_ms_{kUnknown};  // Log time less steady time; the largest seen.
+};
+
+}  // namespace bloomring

@@ -1,0 +1,27 @@
+// Several servers in one text, as options and flags have them. Threading: pure function.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bloomring {
+
+// The servers of a list with commas between them; spaces around them and empty ones are left out. A list of none is the
+// one empty name, for its reader to refuse.
+inline std::vector<std::string> split_servers(std::string_view servers) {
+  std::vector<std::string> found;
+  while (!servers.empty()) {
+    const size_t comma = std::min(servers.find(','), servers.size());
+    std::string_view server = servers.substr(0, comma);
+    servers.remove_prefix(std::min(comma + 1, servers.size()));
+    while (server.starts_with(' ')) server.remove_prefix(1);
+    while (server.ends_with(' ')) server.remove_suffix(1);
+    if (!server.empty()) found.emplace_back(server);
+  }
+  if (found.empty()) found.emplace_back();
+  return found;
+}
+
+}  // namespace bloomring

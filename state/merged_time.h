@@ -1,0 +1,53 @@
+// Whose clock decides what has expired: the wall clock and merged log time together, so that neither does it alone.
+//
+// Merged log time is the end of the newest hour of the log that a partition of the store has merged, as far as the wall
+// clock of the merging process agreed (it is never ahead of that clock when it is noted). It lies in the store, in each
+// watermark (state/watermark.h); that of the store is the latest of them.
+//
+// Guarantee: expiry never runs ahead of merged log time by more than a day, so a wall clock that is months ahead
+// deletes nothing; nor does a log time that is far ahead, as long as the wall clock is right. Where no merged log time
+// is known (a new store, one of an older format, one whose watermarks were removed) nothing expires. A clock that is
+// behind, and a store that nothing is merged into, only delay expiry.
+// Thread safety: ExpiryClock is thread safe; the rest is pure.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+
+#include "base/clock.h"
+
+namespace bloomring {
+
+// How far expiry may run ahead of merged log time: an hour is merged within two hours, an outage may add to that.
+inline constexpr int64_t kExpiryAheadMs = 24LL * 60 * 60 * 1000;
+
+// The time that expiry goes by: the earlier of the wall clock and merged log time plus a day; 1970-01-01, when nothing
+// has expired yet, while no merged log time is known.
+int64_t expiry_now_ms(int64_t wall_ms, std::optional<int64_t> merged_ms);
+
+// Merged log time after an hour that ended at `hour_end_ms` was merged: it never goes back, and never beyond the wall.
+std::optional<int64_t> later_merged_ms(std::optional<int64_t> merged_ms, int64_t hour_end_ms, int64_t wall_ms);
+
+// The clock of a filter store. Steady time is that of the wall's clock.
+class ExpiryClock final : public Clock {
+ public:
+  // `wall` outlives this one.
+  explicit ExpiryClock(const Clock& wall) : wall_(wall) {}
+
+  int64_t now_ms() const override { return expiry_now_ms(wall_.now_ms(), merged_ms()); }
+  int64_t steady_ns() const override { return wall_.steady_ns(); }
+
+  std::optional<int64_t> merged_ms() const;
+  void set_merged_ms(std::optional<int64_t> merged_ms) { merged_ms_ = merged_ms.value_or(kUnknown); }
+  // Takes the time if it is later than what is known.
+  void raise_merged_ms(std::optional<int64_t> merged_ms);
+
+ private:
+  static constexpr int64_t kUnknown = -1;
+
+  const Clock& wall_;
+  std::atomic<int64_t> merged_ms_{kUnknown};
+};
+
+}  // namespace bloomring

@@ -1,0 +1,54 @@
+"""Topics of plays as sites have them: written in transactions, as Kafka Streams and Flink do, so that markers and aborted
+records take offsets that no record has; and with partitions that are added while everything runs."""
+
+import json
+import time
+
+import chain
+import kafka_admin
+import one_broker
+import processes
+
+LAG = "bloomring_processing_lag_records"
+
+
+def play(item):
+    return json.dumps({"user": "u1", "item": item, "time": int(time.time() * 1000)})
+
+
+class TopicsOfSites(one_broker.OneBrokerCase):
+    def lag_of_plays(self, run):
+        return sum(processes.values(processes.metrics(run.admin_of("ingest")), LAG, stage="ingest", topic="plays"))
+
+    def test_added_partitions(self):
+        """ingest: plays of a partition that is added to a topic of plays are read, from its first one on"""
+        bootstrap = self.server.bootstrap
+        run = chain.Chain(self.folder, bootstrap, {"grown": "ingest"}, {"grown": {"topics.plays": "grown"}})
+        kafka_admin.create_topic(bootstrap, "grown", 1)
+        run.make_topics()
+        with run:
+            kafka_admin.add_partitions(bootstrap, "grown", 2)
+            kafka_admin.write_transaction(bootstrap, "grown", 1, [play("new")])
+            # Asked for every 5 s, and a rebalance; librdkafka's own interval is 300 s.
+            processes.wait_for(lambda: run.committed("ingest", "grown").get(1) == 2, 60, "the new partition is read")
+
+    def test_transactions(self):
+        """ingest: passes markers and aborted plays; a log without them, and nothing else, has lost nothing"""
+        bootstrap = self.server.bootstrap
+        run = chain.Chain(self.folder, bootstrap, {"ingest": "ingest"})
+        run.make_topics()
+        with run:
+            kafka_admin.write_transaction(bootstrap, "plays", 0, [play("committed-1"), play("committed-2")])
+            kafka_admin.write_transaction(bootstrap, "plays", 1, [play("before")])
+            kafka_admin.write_transaction(bootstrap, "plays", 1, [play("aborted")], commit=False)
+            self.assertEqual(processes.end_offsets(bootstrap, "plays", 2), {0: 3, 1: 4})
+            run.wait_until_committed("ingest", "plays", 60)
+            self.assertEqual(self.lag_of_plays(run), 0)
+            self.assertEqual(run.stop(), {"ingest": 0})
+            # As retention would, of partitions that are quiet for long enough.
+            kafka_admin.delete_records(bootstrap, "plays", {0: 3, 1: 4})
+            run.start("ingest")
+            run.produce([play("after")])
+            run.wait_until_committed("ingest", "plays", 60)
+            self.assertEqual(self.lag_of_plays(run), 0)
+            self.assertEqual(processes.kcat_consume(bootstrap, "plays-dead"), [])

@@ -1,0 +1,34 @@
+// What happened in simulated worlds, for messages, and to see that a run was worth something.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace bloomring::simulation {
+
+struct Tally {
+  uint64_t plays = 0, burst_plays = 0, refused = 0, large = 0;
+  uint64_t crashes = 0, disks_lost = 0, wiped = 0, gaps = 0, batches_lost = 0, paused = 0;
+  uint64_t logs_replaced = 0, new_logs_crashed = 0, unread_merged = 0;
+  uint64_t restores = 0, store_outages = 0, long_outages = 0, clock_steps = 0, rebalances = 0, months = 0;
+  uint64_t drains = 0, second_runs = 0, laps = 0;
+  uint64_t slot_ends = 0;               // Whose records were looked for in front of them.
+  uint64_t calls = 0, forgets = 0;      // Of forgets: in the log.
+  uint64_t queries = 0, queried = 0;    // Answers, and items that must be seen in them.
+  uint64_t complete = 0, lacking = 0;   // Answers that said that they lack nothing; that lacked something and said so.
+  uint64_t served = 0;                  // Served items that were asked about.
+  uint64_t forgotten = 0, forgotten_seen = 0;  // Forgotten items that were asked about; of these, seen by a collision.
+  // Items that nobody played, how many of them were seen, and how many the answers themselves expected: of answers that
+  // expect few, and of those that expect many.
+  struct Probes {
+    uint64_t asked = 0, seen = 0;
+    double expected = 0;
+  };
+  Probes rarely, often;
+
+  std::map<std::string, uint64_t> counts() const;
+  Tally& operator+=(const Tally& other);
+};
+
+}  // namespace bloomring::simulation
