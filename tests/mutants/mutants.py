@@ -1,0 +1,38 @@
+"""The table of mutants, and how one is made: its text must stand in its file exactly once."""
+
+import dataclasses
+import pathlib
+import tomllib
+
+TABLE = pathlib.Path(__file__).resolve().parent / "mutants.toml"
+
+
+@dataclasses.dataclass(frozen=True)
+class Mutant:
+    name: str
+    breaks: str  # What is wrong with the product then.
+    file: str
+    find: str
+    replace: str
+    program: str  # Of build/release/bin.
+    test: str = ""  # Catch2's pattern; all tests of the program where it is empty.
+    seeds: int = 0  # Of the simulation, at most.
+
+
+def read(path=TABLE):
+    """All of them; their names are unique."""
+    entries = [Mutant(**entry) for entry in tomllib.loads(path.read_text(encoding="utf-8"))["mutant"]]
+    names = [entry.name for entry in entries]
+    if len(set(names)) != len(names):
+        raise ValueError(f"{path}: a name stands there twice")
+    return entries
+
+
+def applied(mutant, text):
+    """The file's text with the mutant in it."""
+    count = text.count(mutant.find)
+    if count != 1:
+        raise ValueError(f"{mutant.name}: its text stands {count} times in {mutant.file}, not once:\n{mutant.find}")
+    if mutant.replace == mutant.find:
+        raise ValueError(f"{mutant.name}: changes nothing")
+    return text.replace(mutant.find, mutant.replace)

@@ -1,0 +1,35 @@
+"""Every mutant of tests/mutants still has its text in the product, once, and names a program of tests that there is."""
+
+import pathlib
+import sys
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "mutants"))
+
+import mutants  # noqa: E402
+
+
+def test_programs():
+    """Names of the programs that tests/**/CMakeLists.txt build."""
+    text = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("CMakeLists.txt"))
+    return set(text.replace("(", " ").replace(")", " ").split())
+
+
+class Mutants(unittest.TestCase):
+    def test_every_mutant_applies(self):
+        for mutant in mutants.read():
+            with self.subTest(mutant=mutant.name):
+                text = (ROOT / mutant.file).read_text(encoding="utf-8")
+                self.assertNotEqual(mutants.applied(mutant, text), text)
+
+    def test_every_mutant_names_a_test(self):
+        programs = test_programs()
+        for mutant in mutants.read():
+            with self.subTest(mutant=mutant.name):
+                self.assertIn(mutant.program, programs)
+                self.assertEqual(mutant.seeds > 0, mutant.program == "simulation_test")
+
+
+if __name__ == "__main__":
+    unittest.main()
