@@ -21,7 +21,6 @@ CLOCK_IS_WRONG = "no plays are read until both agree"
 CLOCK_IS_RIGHT = "agree again; plays are read"
 CLOCK_CALM_BOUND_S = 60  # It waits for 5 s of agreement, and asks brokers that may be away.
 STARTS_MONTHS_AHEAD = 6  # Each start of merge flushes a file of the store, and four files are compacted.
-PLAYS_AHEAD_S = 62  # load.py: up to 60 s.
 CLOCK_REPORTED_S = 1  # Metrics and readiness follow the log by then.
 CLOCK_TOLD_WITHIN_S = 10  # The way of an acknowledgement is in it.
 MERGE_S = 3  # Time for a start to merge something.
@@ -162,18 +161,7 @@ def store_restored(world, fault):
 
 def clock_off(world, fault):
     """Its wall clock is set to a wrong time a moment after it has come up, and to the right one later. It goes on all the
-    time, and nobody has a reason to end; but an ingest process reads no plays while its clock is far off, and says so.
-
-    Until it has heard the brokers' time, ingest takes a play for one of now that is ahead of the brokers and not of its own
-    clock. Forgets of that partition are late until that play's time has come, and then they are not exact
-    (docs/decisions/0010-forgetting-by-event-time.md)."""
-    with contextlib.ExitStack() as held:
-        if worlds.STAGES[fault.target] == "ingest" and int(fault.detail) > 0:
-            held.enter_context(world.doubt_forgets(before=False, margin_s=PLAYS_AHEAD_S))
-        yield from _clock_off(world, fault)
-
-
-def _clock_off(world, fault):
+    time, and nobody has a reason to end; but an ingest process reads no plays while its clock is far off, and says so."""
     off_ms, target = int(fault.detail), fault.target
     yield from _end_softly(world, target)
     life, mark = world.lives[target] + 1, world.log_size(target)

@@ -1,7 +1,6 @@
 """The short chaos run, and that its plan and its laws are what they say: a law that cannot be broken proves nothing."""
 
 import collections
-import contextlib
 import dataclasses
 import itertools
 import time
@@ -162,7 +161,6 @@ class Clocks(law.LawCase):
             brokers_away=lambda: away,
             clock_of_ingest=lambda _: next(told),
             says_ready=lambda _: True,
-            doubt_forgets=lambda **_: contextlib.nullcontext(),
         )
         fault = plan.Fault("clock far behind", "ingest-1", 0, 0 if away or not words else 60, "-900000")
         waits = [wait for wait in chaos.faults.clock_off(world, fault) if isinstance(wait, chaos.faults.Until)]

@@ -301,14 +301,14 @@ class World:
             self._grace_until = time.monotonic() + START_BOUND_S
 
     @contextlib.contextmanager
-    def doubt_forgets(self, before=True, margin_s=0):
-        """While this holds, and margin_s longer, what calls forget is not judged; nor is what they forgot before it."""
-        doubt = [0 if before else time.monotonic(), float("inf")]
+    def doubt_forgets(self):
+        """While this holds what calls forget is not judged; nor is what they forgot before it."""
+        doubt = [0, float("inf")]
         self.forget_doubts.append(doubt)
         try:
             yield
         finally:
-            doubt[1] = time.monotonic() + margin_s
+            doubt[1] = time.monotonic()
 
     def doubts_forget(self, begun, done):
         return any(since <= done and begun <= until for since, until in list(self.forget_doubts))
