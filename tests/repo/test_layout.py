@@ -16,6 +16,8 @@ COLUMNS_MAX = 120  # That of .clang-format, which leaves long comments and strin
 SKIPPED_FOLDERS = {"build", ".git", ".cache", "__pycache__"}
 CXX = {".cc", ".h"}
 SOURCES = CXX | {".py", ".sh", ".cmake", ".txt", ".proto", ".yaml", ".yml", ""}
+TEXTS = SOURCES | {".md", ".toml"}
+MERGE_MARK = re.compile(r"^(<<<<<<<|>>>>>>>) ", re.MULTILINE)
 
 # Folder: what it may include of ours. tests/ and bench/ see everything; nothing sees them.
 MAY_INCLUDE = {
@@ -64,6 +66,7 @@ def findings(path, text):
     found = []
     folder, suffix = path.split("/")[0], pathlib.PurePosixPath(path).suffix
     lines = text.splitlines()
+    found += [(text.count("\n", 0, mark.start()) + 1, "a mark of a merge") for mark in MERGE_MARK.finditer(text)]
     if suffix in SOURCES and len(lines) > LINES_MAX:
         found.append((len(lines), f"{len(lines)} lines; {LINES_MAX} is the most: is it still one noun?"))
     if suffix in CXX:
@@ -121,7 +124,7 @@ class Layout(law.LawCase):
         found, seen = [], 0
         for path in files():
             relative = path.relative_to(ROOT).as_posix()
-            if path.suffix not in SOURCES:
+            if path.suffix not in TEXTS:
                 continue
             try:
                 text = path.read_text(encoding="utf-8")
@@ -180,6 +183,7 @@ class Layout(law.LawCase):
             ("tests/CMakeLists.txt", "set_tests_properties(x PROPERTIES LABELS quick DISABLED TRUE)"),
             ("tests/a_test.py", "@unittest." + "skip('later')"),
             ("base/a.cc", "\n" * 501),
+            ("docs/a.md", "one\n" + "<" * 7 + " ours\ntwo"),
         ]
         for path, text in forbidden:
             self.assertEqual(len(findings(path, text)), 1, f"{path}: {text}")
