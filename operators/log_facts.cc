@@ -4,7 +4,12 @@
 
 namespace bloomring {
 
-Status check_log_reaches(Offset merged, Offset log_end) {
+Offset merged_end(const MergedWatermark& watermark) {
+  return watermark.ahead.empty() ? watermark.offset : watermark.ahead.back().to;
+}
+
+Status check_log_reaches(const MergedWatermark& watermark, Offset log_end) {
+  const Offset merged = merged_end(watermark);
   if (merged <= log_end) return {};
   return retry("the filter store says that user-events is merged below offset " + std::to_string(merged.value) +
                ", but the log ends at " + std::to_string(log_end.value) +

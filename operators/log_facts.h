@@ -16,8 +16,12 @@ struct LogFacts {
   Offset log_end;                            // Offset of the next record to be written.
 };
 
-// kRetry, with the numbers and the way out, where the log ends before `merged`: the offsets of the filter store mean
-// nothing in such a log. Retry, because a broker that stood still and goes on may say so of its older log for a moment.
-Status check_log_reaches(Offset merged, Offset log_end);
+// Behind the last record that is merged, those beyond a gap with them.
+Offset merged_end(const MergedWatermark& watermark);
+
+// kRetry, with the numbers and the way out, where the log ends before what is merged: the offsets of the filter store
+// mean nothing in such a log. Retry, because a broker that stood still and goes on may say so of its older log for a
+// moment.
+Status check_log_reaches(const MergedWatermark& watermark, Offset log_end);
 
 }  // namespace bloomring

@@ -7,7 +7,7 @@ namespace bloomring {
 Result<ReplicaStart> decide_replica_start(const ReplicaStartFacts& facts) {
   const auto& [watermark, log_start, log_end] = facts.log;
   const Offset merged = watermark ? watermark->offset : Offset(0);
-  BLOOMRING_TRY(check_log_reaches(merged, log_end));
+  if (watermark) BLOOMRING_TRY(check_log_reaches(*watermark, log_end));
   ReplicaStart start;
   start.merged = std::max(merged, log_start);
   start.first_hour = HourIndex(watermark ? watermark->hour.value + 1 : 0);

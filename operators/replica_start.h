@@ -4,7 +4,7 @@
 //   has the watermark             recent plays from the watermark, what was served from the first record young enough
 //   starts beyond the watermark   the same from the log's start; answers have a gap until the watermark has passed it:
 //                                 the window stage may hold the records between, which are in no filter and no log
-//   ends before the watermark     refuse: it is another topic, or was cut
+//   ends before what is merged    refuse: it is another topic, or was cut
 //
 // No watermark counts as one at offset 0.
 #pragma once

@@ -43,16 +43,15 @@ Result<WindowStart> resume(const WindowState& local, const WindowStartFacts& fac
 }
 
 // The log ends before an offset that was there once; or a broker that stood still answers with its older log.
-Status cut(const WindowStartFacts& facts, Offset merged) {
-  BLOOMRING_TRY(check_log_reaches(merged, facts.log_end));
-  if (facts.local && facts.local->applied > facts.log_end && !facts.accept_lost_events) {
-    return retry("records of user-events up to offset " + text(facts.local->applied) +
-                 " were read once, but the log ends at " + text(facts.log_end) +
-                 ": the topic was cut or made anew, and " +
-                 std::to_string(facts.local->applied.value - facts.log_end.value) +
-                 " records or more are lost. Set state.accept_lost_events to go on without them");
-  }
-  return {};
+Status cut(const WindowStartFacts& facts, const MergedWatermark& watermark) {
+  BLOOMRING_TRY(check_log_reaches(watermark, facts.log_end));
+  if (!facts.local || facts.local->applied <= facts.log_end) return {};
+  return retry("records of user-events up to offset " + text(facts.local->applied) +
+               " were read once, but the log ends at " + text(facts.log_end) +
+               ": the topic was cut or made anew, and " +
+               std::to_string(facts.local->applied.value - facts.log_end.value) +
+               " records or more are lost. To go on without them stop everything, run `bloomring store new-log`, and "
+               "remove the local state (state.path) of every other window process");
 }
 
 }  // namespace
@@ -79,7 +78,7 @@ Result<WindowStart> decide_window_start(const WindowStartFacts& given) {
   BLOOMRING_TRY(take_slot_length(facts));
   const MergedWatermark watermark = facts.watermark.value_or(MergedWatermark{});
   const Offset merged = watermark.offset;
-  BLOOMRING_TRY(cut(facts, merged));
+  BLOOMRING_TRY(cut(facts, watermark));
   const bool continues = facts.local && facts.local->applied <= facts.log_end && usable(*facts.local, watermark);
   if (continues) return resume(*facts.local, facts);
   // Without any watermark nothing was ever promised, so the log's start is where the history starts.

@@ -6,15 +6,16 @@
 //   none/not      has the watermark  wipe, read from the watermark, after a look at the time of the record before it
 //   none/not      starts beyond it   refuse: events between the watermark and the log's start are gone
 //   none          no watermark       read from the start of the log: nothing was ever merged
-//   any           ends before the watermark or the applied offset  refuse: it is another topic, or was cut
+//   any           ends before what is merged, or before the applied offset  refuse: it is another topic, or was cut
 //
 // Local state is usable when it continues where the store ends: it holds every applied event that the watermark does
 // not cover (else the store went back to a backup and needs what was released here), its applied offset is not below
 // the watermark (else another owner went further).
 // Hours of another length than the configured one are refused with the way out (state/slot_length.h); local state whose
 // hours are older than the watermark's change of length is not usable.
-// "Refuse" becomes "go on without these events" when the operator accepts it, except where the log ends before the
-// watermark: then the offsets in the store mean nothing in this log. What is staged locally is kept where it can be.
+// "Refuse" becomes "go on without these events" when the operator accepts it, except where the log ends too early: then
+// later records take the offsets of others, of which watermark, local state or slot ends that nobody has read yet say
+// that they are merged. Only `store new-log` ends what these say. What is staged locally is kept where it can be.
 #pragma once
 
 #include <optional>

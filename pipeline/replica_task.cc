@@ -54,10 +54,10 @@ void ReplicaTask::hear_log_end(Offset offset, int64_t asked_at_ns) {
     ends_.push_back({offset, asked_at_ns});
   }
   end_least_ = std::max({end_least_, offset, next_});
-  if (watermark_.offset <= known_end()) return beyond_since_ns_.reset();
+  if (merged_end(watermark_) <= known_end()) return beyond_since_ns_.reset();
   if (asked_at_ns < watermark_read_at_ns_) return;
   if (!beyond_since_ns_) beyond_since_ns_ = asked_at_ns;
-  if (asked_at_ns - *beyond_since_ns_ >= kBeyondPatienceNs) end(check_log_reaches(watermark_.offset, offset));
+  if (asked_at_ns - *beyond_since_ns_ >= kBeyondPatienceNs) end(check_log_reaches(watermark_, offset));
 }
 
 // Each end counts, not the newest alone: a task that is always two seconds behind reaches only those from before.
@@ -111,7 +111,7 @@ Status ReplicaTask::take_watermark() {
                  std::to_string(watermark_.offset.value) + ". The next start reads the log from there");
   }
   watermark_ = watermark;
-  if (watermark.offset > known_end()) {
+  if (merged_end(watermark) > known_end()) {
     watermark_read_at_ns_ = clock_.steady_ns();
     return {};
   }

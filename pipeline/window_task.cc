@@ -80,8 +80,8 @@ Status WindowTask::compare(const LogRecord& again) {
       config_.events_topic + "[" + std::to_string(config_.window.partition.value) + "]: offset " +
       std::to_string(again.offset.value) +
       " holds another record than the one that was read there before: the topic "
-      "was made anew, or lost records by an unclean election. Without the local state (state.path) the log is read "
-      "again from the merged watermark; for a new topic also run `bloomring store new-log`");
+      "was made anew, or lost records by an unclean election. To go on with it stop everything, run `bloomring store "
+      "new-log`, and remove the local state (state.path) of every other window process");
 }
 
 Status WindowTask::apply_blocks(int64_t now_ms) {

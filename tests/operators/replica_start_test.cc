@@ -40,6 +40,13 @@ TEST_CASE("replica start: a log that ends before the watermark is refused, with 
   CHECK(decide_replica_start(facts(merged(1), 0, 0)).code() == Code::kRetry);
 }
 
+TEST_CASE("replica start: a log that ends before what is merged beyond a gap is refused") {
+  MergedWatermark watermark = merged(150);
+  watermark.add({Offset(250), Offset(350)}, HourIndex(9));
+  CHECK(decide_replica_start(facts(watermark, 0, 349)).code() == Code::kRetry);
+  CHECK(decide_replica_start(facts(watermark, 0, 350)).ok());
+}
+
 TEST_CASE("replica start: what the log lost before it was merged is a gap until the watermark has passed it") {
   const auto start = decide_replica_start(facts(merged(100), 175, 300, Offset(180)));
   REQUIRE(start.ok());

@@ -83,11 +83,20 @@ TEST_CASE(
   const auto start = decide_window_start({local(100, 350), merged(150), Offset(0), Offset(300)});
   REQUIRE(start.code() == Code::kRetry);
   CHECK(start.status().message().find("50 records or more are lost") != std::string::npos);
-  CHECK(start.status().message().find("state.accept_lost_events") != std::string::npos);
-  const auto accepted = decide_window_start({local(100, 350), merged(150), Offset(0), Offset(300), true});
-  REQUIRE(accepted.ok());
-  CHECK_FALSE(accepted->resume);
-  CHECK(accepted->read_from == Offset(149));
+  CHECK(start.status().message().find("store new-log") != std::string::npos);
+}
+
+TEST_CASE(
+    "window start: no word of the operator makes it read a log that was cut: slot ends may speak of what is gone") {
+  CHECK(decide_window_start({local(100, 350), merged(150), Offset(0), Offset(300), true}).code() == Code::kRetry);
+  CHECK(decide_window_start({std::nullopt, merged(400), Offset(0), Offset(300), true}).code() == Code::kRetry);
+}
+
+TEST_CASE("window start: a log that ends before what is merged beyond a gap is refused") {
+  MergedWatermark watermark = merged(150);
+  watermark.add({Offset(250), Offset(350)}, HourIndex(9));
+  CHECK(decide_window_start({std::nullopt, watermark, Offset(0), Offset(349)}).code() == Code::kRetry);
+  CHECK(decide_window_start({std::nullopt, watermark, Offset(0), Offset(350)}).ok());
 }
 
 TEST_CASE(
