@@ -14,7 +14,7 @@ Status unreachable() { return retry("the filter store is not reachable (injected
 
 MemoryFilterStore::MemoryFilterStore(const filter::Policy& policy, const Calendar& calendar, const Clock& clock,
                                      uint32_t partition_count)
-    : policy_(policy), life_(calendar), clock_(clock), partition_count_(partition_count) {}
+    : life_(calendar), clock_(clock), partition_count_(partition_count), policy_(policy) {}
 
 bool MemoryFilterStore::injected_failure() {
   if (clock_.now_ms() < away_until_ms_) return true;
@@ -42,6 +42,11 @@ void MemoryFilterStore::restore(Rows rows) {
   const std::lock_guard lock(mutex_);
   rows_ = std::move(rows);
   undurable_.clear();
+}
+
+void MemoryFilterStore::reopen(const filter::Policy& policy) {
+  const std::lock_guard lock(mutex_);
+  policy_ = policy;
 }
 
 void MemoryFilterStore::overwrite(const std::string& store_key, std::string value) {

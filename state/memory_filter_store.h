@@ -55,6 +55,8 @@ class MemoryFilterStore final : public FilterStore {
   using Rows = std::map<std::string, std::string, std::less<>>;
   Rows backup() const;
   void restore(Rows rows);
+  // As a process does that opens the same store with other settings: what is united from now on takes this form.
+  void reopen(const filter::Policy& policy);
   // Injected fault: the bytes under the key are these from now on.
   void overwrite(const std::string& store_key, std::string value);
 
@@ -75,12 +77,12 @@ class MemoryFilterStore final : public FilterStore {
   // The stored value, or null where there is none.
   const std::string* forgotten_row(const std::string& store_key) const;
 
-  const filter::Policy policy_;
   const FilterLife life_;
   const Clock& clock_;
   const uint32_t partition_count_;
 
   mutable std::mutex mutex_;  // Of all below.
+  filter::Policy policy_;
   Rows rows_;
   std::vector<Write> undurable_;  // Oldest first.
   int failures_ = 0;

@@ -4,7 +4,6 @@
 
 #include "base/hash.h"
 #include "operators/replica_start.h"
-#include "operators/window_start.h"
 #include "schemas/event_block.h"
 #include "schemas/store_key.h"
 #include "serving/forget_time.h"
@@ -25,8 +24,11 @@ using Header = std::pair<std::string, std::string>;
 constexpr int64_t kServedMarginMs = 5'000;
 constexpr int64_t kExpiryMarginMs = 60'000;
 
-bool filters_missing(const FilterAnswer& answer) {
-  return std::ranges::any_of(answer.gaps, [](const Gap& gap) { return gap.source == AnswerSource::kFilters; });
+// The store is away, or the log has lost what is not merged yet, and the answer says so.
+bool says_it_lacks(const FilterAnswer& answer) {
+  return std::ranges::any_of(answer.gaps, [](const Gap& gap) {
+    return gap.source == AnswerSource::kFilters || gap.reason.find("lost records") != std::string::npos;
+  });
 }
 
 }  // namespace
@@ -40,8 +42,9 @@ size_t World::acknowledged_end(int32_t p) const {
 
 std::map<std::string, UserOracle> World::oracle_of(int32_t p, size_t end, bool of_replica) const {
   const ByOffset* replica_hours = of_replica ? &replica_hours_[p] : nullptr;
-  const LogFacts facts{before_[p], tally_.logs_replaced > 0, logged_at_restore_[p], clock_wrong_from_[p],
-                       blind_[p],  replica_hours,            ring_.slot_ms};
+  const auto log_start = static_cast<size_t>(log_.start_of(kEvents, PartitionId(p)).value);
+  const LogFacts facts{before_[p], made_anew_, logged_at_restore_[p], clock_wrong_from_[p],
+                       blind_[p],  log_start,  replica_hours,         ring_.slot_ms};
   return read_log(logged_[p], end, acknowledged_end(p), facts, calendar_);
 }
 
@@ -63,8 +66,8 @@ void World::check_user(int32_t p, const std::string& user_key, const UserOracle&
   std::vector<ItemHash> seen, unseen;
   // Where the replica's clock is ahead too, merged hours tell the time, and these may have ended an hour early.
   const int64_t early_ms = clocks_go_wrong_ ? ring_.slot_ms : 0;
-  const int64_t served_from_ms = clock_.now_ms() - served().age_max_ms + kServedMarginMs + early_ms;
-  const std::vector<ItemHash> served_lately = user.served(served().per_user_max, served_from_ms);
+  const int64_t served_from_ms = clock_.now_ms() - served_[p].age_max_ms + kServedMarginMs + early_ms;
+  const std::vector<ItemHash> served_lately = user.served(served_[p].per_user_max, served_from_ms);
   for (const ItemHash item : user.items()) {
     if (user.must_be_seen(item, window.back(), window.front()))
       seen.push_back(item);
@@ -79,7 +82,7 @@ void World::check_user(int32_t p, const std::string& user_key, const UserOracle&
   seen.insert(seen.end(), served_lately.begin(), served_lately.end());
   question.ids = seen;
   FilterAnswer answer = core_->answer(*held_[p], question);
-  if (filters_missing(answer)) return;  // The store is away, and the answer says so.
+  if (says_it_lacks(answer)) return;
   ++tally_.queries;
   tally_.queried += seen.size();
   tally_.served += served_lately.size();
@@ -87,7 +90,7 @@ void World::check_user(int32_t p, const std::string& user_key, const UserOracle&
   REQUIRE(answer.seen_count == seen.size());
   question.ids = unseen;
   answer = core_->answer(*held_[p], question);
-  if (filters_missing(answer)) return;
+  if (says_it_lacks(answer)) return;
   tally_.forgotten += unseen.size();
   for (const Finding& finding : answer.findings) {
     REQUIRE(finding.verdict.reason == Reason::kFilter);
@@ -160,7 +163,7 @@ void World::check_watermarks() {
     const std::map<std::string, UserOracle> users = oracle_of(p, logged_[p].size());
     for (size_t offset = 0; offset < logged_[p].size(); ++offset) {
       const Offset at(static_cast<int64_t>(offset));
-      if (!watermark.covers({at, Offset(at.value + 1)})) continue;
+      if (!watermark.covers({at, Offset(at.value + 1)}) || logged_[p][offset].lost) continue;
       for (const auto& [user, event] : logged_[p][offset].events) {
         const PeriodIndex period = calendar_.period_of_ms(event.time_ms);
         if (event.kind != EventKind::kPlay || !users.at(user).counts(event.item, event.time_ms)) continue;
@@ -224,15 +227,19 @@ void World::read_new_records() {
   }
 }
 
-// A log that is shorter than what was merged or read is another one: no stage begins to read it.
-void World::check_log_is_refused(int32_t p) {
+// A log that ends before what was merged or read is another one, or was cut: no stage begins to read it, whatever the
+// operator accepts. A replica does not know what was read. True when the window stage may start.
+bool World::check_start(int32_t p) {
   const Offset log_end = log_.end(kEvents, PartitionId(p));
   const std::optional<MergedWatermark> merged = *filters_->read_watermark(PartitionId(p));
-  if (!merged || merged->offset <= log_end) return;
-  const std::optional<WindowState> local = *SimWindowStore(*disks_[p]).load();
-  CAPTURE(p, merged->offset.value, log_end.value);
-  REQUIRE_FALSE(decide_window_start({local, merged, Offset(0), log_end}).ok());
-  REQUIRE_FALSE(decide_replica_start({{merged, Offset(0), log_end}, std::nullopt}).ok());
+  const std::optional<WindowState>& local = disks_[p]->current.state;
+  const bool may_start = known_end(p) <= log_end;
+  CAPTURE(p, known_end(p).value, log_end.value);
+  for (const bool accept : {false, true})
+    REQUIRE(decide_window_start({local, merged, Offset(0), log_end, accept}).ok() == may_start);
+  const bool may_serve = !merged || (merged->ahead.empty() ? merged->offset : merged->ahead.back().to) <= log_end;
+  REQUIRE(decide_replica_start({{merged, Offset(0), log_end}, std::nullopt}).ok() == may_serve);
+  return may_start;
 }
 
 // What ingest has committed is in the log or in the dead letters.
@@ -297,7 +304,7 @@ void World::check_false_positives(int32_t p, const std::string& user_key) {
   const FilterAnswer answer = core_->answer(*held_[p], question);
   CAPTURE(p, user_key);
   REQUIRE(answer.gaps.empty());
-  REQUIRE(answer.expected_error <= filter::Policy().false_positive_rate);
+  REQUIRE(answer.expected_error <= false_positive_rate_max_);
   constexpr double kRarely = 1e-4;
   Tally::Probes& probes = answer.expected_error < kRarely ? tally_.rarely : tally_.often;
   probes.asked += never.size();

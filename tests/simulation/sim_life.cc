@@ -3,9 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "base/hash.h"
-#include "pipeline/unread_batches.h"
 #include "schemas/event_block.h"
-#include "schemas/store_key.h"
 #include "serving/forget_time.h"
 #include "tests/simulation/sim_world.h"
 
@@ -186,6 +184,8 @@ void World::strike() {
   if (one_in(random_, 600)) restore_backup();
   if (one_in(random_, 600)) lose_batches();
   if (logs_replaced_ && one_in(random_, 400)) replace_log();
+  if (logs_cut_ && one_in(random_, 200)) cut_log();
+  if (logs_expire_ && one_in(random_, 200)) expire_log();
 }
 
 // The wall clock of a partition's window process is wrong by up to 500 hours of the ring, or right again.
@@ -216,78 +216,6 @@ void World::lose_batches() {
     const int64_t left = log_.end(kBatches, partition).value - start.value;
     start = Offset(start.value + static_cast<int64_t>(random_() % static_cast<uint64_t>(left + 1)));
   }
-}
-
-// user-events is made anew, and the operator runs `store new-log`. What no window stage has handed on is lost, and
-// nobody takes the new log for the old.
-void World::replace_log() {
-  filters_->fail_next(0);
-  filters_->fail_until_ms(0);
-  read_new_records();
-  crash_merges();
-  for (int32_t p = 0; p < kPartitions; ++p) {
-    crash_window(p);
-    crash_replica(p);
-  }
-  for (uint64_t pumps = random_() % 4; pumps > 0; --pumps) log_.pump();
-  log_.lose_in_flight(kBatches);  // Nobody is there any more who sends it.
-  read_new_records();
-  check_drain_order();
-  for (int32_t p = 0; p < kPartitions; ++p) {
-    log_.partition(kEvents, PartitionId(p)).clear();
-    log_.committed("window", kEvents, PartitionId(p)) = -1;
-    check_log_is_refused(p);
-  }
-  while (!survives([&] { return new_log(); })) {
-    ++tally_.new_logs_crashed;
-    filters_->crash(random_);
-  }
-  ++tally_.logs_replaced;
-}
-
-// As pipeline/new_log.cc does.
-Result<bool> World::new_log() {
-  for (int32_t p = 0; p < kPartitions; ++p) {
-    const PartitionId partition(p);
-    BLOOMRING_TRY_ASSIGN(auto watermark, filters_->read_watermark(partition));
-    const MergeStart start = merge_start(p);
-    UnreadBatches unread({partition, kPartitions, ring_.slot_ms}, calendar_, *filters_, std::move(watermark),
-                         std::make_unique<SimSource>(log_, "merge", kBatches, partition, start.read_from),
-                         log_.end(kBatches, partition));
-    while (!unread.done()) BLOOMRING_TRY(unread.step(merge_clock_.now_ms()).status());
-    tally_.unread_merged += unread.stats().records;
-  }
-  BLOOMRING_TRY(filters_->sync());
-  if (one_in(random_, 20)) throw Crash{};
-  for (int32_t p = 0; p < kPartitions; ++p) {
-    log_.start(kBatches, PartitionId(p)) = log_.end(kBatches, PartitionId(p));
-    if (one_in(random_, 20)) throw Crash{};
-  }
-  MemoryFilterStore::Rows rows = filters_->backup();
-  for (int32_t p = 0; p < kPartitions; ++p) {
-    const PartitionId partition(p);
-    BLOOMRING_TRY_ASSIGN(const auto old, filters_->read_watermark(partition));
-    forget_log(p, old);
-    rows[watermark_key(partition)] = encode_watermark(of_new_log(old), partition, kPartitions);
-  }
-  filters_->restore(rows);
-  backup_ = std::move(rows);  // The ones before are of the old log.
-  return true;
-}
-
-void World::forget_log(int32_t p, const std::optional<MergedWatermark>& merged) {
-  for (size_t offset = 0; offset < logged_[p].size(); ++offset) {
-    const Offset at(static_cast<int64_t>(offset));
-    const bool kept = merged && merged->covers({at, Offset(at.value + 1)});
-    before_[p].push_back({std::move(logged_[p][offset].events), kept});
-  }
-  logged_[p].clear();
-  drains_[p].begin_new_log();
-  disks_[p]->lose();
-  watermark_floor_[p] = 0;
-  logged_at_restore_[p] = 0;
-  blind_[p].clear();
-  clock_wrong_from_[p] = clocks_go_wrong_ ? 0 : SIZE_MAX;
 }
 
 // The merge process stops, the store becomes what it was at the backup, and the process starts again. What had been

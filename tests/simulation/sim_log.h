@@ -3,7 +3,7 @@
 // The fault model: a record that was sent is appended later, or twice (a retry whose first try had arrived), or in
 // another order than it was sent among unacknowledged ones (retries without idempotence), or, when its sender died,
 // perhaps never. It is acknowledged after it was appended, later still. Commits may be lost. What was appended and
-// acknowledged is never lost. Everything random comes from one generator, so that a seed repeats a run.
+// acknowledged is never lost, but by a cut. Everything random comes from one generator, so that a seed repeats a run.
 #pragma once
 
 #include <cstdint>
@@ -50,8 +50,17 @@ class SimLog {
   void append(const std::string& topic, PartitionId partition, std::string value);
   // FAULT: offsets without a record, also at the log's end.
   void append_gap(const std::string& topic, PartitionId partition);
+  // FAULT: an unclean election takes what lies from `end` on away.
+  void cut(const std::string& topic, PartitionId at, Offset end) {
+    auto& records = partition(topic, at);
+    records.erase(records.begin() + end.value, records.end());
+  }
   // FAULT: retention removes what lies below.
   Offset& start(const std::string& topic, PartitionId partition) { return starts_[{topic, partition.value}]; }
+  Offset start_of(const std::string& topic, PartitionId partition) const {
+    const auto found = starts_.find({topic, partition.value});
+    return found == starts_.end() ? Offset(0) : found->second;
+  }
   Offset end(const std::string& topic, PartitionId at) {
     return Offset(static_cast<int64_t>(partition(topic, at).size()));
   }

@@ -104,7 +104,10 @@ class Lateness {
     went_back_ = went_back_ || hour < hour_;
     const bool may_have_ended_early = offset >= facts_.clock_wrong_from;
     window_ms_ = may_have_ended_early ? newest_play_ms_ : before_hour_ms_;
-    if (facts_.blind.contains(offset)) blind_ms_ = std::max(blind_ms_, offset > 0 ? below_ms_ : log_time_ms);
+    if (facts_.blind.at.contains(offset)) blind_ms_ = std::max(blind_ms_, offset > 0 ? below_ms_ : log_time_ms);
+    without_below_ = without_below_ || facts_.blind.without_record_below.contains(offset);
+    if (without_below_) blind_ms_ = std::max(blind_ms_, log_time_ms);
+    without_below_ = without_below_ && !is_record;
     below_ms_ = log_time_ms;
     if (facts_.replica_hours == nullptr) return;
     if (went_back_) window_ms_ = newest_play_ms_;
@@ -122,6 +125,7 @@ class Lateness {
   const LogFacts& facts_;
   int64_t hour_ = 0;
   bool began_ = false;      // The first record was read.
+  bool without_below_ = false;  // A window stage began here, and reads its first record next.
   bool went_back_ = false;  // Log time, to before the hour, since the hour began.
   int64_t newest_play_ms_ = 0;
   int64_t before_hour_ms_ = 0;  // The newest play that was logged before the hour.
@@ -149,13 +153,17 @@ std::map<std::string, UserOracle> read_log(const std::vector<LoggedRecord>& reco
     lateness.begin(offset, records[offset].log_time_ms, !records[offset].events.empty());
     for (const auto& [user_key, logged] : records[offset].events) {
       Event event = logged;
-      if (event.kind == EventKind::kServe) event.time_ms = std::min(event.time_ms, records[offset].log_time_ms);
+      if (event.kind == EventKind::kServe) {
+        if (offset < facts.log_start) continue;
+        event.time_ms = std::min(event.time_ms, records[offset].log_time_ms);
+      }
       UserOracle& user = users.try_emplace(user_key, calendar).first->second;
-      if (offset < applied)
+      const bool lost = records[offset].lost;
+      if (offset < applied && !lost)
         user.happened(event, lateness.late(event) || offset < facts.before_restore);
       else
         user.will_happen(event);
-      if (offset < acknowledged) user.was_acknowledged(event);
+      if (offset < acknowledged && !lost) user.was_acknowledged(event);
       lateness.saw(event);
     }
   }

@@ -9,7 +9,7 @@
 //   - from before the hour of log time in which it was logged, with a play after it in an earlier hour;
 //   - where a wall clock of the window stage was wrong, hours end early: any play after it that was logged before it;
 //   - from before the last record below the place at which a window stage began without its state was logged;
-//   - from before the first record of a log that was made anew was logged;
+//   - from before the first record of a log that was made anew, or begins behind what is merged, was logged;
 //   - for a replica: from before the end of the hours that were merged when it began; and where log time went back to
 //     an hour before, any play after it that was logged before it.
 #pragma once
@@ -89,6 +89,7 @@ struct LoggedRecord {
   int64_t log_time_ms;
   int64_t appended_ms;
   std::vector<Happened> events;
+  bool lost = false;  // Retention removed it before it was merged: it may count or not.
 };
 
 // One of a log that user-events was made anew after. Where it was not merged, its plays are lost.
@@ -99,13 +100,20 @@ struct EarlierRecord {
 
 using ByOffset = std::map<size_t, int64_t>;
 
+// Where the window stage began without its state: what was merged at that time.
+struct BlindStarts {
+  std::set<size_t> at;
+  std::set<size_t> without_record_below;  // The log's start: nothing tells when what is merged was logged.
+};
+
 // What is known of a partition's log beside its records.
 struct LogFacts {
   const std::vector<EarlierRecord>& before;  // Of the logs before this one...
   bool made_anew;                            // ...of which there are some, perhaps without a record.
   size_t before_restore;    // What the log had when the store went back for the last time.
   size_t clock_wrong_from;  // Hours that begin at or above this offset may have ended early.
-  const std::set<size_t>& blind;  // Where the window stage began without its state: what was merged at that time.
+  const BlindStarts& blind;
+  size_t log_start;               // Nobody knows of serves below it: who has read them has died.
   const ByOffset* replica_hours;  // From an offset on, no earlier hour than this for the replica; null: nobody asks it.
   int64_t slot_ms;
 };

@@ -1,5 +1,6 @@
 #include "tests/simulation/sim_order.h"
 
+#include <algorithm>
 #include <functional>
 #include <variant>
 
@@ -18,6 +19,7 @@ std::string DrainOrder::saw(std::string_view record, PartitionId partition, uint
     return "";
   }
   ++slot_ends_;
+  spoken_to_ = std::max(spoken_to_, header.range.to);
   const size_t before = records_[key].size();
   if (before >= end->records) return "";
   return "the slot end at offset " + std::to_string(kinds_.size() - 1) + " is of a drain of " +

@@ -20,7 +20,12 @@ class DrainOrder {
   std::string saw(std::string_view record, PartitionId partition, uint32_t partition_count);
   void saw_gap() { kinds_.push_back(Kind::kGap); }
   // Drains to come have offsets of another log.
-  void begin_new_log() { records_.clear(); }
+  void begin_new_log() {
+    records_.clear();
+    spoken_to_ = Offset(0);
+  }
+  // Behind the last record of user-events that a slot end speaks of.
+  Offset spoken_to() const { return spoken_to_; }
   size_t seen() const { return kinds_.size(); }
   size_t slot_ends() const { return slot_ends_; }
   // Says what is wrong with this offset as the committed one, in a log that starts at `start`: offsets without a record
@@ -33,6 +38,7 @@ class DrainOrder {
   std::map<Key, std::set<uint64_t>> records_;  // Hashes of the records of each drain.
   std::vector<Kind> kinds_;                    // By offset.
   size_t slot_ends_ = 0;
+  Offset spoken_to_{0};
 };
 
 }  // namespace bloomring::simulation

@@ -10,6 +10,10 @@ namespace bloomring::simulation {
 struct Tally {
   uint64_t plays = 0, burst_plays = 0, refused = 0, large = 0;
   uint64_t crashes = 0, disks_lost = 0, wiped = 0, gaps = 0, batches_lost = 0, paused = 0;
+  uint64_t settings_changed = 0;  // Starts with other settings than the world began with.
+  uint64_t rings_resized = 0;     // Rings that were restored with another number of slots.
+  uint64_t logs_cut = 0, records_cut = 0, cuts_refused = 0;  // Of cuts: of several partitions at once.
+  uint64_t logs_expired = 0, records_lost = 0;  // Of these: they were neither merged nor staged.
   uint64_t logs_replaced = 0, new_logs_crashed = 0, unread_merged = 0;
   uint64_t restores = 0, store_outages = 0, long_outages = 0, clock_steps = 0, rebalances = 0, months = 0;
   uint64_t drains = 0, second_runs = 0, laps = 0;

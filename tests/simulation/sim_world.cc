@@ -19,7 +19,6 @@ const std::string kPlays = "plays";
 const std::string kEvents = "user-events";
 const std::string kBatches = "user-batches";
 const std::string kDead = "plays-dead";
-constexpr size_t kRecordBytes = 256;  // That records of user-events and user-batches aim at.
 
 Calendar make_calendar() {
   RetentionConfig config;
@@ -29,26 +28,21 @@ Calendar make_calendar() {
   return *calendar;
 }
 
-// Small sets take the dense form in three quarters of the seeds, in one of these all sets.
-filter::Policy policy_of(uint64_t seed) {
-  constexpr uint32_t kDenseFrom[] = {filter::Policy().dense_from_items, 0, 16, 100};
-  filter::Policy policy;
-  policy.dense_from_items = kDenseFrom[seed % std::size(kDenseFrom)];
-  return policy;
-}
-
 }  // namespace
 
 World::World(uint64_t seed)
     : random_(seed),
       clock_(kStartMs + static_cast<int64_t>(seed % 48) * 3'600'000),
       calendar_(make_calendar()),
-      ring_{static_cast<uint32_t>(3 + seed % 4), 10'000},
       log_(random_, broker_clock_, clock_),
-      policy_(policy_of(seed)),
       bursts_(one_in(random_, 4)),
       logs_replaced_(seed % 3 == 0),
+      logs_cut_(!logs_replaced_ && seed / 3 % 5 == 0),
+      logs_expire_(!logs_replaced_ && seed / 3 % 5 == 1),
+      settings_change_(seed / 15 % 3 == 0),
       limits_(seed / 4 % 2 == 0),
+      settings_(first_settings(seed, limits_)),
+      ring_{settings_.ring_slots, 10'000},
       filters_(make_filters()),
       core_(std::make_unique<CandidateFilter>(*filters_, calendar_, serve_clock_, CandidateFilterConfig{})),
       watermark_floor_(kPartitions, 0),
@@ -63,6 +57,8 @@ World::World(uint64_t seed)
   merges_.resize(kPartitions);
   replicas_.resize(kPartitions);
   held_.resize(kPartitions);
+  std::ranges::fill(ring_slots_, ring_.slots);
+  served_.resize(kPartitions, {settings_.served_per_user_max, 3 * ring_.slots * ring_.slot_ms});
   set_fault_handler([this](std::string_view) {
     if (faults_ && one_in(random_, 400)) throw Crash{};
   });
@@ -71,7 +67,13 @@ World::World(uint64_t seed)
 World::~World() { set_fault_handler({}); }
 
 std::unique_ptr<MemoryFilterStore> World::make_filters() {
-  return std::make_unique<MemoryFilterStore>(policy_, calendar_, merge_clock_, kPartitions);
+  return std::make_unique<MemoryFilterStore>(settings_.filter, calendar_, merge_clock_, kPartitions);
+}
+
+SimSettings World::settings_of_start() {
+  if (!settings_change_ || one_in(random_, 3)) return settings_;
+  ++tally_.settings_changed;
+  return changed_settings(settings_, limits_, random_);
 }
 
 bool World::survives(const std::function<Result<bool>()>& step) {
@@ -98,10 +100,8 @@ bool World::survives_a_restore(const std::function<Result<bool>()>& step, bool& 
 
 void World::start_ingest() {
   IngestTaskConfig config;
+  config.ingest = settings_of_start().ingest;
   config.ingest.partition_count = kPartitions;
-  config.ingest.block_events = limits_ ? 4096 : 16;
-  if (limits_) config.ingest.block_bytes = kRecordBytes;
-  config.ingest.linger_ms = 50;
   config.records_per_step = 64;
   config.in_flight_max = 32;
   config.clock_skew_max_ms = 3 * kClocksOffMaxMs;
@@ -120,29 +120,37 @@ void World::assign_plays() {
 void World::start_window(int32_t p) {
   const PartitionId partition(p);
   auto store = std::make_unique<SimWindowStore>(*disks_[p]);
-  const int64_t log_end = static_cast<int64_t>(log_.partition(kEvents, partition).size());
   auto watermark = filters_->read_watermark(partition);
   if (watermark.code() == Code::kRetry) return;  // The store is away: tried again later.
-  WindowStartFacts facts{*store->load(), *watermark, Offset(0), Offset(log_end)};
+  WindowStartFacts facts{*store->load(), *watermark, log_.start(kEvents, partition), log_.end(kEvents, partition)};
   auto start = decide_window_start(facts);
+  const bool refused = start.code() == Code::kFatal;
+  if (refused) {
+    facts.accept_lost_events = true;
+    start = decide_window_start(facts);
+  }
   INFO(start.status().message());
   REQUIRE(start.ok());
+  const size_t lost = lose_unmerged(p, facts, start->resume);
+  CAPTURE(p, lost, refused);
+  REQUIRE((lost == 0 || refused || !facts.watermark));  // Where nothing was ever merged, nothing was promised.
   if (!start->resume) {
     REQUIRE(store->clear().ok());
     ++tally_.wiped;
   }
   const bool restored = start->resume && !facts.local->hours.empty();
-  if (!restored) blind_[p].insert(static_cast<size_t>(watermark->value_or(MergedWatermark{}).offset.value));
+  if (!restored) note_blind(p, watermark->value_or(MergedWatermark{}).offset);
   const Offset base = start->resume ? facts.local->applied : start->base;
-  Ring ring = restored ? *Ring::restore(ring_, *facts.local) : Ring(ring_, base, start->first_hour);
+  const SimSettings settings = settings_of_start();
+  const RingConfig ring_config{settings.ring_slots, ring_.slot_ms};
+  tally_.rings_resized += restored && ring_slots_[p] != settings.ring_slots;
+  ring_slots_[p] = settings.ring_slots;
+  Ring ring = restored ? *Ring::restore(ring_config, *facts.local) : Ring(ring_config, base, start->first_hour);
   WindowTaskConfig config;
-  config.window = {partition, kPartitions, ring_, {}, 0.5};
-  config.window.drain.record_bytes = kRecordBytes;
-  config.window.drain.passes = 4;
-  config.window.drain.pass_bytes_max = 20'000;  // Some 350 events: the drain of a burst takes several passes.
+  config.window = {partition, kPartitions, ring_config, settings.drain, settings.drain_spread};
   config.blocks_per_step = 8;
   config.in_flight_max = 8;
-  config.flush_interval_ms = 7'000;
+  config.flush_interval_ms = settings.flush_interval_ms;
   windows_[p] =
       std::make_unique<WindowTask>(config, clock_, std::move(store), std::move(ring), *filters_,
                                    std::make_unique<SimSource>(log_, "window", kEvents, partition, start->read_from),
@@ -157,6 +165,9 @@ MergeStart World::merge_start(int32_t p) {
 }
 
 void World::start_merges() {
+  const filter::Policy policy = settings_of_start().filter;
+  filters_->reopen(policy);
+  false_positive_rate_max_ = std::max(false_positive_rate_max_, policy.false_positive_rate);
   for (int32_t p = 0; p < kPartitions; ++p) {
     const PartitionId partition(p);
     auto watermark = filters_->read_watermark(partition);
@@ -180,7 +191,9 @@ void World::start_replica(int32_t p) {
   const auto read = filters_->read_watermark(partition);
   const std::optional<MergedWatermark> watermark = read.ok() ? *read : MergedWatermark{};
   const auto& records = log_.partition(kEvents, partition);
-  const int64_t age_max_ms = served().age_max_ms + calendar_.config().ahead_ms;
+  const SimSettings settings = settings_of_start();
+  served_[p].per_user_max = settings.served_per_user_max;
+  const int64_t age_max_ms = served_[p].age_max_ms + calendar_.config().ahead_ms;
   const int64_t oldest_ms = served_since_ms(watermark, ring_.slot_ms, serve_clock_.now_ms(), age_max_ms);
   const auto young =
       std::ranges::find_if(records, [&](const StoredRecord& record) { return record.log_time_ms >= oldest_ms; });
@@ -190,12 +203,13 @@ void World::start_replica(int32_t p) {
   REQUIRE(start.ok());
   const int64_t log_floor_ms = start->first_hour.value * ring_.slot_ms;
   note(replica_hours_[p], start->merged, start->first_hour.value);
-  held_[p] = std::make_shared<HeldPartition>(partition, RecentPlaysConfig{ring_.slot_ms, 1 << 20}, calendar_,
-                                             start->merged, served(), log_floor_ms);
+  const RecentPlaysConfig recents{ring_.slot_ms, settings.recents_bytes_max};
+  held_[p] =
+      std::make_shared<HeldPartition>(partition, recents, calendar_, start->merged, served_[p], log_floor_ms);
   held_[p]->set_lost_below(start->lost_below);
   ReplicaTaskConfig config;
   config.partition_count = kPartitions;
-  config.lap_ms = ring_.slot_ms * ring_.slots;
+  config.lap_ms = ring_.slot_ms * settings.ring_slots;
   auto source = std::make_unique<SimSource>(log_, "serve", kEvents, partition, start->read_from);
   replicas_[p] = std::make_unique<ReplicaTask>(config, clock_, held_[p], *filters_, std::move(source),
                                                start->read_from, log_end);
@@ -333,7 +347,8 @@ void World::settle() {
     clock->set_off_ms(0);
   // At most: everything is read, the hour is sealed, drained and merged; a slot that waits for its lap takes a lap
   // more.
-  const int64_t hours = 3 * static_cast<int64_t>(ring_.slots) + 3;
+  settings_change_ = false;
+  const int64_t hours = 3 * static_cast<int64_t>(*std::ranges::max_element(ring_slots_)) + 3;
   for (int64_t hour = 0; hour < hours; ++hour) {
     for (int i = 0; i < 100; ++i) {
       step_all();

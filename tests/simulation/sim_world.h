@@ -4,9 +4,11 @@
 // Fault model: every task may crash at each fault point (base/fault_point.h) and between steps, and comes back with
 // its disk as it was flushed, or without it; the merge process takes what the store had not made durable with it; the
 // filter store refuses for a while, is away for up to two laps, or goes back to a backup; the log misbehaves as
-// sim_log.h says; the group takes partitions from ingest and gives them back; time passes in jumps, so that slots, laps
-// and months turn; users go quiet; plays, serves and forgets come late, out of order and more than once, by topic and
-// by call.
+// sim_log.h says; user-events is made anew, loses its end to an unclean election, or its beginning to retention before
+// it is merged, and the operator does what the refusals name (sim_lost.cc); processes start with other settings
+// (sim_settings.h); the group takes partitions from ingest and gives them back; time passes in jumps, so that slots,
+// laps and months turn; users go quiet; plays, serves and forgets come late, out of order and more than once, by topic
+// and by call.
 // Law: see check_* (sim_checks.cc). All randomness comes from the seed.
 #pragma once
 
@@ -21,6 +23,7 @@
 
 #include "base/clock.h"
 #include "operators/merge_start.h"
+#include "operators/window_start.h"
 #include "pipeline/ingest_task.h"
 #include "pipeline/merge_task.h"
 #include "pipeline/replica_task.h"
@@ -34,6 +37,7 @@
 #include "tests/simulation/sim_log.h"
 #include "tests/simulation/sim_oracle.h"
 #include "tests/simulation/sim_order.h"
+#include "tests/simulation/sim_settings.h"
 #include "tests/simulation/sim_tally.h"
 
 namespace bloomring::simulation {
@@ -64,7 +68,6 @@ class World {
     std::string user_key;
     Event event;
   };
-  ServedItemsConfig served() const { return {5, 3 * ring_.slots * ring_.slot_ms}; }
 
   void produce();
   void produce_one();
@@ -85,13 +88,23 @@ class World {
   void rebalance_ingest();
   void restore_backup();
   void lose_batches();
+  void stop_readers();
   void replace_log();
+  void cut_log();
+  void expire_log();
+  size_t lose_unmerged(int32_t p, const WindowStartFacts& facts, bool resumes);
+  void note_blind(int32_t p, Offset merged);
+  Offset where_to_cut(int32_t p);
+  Offset known_end(int32_t p) const;
+  void begin_new_log();
   Result<bool> new_log();
-  void forget_log(int32_t p, const std::optional<MergedWatermark>& merged);
+  void leave_behind(int32_t p, const std::optional<MergedWatermark>& merged);
+  void forget_offsets(int32_t p);
   void set_window_clock_off(size_t partition);
   void set_clocks_off(int64_t most_ms);
 
   std::unique_ptr<MemoryFilterStore> make_filters();
+  SimSettings settings_of_start();
   void start_ingest();
   void assign_plays();
   void start_window(int32_t p);
@@ -117,7 +130,7 @@ class World {
   void check_false_positives(int32_t p, const std::string& user_key);
   void check_complete(const FilterAnswer& answer, size_t acknowledged);
   void check_forget_time(int64_t time_ms) const;
-  void check_log_is_refused(int32_t p);
+  bool check_start(int32_t p);
   void check_ingest_commits();
   void check_drain_order();
   void read_new_records();
@@ -135,12 +148,15 @@ class World {
   SimClock serve_clock_{clock_};
   SimClock caller_clock_{clock_};
   Calendar calendar_;
-  RingConfig ring_;
   SimLog log_;
-  const filter::Policy policy_;
   const bool bursts_;  // A user plays hundreds of items at once, now and then.
   const bool logs_replaced_;
-  const bool limits_;  // Brokers take records of a few hundred bytes only, and dead letters of a megabyte.
+  const bool logs_cut_;
+  const bool logs_expire_;
+  bool settings_change_;
+  const bool limits_;           // Brokers take records of a few hundred bytes only, and dead letters of a megabyte.
+  const SimSettings settings_;  // That every process begins with.
+  const RingConfig ring_;       // Of these.
   std::unique_ptr<MemoryFilterStore> filters_;
   std::vector<std::unique_ptr<SimDisk>> disks_;  // Of the window stage, by partition.
 
@@ -150,6 +166,9 @@ class World {
   std::vector<std::unique_ptr<ReplicaTask>> replicas_;
   std::vector<std::shared_ptr<HeldPartition>> held_;
   std::unique_ptr<CandidateFilter> core_;
+  uint32_t ring_slots_[kPartitions];       // Of the window processes, as they started last...
+  std::vector<ServedItemsConfig> served_;  // ...and of the replicas.
+  double false_positive_rate_max_ = filter::Policy().false_positive_rate;
   int windows_paused_ = 0;
   int replica_stalled_[kPartitions] = {};  // For so many rounds.
   int merges_paused_ = 0;
@@ -158,11 +177,12 @@ class World {
   std::vector<LoggedRecord> logged_[kPartitions];     // user-events, as far as it was decoded.
   std::map<std::string, uint64_t> refused_;           // By Ledger::dead_name: dead-lettered so often at least.
   std::vector<Noted> noted_[kPartitions];             // In the replicas that run.
-  std::vector<EarlierRecord> before_[kPartitions];    // In the logs before this one.
+  std::vector<EarlierRecord> before_[kPartitions];    // In the logs before this one, or in ends that it lost.
+  bool made_anew_ = false;                            // There was a log before.
   size_t logged_at_restore_[kPartitions] = {};        // What the log had when the store last went back.
   // See LogFacts.
   size_t clock_wrong_from_[kPartitions];
-  std::set<size_t> blind_[kPartitions];
+  BlindStarts blind_[kPartitions];
   ByOffset replica_hours_[kPartitions];
   DrainOrder drains_[kPartitions];
   size_t letters_seen_ = 0;

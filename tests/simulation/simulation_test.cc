@@ -74,6 +74,12 @@ TEST_CASE("simulation: no play that the log accepted is ever unseen, and what is
   CHECK(sum.batches_lost > 0);
   CHECK(sum.logs_replaced > 0);
   CHECK(sum.unread_merged > 0);
+  CHECK(sum.records_lost > 0);
+  CHECK(sum.settings_changed > seeds);
+  CHECK(sum.rings_resized > 0);
+  CHECK(sum.records_cut > 0);
+  CHECK(sum.cuts_refused > 0);
+  CHECK(sum.logs_cut > sum.cuts_refused);
   CHECK(sum.burst_plays > 10'000);
   CHECK(sum.forgotten > 10'000);
 }
