@@ -70,6 +70,21 @@ void for_each_holder(const grpc::Status& refusal, const Take& take) {
 
 }  // namespace
 
+// A call from its beginning until its answer is on its way. Destroys itself.
+class FilterService::OpenCall final : public grpc::ServerUnaryReactor {
+ public:
+  explicit OpenCall(OpenCalls& calls) : calls_(calls), counted_(calls.begin()) {}
+
+ private:
+  void OnDone() override {
+    if (counted_) calls_.end();
+    delete this;
+  }
+
+  OpenCalls& calls_;
+  const bool counted_;
+};
+
 FilterService::FilterService(const PartitionDirectory& partitions, CandidateFilter& core, EventLog* log,
                              const FilterServiceConfig& config)
     : partitions_(partitions),
@@ -78,6 +93,11 @@ FilterService::FilterService(const PartitionDirectory& partitions, CandidateFilt
       config_(config),
       forwarder_(config.forward),
       reads_(config.read_threads, config.reads_queued_max) {}
+
+bool FilterService::end_calls(int64_t bound_ms) {
+  open_calls_.close();
+  return open_calls_.wait_until_none(bound_ms);
+}
 
 void FilterService::count(const grpc::Status& status) {
   ++counters_.requests;
@@ -183,7 +203,7 @@ void FilterService::get_snapshot(const grpc::CallbackServerContext& context, con
 grpc::ServerUnaryReactor* FilterService::GetSnapshot(grpc::CallbackServerContext* context,
                                                      const v1::GetSnapshotRequest* request,
                                                      v1::GetSnapshotResponse* response) {
-  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+  grpc::ServerUnaryReactor* reactor = new OpenCall(open_calls_);
   if (auto done = admit(context, reactor)) get_snapshot(*context, *request, std::move(done), *response);
   return reactor;
 }
@@ -219,6 +239,10 @@ FilterService::Done FilterService::admit(grpc::CallbackServerContext* context, g
                     [context](const std::string& holder) { context->AddTrailingMetadata("bloomring-holder", holder); });
     reactor->Finish({status.error_code(), status.error_message()});
   };
+  if (open_calls_.closed()) {
+    done({grpc::StatusCode::UNAVAILABLE, "this replica is ending; ask another one"});
+    return nullptr;
+  }
   if (in_flight < config_.in_flight_max) return done;
   done({grpc::StatusCode::RESOURCE_EXHAUSTED, std::to_string(config_.in_flight_max) + " calls are in flight already"});
   return nullptr;
@@ -226,7 +250,7 @@ FilterService::Done FilterService::admit(grpc::CallbackServerContext* context, g
 
 grpc::ServerUnaryReactor* FilterService::Filter(grpc::CallbackServerContext* context, const v1::FilterRequest* request,
                                                 v1::FilterResponse* response) {
-  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+  grpc::ServerUnaryReactor* reactor = new OpenCall(open_calls_);
   if (auto done = admit(context, reactor)) filter(*context, *request, std::move(done), *response);
   return reactor;
 }
@@ -248,7 +272,7 @@ struct Batch {
 grpc::ServerUnaryReactor* FilterService::FilterBatch(grpc::CallbackServerContext* context,
                                                      const v1::FilterBatchRequest* request,
                                                      v1::FilterBatchResponse* response) {
-  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+  grpc::ServerUnaryReactor* reactor = new OpenCall(open_calls_);
   auto done = admit(context, reactor);
   if (!done) return reactor;
   grpc::Status checked = to_grpc(check(*request, config_.limits));
@@ -308,7 +332,7 @@ void FilterService::record_served(const grpc::CallbackServerContext& context, co
 grpc::ServerUnaryReactor* FilterService::RecordServed(grpc::CallbackServerContext* context,
                                                       const v1::RecordServedRequest* request,
                                                       v1::RecordServedResponse* response) {
-  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+  grpc::ServerUnaryReactor* reactor = new OpenCall(open_calls_);
   if (log_ == nullptr) {
     reactor->Finish({grpc::StatusCode::UNIMPLEMENTED, "this server has no log to record to"});
   } else if (auto done = admit(context, reactor)) {
@@ -381,7 +405,7 @@ void FilterService::forget(const grpc::CallbackServerContext& context, const v1:
 
 grpc::ServerUnaryReactor* FilterService::Forget(grpc::CallbackServerContext* context, const v1::ForgetRequest* request,
                                                 v1::ForgetResponse* response) {
-  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+  grpc::ServerUnaryReactor* reactor = new OpenCall(open_calls_);
   if (log_ == nullptr) {
     reactor->Finish({grpc::StatusCode::UNIMPLEMENTED, "this server has no log to write to"});
   } else if (auto done = admit(context, reactor)) {

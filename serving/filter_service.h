@@ -20,6 +20,7 @@
 #include "serving/event_log.h"
 #include "serving/forwarder.h"
 #include "serving/held_partition.h"
+#include "serving/open_calls.h"
 #include "serving/read_pool.h"
 #include "serving/request_codec.h"
 #include "serving/waiting_read.h"
@@ -61,8 +62,11 @@ class FilterService final : public v1::BloomringService::CallbackService {
                                         v1::GetSnapshotResponse* response) override;
 
   const ServingCounters& counters() const { return counters_; }
+  // Refuses new calls with UNAVAILABLE from now on. True when all calls before were answered within `bound_ms`.
+  bool end_calls(int64_t bound_ms);
 
  private:
+  class OpenCall;
   using Done = std::function<void(grpc::Status)>;  // Ends a call or a request of a batch; called once.
 
   // Looks the user up and waits for the filters; `ended` is called with them unless `done` has been, with an error.
@@ -86,7 +90,7 @@ class FilterService final : public v1::BloomringService::CallbackService {
   // or it is refused with who holds the partition.
   void elsewhere(const grpc::CallbackServerContext& context, const UserKey& user_key, v1::Elsewhere wanted,
                  const Status& reason, Forwarder::Send send, Done done);
-  // What ends the call and counts it; null when too many are in flight: then it has been refused.
+  // What ends the call and counts it; null when it has been refused: too many are in flight, or the service ends.
   Done admit(grpc::CallbackServerContext* context, grpc::ServerUnaryReactor* reactor);
   static gpr_timespec patience_end(gpr_timespec deadline, int64_t wait_ms_max);
   void count(const grpc::Status& status);
@@ -97,6 +101,7 @@ class FilterService final : public v1::BloomringService::CallbackService {
   EventLog* const log_;
   const FilterServiceConfig config_;
   ServingCounters counters_;
+  OpenCalls open_calls_;
   Forwarder forwarder_;
   ReadPool reads_;  // Last: its threads use the rest.
 };

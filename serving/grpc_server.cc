@@ -1,5 +1,6 @@
 #include "serving/grpc_server.h"
 
+#include <grpc/support/log.h>
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/health_check_service_interface.h>
 
@@ -9,6 +10,7 @@
 
 #include "schemas/health.pb.h"
 #include "serving/credentials.h"
+#include "serving/hang_up.h"
 
 namespace bloomring {
 
@@ -35,6 +37,13 @@ int wire_bytes_max(const GrpcServerConfig& config) {
   return static_cast<int>(std::min<size_t>(wanted, INT_MAX));
 }
 
+// While one lives, gRPC's core logs nothing.
+class SilencedCore {
+ public:
+  SilencedCore() { gpr_set_log_verbosity(static_cast<gpr_log_severity>(GPR_LOG_SEVERITY_ERROR + 1)); }
+  ~SilencedCore() { gpr_set_log_verbosity(GPR_LOG_SEVERITY_ERROR); }
+};
+
 }  // namespace
 
 GrpcServer::GrpcServer(const GrpcServerConfig& config, const PartitionDirectory& partitions, CandidateFilter& core,
@@ -58,7 +67,8 @@ Status GrpcServer::listen() {
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   server_ = builder.BuildAndStart();
   if (server_ == nullptr || port == 0)
-    return invalid("gRPC cannot listen on " + config_.listen + ": is the port taken?");
+    return invalid("gRPC cannot listen on " + config_.listen + ": is the port taken by another process?");
+  port_ = static_cast<uint16_t>(port);
   address_ = config_.listen.substr(0, config_.listen.rfind(':') + 1) + std::to_string(port);
   set_serving(false);
   return {};
@@ -78,10 +88,16 @@ void GrpcServer::set_serving(bool serving) {
   server_->GetHealthCheckService()->SetServingStatus(v1::BloomringService::service_full_name(), serving);
 }
 
+void GrpcServer::announce_end() { server_->GetHealthCheckService()->Shutdown(); }
+
 void GrpcServer::shutdown(int64_t grace_ms) {
-  if (server_ == nullptr) return;
-  server_->GetHealthCheckService()->Shutdown();
-  server_->Shutdown(gpr_time_add(gpr_now(GPR_CLOCK_REALTIME), gpr_time_from_millis(grace_ms, GPR_TIMESPAN)));
+  if (server_ == nullptr || ended_) return;
+  ended_ = true;
+  announce_end();
+  service_.end_calls(grace_ms);
+  const SilencedCore silenced;  // It takes the end of its listening socket for an error.
+  hang_up(port_);
+  server_->Shutdown(gpr_now(GPR_CLOCK_REALTIME));
   server_->Wait();
 }
 

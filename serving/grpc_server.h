@@ -1,7 +1,10 @@
 // The gRPC port: the query service, the standard health service and server reflection.
 //
-// Threading: thread safe. `shutdown` refuses new calls, lets those in flight finish within the grace and then cancels
-// them; the destructor does the same without grace.
+//   start --> set_serving(true) --> (calls) --> announce_end --> (calls, a while longer) --> shutdown
+//
+// Guarantee: no call ends as CANCELLED because the server ends: one that began before `shutdown` and can be answered
+// within its grace gets its answer, any other one UNAVAILABLE.
+// Threading: thread safe, but `shutdown` belongs to one thread. The destructor shuts down without grace.
 #pragma once
 
 #include <cstdint>
@@ -41,6 +44,9 @@ class GrpcServer {
   const std::string& address() const { return address_; }
   // What health checks are told; false at start.
   void set_serving(bool serving);
+  // Health checks are told NOT_SERVING from now on, for good; calls are answered as before.
+  void announce_end();
+  // Refuses new calls, waits at most `grace_ms` for those in flight, and hangs up (serving/hang_up.h).
   void shutdown(int64_t grace_ms);
   const ServingCounters& counters() const { return service_.counters(); }
 
@@ -52,6 +58,8 @@ class GrpcServer {
   const GrpcServerConfig config_;
   FilterService service_;
   std::string address_;
+  uint16_t port_ = 0;
+  bool ended_ = false;
   std::unique_ptr<grpc::Server> server_;
 };
 

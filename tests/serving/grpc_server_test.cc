@@ -289,5 +289,6 @@ TEST_CASE("grpc server: a port that is taken is refused with a sentence") {
   Served served;
   const auto second = GrpcServer::start({.listen = served.server->address()}, served.partitions, served.world.core);
   REQUIRE(second.code() == Code::kInvalid);
-  CHECK(second.status().message() == "gRPC cannot listen on " + served.server->address() + ": is the port taken?");
+  CHECK(second.status().message() ==
+        "gRPC cannot listen on " + served.server->address() + ": is the port taken by another process?");
 }
