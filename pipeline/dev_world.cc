@@ -36,7 +36,8 @@ Result<std::unique_ptr<DevWorld>> DevWorld::make(Settings settings, const Clock&
   world->settings_ = settings;
   BLOOMRING_TRY_ASSIGN(world->producer_, kafka::Producer::create(kafka));
   BLOOMRING_TRY_ASSIGN(world->lookup_, kafka::AssignedConsumer::create(kafka, settings.topics.partitions, clock));
-  BLOOMRING_TRY_ASSIGN(world->process_, Process::start(world->settings_, clock));
+  world->process_ = std::make_unique<Process>(world->settings_, clock);
+  BLOOMRING_TRY(world->process_->start());
   return world;
 }
 

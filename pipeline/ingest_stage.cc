@@ -57,7 +57,8 @@ Status IngestStage::start() {
   kafka::ClientSettings group = group_settings(context_, "ingest", MemoryUse::kIngestQueue);
   group.queue_overhead = kPlayQueueOverhead;
   group.properties.try_emplace("topic.metadata.refresh.interval.ms", kPartitionsAskedMs);
-  return poller_.start(group, context_.settings.topics.plays, *this, context_.clock).with_context("ingest");
+  const auto join = [&] { return poller_.start(group, context_.settings.topics.plays, *this, context_.clock); };
+  return context_.start_wait.until("the brokers to describe the topics of plays", join).with_context("ingest");
 }
 
 void IngestStage::stop(Going going) {

@@ -31,7 +31,9 @@ PartitionStage::PartitionStage(StageContext context, std::string stage, std::str
 }
 
 Status PartitionStage::start() {
-  return poller_.start(group_settings(context_, stage_, queue_), {topic_}, *this, context_.clock).with_context(stage_);
+  const kafka::ClientSettings group = group_settings(context_, stage_, queue_);
+  const auto join = [&] { return poller_.start(group, {topic_}, *this, context_.clock); };
+  return context_.start_wait.until("the brokers to describe " + topic_, join).with_context(stage_);
 }
 
 std::unique_ptr<Sink> PartitionStage::make_sink() {

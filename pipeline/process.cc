@@ -10,8 +10,8 @@
 #include "pipeline/ingest_stage.h"
 #include "pipeline/merge_stage.h"
 #include "pipeline/serve_stage.h"
+#include "pipeline/start_checks.h"
 #include "pipeline/topic_check.h"
-#include "pipeline/wait.h"
 #include "pipeline/window_stage.h"
 #include "state/embedded_filter_follower.h"
 #include "state/embedded_filter_store.h"
@@ -22,7 +22,10 @@ namespace bloomring {
 namespace {
 
 constexpr int64_t kRefreshIntervalMs = 250;
-constexpr int64_t kStoreWaitMs = 60'000;
+// An attempt to reach the brokers while the process starts: short, so that it ends soon when it is told to. A broker
+// that is there and slow has longer to answer.
+constexpr int kReachTimeoutMs = 1'000;
+constexpr int kSlowAnswerTimeoutMs = 5'000;
 constexpr int kFlushTimeoutMs = 10'000;
 // Of the filter store's own, a quarter of what all write buffers may take: the larger, the fewer bytes are written.
 constexpr uint64_t kWriteBufferLeast = 4ull << 20;
@@ -34,25 +37,43 @@ Process::Process(const Settings& settings, const Clock& clock)
     : settings_(settings),
       clock_(clock),
       watchdog_(clock, int64_t{settings.process.stall_seconds} * 1000, health_, metrics_),
+      start_wait_(clock, health_, int64_t{settings.process.start_seconds} * 1000),
       kafka_(client_settings(settings)) {}
 
-Result<std::unique_ptr<Process>> Process::start(const Settings& settings, const Clock& clock) {
-  std::unique_ptr<Process> process(new Process(settings, clock));
-  BLOOMRING_TRY(process->open());
-  return process;
-}
-
-Status Process::open() {
+Status Process::start() {
   BLOOMRING_TRY(check_runnable(settings_));
   BLOOMRING_TRY_ASSIGN(calendar_, Calendar::create(settings_.retention()));
   BLOOMRING_TRY(kafka::check(kafka_));
+  BLOOMRING_TRY(check_start(settings_, clock_.now_ms()));
+  AdminActions actions;
+  if (settings_.runs(Stage::kMerge)) actions["/store/backup"] = [this] { return back_up_store(); };
+  BLOOMRING_TRY_ASSIGN(admin_, AdminServer::start(settings_.admin.listen, admin_pages(metrics_, health_), actions));
+  BLOOMRING_TRY(wait_for_topics());
   BLOOMRING_TRY(plan());
   BLOOMRING_TRY_ASSIGN(producer_, kafka::Producer::create(kafka_));
   BLOOMRING_TRY(verify_topics());
   BLOOMRING_TRY(open_store());
   registration_ = metrics_.on_scrape([this](Scrape& scrape) { write_memory(scrape); });
-  BLOOMRING_TRY_ASSIGN(admin_, AdminServer::start(settings_.admin.listen, admin_pages(metrics_, health_), actions_));
-  return start_stages();
+  BLOOMRING_TRY(start_stages());
+  start_wait_.done();
+  return {};
+}
+
+Status Process::wait_for_topics() {
+  const TopicSettings& topics = settings_.topics;
+  std::vector<std::string> names = {topics.user_events, topics.user_batches, topics.dead};
+  if (settings_.runs(Stage::kIngest)) names.insert(names.end(), topics.plays.begin(), topics.plays.end());
+  BLOOMRING_TRY_ASSIGN(const std::unique_ptr<kafka::Admin> admin, kafka::Admin::create(kafka_));
+  return start_wait_.until("brokers and topics", [&]() -> Status {
+    const auto found = admin->describe(names, kReachTimeoutMs, kSlowAnswerTimeoutMs);
+    if (!found.ok()) return found.status().with_context("kafka.bootstrap is " + settings_.kafka.bootstrap);
+    for (const kafka::TopicDescription& topic : *found) {
+      if (topic.exists) continue;
+      return retry("topic " + topic.name +
+                   " does not exist, or may not be seen; `bloomring topics --execute` creates it");
+    }
+    return {};
+  });
 }
 
 // Queues are made for the partitions that the topics of plays have, which may be more than we would make.
@@ -71,9 +92,11 @@ Status Process::plan() {
 
 Status Process::verify_topics() {
   const auto partitions = static_cast<int32_t>(settings_.topics.partitions);
-  BLOOMRING_TRY(producer_->verify_topic(settings_.topics.user_events, partitions));
-  BLOOMRING_TRY(producer_->verify_topic(settings_.topics.user_batches, partitions));
-  BLOOMRING_TRY(producer_->verify_topic(settings_.topics.dead, 0));
+  BLOOMRING_TRY(start_wait_.until("brokers", [&]() -> Status {
+    BLOOMRING_TRY(producer_->verify_topic(settings_.topics.user_events, partitions));
+    BLOOMRING_TRY(producer_->verify_topic(settings_.topics.user_batches, partitions));
+    return producer_->verify_topic(settings_.topics.dead, 0);
+  }));
   return verify_topic_settings(settings_);
 }
 
@@ -92,19 +115,21 @@ Status Process::open_store() {
   config.write_buffer_bytes = std::clamp<uint64_t>(memory.write_buffer_bytes / 4, kWriteBufferLeast, kWriteBufferMost);
   if (settings_.runs(Stage::kMerge)) {
     BLOOMRING_TRY_ASSIGN(auto store, EmbeddedFilterStore::open(config, *calendar_, clock_, *memory_));
-    actions_["/store/backup"] = [this, writer = store.get()] { return back_up_store(*writer); };
+    {
+      const std::lock_guard lock(backup_mutex_);
+      writer_ = store.get();
+    }
     filters_ = std::move(store);
     return {};
   }
+  return follow_store(std::move(config));
+}
+
+Status Process::follow_store(EmbeddedFilterStoreConfig config) {
   BLOOMRING_TRY_ASSIGN(filters_, EmbeddedFilterFollower::follow(config, *calendar_, clock_, *memory_));
-  BLOOMRING_TRY(
-      wait_until(clock_, kStoreWaitMs,
-                 "the filter store at " + config.path + "; it is made by the process that runs the merge stage",
-                 [this]() -> Result<bool> {
-                   const Status refreshed = filters_->refresh();
-                   if (refreshed.ok() || refreshed.code() == Code::kRetry) return refreshed.ok();
-                   return refreshed;
-                 }));
+  const std::string context =
+      "store.path is " + config.path + ", which the process that runs the merge stage makes: start that one, too";
+  BLOOMRING_TRY(start_wait_.until("the filter store", [&] { return filters_->refresh().with_context(context); }));
   refresher_ = std::make_unique<Worker>(
       "store-follow", clock_, [](const Status&) {}, &watchdog_);
   refresher_->set_ticker(kRefreshIntervalMs, [this] {
@@ -121,14 +146,15 @@ void Process::write_memory(Scrape& scrape) const {
   scrape.write(metric::kStateMemory, {}, static_cast<double>(memory_->cache_used_bytes()));
 }
 
-AdminPage Process::back_up_store(EmbeddedFilterStore& store) {
+AdminPage Process::back_up_store() {
   const std::unique_lock lock(backup_mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return {409, "text/plain; charset=utf-8", "a backup is under way\n"};
   if (settings_.store.backup_path.empty()) {
     return {409, "text/plain; charset=utf-8", "store.backup_path is not set in the configuration of this process\n"};
   }
+  if (writer_ == nullptr) return {503, "text/plain; charset=utf-8", "the filter store is not open\n"};
   const StoreSettings& config = settings_.store;
-  const auto taken = store.back_up({config.backup_path, config.backups_kept, config.backup_bytes_per_second});
+  const auto taken = writer_->back_up({config.backup_path, config.backups_kept, config.backup_bytes_per_second});
   metrics_.counter(metric::kStoreBackups, {taken.ok() ? "ok" : "failed"}).add();
   if (!taken.ok()) {
     spdlog::error("no backup of the filter store: {}", taken.status().to_string());
@@ -141,8 +167,8 @@ AdminPage Process::back_up_store(EmbeddedFilterStore& store) {
 
 Status Process::start_stages() {
   context_ = std::make_unique<StageContext>(StageContext{
-      settings_, *plan_, kafka_, *calendar_, clock_, metrics_, health_, watchdog_, *producer_, filters_.get(),
-      memory_.get(), [this](std::string_view stage, const Status& status) { fail(stage, status); }});
+      settings_, *plan_, kafka_, *calendar_, clock_, metrics_, health_, watchdog_, start_wait_, *producer_,
+      filters_.get(), memory_.get(), [this](std::string_view stage, const Status& status) { fail(stage, status); }});
   if (settings_.runs(Stage::kServe)) {
     serve_ = std::make_unique<ServeStage>(*context_);
     BLOOMRING_TRY(serve_->start());
@@ -188,6 +214,8 @@ std::string Process::ready_line() const {
 uint64_t Process::recent_plays() const { return serve_ ? serve_->recent_plays() : 0; }
 
 void Process::stop(Going going) {
+  health_.set_not_ready("process", "it ends");
+  if (serve_) serve_->begin_drain();
   if (ingest_) ingest_->stop(going);
   if (window_) window_->stop(going);
   if (merge_) merge_->stop(going);
@@ -201,6 +229,8 @@ void Process::stop(Going going) {
 Process::~Process() {
   stop();
   refresher_.reset();
+  const std::lock_guard lock(backup_mutex_);
+  writer_ = nullptr;
 }
 
 }  // namespace bloomring

@@ -2,12 +2,16 @@
 //
 //   start --> wait_ready --> (runs) --> stop
 //
+// The admin port is the first thing that starts and the last that ends: probes are answered while the process waits
+// for brokers, topics or the filter store (pipeline/start_wait.h), and while it ends.
+//
 // The embedded filter store is opened for writing when the merge stage runs here; other stages follow the store of the
 // merge process on the same machine. Stages start from the end of the flow to its beginning and stop the other way
 // round, so that nothing is produced that nobody reads.
 // Failure: `start` says what is wrong with the set-up (kInvalid) or the surroundings; later failures end up in
 // `failure`, are logged, and make /healthz fail.
-// Threading: one thread owns the process; `failure` may be called from any.
+// Threading: one thread owns the process, but `start` may be left to another one, which has ended before `stop`; what
+// is said to be thread safe may be called from any.
 #pragma once
 
 #include <memory>
@@ -22,11 +26,13 @@
 #include "pipeline/health.h"
 #include "pipeline/settings.h"
 #include "pipeline/stage_context.h"
+#include "pipeline/start_wait.h"
 #include "pipeline/watchdog.h"
 
 namespace bloomring {
 
 class EmbeddedFilterStore;
+struct EmbeddedFilterStoreConfig;
 class IngestStage;
 class WindowStage;
 class MergeStage;
@@ -35,8 +41,17 @@ class Worker;
 
 class Process {
  public:
-  static Result<std::unique_ptr<Process>> start(const Settings& settings, const Clock& clock);
+  Process(const Settings& settings, const Clock& clock);
   ~Process();
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+
+  // Once. After a failure there is nothing left but `stop`.
+  Status start();
+  // A `start` that waits for something fails at once, and each later wait of it. Thread safe.
+  void give_up_start() { start_wait_.give_up(); }
+  // What `start` waits for, since when and why; empty when for nothing. Thread safe.
+  std::string start_waits_for() const { return start_wait_.waiting_for(); }
 
   bool ready() const { return health_.ready(); }
   // {"ready":true,"kafka":"127.0.0.1:40001","grpc":"127.0.0.1:40002","admin":"127.0.0.1:40003"}: what the process has.
@@ -45,9 +60,10 @@ class Process {
   std::string admin_address() const { return admin_->address(); }
   // Plays that are answered from memory: they leave a lap after they were merged.
   uint64_t recent_plays() const;
-  // Why the process cannot go on, once it cannot.
+  // Why the process cannot go on, once it cannot. Thread safe.
   std::optional<Status> failure() const;
-  // Ends every stage with everything durable that can be. May hang with what it waits for: see pipeline/stop_bound.h.
+  // Ends every stage with everything durable that can be; calls are answered for serve.drain_seconds more. May hang
+  // with what it waits for: see pipeline/stop_bound.h.
   void stop() { stop(Going::kComesBack); }
   void stop(Going going);
   // What its threads are busy with for a second or more, for the log.
@@ -58,11 +74,11 @@ class Process {
   const Calendar& calendar() const { return *calendar_; }
 
  private:
-  Process(const Settings& settings, const Clock& clock);
-  Status open();
+  Status wait_for_topics();
   Status open_store();
+  Status follow_store(EmbeddedFilterStoreConfig config);
   // The answer to POST /store/backup, in a process that writes the embedded store.
-  AdminPage back_up_store(EmbeddedFilterStore& store);
+  AdminPage back_up_store();
   Status plan();
   Status verify_topics();
   Status start_stages();
@@ -75,16 +91,18 @@ class Process {
   Metrics metrics_;
   Health health_;
   Watchdog watchdog_;
+  StartWait start_wait_;
   mutable std::mutex failure_mutex_;
   std::optional<Status> failure_;
+  std::mutex backup_mutex_;                // One backup at a time.
+  EmbeddedFilterStore* writer_ = nullptr;  // The store, where this process writes it. Guarded by backup_mutex_.
+  std::unique_ptr<AdminServer> admin_;     // Ends after everything that follows.
 
   std::optional<MemoryPlan> plan_;
   kafka::ClientSettings kafka_;
   std::unique_ptr<kafka::Producer> producer_;
   std::unique_ptr<StateMemory> memory_;
   std::unique_ptr<FilterStore> filters_;
-  std::mutex backup_mutex_;  // One backup at a time.
-  AdminActions actions_;
   std::unique_ptr<Worker> refresher_;  // Follows the store where another process writes it.
   std::unique_ptr<StageContext> context_;
   std::unique_ptr<ServeStage> serve_;
@@ -92,7 +110,6 @@ class Process {
   std::unique_ptr<WindowStage> window_;
   std::unique_ptr<IngestStage> ingest_;
   Metrics::Registration registration_;
-  std::unique_ptr<AdminServer> admin_;
 };
 
 }  // namespace bloomring

@@ -12,8 +12,9 @@ namespace bloomring {
 
 namespace {
 constexpr int64_t kReportIntervalMs = 250;
-constexpr int64_t kCallGraceMs = 2'000;
-constexpr int64_t kLookupBoundMs = 30'000;
+// Longer than a call waits for the log (FilterServiceConfig::log_wait_ms).
+constexpr int64_t kCallGraceMs = 6'000;
+constexpr int64_t kFlushMs = 2'000;
 constexpr int64_t kTendIntervalMs = 1'000;
 // How long a partition that cannot be read keeps the others from being answered for.
 constexpr int64_t kWaitingPatienceNs = 30'000'000'000;
@@ -51,11 +52,9 @@ Status ServeStage::open_log() {
   config.topic = topics.user_events;
   config.partition_count = topics.partitions;
   config.memory_bytes = context_.plan.of(MemoryUse::kServedQueue);
-  return wait_until(context_.clock, kLookupBoundMs, "the brokers to describe " + config.topic, [&]() -> Result<bool> {
-    auto opened = KafkaEventLog::create(config, context_.kafka);
-    if (opened.code() == Code::kRetry) return false;
-    BLOOMRING_TRY_ASSIGN(log_, std::move(opened));
-    return true;
+  return context_.start_wait.until("the brokers to describe " + config.topic, [&]() -> Status {
+    BLOOMRING_TRY_ASSIGN(log_, KafkaEventLog::create(config, context_.kafka));
+    return {};
   });
 }
 
@@ -81,14 +80,22 @@ Status ServeStage::serve_calls() {
   return {};
 }
 
+void ServeStage::begin_drain() {
+  if (!server_) return;
+  server_->announce_end();
+  const int64_t drain_seconds = serving_ ? context_.settings.serve.drain_seconds : 0;
+  drained_at_ns_ = context_.clock.steady_ns() + drain_seconds * 1'000'000'000;
+  if (drain_seconds > 0)
+    spdlog::info("serve: answers calls for {} s more, and tells health checks that it ends", drain_seconds);
+}
+
 void ServeStage::stop() {
-  enquirer_.reset();
   if (!worker_) return;
-  if (server_) {
-    server_->set_serving(false);
-    server_->shutdown(kCallGraceMs);
-  }
-  if (log_ && !log_->flush(kCallGraceMs).ok())
+  if (const int64_t left_ms = (drained_at_ns_ - context_.clock.steady_ns()) / 1'000'000; left_ms > 0)
+    static_cast<void>(wait_until(context_.clock, left_ms, "the drain", [] { return false; }));
+  enquirer_.reset();
+  if (server_) server_->shutdown(kCallGraceMs);
+  if (log_ && !log_->flush(kFlushMs).ok())
     spdlog::warn("serve: {} writes were not acknowledged", log_->in_flight());
   worker_->call([this] {
     if (!partitions_) return;

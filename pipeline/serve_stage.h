@@ -26,7 +26,10 @@ class ServeStage final : private PartitionDirectory {
   ~ServeStage() override { stop(); }
 
   Status start();
-  // Refuses new calls, lets those in flight finish, then lets the partitions go.
+  // Tells health checks that this replica goes. Calls are answered on, for serve.drain_seconds from now where any could
+  // be answered before.
+  void begin_drain();
+  // Waits for the end of the drain, refuses new calls, lets those in flight finish, then lets the partitions go.
   void stop();
   // "host:port" of the gRPC port, once started.
   std::string address() const { return server_ ? server_->address() : std::string(); }
@@ -58,6 +61,7 @@ class ServeStage final : private PartitionDirectory {
   std::atomic<bool> serving_{false};
   Metrics::Registration registration_;
   int64_t started_at_ns_ = 0;
+  int64_t drained_at_ns_ = 0;  // When the drain is over.
   std::unique_ptr<Worker> worker_;  // Its thread uses what is above...
   std::unique_ptr<ServePartitions> partitions_;
   std::unique_ptr<Worker> enquirer_;  // ...and this one's that worker: it waits for brokers, so nobody else has to.

@@ -252,18 +252,24 @@ void declare_process(Config& config, Settings& s) {
           "The most partitions of a topic that this process is planned to be given by its consumer groups; 0 plans for "
           "all, "
           "as after the loss of all other processes.");
-  config.section("process", "When the process counts as stuck, and how long it may take to end.");
+  config.section("process", "When the process counts as stuck, and how long it may take to start and to end.");
   config.integer("process.stall_seconds", &s.process.stall_seconds)
       .range(1, 3600)
       .unit("seconds")
       .doc("A task that makes no step for so long is named in the log and makes /healthz fail until it goes on.");
+  config.integer("process.start_seconds", &s.process.start_seconds)
+      .range(0, 86400)
+      .unit("seconds")
+      .doc(
+          "How long the start may wait for brokers, topics and filter store, all together; meanwhile /readyz and the "
+          "log say what for. When it is over, the process ends with exit code 1. 0 waits for ever.");
   config.integer("process.stop_seconds", &s.process.stop_seconds)
       .range(1, 3600)
       .unit("seconds")
       .doc(
-          "How long the orderly end may take after SIGTERM; what still hangs then is left, and the exit code is 1. "
-          "Keep it "
-          "below the time after which your supervisor kills (30 seconds in Kubernetes).");
+          "How long the orderly end may take after SIGTERM, `serve.drain_seconds` included; what still hangs then is "
+          "left, and the exit code is 1. Keep it below the time after which your supervisor kills (30 seconds in "
+          "Kubernetes).");
   config.section("threads", "Threads of the stages that hold partitions; each partition belongs to one.");
   config.integer("threads.window", &s.threads.window).range(1, 256).doc("Threads of the window stage.");
   config.integer("threads.merge", &s.threads.merge).range(1, 256).doc("Threads of the merge stage.");
@@ -319,6 +325,13 @@ void declare_faces(Config& config, Settings& s) {
           "Most bytes of a request; a larger one is refused with INVALID_ARGUMENT, one of more than four times as many "
           "(or more than the memory for calls, which `check` prints) with RESOURCE_EXHAUSTED. The default holds 20,000 "
           "ids of 128 bytes in each list of a query, and 200,000 ids of 40 bytes in a batch.");
+  config.integer("serve.drain_seconds", &s.serve.drain_seconds)
+      .range(0, 300)
+      .unit("seconds")
+      .doc(
+          "How long calls are still answered after SIGTERM, while /readyz and the health service already send clients "
+          "elsewhere: as long as they and their load balancers need to notice. Must be less than "
+          "`process.stop_seconds`.");
   declare_tls(config, s);
   config.section("served",
                  "The served items, which count as seen for a while although nobody has reported a play of them.");

@@ -112,6 +112,7 @@ struct ServeSettings {
   std::vector<std::string> peers;  // Where the replicas listen; see serving/peer_addresses.h.
   TlsServerFiles tls;              // Of the gRPC port.
   std::string tls_peer_ca;         // Who vouches for other replicas; tls.client_ca when empty.
+  uint32_t drain_seconds = 5;      // How long calls are still answered after the process was told to end.
 
   // How this replica asks others: as it is asked itself, with its own certificate.
   TlsClientFiles peer_tls() const;
@@ -131,6 +132,7 @@ struct MemorySettings {
 
 struct ProcessSettings {
   uint32_t stall_seconds = 60;  // A task without a step for so long makes the process unhealthy.
+  uint32_t start_seconds = 60;  // How long the start may wait for others; 0 is for ever.
   uint32_t stop_seconds = 25;   // How long the end may take after SIGTERM.
 };
 

@@ -138,6 +138,13 @@ void warn_of_queues(const KafkaSettings& kafka, const Misfits& misfits, std::vec
   }
 }
 
+void check_end(const Settings& settings, Misfits& misfits) {
+  const uint32_t drain = settings.serve.drain_seconds, stop = settings.process.stop_seconds;
+  misfits.require(!settings.runs(Stage::kServe) || drain < stop, "serve.drain_seconds",
+                  "is " + std::to_string(drain) + "; it must be less than process.stop_seconds = " +
+                      std::to_string(stop) + ", which bounds the whole end");
+}
+
 void check_filter(const FilterSettings& filter, Misfits& misfits) {
   misfits.require(filter.retention_periods + 1 >= filter.periods_read, "filter.retention_periods",
                   "is " + std::to_string(filter.retention_periods) +
@@ -157,6 +164,7 @@ Status check_settings_fit(const Settings& settings, const Config& config, std::v
   check_peers(settings.serve, misfits);
   check_served(settings, misfits, warnings);
   check_filter(settings.filter, misfits);
+  check_end(settings, misfits);
   check_memory(settings, misfits);
   warn_of_queues(settings.kafka, misfits, warnings);
   misfits.require(settings.store.kind == StoreKind::kEmbedded, "store.kind",

@@ -12,6 +12,7 @@
 #include "pipeline/lease.h"
 #include "pipeline/memory_plan.h"
 #include "pipeline/settings.h"
+#include "pipeline/start_wait.h"
 #include "pipeline/watchdog.h"
 #include "state/filter_store.h"
 #include "state/period.h"
@@ -28,6 +29,7 @@ struct StageContext {
   Metrics& metrics;
   Health& health;
   Watchdog& watchdog;
+  StartWait& start_wait;  // For what a stage needs before it can start.
   kafka::Producer& producer;
   // The store as this process sees it; null in a process that runs ingest alone.
   FilterStore* filters = nullptr;

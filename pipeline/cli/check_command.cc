@@ -1,8 +1,10 @@
+#include "base/clock.h"
 #include "base/log.h"
 #include "pipeline/cli/check_report.h"
 #include "pipeline/cli/check_stores.h"
 #include "pipeline/cli/commands.h"
 #include "pipeline/cli/output.h"
+#include "pipeline/start_checks.h"
 #include "pipeline/topic_check.h"
 
 namespace bloomring::cli {
@@ -51,12 +53,15 @@ int check_command(const CheckArgs& args) {
   const Settings& settings = loaded->settings;
   found.warnings = loaded->warnings;
   if (auto memory = plan_memory(settings); memory.ok()) found.memory = std::move(*memory);
+  found.takes("certificates", check_certificates(settings, SystemClock().now_ms()));
   const bool can_ask = found.succeeds(check_runnable(settings)) &&
                        found.passes("kafka properties", kafka::check(client_settings(settings)));
   if (!args.offline) {
     if (can_ask) check_brokers(settings, found);
     check_store(settings, found);
     check_state(settings, found);
+    found.takes("folders", check_folders(settings));
+    found.takes("ports", check_ports(settings, /*may_run=*/true));
   }
   return print(found, args.output);
 }

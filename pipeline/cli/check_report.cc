@@ -61,6 +61,11 @@ bool CheckReport::passes(const std::string& part, const Status& status) {
   return true;
 }
 
+void CheckReport::takes(const std::string& part, const StartFindings& found) {
+  passes(part, found.status());
+  warnings.insert(warnings.end(), found.warnings.begin(), found.warnings.end());
+}
+
 int print(const CheckReport& check, OutputFormat output) {
   print(output == OutputFormat::kJson ? report_json(check) : plain_text(check));
   return finish_output(report(check.status()));

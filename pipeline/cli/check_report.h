@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "pipeline/cli/commands.h"
 #include "pipeline/memory_plan.h"
+#include "pipeline/start_checks.h"
 
 namespace bloomring::cli {
 
@@ -21,6 +22,8 @@ struct CheckReport {
   bool succeeds(const Status& status);
   // The same of one part, which then counts as checked.
   bool passes(const std::string& part, const Status& status);
+  // The same of what was found on this machine, with its warnings.
+  void takes(const std::string& part, const StartFindings& found);
   // All failures: kInvalid when one of them is.
   Status status() const { return errors_; }
 

@@ -45,6 +45,7 @@ void adapt(Settings& settings, const DevArgs& args, const std::string& folder) {
   settings.state.path = folder + "/state";
   settings.serve.listen = "127.0.0.1:0";
   settings.serve.tls = {};
+  settings.serve.drain_seconds = 0;
   settings.admin.listen = "127.0.0.1:0";
   settings.stages = {Stage::kIngest, Stage::kWindow, Stage::kMerge, Stage::kServe};
 }

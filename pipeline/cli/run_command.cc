@@ -1,6 +1,8 @@
 #include <spdlog/spdlog.h>
 
 #include <atomic>
+#include <memory>
+#include <optional>
 
 #include "base/clock.h"
 #include "base/fault_point.h"
@@ -10,6 +12,7 @@
 #include "pipeline/signals.h"
 #include "pipeline/stop_bound.h"
 #include "pipeline/topic_check.h"
+#include "pipeline/worker.h"
 
 namespace bloomring::cli {
 
@@ -17,13 +20,48 @@ namespace {
 
 constexpr int kWaitMs = 50;
 
+enum class Ending { kStart, kStages, kRest };  // What of the process is ending.
+
+// The start of a process on a thread of its own, so that signals are heard whatever it waits for.
+class Start {
+ public:
+  Start(Process& process, const Settings& settings, const Clock& clock)
+      : process_(process), thread_("start", clock, [](const Status&) {}) {
+    thread_.post([this, &settings] { run(settings); });
+  }
+  // Ends it where it waits, and waits for its end.
+  void end() {
+    process_.give_up_start();
+    thread_.call([] {});
+  }
+  // Why it has failed, once it has.
+  std::optional<Status> failure() const {
+    if (!failed_) return std::nullopt;
+    return status_;
+  }
+
+ private:
+  void run(const Settings& settings) {
+    status_ = process_.start();
+    failed_ = !status_.ok();
+    if (failed_ || !settings.runs(Stage::kWindow)) return;
+    for (const std::string& warning : retention_warnings(settings)) spdlog::warn(warning);
+  }
+
+  Process& process_;
+  Status status_;  // Read by others once failed_.
+  std::atomic<bool> failed_{false};
+  Worker thread_;
+};
+
 // Until a signal or a failure. Prints the ready line as soon as it is true.
-Status run_until_told(Process& process) {
+Status run_until_told(Process& process, const Start& start) {
   for (bool told = false;;) {
     if (stop_signal_within(kWaitMs)) {
       spdlog::info("stopping; a second signal ends the process at once");
       return {};
     }
+    if (const auto failure = start.failure()) return *failure;
     if (const auto failure = process.failure()) return *failure;
     if (told || !process.ready()) continue;
     print(process.ready_line() + "\n");
@@ -40,19 +78,24 @@ int run_command(const RunArgs& args) {
   if (!settings.ok()) return report(settings.status());
   const SystemClock system;
   const std::unique_ptr<SteppedClock> stepped = SteppedClock::from_environment(system);
-  auto process = Process::start(*settings, stepped ? static_cast<const Clock&>(*stepped) : system);
-  if (!process.ok()) return report(process.status());
-  if (settings->runs(Stage::kWindow)) {
-    for (const std::string& warning : retention_warnings(*settings)) spdlog::warn(warning);
-  }
-  const Status ended = run_until_told(**process);
-  std::atomic<bool> stopped{false};
-  const StopBound bound(system, int64_t{settings->process.stop_seconds} * 1000, [&stopped, running = process->get()] {
-    return stopped ? "the stores and clients to close" : running->busy_with();
+  const Clock& clock = stepped ? static_cast<const Clock&>(*stepped) : system;
+  auto process = std::make_unique<Process>(*settings, clock);
+  Start start(*process, *settings, system);
+  const Status ended = run_until_told(*process, start);
+  std::atomic<Ending> ending{Ending::kStart};
+  const StopBound bound(system, int64_t{settings->process.stop_seconds} * 1000, [&ending, running = process.get()] {
+    switch (ending) {
+      case Ending::kStart: return "its start, which waits for " + running->start_waits_for();
+      case Ending::kStages: return running->busy_with();
+      case Ending::kRest: break;
+    }
+    return std::string("the stores and clients to close");
   });
-  (*process)->stop(leave_signal_came() ? Going::kLeaves : Going::kComesBack);
-  stopped = true;
-  process->reset();
+  start.end();
+  ending = Ending::kStages;
+  process->stop(leave_signal_came() ? Going::kLeaves : Going::kComesBack);
+  ending = Ending::kRest;
+  process.reset();
   return report(ended);
 }
 

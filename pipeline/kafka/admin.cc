@@ -90,8 +90,9 @@ Result<std::unique_ptr<Admin>> Admin::create(const ClientSettings& settings) {
 Admin::Admin(std::unique_ptr<Core> core) : core_(std::move(core)) {}
 Admin::~Admin() = default;
 
-Result<std::vector<TopicDescription>> Admin::describe(std::span<const std::string> names, int timeout_ms) {
-  return describe_topics(core_->client(), core_->bootstrap(), names, timeout_ms);
+Result<std::vector<TopicDescription>> Admin::describe(std::span<const std::string> names, int timeout_ms,
+                                                      int slow_timeout_ms) {
+  return describe_topics(core_->client(), core_->bootstrap(), names, timeout_ms, slow_timeout_ms);
 }
 
 Result<std::map<std::string, std::string>> Admin::config(const std::string& topic, int timeout_ms) {

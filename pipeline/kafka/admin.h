@@ -37,8 +37,10 @@ class Admin {
   static Result<std::unique_ptr<Admin>> create(const ClientSettings& settings);
   ~Admin();
 
-  // In the order of `names`. Never creates a topic, whatever the broker's auto.create.topics.enable says.
-  Result<std::vector<TopicDescription>> describe(std::span<const std::string> names, int timeout_ms = 5000);
+  // In the order of `names`. Never creates a topic, whatever the broker's auto.create.topics.enable says. A broker that
+  // was reached in `timeout_ms` and has not answered yet is asked once more, and has `slow_timeout_ms` for it.
+  Result<std::vector<TopicDescription>> describe(std::span<const std::string> names, int timeout_ms = 5000,
+                                                 int slow_timeout_ms = 0);
 
   // Every setting of the topic that is in force, defaults included. The embedded broker has none: kRetry.
   Result<std::map<std::string, std::string>> config(const std::string& topic, int timeout_ms = 5000);

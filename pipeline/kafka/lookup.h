@@ -19,9 +19,10 @@ namespace bloomring::kafka {
 inline constexpr int kLookupTimeoutMs = 5000;
 
 // In the order of `names`. Asks for all topics of the cluster: asking by name creates a topic on brokers that are set
-// up so. Warms the client's own knowledge of them, too.
+// up so. Warms the client's own knowledge of them, too. Timeouts as for Admin::describe.
 Result<std::vector<TopicDescription>> describe_topics(rd_kafka_t* client, const std::string& bootstrap,
-                                                      std::span<const std::string> names, int timeout_ms);
+                                                      std::span<const std::string> names, int timeout_ms,
+                                                      int slow_timeout_ms = 0);
 
 // Asks who leads all partitions: librdkafka 2.0.2 goes on to ask the leader it once heard of, for as long as that one
 // is away, and takes a partition that no broker led for one that does not exist. Brokers that do not tell are asked

@@ -33,7 +33,7 @@ def config(folder, bootstrap, instance, changes=None):
         "state": {"path": str(folder / instance)},
         "instance": instance,
         "admin": {"listen": "127.0.0.1:0"},
-        "serve": {"listen": "127.0.0.1:0"},
+        "serve": {"listen": "127.0.0.1:0", "drain_seconds": 0},
     }
     for key, value in (changes or {}).items():
         section, name = key.split(".") if "." in key else (None, key)

@@ -40,7 +40,8 @@ class Mistakes(law.LawCase):
         """run, check, topics: a broker that is not there is named"""
         with processes.temp_folder("mistakes") as folder:
             nobody = f"127.0.0.1:{processes.free_port()}"
-            path = self.write(folder, "unreachable", chain.config(folder, nobody, "window-1"))
+            changes = {"process.start_seconds": 1}
+            path = self.write(folder, "unreachable", chain.config(folder, nobody, "window-1", changes))
             for command in (["check"], ["topics"], ["run", "--stages", "window"]):
                 with self.subTest(command[0]):
                     code, err = self.bloomring(*command, "--config", path)

@@ -33,6 +33,7 @@ class Readme(law.LawCase):
             "BLOOMRING_STORE_PATH": str(folder / "store"),
             "BLOOMRING_STATE_PATH": str(folder / "state"),
             "BLOOMRING_SERVE_LISTEN": "127.0.0.1:0",
+            "BLOOMRING_SERVE_DRAIN_SECONDS": "0",
             "BLOOMRING_ADMIN_LISTEN": "127.0.0.1:0",
         }
 

@@ -1,0 +1,40 @@
+// What would keep a process from starting, found on this machine before anything is started: for `run`, which refuses
+// it, and for `bloomring check`.
+//
+// Each finding is a line of the form of base/finding.h, with key, value, reason and way out. Only what the stages of
+// the settings need is looked at.
+// Threading: pure functions of the machine.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "pipeline/settings.h"
+
+namespace bloomring {
+
+struct StartFindings {
+  std::vector<std::string> errors;
+  std::vector<std::string> warnings;  // It would start, but not for long, or not beside the one that runs.
+
+  // kInvalid with a line for each error.
+  Status status() const;
+};
+
+// The PEM files of the gRPC port: there, readable, a certificate with its own key, not expired. Warns of what expires
+// within two weeks.
+StartFindings check_certificates(const Settings& settings, int64_t now_ms);
+
+// Whether store.path and state.path are folders, or can be made, and can be written to. Makes nothing that stays.
+StartFindings check_folders(const Settings& settings);
+
+// Whether admin.listen and serve.listen can be listened on. A port that somebody listens on already is an error, and a
+// warning where `may_run`: it may be this very installation that runs.
+StartFindings check_ports(const Settings& settings, bool may_run);
+
+// All of them, for a start now.
+Status check_start(const Settings& settings, int64_t now_ms);
+
+}  // namespace bloomring
