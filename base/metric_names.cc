@@ -6,6 +6,8 @@ namespace {
 constexpr const MetricDecl* kAll[] = {
     &kIngestRecords,
     &kIngestRefused,
+    &kIngestRefusedShare,
+    &kIngestSkipped,
     &kIngestAhead,
     &kIngestClockOffset,
     &kBlocks,
@@ -60,6 +62,7 @@ constexpr const MetricDecl* kAll[] = {
     &kCallsRefused,
     &kCallsForwarded,
     &kAnswersIncomplete,
+    &kAnswersComplete,
     &kAnswersRelaxed,
     &kAnswerExpectedError,
     &kFilterCacheLookups,

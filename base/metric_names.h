@@ -14,7 +14,7 @@ namespace bloomring::metric {
 // Why ingest or a later stage refuses a record. Closed: the schemas name their refusals by these words.
 inline constexpr std::string_view kRefusalReasons =
     "malformed_json|missing_field|wrong_type|empty_id|id_too_long|time_too_early|time_ahead|unknown_event|too_large|"
-    "not_utf8|bad_block|bad_batch";
+    "not_utf8|bad_block|bad_batch|unknown_scene";
 inline constexpr std::string_view kStages = "ingest|window|merge|serve";
 
 // From a millisecond to an hour, for delays; a play is filtered within 0.2 s when all is well.
@@ -30,13 +30,22 @@ inline constexpr double kErrorBuckets[] = {0.00001, 0.0001, 0.001, 0.0025, 0.005
 inline constexpr MetricDecl kIngestRecords{
     "bloomring_ingest_records_total",
     MetricType::kCounter,
-    "Play records read, by what became of them: accepted into a block, refused to the dead-letter topic, or "
-    "dropped as a repeat.",
-    {{{"result", "accepted|refused|repeat"}}}};
+    "Play records read, by what became of them: accepted into a block, refused to the dead-letter topic, dropped as a "
+    "repeat, or skipped as the configuration says (bloomring_ingest_skipped_total).",
+    {{{"result", "accepted|refused|repeat|skipped"}}}};
 inline constexpr MetricDecl kIngestRefused{"bloomring_ingest_refused_total",
                                            MetricType::kCounter,
                                            "Play records refused, by reason.",
                                            {{{"reason", kRefusalReasons}}}};
+inline constexpr MetricDecl kIngestRefusedShare{
+    "bloomring_ingest_refused_share", MetricType::kGauge,
+    "Refused part of the play records that this process has read within the last minute; 0 where it read none."};
+inline constexpr MetricDecl kIngestSkipped{
+    "bloomring_ingest_skipped_total",
+    MetricType::kCounter,
+    "Records that are no plays by the configuration: of a kind that events.kinds ignores, or views that are shorter "
+    "than events.view_share_min and events.view_ms_min.",
+    {{{"why", "ignored_kind|short_view"}}}};
 inline constexpr MetricDecl kIngestAhead{
     "bloomring_ingest_ahead_total",
     MetricType::kCounter,
@@ -250,6 +259,12 @@ inline constexpr MetricDecl kAnswersIncomplete{
     MetricType::kCounter,
     "Answers in which a source was missing or behind, by source. An answer that lacks two is counted for each.",
     {{{"source", "recent|served|filters"}}}};
+inline constexpr MetricDecl kAnswersComplete{
+    "bloomring_answers_complete_total",
+    MetricType::kCounter,
+    "Complete answers, by whether anything was known of the user. A share of unknown ones that jumps is a client that "
+    "names another scene, or none, or another form of user id than the plays do.",
+    {{{"user", "known|unknown"}}}};
 inline constexpr MetricDecl kAnswersRelaxed{"bloomring_answers_relaxed_total", MetricType::kCounter,
                                             "Answers in which something seen was brought back because of min_keep."};
 inline constexpr MetricDecl kAnswerExpectedError{

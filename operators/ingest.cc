@@ -60,6 +60,10 @@ const Ingest::Taken& Ingest::take(std::string_view json, int64_t now_ms) {
     ++stats_.refused[static_cast<size_t>(taken_.refusal)];
     return taken_;
   }
+  if (play.skip != Skip::kNone) {
+    ++stats_.skipped[static_cast<size_t>(play.skip)];
+    return taken_;
+  }
   user_key_.clear();
   user_key_.push_back(static_cast<char>(play.scene.size()));
   user_key_.append(play.scene);

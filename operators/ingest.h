@@ -37,6 +37,7 @@ struct IngestStats {
   uint64_t accepted = 0;
   uint64_t repeats = 0;
   uint64_t refused[kRefusalCount] = {};
+  uint64_t skipped[kSkipCount] = {};
   uint64_t ahead = 0;      // Events that were ahead of the clock by up to events.ahead_seconds, and count as now.
   uint64_t far_ahead = 0;  // By more than that, up to a day.
   uint64_t blocks = 0;
@@ -49,7 +50,7 @@ class Ingest {
 
   struct Taken {
     Refusal refusal = Refusal::kNone;  // Otherwise: write a dead letter with `detail()`.
-    bool packed = false;               // False also for a repeat.
+    bool packed = false;               // False also for a repeat and for what is skipped.
     PartitionId partition;             // Whose open block holds the play.
     bool full = false;                 // That block should be closed now.
   };

@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "base/metric_names.h"
+#include "pipeline/play_template.h"
 #include "pipeline/wait.h"
 #include "schemas/play_json.h"
 #include "serving/query_command.h"
@@ -61,9 +62,13 @@ Status DevWorld::wait_ready() {
 
 uint64_t DevWorld::plays_read() {
   uint64_t read = 0;
-  for (const char* result : {"accepted", "refused", "repeat"})
+  for (const char* result : {"accepted", "refused", "repeat", "skipped"})
     read += process_->metrics().counter(metric::kIngestRecords, {result}).value();
   return read;
+}
+
+uint64_t DevWorld::plays_refused() {
+  return process_->metrics().counter(metric::kIngestRecords, {"refused"}).value();
 }
 
 Status DevWorld::feed(const std::vector<std::string>& json) {
@@ -115,6 +120,7 @@ Status DevWorld::check_user(Client& client, const std::string& user, const std::
                             DevCheck& check) {
   FilterCall call;
   call.user = user;
+  call.scene = PlayTemplate(settings_.events.mapping()).scene();
   call.strict = true;
   call.items.assign(played.begin(), played.end());
   for (size_t i = 0; i < kProbesPerUser; ++i) call.items.push_back("never-" + std::to_string(i));
@@ -145,6 +151,7 @@ std::string DevWorld::query_line(const std::string& user, const std::vector<std:
   QueryOptions options;
   options.server = process_->grpc_address();
   options.user = user;
+  options.scene = PlayTemplate(settings_.events.mapping()).scene();
   options.items = items;
   std::istringstream in;
   std::ostringstream out;
@@ -159,8 +166,8 @@ std::string DevWorld::summary(const PlayFile& file) {
   };
   std::ostringstream out;
   out << "plays read      " << plays_read() << " (" << count(metric::kIngestRecords, {"accepted"}) << " accepted, "
-      << count(metric::kIngestRecords, {"repeat"}) << " repeats, " << count(metric::kIngestRecords, {"refused"})
-      << " refused)\n";
+      << count(metric::kIngestRecords, {"repeat"}) << " repeats, " << count(metric::kIngestRecords, {"skipped"})
+      << " skipped, " << count(metric::kIngestRecords, {"refused"}) << " refused)\n";
   for (size_t i = 1; i < kRefusalCount; ++i) {
     const std::string_view reason = refusal_name(static_cast<Refusal>(i));
     if (const uint64_t refused = count(metric::kIngestRefused, {reason}))

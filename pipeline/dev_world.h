@@ -52,6 +52,7 @@ class DevWorld {
   Result<DevCheck> check(const PlayFile& file);
   // What the chain did, as lines for a person.
   std::string summary(const PlayFile& file);
+  uint64_t plays_refused();
   std::string query_line(const std::string& user, const std::vector<std::string>& items);
 
  private:

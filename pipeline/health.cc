@@ -42,6 +42,8 @@ std::string Health::alive_json() const {
 std::string Health::json(const char* question, bool answer, bool (*fine)(State)) const {
   nlohmann::ordered_json out = {{question, answer}, {"parts", nlohmann::ordered_json::object()}};
   const std::lock_guard lock(mutex_);
+  const auto noted = [](const auto& part) { return part.second.state == State::kReady && !part.second.reason.empty(); };
+  if (std::any_of(parts_.begin(), parts_.end(), noted)) out["degraded"] = true;
   for (const auto& [name, part] : parts_) {
     nlohmann::ordered_json& entry = out["parts"][name];
     entry[question] = fine(part.state);

@@ -2,6 +2,8 @@
 
 #include <spdlog/spdlog.h>
 
+#include <cmath>
+
 #include "base/metric_names.h"
 #include "pipeline/leased.h"
 #include "pipeline/wait.h"
@@ -11,7 +13,8 @@ namespace bloomring {
 namespace {
 
 constexpr int64_t kReportIntervalMs = 250;
-constexpr const char* kClockPart = "ingest-clock";  // Of the process's health, while it is wrong.
+constexpr const char* kClockPart = "ingest-clock";   // Of the process's health, while it is wrong.
+constexpr const char* kRefusedPart = "ingest-plays";  // Of the process's health, while too many are refused.
 // A site adds partitions to its topics of plays while we run, and the freshness of their plays starts with the first:
 // how often the brokers are asked, in ms. Taking up what is new is a rebalance of the group.
 constexpr const char* kPartitionsAskedMs = "5000";
@@ -40,6 +43,7 @@ IngestStage::IngestStage(const StageContext& context)
     : context_(context),
       lease_(context.clock, kafka::standstill_max_ms(context.kafka)),
       levels_(context.metrics, "ingest"),
+      refusals_(context.settings.ingest.refused_share_max),
       task_(std::make_unique<IngestTask>(task_config(context.settings), context.clock,
                                          std::make_unique<LeasedSink>(lease_, context.producer.make_sink()))),
       worker_(
@@ -117,9 +121,17 @@ void IngestStage::report() {
   Metrics& metrics = context_.metrics;
   metrics.counter(metric::kIngestRecords, {"accepted"}).add(now.accepted - counted_.accepted);
   metrics.counter(metric::kIngestRecords, {"repeat"}).add(now.repeats - counted_.repeats);
+  uint64_t skipped = 0, refused_in_all = 0;
+  for (size_t i = 1; i < kSkipCount; ++i) {
+    const uint64_t more = now.skipped[i] - counted_.skipped[i];
+    skipped += more;
+    metrics.counter(metric::kIngestSkipped, {skip_name(static_cast<Skip>(i))}).add(more);
+  }
+  metrics.counter(metric::kIngestRecords, {"skipped"}).add(skipped);
   for (size_t i = 1; i < kRefusalCount; ++i) {
     const uint64_t refused = now.refused[i] - counted_.refused[i];
     if (refused == 0) continue;
+    refused_in_all += refused;
     const std::string_view reason = refusal_name(static_cast<Refusal>(i));
     metrics.counter(metric::kIngestRecords, {"refused"}).add(refused);
     metrics.counter(metric::kIngestRefused, {reason}).add(refused);
@@ -129,8 +141,30 @@ void IngestStage::report() {
   metrics.counter(metric::kIngestAhead, {"beyond"}).add(now.far_ahead - counted_.far_ahead);
   metrics.counter(metric::kBlocks).add(now.blocks - counted_.blocks);
   metrics.counter(metric::kBlockBytes).add(now.block_bytes - counted_.block_bytes);
+  const uint64_t taken = now.accepted - counted_.accepted + now.repeats - counted_.repeats + skipped;
   counted_ = now;
+  report_refused(taken + refused_in_all, refused_in_all);
   report_clock();
+}
+
+void IngestStage::report_refused(uint64_t read, uint64_t refused) {
+  const int64_t now_ms = context_.clock.steady_ns() / 1'000'000;
+  refusals_.note(now_ms, read, refused, task_->take_first_refused().value_or(RefusedRecord{}));
+  context_.metrics.gauge(metric::kIngestRefusedShare).set(refusals_.share(now_ms));
+  if (const auto warning = refusals_.take_warning(now_ms)) {
+    spdlog::warn("ingest: {} of {} records were refused; the first: {}. They are in topic {}, each with its reason; "
+                 "`bloomring check` reads the newest plays and says what would be refused",
+                 warning->refused, warning->read, to_string(warning->first), context_.settings.topics.dead);
+  }
+  const bool degraded = refusals_.degraded(now_ms);
+  if (degraded) {
+    const std::string percent = std::to_string(std::lround(100 * refusals_.share(now_ms)));
+    context_.health.set_ready(kRefusedPart, percent + " % of the play records of the last minute were refused, as " +
+                                                to_string(refusals_.last()));
+  } else if (degraded_) {
+    context_.health.forget(kRefusedPart);
+  }
+  degraded_ = degraded;
 }
 
 void IngestStage::report_clock() {

@@ -28,12 +28,15 @@ class IngestStage final : public kafka::GroupListener {
   void on_revoke(std::span<const kafka::TopicPartition> partitions, bool lost) override;
   void finish_what_was_read();
   void report();
+  void report_refused(uint64_t read, uint64_t refused);
   void report_clock();
 
   const StageContext context_;
   Lease lease_;  // Of the poller's thread.
   PartitionLevels levels_;
   IngestStats counted_;
+  RefusalWatch refusals_;
+  bool degraded_ = false;
   bool clock_off_ = false;
   uint64_t blocks_counted_ = 0;
   std::unique_ptr<IngestTask> task_;  // Of the worker.

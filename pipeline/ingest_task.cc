@@ -6,13 +6,14 @@
 #include "base/hash.h"
 #include "pipeline/dead_letter.h"
 #include "schemas/event_block.h"
+#include "serving/known_scenes.h"
 
 namespace bloomring {
 
 namespace {
 
 // Who is served something when the brokers' time is asked for. A serve is merged into nothing.
-const UserKey nobody(uint64_t number) { return UserKey("bloomring-clock", std::to_string(number % 100)); }
+const UserKey nobody(uint64_t number) { return UserKey(kClockScene, std::to_string(number % 100)); }
 
 }  // namespace
 
@@ -112,6 +113,10 @@ void IngestTask::take_record(size_t input, const LogRecord& record, int64_t now_
   if (taken.refusal != Refusal::kNone) {
     const RecordOrigin origin{"ingest", inputs_[input].topic, inputs_[input].partition};
     Outgoing letter{dead_letter(config_.dead_topic, origin, record, taken.refusal, ingest_.detail(), now_ms), {}};
+    if (!first_refused_) {
+      first_refused_ = RefusedRecord{inputs_[input].topic, inputs_[input].partition, record.offset, taken.refusal,
+                                     ingest_.detail()};
+    }
     note(letter.firsts, input, record.offset);
     outbox_.push_back(std::move(letter));
     ++dead_letters_;

@@ -17,13 +17,16 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
 #include "operators/ingest.h"
 #include "operators/ingest_clock.h"
+#include "operators/refusal_watch.h"
 #include "pipeline/io.h"
 #include "pipeline/task.h"
 
@@ -60,6 +63,8 @@ class IngestTask final : public Task {
   const Ingest& ingest() const { return ingest_; }
   const IngestClock& clock() const { return ingest_clock_; }
   uint64_t dead_letters() const { return dead_letters_; }
+  // The first record that was refused since the last call, if any was.
+  std::optional<RefusedRecord> take_first_refused() { return std::exchange(first_refused_, std::nullopt); }
   size_t in_flight() const { return in_flight_.size(); }
 
   // One source partition as it stands, for metrics.
@@ -126,6 +131,7 @@ class IngestTask final : public Task {
   uint64_t next_ticket_ = 1;
   size_t next_input_ = 0;  // Round robin over the inputs.
   uint64_t dead_letters_ = 0;
+  std::optional<RefusedRecord> first_refused_;
   bool releasing_ = false;
   int64_t commit_due_ms_ = 0;
   bool worked_ = false;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <numbers>
 
 #include "base/result.h"
@@ -31,12 +30,6 @@ constexpr double kGapMeanMs = 14'000;
 constexpr double kGapMinMs = 1'000;
 constexpr double kFlatHead = 1000;  // Ranks below it are played about equally often.
 
-void append_number(uint64_t number, std::string& out) {
-  char digits[20];
-  const auto end = std::to_chars(digits, digits + sizeof digits, number).ptr;
-  out.append(digits, end);
-}
-
 void append_id(char letter, uint64_t number, uint32_t id_bytes, std::string& out) {
   char digits[20];
   const auto end = std::to_chars(digits, digits + sizeof digits, number).ptr;
@@ -44,17 +37,6 @@ void append_id(char letter, uint64_t number, uint32_t id_bytes, std::string& out
   out.push_back(letter);
   if (bytes < id_bytes) out.append(id_bytes - bytes, '0');
   out.append(digits, end);
-}
-
-std::string quoted(const std::string& name) { return nlohmann::json(name).dump(); }
-
-int64_t in_unit(int64_t time_ms, TimeUnit unit) {
-  switch (unit) {
-    case TimeUnit::kSeconds: return time_ms / 1'000;
-    case TimeUnit::kMilliseconds: return time_ms;
-    case TimeUnit::kMicroseconds: return time_ms * 1'000;
-  }
-  return time_ms;
 }
 
 }  // namespace
@@ -172,28 +154,16 @@ void write_item_id(const LoadPlay& play, uint32_t id_bytes, std::string& id) {
 }
 
 LoadPlayWriter::LoadPlayWriter(const PlayMapping& mapping, uint32_t id_bytes)
-    : id_bytes_(id_bytes),
-      time_unit_(mapping.time_unit),
-      user_("{" + quoted(mapping.user) + ":\""),
-      item_("\"," + quoted(mapping.item) + ":\""),
-      time_("\"," + quoted(mapping.time) + ":"),
-      event_("," + quoted(mapping.event) + R"(:"play","progress_ms":)") {}
+    : id_bytes_(id_bytes), template_(mapping) {}
 
 void LoadPlayWriter::write(const LoadPlay& play, std::string& json) const {
   // How much of which length was watched is of no interest here, but real plays carry it: some numbers.
   const uint64_t duration_ms = 5'000 + play.item * 7'919ULL % 85'000;
-  const uint64_t progress_ms = static_cast<uint64_t>(play.time_ms) * 31 % (duration_ms + 1);
-  json = user_;
-  append_id('u', play.user, id_bytes_, json);
-  json += item_;
-  append_id('v', play.item, id_bytes_, json);
-  json += time_;
-  append_number(static_cast<uint64_t>(in_unit(play.time_ms, time_unit_)), json);
-  json += event_;
-  append_number(progress_ms, json);
-  json += R"(,"duration_ms":)";
-  append_number(duration_ms, json);
-  json += '}';
+  const uint64_t watched_ms = static_cast<uint64_t>(play.time_ms) * 31 % (duration_ms + 1);
+  std::string user = "\"", item = "\"";
+  append_id('u', play.user, id_bytes_, user);
+  append_id('v', play.item, id_bytes_, item);
+  template_.write(user += '"', item += '"', play.time_ms, watched_ms, duration_ms, json);
 }
 
 }  // namespace bloomring

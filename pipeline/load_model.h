@@ -20,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "pipeline/play_template.h"
 #include "schemas/play_json.h"
 
 namespace bloomring {
@@ -90,8 +91,8 @@ class LoadModel {
   std::priority_queue<Session> under_way_;
 };
 
-// Writes plays as the producers of a site do: in the site's field names and its unit of time, 110 to 130 bytes with the
-// default names. Ids are a letter and the number, filled up with zeros to `id_bytes`. Thread safety: const calls.
+// Writes plays as the producers of a site do (pipeline/play_template.h): 110 to 130 bytes with the default names. Ids
+// are a letter and the number, filled up with zeros to `id_bytes`. Thread safety: const calls.
 class LoadPlayWriter {
  public:
   explicit LoadPlayWriter(const PlayMapping& mapping = {}, uint32_t id_bytes = 0);
@@ -100,8 +101,7 @@ class LoadPlayWriter {
 
  private:
   uint32_t id_bytes_;
-  TimeUnit time_unit_;
-  std::string user_, item_, time_, event_;  // The text in front of each value.
+  PlayTemplate template_;
 };
 // The user id alone: the record's key. And the item id alone.
 void write_user_id(const LoadPlay& play, uint32_t id_bytes, std::string& id);

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <fstream>
 #include <iostream>
-#include <nlohmann/json.hpp>
 #include <sstream>
+
+#include "pipeline/play_template.h"
 
 namespace bloomring {
 
@@ -46,21 +47,21 @@ Result<FilePlay> parse_row(const std::string& line, const Columns& columns, cons
   }
 }
 
-void finish(PlayFile& file, int64_t shift_to_ms) {
+void finish(PlayFile& file, int64_t shift_to_ms, const PlayMapping& mapping) {
+  const PlayTemplate site(mapping);
   int64_t newest_ms = 0;
   for (const FilePlay& play : file.plays) newest_ms = std::max(newest_ms, play.time_ms);
   const int64_t shift_ms = shift_to_ms == 0 ? 0 : shift_to_ms - newest_ms;
   for (FilePlay& play : file.plays) {
     play.time_ms += shift_ms;
-    file.json.push_back(
-        nlohmann::ordered_json{{"user", play.user}, {"item", play.item}, {"time", play.time_ms}}.dump());
+    file.json.push_back(site.play(play.user, play.item, play.time_ms));
     file.played[play.user].insert(play.item);
   }
 }
 
 }  // namespace
 
-Result<PlayFile> read_play_file(const std::string& path, int64_t shift_to_ms) {
+Result<PlayFile> read_play_file(const std::string& path, int64_t shift_to_ms, const PlayMapping& mapping) {
   std::ifstream opened;
   if (path != "-") opened.open(path);
   std::istream& in = path == "-" ? std::cin : opened;
@@ -80,7 +81,7 @@ Result<PlayFile> read_play_file(const std::string& path, int64_t shift_to_ms) {
     BLOOMRING_TRY_ASSIGN(FilePlay play, parse_row(line, columns, path + ":" + std::to_string(number)));
     file.plays.push_back(std::move(play));
   }
-  finish(file, shift_to_ms);
+  finish(file, shift_to_ms, mapping);
   return file;
 }
 

@@ -59,28 +59,33 @@ void PlayedItems::build(std::vector<Raw> plays, uint32_t users) {
   }
 }
 
-PlayedItems PlayedItems::generated(const LoadConfig& config, uint32_t id_bytes) {
+PlayedItems PlayedItems::generated(const LoadConfig& config, uint32_t id_bytes, const Calendar& calendar,
+                                   PeriodIndex oldest) {
   LoadModel model(config);
   std::vector<Raw> plays;
   plays.reserve(config.plays);
-  for (LoadPlay play; model.next(play);) plays.push_back({play.user, play.item});
   PlayedItems played(id_bytes);
+  for (LoadPlay play; model.next(play);) {
+    if (calendar.period_of_ms(play.time_ms) < oldest) {
+      ++played.too_old_;
+    } else {
+      plays.push_back({play.user, play.item});
+    }
+  }
   played.build(std::move(plays), config.users);
   return played;
 }
 
 Result<PlayedItems> PlayedItems::from_file(const std::string& path, const PlayMapping& mapping,
-                                           std::string_view scene, int64_t now_ms) {
-  BLOOMRING_TRY_ASSIGN(const PlayFile file, read_play_file(path, 0));
+                                           std::string_view scene, int64_t now_ms, const Calendar& calendar,
+                                           PeriodIndex oldest) {
+  BLOOMRING_TRY_ASSIGN(const PlayFile file, read_play_file(path, 0, mapping));
   PlayedItems played(0);
   Numbering users(played.user_names_), items(played.item_names_);
   std::vector<Raw> plays;
-  if (scene.empty()) {
-    for (const FilePlay& play : file.plays) plays.push_back({users(play.user), items(play.item)});
-  }
   PlayParser parser(mapping);
   std::string other_scene;
-  for (size_t i = 0; file.plays.empty() && i < file.json.size(); ++i) {
+  for (size_t i = 0; i < file.json.size(); ++i) {
     Play play;
     const Refusal refusal = parser.parse(file.json[i], now_ms, play);
     if (refusal != Refusal::kNone) {
@@ -88,8 +93,12 @@ Result<PlayedItems> PlayedItems::from_file(const std::string& path, const PlayMa
         played.first_refusal_ = "record " + std::to_string(i + 1) + " would be refused as " +
                                 std::string(refusal_name(refusal)) + ": " + parser.detail() + ": " + file.json[i];
       }
+    } else if (play.skip != Skip::kNone) {
+      continue;
     } else if (play.scene != scene) {
       other_scene = play.scene;
+    } else if (play.kind == EventKind::kPlay && calendar.period_of_ms(play.time_ms) < oldest) {
+      ++played.too_old_;
     } else if (play.kind == EventKind::kPlay) {
       plays.push_back({users(std::string(play.user)), items(std::string(play.item))});
     } else if (is_forget(play.kind)) {
@@ -98,6 +107,10 @@ Result<PlayedItems> PlayedItems::from_file(const std::string& path, const PlayMa
       const uint32_t item = all ? 0 : items(std::string(play.item));
       std::erase_if(plays, [&](const Raw& raw) { return raw.user == user && (all || raw.item == item); });
     }
+  }
+  if (plays.empty() && played.too_old_ > 0) {
+    return invalid(path + ": all " + std::to_string(played.too_old_) +
+                   " plays are older than the periods that a query reads; see filter.periods_read");
   }
   if (plays.empty()) return no_plays(path, scene, other_scene, played.first_refusal_);
   played.build(std::move(plays), static_cast<uint32_t>(played.user_names_.size()));

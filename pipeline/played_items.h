@@ -14,18 +14,23 @@
 #include "base/result.h"
 #include "pipeline/load_model.h"
 #include "schemas/play_json.h"
+#include "state/period.h"
 
 namespace bloomring {
 
 class PlayedItems {
  public:
-  static PlayedItems generated(const LoadConfig& config, uint32_t id_bytes);
+  // Both: plays of periods before `oldest` do not count, since no query reads them.
+  static PlayedItems generated(const LoadConfig& config, uint32_t id_bytes, const Calendar& calendar,
+                               PeriodIndex oldest);
   // The plays of one scene: JSON lines, read as ingest reads them by this mapping, or tab-separated values
   // (pipeline/play_file.h), which have no scene. What is forgotten later in the file does not count. kInvalid when the
   // file cannot be read, and with the reason when it has no such play.
   static Result<PlayedItems> from_file(const std::string& path, const PlayMapping& mapping, std::string_view scene,
-                                       int64_t now_ms);
+                                       int64_t now_ms, const Calendar& calendar, PeriodIndex oldest);
 
+  // Plays that do not count because of their age.
+  uint64_t too_old() const { return too_old_; }
   // Records that ingest would refuse, and why it would refuse the first.
   uint64_t refused() const { return refused_; }
   const std::string& first_refusal() const { return first_refusal_; }
@@ -54,6 +59,7 @@ class PlayedItems {
   std::vector<uint32_t> items_;
   std::vector<std::string> user_names_;  // Of a file; empty otherwise.
   std::vector<std::string> item_names_;
+  uint64_t too_old_ = 0;
   uint64_t refused_ = 0;
   std::string first_refusal_;
 };

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/metric_names.h"
+#include "serving/candidate_filter.h"
 #include "state/slot_length.h"
 
 namespace bloomring {
@@ -23,7 +24,8 @@ ServePartitions::ServePartitions(const StageContext& context, const std::vector<
       worker_(worker),
       partitions_max_(std::max<size_t>(1, ids.size())),
       levels_(context.metrics, "serve"),
-      catch_up_("serve", context.clock, context.metrics) {
+      catch_up_("serve", context.clock, context.metrics),
+      learns_scenes_(!context.settings.events.scene_rules().known_beforehand()) {
   for (const PartitionId id : ids)
     members_[id] = {make_held(id, {}), nullptr, {}, {}, "the brokers were not asked yet"};
 }
@@ -35,7 +37,7 @@ Status ServePartitions::open() {
   return {};
 }
 
-std::shared_ptr<HeldPartition> ServePartitions::make_held(PartitionId id, const ReplicaStart& start) const {
+std::shared_ptr<HeldPartition> ServePartitions::make_held(PartitionId id, const ReplicaStart& start) {
   const Settings& settings = context_.settings;
   const RecentPlaysConfig recents{settings.ring.slot_ms(),
                                   context_.plan.of(MemoryUse::kRecentPlays) / partitions_max_};
@@ -44,6 +46,7 @@ std::shared_ptr<HeldPartition> ServePartitions::make_held(PartitionId id, const 
   const int64_t log_floor_ms = start.first_hour.value * settings.ring.slot_ms();
   auto held = std::make_shared<HeldPartition>(id, recents, context_.calendar, start.merged, served, log_floor_ms);
   held->set_lost_below(start.lost_below);
+  if (learns_scenes_) held->set_scenes(&scenes_);
   return held;
 }
 
@@ -51,7 +54,33 @@ Status ServePartitions::tend() {
   BLOOMRING_TRY(consumer_->poll(0));
   take_aside();
   ask_log_ends();
-  return place();
+  BLOOMRING_TRY(place());
+  read_scenes();
+  return {};
+}
+
+// After the watermarks below which the partitions do not read their logs: what is below is in the store.
+void ServePartitions::read_scenes() {
+  if (!learns_scenes_ || scenes_.stored_noted() || placed().empty()) return;
+  if (const auto stored = context_.filters->scenes(); stored.ok()) scenes_.note_stored(*stored);
+}
+
+AllScenes ServePartitions::scenes() const {
+  AllScenes all = scenes_.all();
+  const std::lock_guard lock(mutex_);
+  const uint32_t partitions = context_.settings.topics.partitions;
+  if (all.missing.empty() && members_.size() < partitions) {
+    all.missing = "this replica holds " + std::to_string(members_.size()) + " of " + std::to_string(partitions) +
+                  " partitions, and others may have scenes that it does not know; declare events.scenes";
+  }
+  const int64_t now_ns = context_.clock.steady_ns();
+  for (const auto& [id, member] : members_) {
+    if (!all.missing.empty()) break;
+    const bool known = member.held->ready() && member.held->joins_filters() &&
+                       member.held->lag_ms(now_ns) <= CandidateFilterConfig().lag_max_ms;
+    if (!known) all.missing = kafka::to_string(at(id)) + " is behind, and may have a scene that is not known";
+  }
+  return all;
 }
 
 std::vector<PartitionId> ServePartitions::waiting() const {
@@ -150,6 +179,7 @@ Status ServePartitions::begin(const std::vector<Placing>& placing) {
   std::vector<kafka::AssignedConsumer::Start> starts;
   for (const Placing& one : placing) starts.push_back({at(one.id), one.start.read_from});
   BLOOMRING_TRY_ASSIGN(std::vector<std::unique_ptr<Source>> sources, consumer_->assign(starts));
+  scenes_.expect_stored();
   const ReplicaTaskConfig config{context_.settings.topics.partitions, context_.settings.ring.lap_ms()};
   for (size_t i = 0; i < placing.size(); ++i) {
     const auto& [id, start, log_end, asked_at_ns] = placing[i];

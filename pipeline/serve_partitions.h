@@ -55,6 +55,8 @@ class ServePartitions {
 
   std::shared_ptr<HeldPartition> find(PartitionId partition) const;
   void for_each(const std::function<void(const HeldPartition&)>& take) const;
+  // Of a site whose scenes are not known beforehand.
+  AllScenes scenes() const;
 
  private:
   struct Member {
@@ -72,11 +74,12 @@ class ServePartitions {
   };
 
   kafka::TopicPartition at(PartitionId id) const { return {context_.settings.topics.user_events, id}; }
-  std::shared_ptr<HeldPartition> make_held(PartitionId id, const ReplicaStart& start) const;
+  std::shared_ptr<HeldPartition> make_held(PartitionId id, const ReplicaStart& start);
   std::vector<PartitionId> waiting() const;
   std::vector<PartitionId> placed() const;
   void ask_log_ends();
   Status place();
+  void read_scenes();
   static Result<ReplicaStart> decide(const std::optional<MergedWatermark>& watermark,
                                      const Result<kafka::PartitionFacts>& facts,
                                      const Result<std::optional<Offset>>& young);
@@ -95,6 +98,8 @@ class ServePartitions {
   std::unique_ptr<kafka::AssignedConsumer> consumer_;  // Of the thread that tends.
   int64_t place_at_ns_ = INT64_MIN;
   int64_t warn_at_ns_ = INT64_MIN;
+  const bool learns_scenes_;
+  KnownScenes scenes_;
   mutable std::mutex mutex_;               // Guards what follows; a task itself belongs to the worker.
   std::map<PartitionId, Member> members_;  // Of all that this replica holds.
   std::vector<PartitionId> aside_;         // Whose sources are gone, and which the consumer still knows.

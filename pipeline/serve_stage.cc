@@ -70,6 +70,7 @@ Status ServeStage::serve_calls() {
   config.service.limits.candidates_max = context_.settings.serve.candidates_max;
   config.service.limits.batch_ids_max = context_.settings.serve.batch_ids_max;
   config.service.limits.message_bytes_max = context_.settings.serve.request_bytes_max;
+  config.service.limits.scenes = context_.settings.events.scene_rules();
   config.service.forward.tls = context_.settings.serve.peer_tls();
   config.service.observe = [this](const grpc::Status& status, double seconds) { observe(status, seconds); };
   Histogram& expected_error = context_.metrics.histogram(metric::kAnswerExpectedError);
@@ -119,6 +120,8 @@ std::vector<std::string> ServeStage::holders(PartitionId partition) const {
   }
   return addresses;
 }
+
+AllScenes ServeStage::scenes() const { return partitions_->scenes(); }
 
 void ServeStage::report() {
   const ServePartitions::Standing standing = partitions_->report();
@@ -183,6 +186,8 @@ void ServeStage::write_calls(Scrape& scrape, const ServingCounters& counters) {
     scrape.write(metric::kAnswersIncomplete, {source_name(source)},
                  number(counters.incomplete[static_cast<size_t>(source)]));
   }
+  scrape.write(metric::kAnswersComplete, {"known"}, number(counters.complete_known));
+  scrape.write(metric::kAnswersComplete, {"unknown"}, number(counters.complete_unknown));
   scrape.write(metric::kAnswersRelaxed, {}, number(counters.relaxed));
   scrape.write(metric::kAnswersSaturated, {}, number(counters.saturated));
 }

@@ -41,6 +41,7 @@ class ServeStage final : private PartitionDirectory {
   uint32_t partition_count() const override { return context_.settings.topics.partitions; }
   std::shared_ptr<HeldPartition> find(PartitionId partition) const override;
   std::vector<std::string> holders(PartitionId partition) const override;
+  AllScenes scenes() const override;
 
   Status open_log();
   Status serve_calls();

@@ -8,6 +8,7 @@
 #include "base/finding.h"
 #include "base/hash.h"
 #include "base/listen_address.h"
+#include "pipeline/event_settings.h"
 #include "pipeline/settings_check.h"
 
 namespace bloomring {
@@ -97,40 +98,6 @@ void declare_topics(Config& config, Settings& s) {
           "than one lap of the ring: a process without its disk reads back at most that far.");
 }
 
-void declare_events(Config& config, Settings& s) {
-  config.section("events", "How plays look: the names of their JSON fields, and what is accepted.");
-  const auto field = [&](const char* key, std::string* target, const char* doc) {
-    config.string(key, target).check(must_not_be_empty).doc(doc);
-  };
-  field("events.user", &s.events.user, "Field with the user id: a string or an integer. Required in every play.");
-  field("events.item", &s.events.item, "Field with the item id: a string or an integer. Required in every play.");
-  field("events.time", &s.events.time,
-        "Field with the event time: a number or an RFC 3339 string. Required in every play.");
-  field("events.scene", &s.events.scene, "Field with the scene, a namespace whose filters never mix with another's.");
-  field("events.event", &s.events.event,
-        "Field with the kind of event, `play`, `serve`, `forget` or `forget_all`; a play where it is absent.");
-  config
-      .choice<TimeUnit>("events.time_unit", &s.events.time_unit,
-                        {{"ms", TimeUnit::kMilliseconds}, {"s", TimeUnit::kSeconds}, {"us", TimeUnit::kMicroseconds}})
-      .doc("Unit of event times that are numbers, since 1970-01-01 UTC.");
-  config.integer("events.ahead_seconds", &s.events.ahead_seconds)
-      .range(0, 86400)
-      .unit("seconds")
-      .doc(
-          "How far ahead of the brokers' clock event times may usually be. What is ahead counts as now, also what is "
-          "further ahead, up to a day, which is counted apart; beyond a day a play is refused as `time_ahead`.");
-  config.integer("events.clock_skew_max_seconds", &s.events.clock_skew_max_seconds)
-      .range(1, 3600)
-      .unit("seconds")
-      .doc(
-          "How far the clock of an ingest process may be from that of the brokers. Beyond it the process reads no "
-          "plays until the clocks agree, and says so.");
-  config.integer("events.record_bytes_max", &s.events.record_bytes_max)
-      .range(64, 16 * kMiB)
-      .unit("bytes")
-      .doc("Longest play record that is accepted; a longer one is refused as `too_large`.");
-}
-
 void declare_ingest(Config& config, Settings& s) {
   config.section("ingest",
                  "How plays are packed into event blocks. A block is sent when the first of the three is reached.");
@@ -150,6 +117,11 @@ void declare_ingest(Config& config, Settings& s) {
       .doc(
           "Whether an event that repeats one shortly before it, in kind, user, item and time, is dropped before the "
           "log.");
+  config.real("ingest.refused_share_max", &s.ingest.refused_share_max)
+      .real_range(0, 1)
+      .doc(
+          "Part of the play records of a minute that may be refused. Above it /readyz says why, and that the process "
+          "is degraded; it stays ready, since the records are safe in `topics.dead`.");
 }
 
 void declare_ring(Config& config, Settings& s) {
@@ -405,17 +377,13 @@ TlsClientFiles ServeSettings::peer_tls() const {
   return {tls_peer_ca.empty() ? tls.client_ca : tls_peer_ca, tls.certificate, tls.key};
 }
 
-PlayMapping EventSettings::mapping() const {
-  return {user, item, time, scene, event, time_unit, int64_t{ahead_seconds} * 1000, record_bytes_max};
-}
-
 bool Settings::runs(Stage stage) const { return std::find(stages.begin(), stages.end(), stage) != stages.end(); }
 
 void declare_settings(Config& config, Settings& settings) {
   declare_process(config, settings);
   declare_kafka(config, settings);
   declare_topics(config, settings);
-  declare_events(config, settings);
+  declare_events(config, settings.events);
   declare_ingest(config, settings);
   declare_ring(config, settings);
   declare_filter(config, settings);

@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "schemas/play_json.h"
+#include "serving/known_scenes.h"
 #include "serving/tls_files.h"
 #include "state/period.h"
 
@@ -43,19 +44,27 @@ struct TopicSettings {
   uint32_t retention_hours = 48;  // Of user-events and user-batches; longer than the ring.
 };
 
-// How a site names the fields of its events.
+// How a site's events look. Fields are names or paths (schemas/json_fields.h).
 struct EventSettings {
   std::string user = "user";
   std::string item = "item";
   std::string time = "time";
-  std::string scene = "scene";
-  std::string event = "event";
+  std::string scene = "scene";      // Empty: scenes do not part filters.
+  std::vector<std::string> scenes;  // The only ones there are; empty: any.
+  std::string event = "event";      // Empty: every record is a play.
+  std::map<std::string, std::string> kinds;  // The site's names of kinds; see mapped_kind.
+  std::string watched;
+  std::string duration;
+  TimeUnit watched_unit = TimeUnit::kMilliseconds;  // Of numbers in `watched` and `duration`.
+  double view_share_min = 0;                        // 0: no such rule.
+  uint32_t view_ms_min = 0;                         // 0: no such rule.
   TimeUnit time_unit = TimeUnit::kMilliseconds;  // Of numbers in `time`.
   uint32_t ahead_seconds = 600;                  // How far ahead of the clock event times usually are at most.
   uint32_t clock_skew_max_seconds = 60;          // How far the clocks of ingest and brokers may differ.
   uint32_t record_bytes_max = 65536;
 
   PlayMapping mapping() const;
+  SceneRules scene_rules() const;
 };
 
 struct IngestSettings {
@@ -63,6 +72,7 @@ struct IngestSettings {
   uint32_t block_bytes = 262144;
   uint32_t linger_ms = 50;
   bool drop_repeats = true;
+  double refused_share_max = 0.1;  // Of a minute's records; above it the process says that it is degraded.
 };
 
 struct RingSettings {

@@ -1,5 +1,7 @@
 #include "pipeline/settings_check.h"
 
+#include <algorithm>
+#include <map>
 #include <set>
 
 #include "base/hash.h"
@@ -7,6 +9,7 @@
 #include "pipeline/kafka/broker_list.h"
 #include "pipeline/kafka/property_rules.h"
 #include "pipeline/memory_plan.h"
+#include "schemas/json_fields.h"
 #include "serving/peer_addresses.h"
 
 namespace bloomring {
@@ -60,8 +63,39 @@ void check_fields(const EventSettings& events, Misfits& misfits) {
   names.add("events.user", events.user);
   names.add("events.item", events.item);
   names.add("events.time", events.time);
-  names.add("events.scene", events.scene);
-  names.add("events.event", events.event);
+  if (!events.scene.empty()) names.add("events.scene", events.scene);
+  if (!events.event.empty()) names.add("events.event", events.event);
+  if (!events.watched.empty()) names.add("events.watched", events.watched);
+  if (!events.duration.empty()) names.add("events.duration", events.duration);
+  const std::map<std::string, std::string> fields = {
+      {"events.user", events.user},   {"events.item", events.item},       {"events.time", events.time},
+      {"events.scene", events.scene}, {"events.event", events.event},     {"events.watched", events.watched},
+      {"events.duration", events.duration}};
+  for (const auto& [key, path] : fields) {
+    misfits.require(std::count(path.begin(), path.end(), '.') < JsonFields::kDepthMax, key,
+                    "is " + path + "; a path has at most " + std::to_string(JsonFields::kDepthMax) + " names");
+  }
+}
+
+void check_kinds(const EventSettings& events, Misfits& misfits, std::vector<std::string>& warnings) {
+  for (const auto& [name, word] : events.kinds) {
+    misfits.require(is_kind(word), "events.kinds",
+                    "has " + name + ": " + word + "; a kind is play, serve, forget, forget_all or ignore");
+  }
+  misfits.require(events.kinds.empty() || !events.event.empty(), "events.kinds",
+                  "is set; events.event must name the field that has the kind");
+  const bool rule = events.view_share_min > 0 || events.view_ms_min > 0;
+  const char* const asks = events.view_share_min > 0 ? "events.view_share_min" : "events.view_ms_min";
+  misfits.require(!rule || !events.watched.empty(), asks, "is set; events.watched must name the field it looks at");
+  misfits.require(events.view_share_min <= 0 || !events.duration.empty(), "events.view_share_min",
+                  "is set; events.duration must name the field with the length of an item");
+  if (!rule && !events.watched.empty()) {
+    warnings.push_back(misfits.at("events.watched") +
+                       "is set and nothing looks at it; set events.view_share_min or events.view_ms_min, or every view "
+                       "is a play");
+  }
+  misfits.require(events.scenes.empty() || !events.scene.empty(), "events.scenes",
+                  "is set, and events.scene is empty: scenes do not part filters then; set one of both");
 }
 
 void check_brokers(const KafkaSettings& kafka, Misfits& misfits) {
@@ -158,6 +192,7 @@ Status check_settings_fit(const Settings& settings, const Config& config, std::v
   Misfits misfits(config);
   check_topics(settings.topics, misfits);
   check_fields(settings.events, misfits);
+  check_kinds(settings.events, misfits, warnings);
   check_brokers(settings.kafka, misfits);
   check_ring(settings, misfits, warnings);
   check_serving(settings.serve, misfits);

@@ -37,12 +37,36 @@ JsonField field_of(const element& value) {
   return field;
 }
 
+// The names of a path; none when it is not one.
+std::vector<std::string_view> names_of(std::string_view path) {
+  std::vector<std::string_view> names;
+  for (size_t dot = path.find('.'); dot != std::string_view::npos; dot = path.find('.')) {
+    names.push_back(path.substr(0, dot));
+    path.remove_prefix(dot + 1);
+  }
+  names.push_back(path);
+  const bool whole = std::ranges::none_of(names, [](std::string_view name) { return name.empty(); });
+  return whole && names.size() > 1 ? names : std::vector<std::string_view>();
+}
+
 }  // namespace
 
 struct JsonFields::Readers {
   ondemand::parser quick;
   simdjson::dom::parser strict;
   std::vector<JsonShape::Value> values;
+
+  // No deeper than the wanted paths are.
+  static void take_fields(JsonFields& fields, const element& of, const Wanted& among) {
+    const simdjson::dom::object object = of.get_object().value_unsafe();
+    for (const simdjson::dom::key_value_pair item : object) {
+      const Wanted* const wanted = find(&among, item.key);
+      if (wanted == nullptr) continue;
+      if (const int field = fields.free_field(wanted); field >= 0)
+        fields.fields_[static_cast<size_t>(field)] = field_of(item.value);
+      if (!wanted->inner.empty() && item.value.is_object()) take_fields(fields, item.value, *wanted);
+    }
+  }
 };
 
 // One pass over a record without backslashes. Each step returns false to give up.
@@ -54,15 +78,7 @@ class JsonFields::Walk {
     values_.clear();
   }
 
-  bool object(ondemand::object object) {
-    for (auto item : object) {
-      ondemand::raw_json_string name;
-      ondemand::value value;
-      if (item.key().get(name) || item.value().get(value)) return false;
-      if (!take(value, fields_.wanted(text_at(name.raw())), kDepthMax)) return false;
-    }
-    return true;
-  }
+  bool object(ondemand::object object) { return take_fields(object, &fields_.wanted_, kDepthMax); }
   // Whether another record of this shape has its fields where they are in this one.
   bool has_shape() const { return has_shape_ && record_.size() <= kShapeBytesMax && values_.size() <= kShapeValuesMax; }
 
@@ -73,8 +89,20 @@ class JsonFields::Walk {
     return record_.substr(place, record_.find('"', place) - place);
   }
 
+  // Reads the fields of an object in which these are wanted, or none (null).
+  bool take_fields(ondemand::object& object, const Wanted* among, int depth_left) {
+    for (auto item : object) {
+      ondemand::raw_json_string name;
+      ondemand::value value;
+      if (item.key().get(name) || item.value().get(value)) return false;
+      if (!take(value, among == nullptr ? nullptr : find(among, text_at(name.raw())), depth_left)) return false;
+    }
+    return true;
+  }
+
   // Reads a value; sets the wanted field, if it is one.
-  bool take(ondemand::value& value, int field, int depth_left) {
+  bool take(ondemand::value& value, const Wanted* wanted, int depth_left) {
+    const int field = fields_.free_field(wanted);
     ondemand::json_type type;
     bool null = false;
     if (value.type().get(type)) return false;
@@ -88,7 +116,8 @@ class JsonFields::Walk {
       at(field).type = JsonField::Type::kOther;
       has_shape_ = false;
     }
-    return type == ondemand::json_type::boolean ? !value.get_bool().error() : take_nested(value, type, depth_left - 1);
+    return type == ondemand::json_type::boolean ? !value.get_bool().error()
+                                                  : take_nested(value, type, wanted, depth_left - 1);
   }
 
   bool take_string(ondemand::value& value, int field) {
@@ -120,19 +149,11 @@ class JsonFields::Walk {
     return true;
   }
 
-  bool take_nested(ondemand::value& value, ondemand::json_type type, int depth_left) {
+  bool take_nested(ondemand::value& value, ondemand::json_type type, const Wanted* wanted, int depth_left) {
     if (depth_left == 0) return false;
-    return type == ondemand::json_type::object ? take_object(value, depth_left) : take_array(value, depth_left);
-  }
-
-  bool take_object(ondemand::value& value, int depth_left) {
+    if (type == ondemand::json_type::array) return take_array(value, depth_left);
     ondemand::object object;
-    if (value.get_object().get(object)) return false;
-    for (auto item : object) {
-      ondemand::value inner;
-      if (item.error() || item.value().get(inner) || !take(inner, -1, depth_left)) return false;
-    }
-    return true;
+    return !value.get_object().get(object) && take_fields(object, wanted, depth_left);
   }
 
   bool take_array(ondemand::value& value, int depth_left) {
@@ -140,7 +161,7 @@ class JsonFields::Walk {
     if (value.get_array().get(array)) return false;
     for (auto item : array) {
       ondemand::value inner;
-      if (item.get(inner) || !take(inner, -1, depth_left)) return false;
+      if (item.get(inner) || !take(inner, nullptr, depth_left)) return false;
     }
     return true;
   }
@@ -159,14 +180,41 @@ class JsonFields::Walk {
 };
 
 JsonFields::JsonFields(std::vector<std::string> names)
-    : names_(std::move(names)), fields_(names_.size()), readers_(std::make_unique<Readers>()) {}
+    : names_(names.size()), fields_(names.size()), readers_(std::make_unique<Readers>()) {
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (names[i].empty()) continue;
+    wanted_.inner.push_back({names[i], static_cast<int>(i), {}});
+  }
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (names_of(names[i]).empty()) continue;
+    paths_.push_back({i, fields_.size()});
+    want(names[i], static_cast<int>(fields_.size()));
+    fields_.emplace_back();
+  }
+}
 JsonFields::~JsonFields() = default;
 JsonFields::JsonFields(JsonFields&&) noexcept = default;
 JsonFields& JsonFields::operator=(JsonFields&&) noexcept = default;
 
+void JsonFields::want(std::string_view path, int field) {
+  Wanted* at = &wanted_;
+  for (const std::string_view name : names_of(path)) {
+    const auto known = std::ranges::find(at->inner, name, &Wanted::name);
+    at = known != at->inner.end() ? &*known : &at->inner.emplace_back(Wanted{std::string(name), -1, {}});
+  }
+  at->field = field;
+}
+
 JsonVerdict JsonFields::read(std::string_view json) {
-  if (read_by_shape(json)) return JsonVerdict::kObject;
-  return read_quickly(json) ? JsonVerdict::kObject : read_strictly(json);
+  if (!read_by_shape(json) && !read_quickly(json)) return read_strictly(json);
+  take_paths();
+  return JsonVerdict::kObject;
+}
+
+void JsonFields::take_paths() {
+  for (const Path& path : paths_) {
+    if (fields_[path.field].type == JsonField::Type::kAbsent) fields_[path.field] = fields_[path.along];
+  }
 }
 
 void JsonFields::clear_fields() {
@@ -179,11 +227,16 @@ void JsonFields::load(std::string_view json) {
   std::copy(json.begin(), json.end(), padded_.begin());
 }
 
-int JsonFields::wanted(std::string_view name) const {
-  for (size_t i = 0; i < names_.size(); ++i) {
-    if (name == names_[i]) return fields_[i].type == JsonField::Type::kAbsent ? static_cast<int>(i) : -1;
+const JsonFields::Wanted* JsonFields::find(const Wanted* among, std::string_view name) {
+  for (const Wanted& one : among->inner) {
+    if (name == one.name) return &one;
   }
-  return -1;
+  return nullptr;
+}
+
+int JsonFields::free_field(const Wanted* wanted) const {
+  if (wanted == nullptr || wanted->field < 0) return -1;
+  return fields_[static_cast<size_t>(wanted->field)].type == JsonField::Type::kAbsent ? wanted->field : -1;
 }
 
 bool JsonFields::read_by_shape(std::string_view json) {
@@ -226,10 +279,8 @@ JsonVerdict JsonFields::read_strictly(std::string_view json) {
     detail_ = error ? simdjson::error_message(error) : "the record is JSON but not an object";
     return error == simdjson::UTF8_ERROR ? JsonVerdict::kNotUtf8 : JsonVerdict::kMalformed;
   }
-  const simdjson::dom::object object = document.get_object().value_unsafe();
-  for (const simdjson::dom::key_value_pair item : object) {
-    if (const int field = wanted(item.key); field >= 0) fields_[static_cast<size_t>(field)] = field_of(item.value);
-  }
+  readers_->take_fields(*this, document, wanted_);
+  take_paths();
   return JsonVerdict::kObject;
 }
 

@@ -1,5 +1,8 @@
-// The wanted fields of one JSON object, by name; everything else in it is checked and ignored.
+// The wanted fields of one JSON object, by name or path; everything else in it is checked and ignored.
 //
+// A wanted name is that of a field of the object itself. One with dots, as `user.id`, is also a path: field `id` of the
+// object in field `user`. A field of the object that has the very name `user.id` goes before the path; in the middle of
+// a path no name has a dot. An empty name is never found.
 // Three readers with the same answers, each for what the one before gives up. The first compares the record with the
 // shapes of recent ones (schemas/json_shape.h). The second walks it once with simdjson's on-demand interface; it takes
 // records without backslashes whose other fields are at most kDepthMax levels deep. The last is simdjson's DOM, which
@@ -33,7 +36,7 @@ enum class JsonVerdict : uint8_t { kObject, kMalformed, kNotUtf8 };
 
 class JsonFields {
  public:
-  static constexpr int kDepthMax = 8;
+  static constexpr int kDepthMax = 8;  // Also of paths.
 
   explicit JsonFields(std::vector<std::string> names);
   ~JsonFields();
@@ -45,7 +48,7 @@ class JsonFields {
   JsonVerdict read_strictly(std::string_view json);
 
   // In the order of the names; those of the last record that was read as an object.
-  std::span<const JsonField> fields() const BLOOMRING_LIFETIMEBOUND { return fields_; }
+  std::span<const JsonField> fields() const BLOOMRING_LIFETIMEBOUND { return std::span(fields_).first(names_); }
   // A sentence about the last record that was not.
   const std::string& detail() const { return detail_; }
 
@@ -56,16 +59,31 @@ class JsonFields {
   static constexpr size_t kShapeBytesMax = 4096;
   static constexpr size_t kShapeValuesMax = 64;
 
+  // A name that is looked for among the fields of one object, and what is looked for in its own object.
+  struct Wanted {
+    std::string name;
+    int field = -1;  // Of fields_; -1: only what is within it.
+    std::vector<Wanted> inner;
+  };
+  struct Path {
+    size_t field;  // That takes what is found along the path, unless it has a value of its own.
+    size_t along;
+  };
+  void want(std::string_view path, int field);
+  void take_paths();
   void clear_fields();
   void load(std::string_view json);
   bool read_by_shape(std::string_view json);
   bool read_quickly(std::string_view json);
-  // The number of the field that this name is wanted for and that no earlier one has set, or -1.
-  int wanted(std::string_view name) const;
+  // The number of its field if no earlier one has set it, or -1.
+  int free_field(const Wanted* wanted) const;
+  static const Wanted* find(const Wanted* among, std::string_view name);
   void learn(std::string_view json, std::span<const JsonShape::Value> values);
 
-  std::vector<std::string> names_;
-  std::vector<JsonField> fields_;
+  size_t names_;
+  Wanted wanted_;                  // Of the object itself.
+  std::vector<JsonField> fields_;  // Those of the names; behind them those of the paths.
+  std::vector<Path> paths_;
   std::vector<JsonShape> shapes_;  // The one that matched last is first.
   std::vector<char> padded_;       // simdjson reads beyond the end of a record; the broker's buffers end with it.
   std::string detail_;

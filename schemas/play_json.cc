@@ -14,19 +14,12 @@ namespace {
 
 constexpr std::array<std::string_view, kRefusalCount> kRefusalNames = {
     "none",       "malformed_json", "missing_field", "wrong_type", "empty_id",  "id_too_long", "time_too_early",
-    "time_ahead", "unknown_event",  "too_large",     "not_utf8",   "bad_block", "bad_batch"};
+    "time_ahead", "unknown_event",  "too_large",     "not_utf8",   "bad_block", "bad_batch",   "unknown_scene"};
+
+constexpr std::array<std::string_view, kSkipCount> kSkipNames = {"none", "ignored_kind", "short_view"};
 
 // In the order of EventKind, from 1.
 constexpr std::array<std::string_view, kEventKindMax> kEventNames = {"play", "serve", "forget", "forget_all"};
-
-int64_t units_per_second(TimeUnit unit) {
-  switch (unit) {
-    case TimeUnit::kSeconds: return 1;
-    case TimeUnit::kMilliseconds: return 1'000;
-    case TimeUnit::kMicroseconds: return 1'000'000;
-  }
-  return 1'000;
-}
 
 // Unix milliseconds of a number in `unit`, or a value outside the accepted times when it is out of range. A decimal
 // fraction such as .123 s is no binary one, so a product may lie below the whole millisecond by its rounding errors:
@@ -57,11 +50,36 @@ bool has_nul(std::string_view id) { return id.find('\0') != std::string_view::np
 
 }  // namespace
 
+int64_t units_per_second(TimeUnit unit) {
+  switch (unit) {
+    case TimeUnit::kSeconds: return 1;
+    case TimeUnit::kMilliseconds: return 1'000;
+    case TimeUnit::kMicroseconds: return 1'000'000;
+  }
+  return 1'000;
+}
+
 std::string_view refusal_name(Refusal refusal) { return kRefusalNames[static_cast<size_t>(refusal)]; }
+std::string_view skip_name(Skip skip) { return kSkipNames[static_cast<size_t>(skip)]; }
+
+bool is_kind(std::string_view word) {
+  return word == "ignore" || std::ranges::find(kEventNames, word) != kEventNames.end();
+}
+
+MappedKind mapped_kind(std::string_view word) {
+  const auto known = std::ranges::find(kEventNames, word);
+  if (known == kEventNames.end()) return std::nullopt;
+  return static_cast<EventKind>(1 + (known - kEventNames.begin()));
+}
 
 struct PlayParser::Impl {
-  explicit Impl(PlayMapping m)
-      : mapping(std::move(m)), fields({mapping.user, mapping.item, mapping.time, mapping.scene, mapping.event}) {}
+  explicit Impl(PlayMapping m) : mapping(std::move(m)), fields(names_of(mapping)) {}
+
+  static std::vector<std::string> names_of(const PlayMapping& mapping) {
+    std::vector<std::string> names = {mapping.user, mapping.item, mapping.time, mapping.scene, mapping.event};
+    if (mapping.view.any()) names.insert(names.end(), {mapping.view.watched, mapping.view.duration});
+    return names;
+  }
 
   Refusal refuse(Refusal refusal, std::string text) {
     detail = std::move(text);
@@ -72,10 +90,14 @@ struct PlayParser::Impl {
   Refusal read_id(const JsonField& field, const std::string& name, std::string& digits, std::string_view& id);
   Refusal read_time(const JsonField& field, int64_t now_ms, int64_t& time_ms);
   Refusal read_scene(const JsonField& field, std::string_view& scene);
-  Refusal read_kind(const JsonField& field, EventKind& kind);
+  Refusal read_kind(const JsonField& field, Play& play);
+  Refusal unknown_kind(std::string_view found);
+  Refusal check_scene(std::string_view scene);
+  Refusal read_amount(const JsonField& field, const std::string& name, double& ms);
+  Refusal judge_view(const JsonField& watched, const JsonField& duration, Skip& skip);
 
   PlayMapping mapping;
-  JsonFields fields;  // In the order user, item, time, scene, event.
+  JsonFields fields;  // In the order user, item, time, scene, event; where a rule asks, watched, duration.
   std::string detail;
   std::string user_digits;
   std::string item_digits;
@@ -167,32 +189,87 @@ Refusal PlayParser::Impl::read_scene(const JsonField& field, std::string_view& s
   return Refusal::kNone;
 }
 
-Refusal PlayParser::Impl::read_kind(const JsonField& field, EventKind& kind) {
-  const std::string& name = mapping.event;
-  kind = EventKind::kPlay;
+Refusal PlayParser::Impl::check_scene(std::string_view scene) {
+  if (mapping.scenes.empty() || std::ranges::find(mapping.scenes, scene) != mapping.scenes.end()) return Refusal::kNone;
+  const std::string found = scene.empty() ? "missing" : "'" + std::string(cut(scene, 64)) + "'";
+  return refuse(Refusal::kUnknownScene,
+                "field '" + mapping.scene + "' is " + found + ", which is none of events.scenes");
+}
+
+Refusal PlayParser::Impl::unknown_kind(std::string_view found) {
+  std::string known = "'play', 'serve', 'forget' and 'forget_all'";
+  for (const auto& [name, kind] : mapping.kinds) known = "'" + name + "', " + known;
+  return refuse(Refusal::kUnknownEvent,
+                "field '" + mapping.event + "' is '" + std::string(cut(found, 64)) + "', known are " + known);
+}
+
+// The site's own names go before bloomring's.
+Refusal PlayParser::Impl::read_kind(const JsonField& field, Play& play) {
+  play.kind = EventKind::kPlay;
+  play.skip = Skip::kNone;
   if (field.type == JsonField::Type::kAbsent) return Refusal::kNone;
   if (field.type != JsonField::Type::kString)
-    return refuse(Refusal::kWrongType, "field '" + name + "' is not a string");
-  const auto known = std::ranges::find(kEventNames, field.text);
-  if (known == kEventNames.end()) {
-    return refuse(Refusal::kUnknownEvent, "field '" + name + "' is '" + std::string(cut(field.text, 64)) +
-                                              "', known are 'play', 'serve', 'forget' and 'forget_all'");
+    return refuse(Refusal::kWrongType, "field '" + mapping.event + "' is not a string");
+  MappedKind kind;
+  if (const auto own = mapping.kinds.find(field.text); own != mapping.kinds.end()) {
+    kind = own->second;
+  } else if (const auto known = std::ranges::find(kEventNames, field.text); known != kEventNames.end()) {
+    kind = static_cast<EventKind>(1 + (known - kEventNames.begin()));
+  } else if (const auto others = mapping.kinds.find("*"); others != mapping.kinds.end()) {
+    kind = others->second;
+  } else {
+    return unknown_kind(field.text);
   }
-  kind = static_cast<EventKind>(1 + (known - kEventNames.begin()));
+  if (kind) {
+    play.kind = *kind;
+  } else {
+    play.skip = Skip::kIgnoredKind;
+  }
+  return Refusal::kNone;
+}
+
+Refusal PlayParser::Impl::read_amount(const JsonField& field, const std::string& name, double& ms) {
+  double amount = 0;
+  switch (field.type) {
+    case JsonField::Type::kAbsent: return refuse(Refusal::kMissingField, "field '" + name + "' is missing");
+    case JsonField::Type::kInt64: amount = static_cast<double>(field.int64); break;
+    case JsonField::Type::kUint64: amount = static_cast<double>(field.uint64); break;
+    case JsonField::Type::kDouble: amount = field.number; break;
+    default: return refuse(Refusal::kWrongType, "field '" + name + "' is no number");
+  }
+  if (amount < 0) return refuse(Refusal::kWrongType, "field '" + name + "' is below 0");
+  ms = amount * 1'000.0 / static_cast<double>(units_per_second(mapping.view.unit));
+  return Refusal::kNone;
+}
+
+Refusal PlayParser::Impl::judge_view(const JsonField& watched, const JsonField& duration, Skip& skip) {
+  const ViewRule& view = mapping.view;
+  double watched_ms = 0, duration_ms = 0;
+  if (const Refusal r = read_amount(watched, view.watched, watched_ms); r != Refusal::kNone) return r;
+  if (view.ms_min > 0 && watched_ms >= static_cast<double>(view.ms_min)) return Refusal::kNone;
+  skip = Skip::kShortView;
+  if (view.share_min <= 0) return Refusal::kNone;
+  if (const Refusal r = read_amount(duration, view.duration, duration_ms); r != Refusal::kNone) return r;
+  constexpr double kRoundingMs = 1e-6;  // 0.1 x 3 is above 0.3.
+  if (watched_ms + kRoundingMs >= view.share_min * duration_ms) skip = Skip::kNone;
   return Refusal::kNone;
 }
 
 Refusal PlayParser::Impl::parse(std::string_view json, int64_t now_ms, Play& play) {
   if (const Refusal r = read_fields(json); r != Refusal::kNone) return r;
   const std::span<const JsonField> found = fields.fields();
+  if (const Refusal r = read_kind(found[4], play); r != Refusal::kNone) return r;
+  if (play.skip != Skip::kNone) return Refusal::kNone;
   if (const Refusal r = read_id(found[0], mapping.user, user_digits, play.user); r != Refusal::kNone) return r;
-  if (const Refusal r = read_kind(found[4], play.kind); r != Refusal::kNone) return r;
   play.item = {};
   if (play.kind != EventKind::kForgetAll) {
     if (const Refusal r = read_id(found[1], mapping.item, item_digits, play.item); r != Refusal::kNone) return r;
   }
   if (const Refusal r = read_time(found[2], now_ms, play.time_ms); r != Refusal::kNone) return r;
-  return read_scene(found[3], play.scene);
+  if (const Refusal r = read_scene(found[3], play.scene); r != Refusal::kNone) return r;
+  if (const Refusal r = check_scene(play.scene); r != Refusal::kNone) return r;
+  if (!mapping.view.any() || play.kind != EventKind::kPlay) return Refusal::kNone;
+  return judge_view(found[5], found[6], play.skip);
 }
 
 }  // namespace bloomring

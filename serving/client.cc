@@ -167,4 +167,18 @@ Status Client::forget_everything(const std::string& user, const std::string& sce
   return impl_->forget(request, user, scene, options);
 }
 
+Status Client::forget_in_all_scenes(const std::string& user, const std::string& item, const CallOptions& options) {
+  v1::ForgetRequest request;
+  request.set_item(item);
+  request.set_all_scenes(true);
+  return impl_->forget(request, user, "", options);
+}
+
+Status Client::forget_everything_in_all_scenes(const std::string& user, const CallOptions& options) {
+  v1::ForgetRequest request;
+  request.set_everything(true);
+  request.set_all_scenes(true);
+  return impl_->forget(request, user, "", options);
+}
+
 }  // namespace bloomring

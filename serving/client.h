@@ -59,6 +59,7 @@ struct FilterCall {
   std::vector<std::string> items;        // Each 1 to 128 bytes, at most 20,000.
   std::vector<std::string> client_seen;  // What the caller knows to be seen.
   uint32_t min_keep = 0;                 // Relax when fewer items than this are unseen.
+  bool all_scenes = false;               // Seen in any scene is seen; `scene` is empty then, and `min_keep` 0.
   bool strict = false;                   // A failure instead of an incomplete reply.
 };
 
@@ -75,6 +76,9 @@ struct FilterReply {
   bool user_known = false;
   double expected_error = 0;
   bool saturated = false;  // A filter is past its cap; `expected_error` says what that means.
+  // With `all_scenes`: those that were asked, and those of them in which anything is known of the user.
+  std::vector<std::string> scenes = {};
+  std::vector<std::string> known_scenes = {};
   Status error;            // Failed open: why the service could not be asked.
 };
 
@@ -103,6 +107,9 @@ class Client {
   Status forget(const std::string& user, const std::string& scene, const std::string& item,
                 const CallOptions& options = {});
   Status forget_everything(const std::string& user, const std::string& scene, const CallOptions& options = {});
+  // The same in every scene. kRetry where the service does not know all scenes; see ForgetRequest.all_scenes.
+  Status forget_in_all_scenes(const std::string& user, const std::string& item, const CallOptions& options = {});
+  Status forget_everything_in_all_scenes(const std::string& user, const CallOptions& options = {});
 
  private:
   struct Impl;

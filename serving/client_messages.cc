@@ -52,6 +52,7 @@ v1::FilterRequest to_request(const FilterCall& call) {
   pack(call.client_seen, *request.mutable_client_seen());
   request.set_min_keep(call.min_keep);
   request.set_strict(call.strict);
+  request.set_all_scenes(call.all_scenes);
   request.set_explain(v1::EXPLAIN_CODES);
   return request;
 }
@@ -67,6 +68,8 @@ Result<FilterReply> to_reply(const v1::FilterResponse& response, size_t items) {
   reply.user_known = response.user_known();
   reply.expected_error = response.expected_error();
   reply.saturated = response.saturated();
+  reply.scenes.assign(response.scenes().begin(), response.scenes().end());
+  reply.known_scenes.assign(response.known_scenes().begin(), response.known_scenes().end());
   return reply;
 }
 

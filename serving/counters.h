@@ -15,6 +15,8 @@ struct ServingCounters {
   std::array<std::atomic<uint64_t>, kReasonCount> verdicts{};  // By Reason; sums to candidates.
   std::array<std::atomic<uint64_t>, 4> incomplete{};           // Answers with a gap, by AnswerSource.
   std::atomic<uint64_t> saturated{0};                          // Answers in which a filter was past its cap.
+  std::atomic<uint64_t> complete_known{0};    // Complete answers about users of whom something is known...
+  std::atomic<uint64_t> complete_unknown{0};  // ...and about others. About all scenes: once.
   std::atomic<uint64_t> relaxed{0};                            // Answers in which min_keep left something out.
   // Refusals, by status code.
   std::atomic<uint64_t> refused_invalid{0};      // INVALID_ARGUMENT.

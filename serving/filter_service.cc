@@ -7,21 +7,13 @@
 
 #include "base/hash.h"
 #include "serving/forget_time.h"
+#include "serving/service_status.h"
 #include "serving/snapshot_codec.h"
 #include "serving/waiting_append.h"
 
 namespace bloomring {
 
 namespace {
-
-Result<std::shared_ptr<HeldPartition>> find_ready(const PartitionDirectory& partitions, const UserKey& user_key) {
-  const PartitionId id = partition_of(shard_of(user_key.bytes()), partitions.partition_count());
-  std::shared_ptr<HeldPartition> partition = partitions.find(id);
-  const std::string name = "partition " + std::to_string(id.value);
-  if (partition == nullptr) return retry(name + " is not held here");
-  if (!partition->ready()) return retry(name + " is catching up");
-  return partition;
-}
 
 // gRPC's own clock: a deadline is in its terms.
 bool has_passed(gpr_timespec deadline) { return gpr_time_cmp(deadline, gpr_now(deadline.clock_type)) < 0; }
@@ -30,19 +22,10 @@ bool is_over(const grpc::CallbackServerContext& context) {
   return context.IsCancelled() || has_passed(context.raw_deadline());
 }
 
-grpc::Status to_grpc(const Status& status) {
-  switch (status.code()) {
-    case Code::kOk: return grpc::Status::OK;
-    case Code::kRetry: return {grpc::StatusCode::UNAVAILABLE, status.message()};
-    case Code::kBadRecord: return {grpc::StatusCode::INVALID_ARGUMENT, status.message()};
-    default: return {grpc::StatusCode::INTERNAL, status.to_string()};
-  }
-}
-
 // The user of a request whose other fields are right.
 template <typename Request>
 Result<UserKey> user_of(const Request& request, const RequestLimits& limits) {
-  BLOOMRING_TRY_ASSIGN(UserKey user_key, decode_user(request.user(), request.scene()));
+  BLOOMRING_TRY_ASSIGN(UserKey user_key, decode_user(request.user(), request.scene(), limits.scenes));
   BLOOMRING_TRY(check_bytes(request, limits));
   return user_key;
 }
@@ -137,8 +120,13 @@ grpc::Status FilterService::conclude(const v1::FilterRequest& request, const Fil
                                      v1::FilterResponse& response) {
   if (request.strict() && !answer.complete()) return {grpc::StatusCode::FAILED_PRECONDITION, describe(answer.gaps)};
   count(answer);
+  if (!request.all_scenes()) count_known(answer.complete(), answer.user_known);
   encode(answer, core_.calendar(), request.explain(), response);
   return grpc::Status::OK;
+}
+
+void FilterService::count_known(bool complete, bool user_known) {
+  if (complete) ++(user_known ? counters_.complete_known : counters_.complete_unknown);
 }
 
 void FilterService::read(const grpc::CallbackServerContext& context, const UserKey& user_key,
@@ -162,22 +150,35 @@ void FilterService::filter(const grpc::CallbackServerContext& context, const v1:
                            v1::FilterResponse& response) {
   Result<DecodedFilter> result = decode(request, config_.limits);
   if (!result.ok()) return done(to_grpc(result.status()));
-  const auto decoded =
-      std::make_shared<const DecodedFilter>(std::move(result).value());  // Shared by copies of `ended`.
+  const auto decoded = std::make_shared<const DecodedFilter>(std::move(result).value());  // Shared: see Decoded.
+  // What is passed on about all scenes is about the one that it names.
+  if (request.all_scenes() && !Forwarder::is_marked(context))
+    return filter_all_scenes(context, request, decoded, std::move(done), response);
   const auto partition = find_ready(partitions_, decoded->user_key);
-  if (!partition.ok()) {
-    auto send = [&](Forwarder::Stub& stub, grpc::ClientContext& onward, Forwarder::Done ended) {
-      stub.async()->Filter(&onward, &request, &response, std::move(ended));
-    };
-    return elsewhere(context, decoded->user_key, request.elsewhere(), partition.status(), std::move(send),
-                     std::move(done));
-  }
-  auto ended = [this, &request, &response, decoded, done](const WaitingRead::Outcome& outcome) {
+  if (!partition.ok())
+    return filter_there(context, request, decoded->user_key, partition.status(), std::move(done), response);
+  filter_here(context, request, decoded, decoded->user_key, *partition, std::move(done), response);
+}
+
+void FilterService::filter_here(const grpc::CallbackServerContext& context, const v1::FilterRequest& request,
+                                const Decoded& decoded, const UserKey& user_key,
+                                const std::shared_ptr<HeldPartition>& partition, Done done,
+                                v1::FilterResponse& response) {
+  auto ended = [this, &request, &response, decoded, user_key, done](const WaitingRead::Outcome& outcome) {
     const FilterAnswer answer =
-        core_.judge(decoded->question(), outcome.looked, outcome.filters.get(), outcome.missing);
+        core_.judge(decoded->question(user_key), outcome.looked, outcome.filters.get(), outcome.missing);
     done(conclude(request, answer, response));
   };
-  read(context, decoded->user_key, **partition, {.items = decoded->ids}, done, std::move(ended));
+  read(context, user_key, *partition, {.items = decoded->ids}, done, std::move(ended));
+}
+
+void FilterService::filter_there(const grpc::CallbackServerContext& context, const v1::FilterRequest& request,
+                                 const UserKey& user_key, const Status& reason, Done done,
+                                 v1::FilterResponse& response) {
+  auto send = [&](Forwarder::Stub& stub, grpc::ClientContext& onward, Forwarder::Done ended) {
+    stub.async()->Filter(&onward, &request, &response, std::move(ended));
+  };
+  elsewhere(context, user_key, request.elsewhere(), reason, std::move(send), std::move(done));
 }
 
 // As `filter`.
@@ -380,6 +381,13 @@ void FilterService::append_forget(const std::shared_ptr<ForgetCall>& call) {
 
 void FilterService::forget(const grpc::CallbackServerContext& context, const v1::ForgetRequest& request, Done done,
                            v1::ForgetResponse& response) {
+  if (request.all_scenes() && !Forwarder::is_marked(context))
+    return forget_in_all_scenes(context, request, std::move(done));
+  forget_in_scene(context, request, std::move(done), response);
+}
+
+void FilterService::forget_in_scene(const grpc::CallbackServerContext& context, const v1::ForgetRequest& request,
+                                    Done done, v1::ForgetResponse& response) {
   const auto call = std::make_shared<ForgetCall>();
   Result<UserKey> user_key = user_of(request, config_.limits);
   if (!user_key.ok()) return done(to_grpc(user_key.status()));

@@ -74,6 +74,18 @@ class FilterService final : public v1::BloomringService::CallbackService {
             const WantedPlays& wanted, const Done& done, WaitingRead::Ended ended);
   void filter(const grpc::CallbackServerContext& context, const v1::FilterRequest& request, Done done,
               v1::FilterResponse& response);
+  using Decoded = std::shared_ptr<const DecodedFilter>;  // Shared by all scenes of a call.
+  // Of `request` only the switches are looked at; it and `response` live until `done`.
+  void filter_here(const grpc::CallbackServerContext& context, const v1::FilterRequest& request, const Decoded& decoded,
+                   const UserKey& user_key, const std::shared_ptr<HeldPartition>& partition, Done done,
+                   v1::FilterResponse& response);
+  void filter_there(const grpc::CallbackServerContext& context, const v1::FilterRequest& request,
+                    const UserKey& user_key, const Status& reason, Done done, v1::FilterResponse& response);
+  struct ScenesCall;
+  void filter_all_scenes(const grpc::CallbackServerContext& context, const v1::FilterRequest& request,
+                         const Decoded& decoded, Done done, v1::FilterResponse& response);
+  void ask_scene(const grpc::CallbackServerContext& context, const std::shared_ptr<ScenesCall>& call, size_t part);
+  AllScenes all_scenes() const;
   grpc::Status conclude(const v1::FilterRequest& request, const FilterAnswer& answer, v1::FilterResponse& response);
   void record_served(const grpc::CallbackServerContext& context, const v1::RecordServedRequest& request, Done done,
                      v1::RecordServedResponse& response);
@@ -82,6 +94,9 @@ class FilterService final : public v1::BloomringService::CallbackService {
   struct ForgetCall;
   void forget(const grpc::CallbackServerContext& context, const v1::ForgetRequest& request, Done done,
               v1::ForgetResponse& response);
+  void forget_in_scene(const grpc::CallbackServerContext& context, const v1::ForgetRequest& request, Done done,
+                       v1::ForgetResponse& response);
+  void forget_in_all_scenes(const grpc::CallbackServerContext& context, const v1::ForgetRequest& request, Done done);
   // Appends the forget, and again when the log tells that its time is behind, or while the hour turns under it: one
   // that is logged in its own hour reaches furthest.
   void append_forget(const std::shared_ptr<ForgetCall>& call);
@@ -95,6 +110,7 @@ class FilterService final : public v1::BloomringService::CallbackService {
   static gpr_timespec patience_end(gpr_timespec deadline, int64_t wait_ms_max);
   void count(const grpc::Status& status);
   void count(const FilterAnswer& answer);
+  void count_known(bool complete, bool user_known);
 
   const PartitionDirectory& partitions_;
   CandidateFilter& core_;

@@ -12,8 +12,15 @@ namespace bloomring {
 namespace {
 
 Status forget_all_of(Client& client, const ForgetOptions& options) {
-  if (options.everything) return client.forget_everything(options.user, options.scene);
-  for (const std::string& item : options.items) BLOOMRING_TRY(client.forget(options.user, options.scene, item));
+  const bool all = options.all_scenes;
+  if (options.everything) {
+    return all ? client.forget_everything_in_all_scenes(options.user)
+               : client.forget_everything(options.user, options.scene);
+  }
+  for (const std::string& item : options.items) {
+    BLOOMRING_TRY(all ? client.forget_in_all_scenes(options.user, item)
+                      : client.forget(options.user, options.scene, item));
+  }
   return {};
 }
 
@@ -32,6 +39,7 @@ int forget(const ForgetOptions& options, std::ostream& out, std::ostream& err) {
   }
   nlohmann::ordered_json json = {{"user", options.user}};
   if (!options.scene.empty()) json["scene"] = options.scene;
+  if (options.all_scenes) json["all_scenes"] = true;
   json["forgotten"] = options.items;
   if (options.everything) json["forgotten"] = "everything";
   out << (options.text ? json_text(json) : json.dump() + '\n') << std::flush;

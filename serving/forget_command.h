@@ -1,5 +1,5 @@
-// The core of `bloomring forget`: makes a user unsee items, or everything in a scene, and returns when that is durable
-// in the log.
+// The core of `bloomring forget`: makes a user unsee items, or everything in a scene or in all, and returns when that
+// is durable in the log.
 //
 // Prints {"user":"u1","forgotten":["v1","v2"]} or {"user":"u1","forgotten":"everything"} on one line. Each item is a
 // call; when one fails, those before it are forgotten, and forgetting all of them again is harmless.
@@ -19,6 +19,7 @@ struct ForgetOptions {
   TlsClientFiles tls = {};
   std::string user = {};
   std::string scene = {};
+  bool all_scenes = false;  // Then `scene` is not looked at.
   std::vector<std::string> items = {};
   bool everything = false;       // Then `items` is empty.
   bool text = false;  // Print it as people read it (json_text.h).

@@ -19,7 +19,9 @@
 
 #include "base/hash.h"
 #include "base/ids.h"
+#include "base/result.h"
 #include "schemas/event_block.h"
+#include "serving/known_scenes.h"
 #include "serving/log_time.h"
 #include "serving/recent_plays.h"
 #include "serving/served_items.h"
@@ -38,6 +40,7 @@ class HeldPartition {
   // what was served.
   void apply(Offset offset, int64_t log_time_ms, EventBlockReader& block) {
     const EventBlockReader again = block;
+    if (scenes_ != nullptr) note_scenes(again);
     const bool below = offset < recents_.applied();
     if (below) recents_.saw_below(log_time_ms, block.newest_play_ms());
     if (below || recents_.apply(offset, log_time_ms, block) > 0) apply_served(again, log_time_ms);
@@ -68,6 +71,10 @@ class HeldPartition {
     if (offset > Offset(0)) recents_.lost_below_start();
   }
 
+  // Who is told the scenes of all users before anything of theirs can be looked up. Before anything is read; outlives
+  // the partition's writer.
+  void set_scenes(KnownScenes* scenes) { scenes_ = scenes; }
+
   PartitionId id() const { return id_; }
   bool ready() const { return ready_.load(std::memory_order_acquire); }
   // How far the partition is behind its log, at most. Some 146 years before it was fresh for the first time.
@@ -95,12 +102,24 @@ class HeldPartition {
     }
   }
 
+  void note_scenes(EventBlockReader block) {
+    while (block.next_user()) {
+      const std::string_view key = block.user_key();
+      const std::string_view scene = key.substr(1, static_cast<unsigned char>(key.front()));
+      if (scene == kClockScene || std::ranges::find(scenes_noted_, scene) != scenes_noted_.end()) continue;
+      scenes_->note(scene);
+      if (scenes_noted_.size() < kScenesMax) scenes_noted_.emplace_back(scene);
+    }
+  }
+
   const PartitionId id_;
   RecentPlays recents_;
   ServedItems served_;
   std::atomic<bool> ready_{false};
   Offset lost_below_{0};
   LogTime log_time_;
+  KnownScenes* scenes_ = nullptr;
+  std::vector<std::string> scenes_noted_;  // The writer's own.
   std::atomic<int64_t> fresh_at_ns_{INT64_MIN / 2};
   std::atomic<int64_t> merged_{0};
 };
@@ -114,6 +133,19 @@ class PartitionDirectory {
   virtual std::shared_ptr<HeldPartition> find(PartitionId partition) const = 0;
   // "host:port" of the other replicas that hold the partition; none when this one does not know them.
   virtual std::vector<std::string> holders(PartitionId partition) const = 0;
+  // Of a site whose scenes are not known beforehand.
+  virtual AllScenes scenes() const { return {{""}, "which scenes there are is not known"}; }
 };
+
+// The partition of the user key. kRetry when it is not held here, or is catching up.
+inline Result<std::shared_ptr<HeldPartition>> find_ready(const PartitionDirectory& partitions,
+                                                          const UserKey& user_key) {
+  const PartitionId id = partition_of(shard_of(user_key.bytes()), partitions.partition_count());
+  std::shared_ptr<HeldPartition> partition = partitions.find(id);
+  const std::string name = "partition " + std::to_string(id.value);
+  if (partition == nullptr) return retry(name + " is not held here");
+  if (!partition->ready()) return retry(name + " is catching up");
+  return partition;
+}
 
 }  // namespace bloomring

@@ -31,6 +31,9 @@ void append(FilterReply&& part, FilterReply& whole) {
   whole.gaps.insert(whole.gaps.end(), part.gaps.begin(), part.gaps.end());
   whole.expected_error = std::max(whole.expected_error, part.expected_error);
   whole.saturated = whole.saturated || part.saturated;
+  whole.user_known = whole.user_known || part.user_known;
+  whole.scenes = std::move(part.scenes);
+  whole.known_scenes = std::move(part.known_scenes);
 }
 
 // Asks in as many requests as it takes.
@@ -42,6 +45,7 @@ Result<FilterReply> ask(Client& client, const FilterCall& call) {
     FilterCall part;
     part.user = call.user;
     part.scene = call.scene;
+    part.all_scenes = call.all_scenes;
     const size_t end = std::min(begin + kItemsInARequest, call.items.size());
     part.items.assign(call.items.begin() + static_cast<ptrdiff_t>(begin),
                       call.items.begin() + static_cast<ptrdiff_t>(end));
@@ -56,6 +60,11 @@ void print(const FilterCall& call, const FilterReply& reply, bool text, std::ost
   Json json = {{"user", call.user}};
   if (!call.scene.empty()) json["scene"] = call.scene;
   json["complete"] = reply.complete;
+  json["user_known"] = reply.user_known;
+  if (call.all_scenes) {
+    json["scenes"] = reply.scenes;
+    json["known_scenes"] = reply.known_scenes;
+  }
   for (const Gap& gap : reply.gaps) json["gaps"].push_back(gap_json(gap));
   if (reply.expected_error > 0) json["expected_error"] = reply.expected_error;
   if (reply.saturated) json["saturated"] = true;
@@ -80,6 +89,10 @@ Result<FilterCall> parse_line(const std::string& line) {
   if (json.contains("scene")) {
     BLOOMRING_TRY_ASSIGN(call.scene, id_of(json["scene"], "scene"));
   }
+  if (json.contains("all_scenes")) {
+    if (!json["all_scenes"].is_boolean()) return bad_record("all_scenes must be true or false");
+    call.all_scenes = json["all_scenes"];
+  }
   for (const Json& item : json["items"]) {
     BLOOMRING_TRY_ASSIGN(call.items.emplace_back(), id_of(item, "an item"));
   }
@@ -91,6 +104,14 @@ Status answer_line(Client& client, const std::string& line, bool text, std::ostr
   BLOOMRING_TRY_ASSIGN(const FilterReply reply, ask(client, call));
   print(call, reply, text, out);
   return {};
+}
+
+// What one should know who gets "unseen" for everything.
+std::string unknown_user(const FilterCall& call) {
+  const std::string user = "nothing is known of user " + call.user;
+  if (call.all_scenes) return user + " in any scene: no play, and nothing served";
+  return user + (call.scene.empty() ? " without a scene" : " in scene " + call.scene) +
+         ": no play, and nothing served; --all-scenes asks all scenes";
 }
 
 int batch(Client& client, bool text, std::istream& in, std::ostream& out) {
@@ -120,6 +141,7 @@ int query(const QueryOptions& options, std::istream& in, std::ostream& out, std:
   FilterCall call;
   call.user = options.user;
   call.scene = options.scene;
+  call.all_scenes = options.all_scenes;
   call.items = options.items;
   std::string line;
   while (options.items.empty() && std::getline(in, line)) {
@@ -131,6 +153,7 @@ int query(const QueryOptions& options, std::istream& in, std::ostream& out, std:
     return reply.code() == Code::kBadRecord ? 2 : 1;
   }
   print(call, *reply, options.text, out);
+  if (reply->complete && !reply->user_known) err << unknown_user(call) << '\n';
   return 0;
 }
 

@@ -172,12 +172,26 @@ Result<std::vector<ItemHash>> hash_ids(const v1::Ids& ids, std::string_view fiel
   return ids.integers_size() > 0 ? hash_integers(ids) : hash_text(ids, field);
 }
 
-Result<UserKey> decode_user(std::string_view user, std::string_view scene) {
+namespace {
+
+Status undeclared(std::string_view scene, const SceneRules& rules) {
+  std::string known;
+  for (const std::string& one : rules.declared) known += (known.empty() ? "" : ", ") + (one.empty() ? "\"\"" : one);
+  return bad_record("scene: " + (scene.empty() ? "is empty, which" : "'" + std::string(scene) + "'") +
+                    " is none of events.scenes: " + known);
+}
+
+}  // namespace
+
+Result<UserKey> decode_user(std::string_view user, std::string_view scene, const SceneRules& rules) {
   if (!has_id_size(user)) return wrong_size(user, "user");
   if (scene.size() > kIdBytesMax) return bad_record(quantity("scene", scene.size(), "bytes", kIdBytesMax));
   if (!is_text(user)) return bad_record("user: not UTF-8 or contains NUL");
   if (!is_text(scene)) return bad_record("scene: not UTF-8 or contains NUL");
-  return UserKey(scene, user);
+  if (!rules.part_filters) return UserKey("", user);
+  const bool declared =
+      rules.declared.empty() || std::ranges::find(rules.declared, scene) != rules.declared.end();
+  return declared ? Result<UserKey>(UserKey(scene, user)) : undeclared(scene, rules);
 }
 
 Result<std::optional<ItemHash>> decode_forgotten_item(const v1::ForgetRequest& request) {
@@ -195,7 +209,10 @@ Result<std::optional<ItemHash>> decode_forgotten_item(const v1::ForgetRequest& r
 
 Result<DecodedFilter> decode(const v1::FilterRequest& request, const RequestLimits& limits) {
   DecodedFilter decoded;
-  BLOOMRING_TRY_ASSIGN(decoded.user_key, decode_user(request.user(), request.scene()));
+  static const SceneRules kNoneNamed{};  // Of all scenes.
+  const bool all = request.all_scenes() && request.scene().empty();
+  BLOOMRING_TRY_ASSIGN(decoded.user_key,
+                       decode_user(request.user(), request.scene(), all ? kNoneNamed : limits.scenes));
   BLOOMRING_TRY_ASSIGN(decoded.ids, hash_ids(request.candidates(), "candidates", limits.candidates_max));
   BLOOMRING_TRY_ASSIGN(decoded.client_seen, hash_ids(request.client_seen(), "client_seen", limits.client_seen_max));
   if (request.ids_per_candidate_size() > 0) {

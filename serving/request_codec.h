@@ -14,6 +14,7 @@
 #include "base/result.h"
 #include "schemas/bloomring.pb.h"
 #include "serving/candidate_filter.h"
+#include "serving/known_scenes.h"
 #include "state/period.h"
 
 namespace bloomring {
@@ -26,6 +27,7 @@ struct RequestLimits {
   // In one FilterBatch: candidates of all its requests together, and `client_seen` of all. Not less than what one
   // request may have.
   size_t batch_ids_max = 200'000;
+  SceneRules scenes = {};
   size_t message_bytes_max = 8 << 20;  // 20,000 candidates and 20,000 of `client_seen` with 128 bytes each fit.
 };
 
@@ -37,16 +39,20 @@ struct DecodedFilter {
   std::vector<ItemHash> client_seen;
   size_t min_keep = 0;
 
-  FilterQuestion question() const& BLOOMRING_LIFETIMEBOUND {
-    return {user_key.bytes(), ids, ids_per_candidate, client_seen, min_keep};
-  }
+  size_t candidates() const { return ids_per_candidate.empty() ? ids.size() : ids_per_candidate.size(); }
+  FilterQuestion question() const& BLOOMRING_LIFETIMEBOUND { return question(user_key); }
   FilterQuestion question() && = delete;
+  // Of this user key, which lives as long as the question.
+  FilterQuestion question(const UserKey& of) const& BLOOMRING_LIFETIMEBOUND {
+    return {of.bytes(), ids, ids_per_candidate, client_seen, min_keep};
+  }
+  FilterQuestion question(const UserKey& of) && = delete;
 };
 
 size_t id_count(const v1::Ids& ids);
 // `field` names the list in messages: "candidates".
 Result<std::vector<ItemHash>> hash_ids(const v1::Ids& ids, std::string_view field, size_t ids_max);
-Result<UserKey> decode_user(std::string_view user, std::string_view scene);
+Result<UserKey> decode_user(std::string_view user, std::string_view scene, const SceneRules& rules = {});
 // The item that is to be forgotten, or nothing for everything.
 Result<std::optional<ItemHash>> decode_forgotten_item(const v1::ForgetRequest& request);
 Result<DecodedFilter> decode(const v1::FilterRequest& request, const RequestLimits& limits);

@@ -49,8 +49,7 @@ class EmbeddedFilterFollower final : public FilterStore {
   Status refresh() override;
   Status scan(const std::function<bool(const StoredFilter&, std::string_view user_key)>& visit) override;
   FilterStoreStats stats() const override;
-  // The scenes of all users (state/stored_scenes.h).
-  Result<std::set<std::string>> scenes() const;
+  Result<std::set<std::string>> scenes() const override;
   // Reads every row (state/store_backup.h).
   Result<StoreCheck> check(const StoreCheckProgress& progress);
 

@@ -15,6 +15,7 @@
 #include "state/filter_update.h"
 #include "state/merged_time.h"
 #include "state/store_meta.h"
+#include "state/stored_scenes.h"
 
 namespace bloomring {
 
@@ -222,6 +223,8 @@ Status EmbeddedFilterStore::read(std::string_view user_key, std::span<const Peri
 Status EmbeddedFilterStore::read_forgotten(std::span<const std::string_view> user_keys, std::vector<Forgotten>& out) {
   return impl_->rows().read_forgotten(user_keys, out);
 }
+
+Result<std::set<std::string>> EmbeddedFilterStore::scenes() const { return stored_scenes(*impl_->db); }
 
 Status EmbeddedFilterStore::scan(const std::function<bool(const StoredFilter&, std::string_view user_key)>& visit) {
   return impl_->rows().scan(visit);

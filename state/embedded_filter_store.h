@@ -54,6 +54,7 @@ class EmbeddedFilterStore final : public FilterStore {
   Status read_forgotten(std::span<const std::string_view> user_keys, std::vector<Forgotten>& out) override;
   Status refresh() override { return {}; }
   Status scan(const std::function<bool(const StoredFilter&, std::string_view user_key)>& visit) override;
+  Result<std::set<std::string>> scenes() const override;
   FilterStoreStats stats() const override;
 
   // Takes a backup while others write. Blocks for as long as copying takes; one at a time for each folder.

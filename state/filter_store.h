@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -98,6 +99,9 @@ class FilterStore {
 
   // Calls `visit` for every filter in key order until it returns false; for inspection. `visit` calls no store.
   virtual Status scan(const std::function<bool(const StoredFilter&, std::string_view user_key)>& visit) = 0;
+  // The scenes in which anything is stored of any user (state/stored_scenes.h): at least those that `read` could find
+  // when it was called. A few reads for each shard and scene. kInvalid from a store that cannot tell.
+  virtual Result<std::set<std::string>> scenes() const { return invalid("this filter store lists no scenes"); }
   virtual FilterStoreStats stats() const = 0;
 };
 

@@ -1,5 +1,5 @@
 // The scenes that a filter store knows, found by leaping from one to the next: a few seeks for each shard and scene,
-// however many users there are. For inspection. Threading: pure function.
+// however many users there are. Threading: pure function.
 #pragma once
 
 #include <set>

@@ -57,6 +57,7 @@ def seen_items(response, items):
 def ask(service, user, items, timeout_s):
     """The items that the user has seen, and whether the answer is complete. Fails open where the service could not be asked
     in time: a recommender prefers a doubtful answer to none. A request that is wrong is an error."""
+    # Where scenes part filters: scene="feed" asks in one, all_scenes=True in all of them.
     request = bloomring.FilterRequest(user=user, candidates=packed(items))
     try:
         response = service.Filter(request, timeout=timeout_s)

@@ -1,5 +1,6 @@
 #include "base/clock.h"
 #include "base/log.h"
+#include "pipeline/cli/check_plays.h"
 #include "pipeline/cli/check_report.h"
 #include "pipeline/cli/check_stores.h"
 #include "pipeline/cli/commands.h"
@@ -36,6 +37,7 @@ void check_brokers(const Settings& settings, CheckReport& report) {
   }
   report.passes("topics", errors_of(*topics));
   plan_for_topics(**admin, settings, report);
+  check_plays(**admin, settings, report);
 }
 
 }  // namespace

@@ -152,9 +152,11 @@ void declare_query(CLI::App& app, CommandLine& line) {
   CLI::Option* user = command.add_option("--user", args.user, "User id")->type_name("ID");
   CLI::Option* batch =
       command.add_flag("--batch", args.batch,
-                       "Read questions as JSON lines {\"user\":..,\"scene\":..,\"items\":[..]} from standard input");
+                       "Read questions as JSON lines {\"user\":..,\"scene\":..,\"items\":[..]} from standard input; "
+                       "\"all_scenes\":true for --all-scenes");
   user->excludes(batch);
-  command.add_option("--scene", args.scene, "Scene (default: none)")->type_name("NAME");
+  CLI::Option* scene = command.add_option("--scene", args.scene, "Scene (default: none)")->type_name("NAME");
+  command.add_flag("--all-scenes", args.all_scenes, "Seen in any scene is seen")->excludes(scene)->excludes(batch);
   command.add_option("--timeout-ms", args.timeout_ms, "Longest time to wait (default: 5000)")->type_name("MS");
   command.add_option("items", args.items, "Items to ask about; one a line from standard input when none are named");
   add_output_flag(command, args.output);
@@ -231,7 +233,8 @@ void declare_forget(CLI::App& app, CommandLine& line) {
   CLI::App& command = *app.add_subcommand("forget", "Make a user unsee items, or everything");
   add_server_flags(command, args.server, args.tls);
   command.add_option("--user", args.user, "User id")->required()->type_name("ID");
-  command.add_option("--scene", args.scene, "Scene (default: none)")->type_name("NAME");
+  CLI::Option* scene = command.add_option("--scene", args.scene, "Scene (default: none)")->type_name("NAME");
+  command.add_flag("--all-scenes", args.all_scenes, "In every scene")->excludes(scene);
   command.add_option("--timeout-ms", args.timeout_ms, "Longest time to wait for each item (default: 5000)")
       ->type_name("MS");
   CLI::Option* everything =

@@ -2,7 +2,8 @@
 // command has a file of its own.
 //
 // Every command returns the exit code: 0 done, 1 it failed, 2 the command line or the configuration is wrong, 3 it was
-// done and found what must not be (load: an item that was played is unseen). Results go to standard output, everything
+// done and found what must not be (load: an item that was played is unseen; dev --once: plays were refused). Results go
+// to standard output, everything
 // else to standard error (output.h).
 #pragma once
 
@@ -15,6 +16,8 @@
 #include "pipeline/settings.h"
 
 namespace bloomring::cli {
+
+inline constexpr int kFoundWhatMustNotBe = 3;
 
 enum class OutputFormat : uint8_t { kJson, kText };
 
@@ -51,6 +54,7 @@ struct QueryArgs {
   TlsClientFiles tls;
   std::string user;
   std::string scene;
+  bool all_scenes = false;
   std::vector<std::string> items;  // From standard input, one a line, when empty.
   bool batch = false;              // Questions as JSON lines from standard input.
   uint32_t timeout_ms = 5000;
@@ -88,6 +92,7 @@ struct ForgetArgs {
   TlsClientFiles tls;
   std::string user;
   std::string scene;
+  bool all_scenes = false;
   std::vector<std::string> items;
   bool everything = false;
   uint32_t timeout_ms = 5000;

@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "base/clock.h"
@@ -10,6 +9,7 @@
 #include "pipeline/cli/commands.h"
 #include "pipeline/cli/output.h"
 #include "pipeline/dev_world.h"
+#include "pipeline/play_template.h"
 #include "pipeline/signals.h"
 
 namespace bloomring::cli {
@@ -51,11 +51,10 @@ void adapt(Settings& settings, const DevArgs& args, const std::string& folder) {
 }
 
 // A question that a person would ask: what the user played, what just happened, and what never did.
-Status show_query(DevWorld& world, const PlayFile& file, int64_t now_ms) {
+Status show_query(DevWorld& world, const PlayFile& file, const PlayMapping& mapping, int64_t now_ms) {
   if (file.played.empty()) return {};
   const auto& [user, items] = *file.played.begin();
-  const nlohmann::ordered_json play = {{"user", user}, {"item", "just-played"}, {"time", now_ms}};
-  BLOOMRING_TRY(world.feed({play.dump()}));
+  BLOOMRING_TRY(world.feed({PlayTemplate(mapping).play(user, "just-played", now_ms)}));
   std::string answer;
   for (int i = 0; i < 100 && answer.find("\"recent\"") == std::string::npos && !stop_signal_within(kWaitMs); ++i) {
     answer = world.query_line(user, {*items.begin(), *items.rbegin(), "just-played", "never-played"});
@@ -83,10 +82,12 @@ Status wait_for_the_end(DevWorld& world) {
   return {};
 }
 
-Status run(const DevArgs& args, Settings settings, const Clock& clock) {
+// The exit code.
+Result<int> run(const DevArgs& args, Settings settings, const Clock& clock) {
   PlayFile file;
+  const PlayMapping mapping = settings.events.mapping();
   if (!args.plays.empty()) {
-    BLOOMRING_TRY_ASSIGN(file, read_play_file(args.plays, args.shift_to_now ? clock.now_ms() : 0));
+    BLOOMRING_TRY_ASSIGN(file, read_play_file(args.plays, args.shift_to_now ? clock.now_ms() : 0, mapping));
   }
   if (args.check && file.played.empty())
     return invalid("--check needs --plays with tab-separated values, to know what was played");
@@ -98,11 +99,17 @@ Status run(const DevArgs& args, Settings settings, const Clock& clock) {
   BLOOMRING_TRY(world->wait_ready());
   print(world->process().ready_line() + "\n");
   BLOOMRING_TRY(world->feed(file.json));
-  if (!args.once) return wait_for_the_end(*world);
+  if (!args.once) {
+    BLOOMRING_TRY(wait_for_the_end(*world));
+    return 0;
+  }
   BLOOMRING_TRY(world->settle());
   print(world->summary(file));
-  BLOOMRING_TRY(show_query(*world, file, clock.now_ms()));
-  return args.check ? show_check(*world, file) : Status();
+  BLOOMRING_TRY(show_query(*world, file, mapping, clock.now_ms()));
+  if (args.check) BLOOMRING_TRY(show_check(*world, file));
+  if (world->plays_refused() == 0) return 0;
+  spdlog::error("{} of {} plays were refused; see above", world->plays_refused(), file.json.size());
+  return kFoundWhatMustNotBe;
 }
 
 }  // namespace
@@ -113,7 +120,8 @@ int dev_command(const DevArgs& args) {
   const auto settings = load_command_settings(args.config);
   if (!settings.ok()) return report(settings.status());
   const SystemClock clock;
-  return finish_output(report(run(args, *settings, clock)));
+  const Result<int> code = run(args, *settings, clock);
+  return finish_output(code.ok() ? *code : report(code.status()));
 }
 
 }  // namespace bloomring::cli

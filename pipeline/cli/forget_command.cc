@@ -13,6 +13,7 @@ int forget_command(const ForgetArgs& args) {
   options.tls = args.tls;
   options.user = args.user;
   options.scene = args.scene;
+  options.all_scenes = args.all_scenes;
   options.items = args.items;
   options.everything = args.everything;
   options.text = args.output == OutputFormat::kText;

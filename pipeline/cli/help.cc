@@ -23,10 +23,11 @@ constexpr Help kHelp[] = {
     {"dev",
      "bloomring dev --plays plays.jsonl --once\n"
      "bloomring dev --config site.yaml --slot-seconds 5",
-     "it could not start, or failed later"},
+     "it could not start, or failed later", "with --once: plays were refused; the output says how many and why"},
     {"query",
      "bloomring query --user 17 v4711 v4712\n"
-     "bloomring query --user 17 --scene feed --output text < candidates.txt",
+     "bloomring query --user 17 --scene feed --output text < candidates.txt\n"
+     "bloomring query --user 17 --all-scenes v4711",
      "the service could not be asked, or a line of a batch failed"},
     {"served", "bloomring served --user 17 --scene feed v4711 v4712", kAsked},
     {"snapshot",
@@ -35,7 +36,8 @@ constexpr Help kHelp[] = {
      "the service could not be asked, or the snapshot is damaged"},
     {"forget",
      "bloomring forget --user 17 v4711\n"
-     "bloomring forget --user 17 --scene feed --everything",
+     "bloomring forget --user 17 --scene feed --everything\n"
+     "bloomring forget --user 17 --all-scenes --everything",
      kAsked},
     {"generate",
      "bloomring generate --plays 1000 --users 50 > plays.jsonl\n"

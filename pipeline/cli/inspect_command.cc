@@ -93,9 +93,10 @@ Json Inspector::describe(const Forgotten& forgotten) {
   return json;
 }
 
-// The other scenes in which something is stored of the user.
+// The other scenes in which anything is known of the user.
 Result<Json> Inspector::other_scenes(const InspectArgs& args) {
-  BLOOMRING_TRY_ASSIGN(const std::set<std::string> scenes, store_->scenes());
+  BLOOMRING_TRY_ASSIGN(std::set<std::string> scenes, store_->scenes());
+  scenes.merge(scenes_lately(args, settings_));  // Those of which nothing is merged yet.
   Json found = Json::array();
   for (const std::string& scene : scenes) {
     if (scene == args.scene) continue;

@@ -15,8 +15,6 @@ namespace bloomring::cli {
 
 namespace {
 
-constexpr int kFoundWhatMustNotBe = 3;
-
 std::optional<double> service_cpu_seconds(const std::string& admin) {
   if (admin.empty()) return std::nullopt;
   const auto page = get_admin_page(admin, "/metrics");
@@ -34,10 +32,20 @@ Status check_args(const LoadArgs& args) {
   return {};
 }
 
+void tell_too_old(const PlayedItems& played) {
+  if (played.too_old() == 0) return;
+  log_warning(std::to_string(played.too_old()) +
+              " plays are older than the periods that a query reads (filter.periods_read) and do not count as played");
+}
+
 Result<PlayedItems> played_items(const LoadArgs& args, const Clock& clock) {
+  BLOOMRING_TRY_ASSIGN(const Settings settings, load_command_settings(args.config));
+  BLOOMRING_TRY_ASSIGN(const Calendar calendar, Calendar::create(settings.retention()));
+  const PeriodIndex oldest = calendar.window(clock.now_ms()).back();
   if (!args.plays_file.empty()) {
-    BLOOMRING_TRY_ASSIGN(const Settings settings, load_command_settings(args.config));
-    auto played = PlayedItems::from_file(args.plays_file, settings.events.mapping(), args.scene, clock.now_ms());
+    auto played = PlayedItems::from_file(args.plays_file, settings.events.mapping(), args.scene, clock.now_ms(),
+                                         calendar, oldest);
+    if (played.ok()) tell_too_old(*played);
     if (played.ok() && played->refused() > 0) {
       log_warning(args.plays_file + ": " + std::to_string(played->refused()) +
                   " records are passed over; the first: " + played->first_refusal());
@@ -45,7 +53,9 @@ Result<PlayedItems> played_items(const LoadArgs& args, const Clock& clock) {
     return played;
   }
   BLOOMRING_TRY_ASSIGN(const LoadConfig load, load_of(args.model, clock));
-  return PlayedItems::generated(load, args.model.id_bytes);
+  PlayedItems played = PlayedItems::generated(load, args.model.id_bytes, calendar, oldest);
+  tell_too_old(played);
+  return played;
 }
 
 Result<LoadReport> load(const LoadArgs& args, const LoadOptions& options) {

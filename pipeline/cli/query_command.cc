@@ -13,6 +13,7 @@ int query_command(const QueryArgs& args) {
   options.tls = args.tls;
   options.user = args.user;
   options.scene = args.scene;
+  options.all_scenes = args.all_scenes;
   options.items = args.items;
   options.batch = args.batch;
   options.text = args.output == OutputFormat::kText;

@@ -45,4 +45,17 @@ Json served_lately(const InspectArgs& args, const Settings& settings, const std:
   return found.ok() ? *found : Json{{"service", "not asked: " + found.status().message()}};
 }
 
+std::set<std::string> scenes_lately(const InspectArgs& args, const Settings& settings) {
+  const auto server = service_address(args, settings);
+  if (!server.ok() || !check(args.tls).ok()) return {};
+  const auto client =
+      Client::connect({.server = *server, .deadline_ms = kDeadlineMs, .fail_open = false, .tls = args.tls});
+  FilterCall call;
+  call.user = args.user;
+  call.all_scenes = true;
+  const auto reply = client->filter(call);
+  if (!reply.ok()) return {};
+  return {reply->scenes.begin(), reply->scenes.end()};
+}
+
 }  // namespace bloomring::cli

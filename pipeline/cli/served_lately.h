@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 
 #include "base/result.h"
@@ -15,5 +16,8 @@ Result<std::string> service_address(const InspectArgs& args, const Settings& set
 // {"recent":[{"item_hash":1,"period":"2026-11"}],"served":[2]}: plays that are not merged or were shortly, and served
 // items, newest first. {"service":"127.0.0.1:7700: why it could not be asked"} when nobody answers.
 nlohmann::ordered_json served_lately(const InspectArgs& args, const Settings& settings, const std::string& scene);
+
+// The scenes that the service knows, those of plays among them that are not merged; none when nobody answers.
+std::set<std::string> scenes_lately(const InspectArgs& args, const Settings& settings);
 
 }  // namespace bloomring::cli

@@ -43,6 +43,24 @@ TEST_CASE("ingest: a play ends in a block of its user's partition") {
   CHECK_FALSE(reader->next_event());
 }
 
+TEST_CASE("ingest: what is to be skipped is counted by its reason, and is neither packed nor refused") {
+  IngestConfig skipping = config();
+  skipping.mapping.kinds = {{"impression", MappedKind()}};
+  skipping.mapping.view = {.watched = "w", .ms_min = 3'000};
+  Ingest ingest(skipping);
+  const auto watched = [](const std::string& ms) {
+    return play("u1", "v1", kNowMs).replace(0, 1, R"({"w":)" + ms + ",");
+  };
+  const auto ignored = ingest.take(R"({"event":"impression"})", kNowMs);
+  CHECK(ignored.refusal == Refusal::kNone);
+  CHECK_FALSE(ignored.packed);
+  CHECK_FALSE(ingest.take(watched("2999"), kNowMs).packed);
+  CHECK(ingest.stats().skipped[static_cast<size_t>(Skip::kIgnoredKind)] == 1);
+  CHECK(ingest.stats().skipped[static_cast<size_t>(Skip::kShortView)] == 1);
+  CHECK(ingest.take(watched("3000"), kNowMs).packed);
+  CHECK(ingest.stats().accepted == 1);
+}
+
 TEST_CASE("ingest: a block is full at its number of events") {
   Ingest ingest(config());
   CHECK_FALSE(ingest.take(play("u1", "v1", kNowMs), kNowMs).full);

@@ -65,9 +65,11 @@ class TemporaryFile {
 };
 
 constexpr int64_t kNowMs = 1'795'000'000'000;
+const Calendar kCalendar = Calendar::create({}).value();
 
-Result<PlayedItems> read(const TemporaryFile& file, const std::string& scene = "", const PlayMapping& mapping = {}) {
-  return PlayedItems::from_file(file.path(), mapping, scene, kNowMs);
+Result<PlayedItems> read(const TemporaryFile& file, const std::string& scene = "", const PlayMapping& mapping = {},
+                         PeriodIndex oldest = PeriodIndex(0)) {
+  return PlayedItems::from_file(file.path(), mapping, scene, kNowMs, kCalendar, oldest);
 }
 
 }  // namespace
@@ -75,7 +77,7 @@ Result<PlayedItems> read(const TemporaryFile& file, const std::string& scene = "
 TEST_CASE("load questions: what is called played was played by this user, and nothing else was") {
   const LoadConfig config = small_load();
   const auto played = oracle(config, 12);
-  const PlayedItems items = PlayedItems::generated(config, 12);
+  const PlayedItems items = PlayedItems::generated(config, 12, kCalendar, PeriodIndex(0));
   LoadQuestions questions(items, {.candidates_min = 100, .candidates_max = 300});
   LoadQuestion question;
   uint64_t candidates = 0, seen = 0;
@@ -103,7 +105,7 @@ TEST_CASE("load questions: what is called played was played by this user, and no
 
 TEST_CASE("load questions: users are asked about as often as they play") {
   const LoadConfig config = small_load();
-  const PlayedItems items = PlayedItems::generated(config, 0);
+  const PlayedItems items = PlayedItems::generated(config, 0, kCalendar, PeriodIndex(0));
   LoadModel model(config);
   std::map<std::string, uint64_t> asked;
   LoadQuestions questions(items, {.candidates_min = 1, .candidates_max = 1});
@@ -174,4 +176,18 @@ TEST_CASE("load questions: plays of another scene, of nobody and what is forgott
   TemporaryFile cleared(play + "\n" +
                         R"({"user":"a","time":1790000000001,"scene":"feed","event":"forget_all"})" + "\n");
   CHECK(read(cleared, "feed").code() == Code::kInvalid);
+}
+
+TEST_CASE("load questions: what is older than the periods that a query reads does not count as played") {
+  const std::string old = R"({"user":"a","item":"v1","time":1780000000000})";  // 2026-05.
+  const std::string young = R"({"user":"a","item":"v2","time":1790000000000})";  // 2026-09.
+  const TemporaryFile file(old + "\n" + young + "\n");
+  const PeriodIndex oldest = kCalendar.window(kNowMs).back();  // 2026-08.
+  const PlayedItems items = read(file, "", {}, oldest).value();
+  CHECK(items.too_old() == 1);
+  REQUIRE(items.items_of(0) == 1);
+  std::string id;
+  items.item_id(0, 0, id);
+  CHECK(id == "v2");
+  CHECK_FALSE(read(TemporaryFile(old), "", {}, oldest).ok());
 }

@@ -27,6 +27,7 @@ def refused(now_ms):
         "time_too_early": play(time=1),
         "time_ahead": play(time=now_ms + 25 * 3_600_000),
         "unknown_event": play(event="dance"),
+        "unknown_scene": play(scene="fed"),
         "too_large": play(comment="x" * 70_000),
         "not_utf8": play(item="v?").replace("?", "\udcff"),
     }
@@ -39,7 +40,8 @@ class Refusals(law.LawCase):
             processes.temp_folder("refusals") as folder,
             kafka_server.KafkaServer(kafka_server.VERSIONS[0], folder / "kafka") as server,
         ):
-            run = chain.Chain(folder, server.bootstrap, {"ingest": "ingest"})
+            scenes = {"ingest": {"events.scenes": '["", feed]'}}
+            run = chain.Chain(folder, server.bootstrap, {"ingest": "ingest"}, scenes)
             run.make_topics()
             with run:
                 records = refused(int(time.time() * 1000))

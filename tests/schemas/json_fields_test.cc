@@ -13,6 +13,7 @@ namespace {
 using Type = JsonField::Type;
 
 const std::vector<std::string> kNames = {"user", "item", "time"};
+const std::vector<std::string> kPaths = {"user.id", "user", "x.user.id", "item", ""};
 
 // What a reader says, in a form that compares and prints.
 std::string said(JsonVerdict verdict, const JsonFields& fields) {
@@ -86,12 +87,12 @@ std::string value(std::mt19937_64& random, int depth) {
     case 4: return random() % 2 == 0 ? "true" : "false";
     case 5: return "null";
     case 6: return "[" + value(random, depth - 1) + ", " + value(random, depth - 1) + "]";
-    default: return "{\"user\":" + value(random, depth - 1) + "}";
+    default: return std::string(random() % 2 == 0 ? "{\"user\":" : "{\"id\":") + value(random, depth - 1) + "}";
   }
 }
 
 std::string object(std::mt19937_64& random) {
-  static const std::vector<std::string> names = {"user", "item", "time", "x", "us\\u0065r", ""};
+  static const std::vector<std::string> names = {"user", "item", "time", "x", "us\\u0065r", "", "user.id"};
   std::string json = "{";
   for (uint64_t left = random() % 6; left > 0; --left) {
     json += '"' + names[random() % names.size()] + "\":" + value(random, 2) + (left > 1 ? "," : "");
@@ -159,9 +160,42 @@ TEST_CASE("json fields: the records of a producer are read like the first one, w
   CHECK(read(fields, R"({"x":5}})") == "malformed");
 }
 
+TEST_CASE("json fields: a name with dots is a path through objects, at whatever depth") {
+  JsonFields fields({"user.id", "a.b.c", "a.b.d"});
+  CHECK(read(fields, R"({"user":{"name":"x","id":"u1"},"a":{"b":{"d":2,"c":1}}})") == "\"u1\" 1 2 ");
+  CHECK(read(fields, R"({"user":{"name":"y","id":"u2"},"a":{"b":{"d":4,"c":3}}})") == "\"u2\" 3 4 ");
+  CHECK(read(fields, R"({"user":{"name":"y"},"a":{"b":[{"d":4}]}})") == "absent absent absent ");
+  CHECK(read(fields, R"({"user":"u3","a":{"b":{"c":{}}},"id":"u4"})") == "absent other absent ");
+  CHECK(read(fields, R"({"x":{"user":{"id":"u5"}},"c":1})") == "absent absent absent ");
+}
+
+TEST_CASE("json fields: a field of the very name goes before the path, wherever it stands") {
+  JsonFields fields({"user.id"});
+  for (int pass = 0; pass < 2; ++pass) {
+    CHECK(read(fields, R"({"user.id":"named","user":{"id":"found"}})") == "\"named\" ");
+    CHECK(read(fields, R"({"user":{"id":"found"},"user.id":"named"})") == "\"named\" ");
+    CHECK(read(fields, R"({"user":{"id":"found"},"user.id":null})") == "\"found\" ");
+    CHECK(read(fields, R"({"user":{"id":"first"},"user":{"id":"second"}})") == "\"first\" ");
+    CHECK(read(fields, R"({"user":{"name":"x"},"user":{"id":"second"}})") == "\"second\" ");
+  }
+}
+
+TEST_CASE("json fields: an object can be wanted for itself and for what is in it") {
+  JsonFields fields({"user", "user.id"});
+  CHECK(read(fields, R"({"user":{"id":"u1"}})") == "other \"u1\" ");
+  CHECK(read(fields, R"({"user":"u1"})") == "\"u1\" absent ");
+}
+
+TEST_CASE("json fields: a name that is no path is only a name, and an empty one is never found") {
+  JsonFields fields({"user.", ".id", "a..b", ""});
+  CHECK(read(fields, R"({"user.":1,".id":2,"a..b":3,"":4})") == "1 2 3 absent ");
+  CHECK(read(fields, R"({"user":{"":1},"":{"id":2},"a":{"":{"b":3}}})") == "absent absent absent absent ");
+}
+
 TEST_CASE("json fields: the quick readers say what the strict one says, of any bytes") {
   std::mt19937_64 random(20261121);
-  JsonFields quick(kNames), strict(kNames);
+  const bool paths = GENERATE(false, true);
+  JsonFields quick(paths ? kPaths : kNames), strict(paths ? kPaths : kNames);
   for (int i = 0; i < rounds(400'000); ++i) {
     const std::string json = object(random);
     for (int variant = 0; variant < 5; ++variant) {

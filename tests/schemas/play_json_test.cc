@@ -379,6 +379,104 @@ TEST_CASE("play: every refusal comes with a sentence that is valid UTF-8, howeve
   }
 }
 
+TEST_CASE("play: fields are found along the paths of the mapping") {
+  PlayMapping mapping;
+  mapping.user = "user.id";
+  mapping.item = "video.meta.id";
+  Reader reader(mapping);
+  REQUIRE(reader.read(R"({"user":{"id":17},"video":{"meta":{"id":"v1"}},"time":1649314823123})") == Refusal::kNone);
+  CHECK(reader.play.user == "17");
+  CHECK(reader.play.item == "v1");
+  CHECK(reader.read(R"({"user":{"uid":17},"video":{"meta":{"id":"v1"}},"time":1649314823123})") ==
+        Refusal::kMissingField);
+  CHECK(reader.parser.detail() == "field 'user.id' is missing");
+}
+
+TEST_CASE("play: the site's own names of kinds are read, before bloomring's own") {
+  PlayMapping mapping;
+  mapping.kinds = {{"view", EventKind::kPlay}, {"delete", EventKind::kForget}, {"play", MappedKind()}};
+  Reader reader(mapping);
+  const auto kind = [&](const std::string& name) {
+    REQUIRE(reader.read(with(R"("event":")" + name + '"')) == Refusal::kNone);
+    return reader.play;
+  };
+  CHECK(kind("view").kind == EventKind::kPlay);
+  CHECK(kind("view").skip == Skip::kNone);
+  CHECK(kind("delete").kind == EventKind::kForget);
+  CHECK(kind("serve").kind == EventKind::kServe);
+  CHECK(kind("play").skip == Skip::kIgnoredKind);
+  CHECK(reader.read(with(R"("event":"like")")) == Refusal::kUnknownEvent);
+  CHECK(reader.parser.detail().find("'view'") != std::string::npos);
+}
+
+TEST_CASE("play: a star takes the kinds that nobody names, and only those") {
+  PlayMapping mapping;
+  mapping.kinds = {{"*", MappedKind()}, {"view", EventKind::kPlay}};
+  Reader reader(mapping);
+  REQUIRE(reader.read(R"({"event":"impression"})") == Refusal::kNone);
+  CHECK(reader.play.skip == Skip::kIgnoredKind);
+  REQUIRE(reader.read(with(R"("event":"view")")) == Refusal::kNone);
+  CHECK(reader.play.skip == Skip::kNone);
+  REQUIRE(reader.read(with(R"("event":"forget")")) == Refusal::kNone);
+  CHECK(reader.play.skip == Skip::kNone);
+  CHECK(reader.read(R"({"event":"view"})") == Refusal::kMissingField);
+}
+
+TEST_CASE("play: a view counts from the share or the time on that the site says, and is skipped below") {
+  PlayMapping mapping;
+  mapping.view = {.watched = "w", .duration = "d", .unit = TimeUnit::kSeconds, .share_min = 0.5, .ms_min = 30'000};
+  Reader reader(mapping);
+  const auto counts = [&](const std::string& watched, const std::string& duration) {
+    REQUIRE(reader.read(with(R"("w":)" + watched + R"(,"d":)" + duration)) == Refusal::kNone);
+    return reader.play.skip == Skip::kNone;
+  };
+  CHECK(counts("5", "10"));
+  CHECK_FALSE(counts("4.99", "10"));
+  CHECK(counts("30", "100"));
+  CHECK_FALSE(counts("29.9", "100"));
+  CHECK(counts("0", "0"));
+  CHECK_FALSE(counts("0", "18446744073709551615"));
+  mapping.view.share_min = 0.1;
+  mapping.view.ms_min = 0;
+  reader = Reader(mapping);
+  CHECK(counts("0.3", "3"));
+}
+
+TEST_CASE("play: what a rule of views looks at must be there, of plays alone") {
+  PlayMapping mapping;
+  mapping.view = {.watched = "w", .duration = "d", .share_min = 0.5};
+  Reader reader(mapping);
+  CHECK(reader.read(with(R"("d":7)")) == Refusal::kMissingField);
+  CHECK(reader.parser.detail() == "field 'w' is missing");
+  CHECK(reader.read(with(R"("w":7)")) == Refusal::kMissingField);
+  CHECK(reader.read(with(R"("w":"7","d":7)")) == Refusal::kWrongType);
+  CHECK(reader.read(with(R"("w":-7,"d":7)")) == Refusal::kWrongType);
+  CHECK(reader.read(with(R"("event":"forget")")) == Refusal::kNone);
+  CHECK(reader.play.skip == Skip::kNone);
+}
+
+TEST_CASE("play: a site without scenes and kinds has plays of no scene, whatever its records hold") {
+  PlayMapping mapping;
+  mapping.scene = "";
+  mapping.event = "";
+  Reader reader(mapping);
+  REQUIRE(reader.read(with(R"("scene":"feed","event":"forget","":"x")")) == Refusal::kNone);
+  CHECK(reader.play.scene.empty());
+  CHECK(reader.play.kind == EventKind::kPlay);
+}
+
+TEST_CASE("play: where the scenes are declared another one is refused, also none") {
+  PlayMapping mapping;
+  mapping.scenes = {"feed", "search"};
+  Reader reader(mapping);
+  CHECK(reader.read(with(R"("scene":"search")")) == Refusal::kNone);
+  CHECK(reader.read(with(R"("scene":"serach")")) == Refusal::kUnknownScene);
+  CHECK(reader.parser.detail().find("'serach'") != std::string::npos);
+  CHECK(reader.read(with(R"("x":1)")) == Refusal::kUnknownScene);
+  mapping.scenes.push_back("");
+  CHECK(Reader(mapping).read(with(R"("x":1)")) == Refusal::kNone);
+}
+
 TEST_CASE("refusal: each has a name of its own, and these are the reasons that metrics know") {
   std::string joined;
   std::set<std::string> names;

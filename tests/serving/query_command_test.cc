@@ -27,7 +27,7 @@ TEST_CASE("query: prints the service's answer as the documented JSON") {
   options.user = "u1";
   options.items = {"v1", "v2"};
   CHECK(run_query(served, options, "", 0) ==
-        R"({"user":"u1","complete":true,)"
+        R"({"user":"u1","complete":true,"user_known":true,)"
         R"("items":[{"item":"v1","seen":true,"reason":"recent"},{"item":"v2","seen":false}]})"
         "\n");
   served.world.merge();
@@ -39,7 +39,8 @@ TEST_CASE("query: prints the service's answer as the documented JSON") {
   const double error = json["expected_error"].get<double>();
   CHECK(error > 0);
   CHECK(error < 1e-6);  // One item of 24 bits.
-  CHECK(answer == R"({"user":"u1","complete":true,"expected_error":)" + json["expected_error"].dump() +
+  CHECK(answer ==
+        R"({"user":"u1","complete":true,"user_known":true,"expected_error":)" + json["expected_error"].dump() +
                       R"(,"items":[{"item":"v1","seen":true,"reason":"filter","period":"2026-11"}]})"
                       "\n");
 }
@@ -52,12 +53,42 @@ TEST_CASE("query: a batch answers each line and goes on after a bad one") {
   const std::string out =
       run_query(served, options, "{\"user\":1,\"items\":[2,\"x\"]}\nnonsense\n{\"user\":\"1\",\"items\":[\"\"]}\n", 1);
   CHECK(out ==
-        R"({"user":"1","complete":true,"items":[{"item":"2","seen":true,"reason":"recent"},{"item":"x","seen":false}]})"
+        R"({"user":"1","complete":true,"user_known":true,)"
+        R"("items":[{"item":"2","seen":true,"reason":"recent"},{"item":"x","seen":false}]})"
         "\n"
         R"({"line":2,"error":"the line must be {\"user\":..,\"items\":[..]}"})"
         "\n"
         R"({"line":3,"error":"candidates: an id is empty"})"
         "\n");
+}
+
+TEST_CASE("query: about all scenes it names them, and those in which the user is known") {
+  Served served;
+  served.partitions.known.note_stored({"search"});
+  served.world.play_in("feed", "u1", "v1");
+  QueryOptions options;
+  options.user = "u1";
+  options.items = {"v1"};
+  options.all_scenes = true;
+  CHECK(run_query(served, options, "", 0) ==
+        R"({"user":"u1","complete":true,"user_known":true,"scenes":["feed","search"],"known_scenes":["feed"],)"
+        R"("items":[{"item":"v1","seen":true,"reason":"recent"}]})"
+        "\n");
+  options.batch = true;
+  CHECK(run_query(served, options, R"({"user":"u1","all_scenes":true,"items":["v1"]})", 0).find("\"seen\":true") !=
+        std::string::npos);
+}
+
+TEST_CASE("query: who is not known in the scene that was asked is told how to ask them all") {
+  Served served;
+  served.world.play_in("feed", "u1", "v1");
+  QueryOptions options;
+  options.user = "u1";
+  options.items = {"v1"};
+  const std::string out = run_query(served, options, "", 0);
+  CHECK(out.find("\"user_known\":false") != std::string::npos);
+  CHECK(out.find("nothing is known of user u1 without a scene: no play, and nothing served; --all-scenes") !=
+        std::string::npos);
 }
 
 TEST_CASE("query: more items than one request holds are asked in several") {

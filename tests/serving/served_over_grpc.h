@@ -21,7 +21,9 @@ class OnePartition final : public PartitionDirectory {
   uint32_t partition_count() const override { return 1; }
   std::shared_ptr<HeldPartition> find(PartitionId) const override { return held; }
   std::vector<std::string> holders(PartitionId) const override { return elsewhere; }
+  AllScenes scenes() const override { return known.all(); }
 
+  KnownScenes known;
   std::shared_ptr<HeldPartition> held;
   std::vector<std::string> elsewhere;  // Addresses of others that hold it.
 };
@@ -69,6 +71,7 @@ class EventLogDouble final : public EventLog {
 struct Served {
   explicit Served(const GrpcServerConfig& config = {}, bool with_log = true) {
     partitions.held = world.partition;
+    partitions.held->set_scenes(&partitions.known);
     log.now_ms = [this] { return world.log_now_ms(); };
     server = GrpcServer::start(config, partitions, world.core, with_log ? &log : nullptr).value();
     server->set_serving(true);

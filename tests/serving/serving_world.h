@@ -53,16 +53,19 @@ class ServingWorld {
   // Appends one event to the log, now, and lets the partition apply it.
   void happen(EventKind kind, const std::string& user, const std::string& item, int64_t event_time_ms) {
     const ItemHash hash = kind == EventKind::kForgetAll ? ItemHash(0) : item_hash(item);
-    append(user, {{kind, hash, event_time_ms}});
+    append(UserKey("", user), {{kind, hash, event_time_ms}});
+  }
+  void play_in(const std::string& scene, const std::string& user, const std::string& item) {
+    append(UserKey(scene, user), {{EventKind::kPlay, item_hash(item), log_now_ms()}});
   }
   // Plays all of the items at one time, in records of a thousand plays.
   void play_all(const std::string& user, const std::vector<ItemHash>& items, int64_t event_time_ms) {
     std::vector<Event> events;
     for (const ItemHash item : items) {
       events.push_back({EventKind::kPlay, item, event_time_ms});
-      if (events.size() == 1'000) append(user, std::exchange(events, {}));
+      if (events.size() == 1'000) append(UserKey("", user), std::exchange(events, {}));
     }
-    if (!events.empty()) append(user, events);
+    if (!events.empty()) append(UserKey("", user), events);
   }
   void play(const std::string& user, const std::string& item) { happen(EventKind::kPlay, user, item, log_now_ms()); }
   void serve(const std::string& user, const std::string& item) {
@@ -132,8 +135,7 @@ class ServingWorld {
     Event event;
   };
   // One record.
-  void append(const std::string& user, const std::vector<Event>& events) {
-    const UserKey key("", user);
+  void append(const UserKey& key, const std::vector<Event>& events) {
     EventBlockBuilder builder;
     for (const Event& event : events) {
       builder.add(key.bytes(), user_hash(key.bytes()), event);

@@ -1,0 +1,20 @@
+// How failures of the service become gRPC's (schemas/bloomring.proto has the list).
+// Thread safety: pure functions.
+#pragma once
+
+#include <grpcpp/grpcpp.h>
+
+#include "base/result.h"
+
+namespace bloomring {
+
+inline grpc::Status to_grpc(const Status& status) {
+  switch (status.code()) {
+    case Code::kOk: return grpc::Status::OK;
+    case Code::kRetry: return {grpc::StatusCode::UNAVAILABLE, status.message()};
+    case Code::kBadRecord: return {grpc::StatusCode::INVALID_ARGUMENT, status.message()};
+    default: return {grpc::StatusCode::INTERNAL, status.to_string()};
+  }
+}
+
+}  // namespace bloomring

@@ -1,0 +1,176 @@
+"""A site's own events: nested fields, kinds of their own, short views, scenes. What is refused is noticed."""
+
+import json
+import random
+import time
+
+import heavy
+import installation
+import law
+import one_broker
+import plays
+import processes
+
+BOUND_S = 90
+WRONG = 2  # something is set up wrongly
+FOUND = 3  # done, and found what must not be
+
+EVENTS = {
+    "user": "user.id",
+    "item": "video.id",
+    "time": "at",
+    "time_unit": "s",
+    "event": "action",
+    "kinds": {"view": "play", "hide": "forget", "*": "ignore"},
+    "watched": "video.watched",
+    "duration": "video.length",
+    "watched_unit": "s",
+    "view_share_min": 0.5,
+    "scene": "shown.scene",
+}
+HEAVY = {"heavy-5000": 5_000}
+
+
+def event(user, item, scene=None, action="view", watched=9):
+    """As the site's producers write it: more than is wanted, in objects."""
+    record = {
+        "action": action,
+        "user": {"id": user, "device": "phone"},
+        "video": {"id": item, "watched": watched, "length": 10},
+        "at": int(time.time()),
+    }
+    return json.dumps({**record, "shown": {"scene": scene}} if scene is not None else record)
+
+
+class OwnEvents(one_broker.OneBrokerCase):
+    def install(self, name, **events):
+        return installation.Installation(
+            self.folder,
+            self.server.bootstrap,
+            name,
+            slot_seconds=5,
+            topics={"plays_partitions": 1},
+            events={**EVENTS, **events},
+        )
+
+    def produce(self, site, lines):
+        processes.kcat_produce(self.server.bootstrap, f"plays-{site.name}", lines)
+
+    def answer(self, grpc, user, items, *options):
+        words = [plays.binary(), "query", "--server", grpc, "--user", user, *options, *items]
+        return json.loads(processes.run(words, BOUND_S)[1])
+
+    def wait_until_seen(self, process, grpc, user, items, *options):
+        def seen():
+            answer = self.answer(grpc, user, items, *options)
+            return answer["complete"] and all(item["seen"] for item in answer["items"])
+
+        process.wait_until(seen, BOUND_S, f"{items[:3]} of {user} to be seen")
+
+    def test_events(self):
+        """own events: plays are found in nested fields, under the site's kinds and scenes, for heavy users, too"""
+        site = self.install("own")
+        lines = site.command("generate", "--plays", "5", "--users", "2")[1].splitlines()
+        for generated in map(json.loads, lines):
+            self.assertEqual(generated["action"], "view")
+            self.assertGreaterEqual(generated["video"]["watched"], generated["video"]["length"])
+        items = [heavy.item("heavy-5000", n) for n in range(HEAVY["heavy-5000"])]
+        feed = [event("heavy-5000", item, "feed") for item in items]
+        random.Random(1).shuffle(feed)
+        light = [
+            event(7, "v1", "search"),
+            event(7, "v2"),
+            event(7, "short", watched=4),
+            event(7, "shown", action="impression"),
+        ]
+        with site.process("ingest,window,merge,serve") as process:
+            ready = process.ready_line(BOUND_S)
+            self.produce(site, light + feed)
+            site.wait_until_ingested(process, ready, len(light) + len(feed))
+            metrics = processes.metrics(ready["admin"])
+            for why in ("ignored_kind", "short_view"):
+                self.assertEqual(processes.values(metrics, "bloomring_ingest_skipped_total", why=why), [1])
+            self.assertEqual(sum(processes.values(metrics, "bloomring_ingest_refused_total")), 0)
+            self.check_light(process, ready["grpc"])
+            site.wait_until_merged(process, len(items) + 2)
+            site.wait_until_lap_over(process, ready["admin"])
+            answer = self.answer(ready["grpc"], "heavy-5000", items, "--all-scenes")
+            self.assertEqual((answer["complete"], answer["known_scenes"]), (True, ["feed"]))
+            self.assertEqual({(item["seen"], item.get("reason")) for item in answer["items"]}, {(True, "filter")})
+            self.check_scenes(site, process, ready)
+            self.assertEqual(process.term(), 0)
+
+    def check_light(self, process, grpc):
+        """A user with two plays in two scenes; what was too short or no play is unseen."""
+        self.wait_until_seen(process, grpc, "7", ["v1", "v2"], "--all-scenes")
+
+        def all_known():
+            return self.answer(grpc, "7", ["v1"], "--all-scenes")["scenes"] == ["", "feed", "search"]
+
+        process.wait_until(all_known, BOUND_S, "every scene to be known")
+        answer = self.answer(grpc, "7", ["v1", "v2", "short", "shown"], "--all-scenes")
+        self.assertEqual([item["seen"] for item in answer["items"]], [True, True, False, False])
+        alone = self.answer(grpc, "7", ["v1"], "--scene", "serach")
+        self.assertEqual((alone["complete"], alone["user_known"]), (True, False))
+
+    def check_scenes(self, site, process, ready):
+        """A scene that is not merged is inspected; a forget in all scenes reaches what is merged and what is not."""
+        self.produce(site, [event(7, "v3", "kids")])
+        self.wait_until_seen(process, ready["grpc"], "7", ["v3"], "--scene", "kids")
+        inspect = ["inspect", "user", "--user", "7", "--server", ready["grpc"]]
+        shown = json.loads(site.command(*inspect)[1])
+        self.assertEqual([one["scene"] for one in shown["other_scenes"]], ["kids", "search"])
+        forget = [plays.binary(), "forget", "--server", ready["grpc"], "--user", "7", "--all-scenes", "--everything"]
+        processes.run(forget, BOUND_S)
+        answer = self.answer(ready["grpc"], "7", ["v1", "v2", "v3"], "--all-scenes")
+        self.assertEqual([item["seen"] for item in answer["items"]], [False] * 3)
+
+    def test_noticed(self):
+        """own events: what a wrong mapping refuses is told by check beforehand, and by log, readiness and metrics"""
+        site = self.install("wrong", item="video.uid")
+        self.produce(site, [event(7, f"v{n}", "feed") for n in range(50)])
+        code, out, err = site.command("check", check=False)
+        self.assertEqual(code, WRONG)
+        self.assertIn("of the newest 50 records 0 would be accepted and 50 refused as missing_field", err)
+        for words in ("offset 0: field 'video.uid' is missing", "fields there: action, user.id, user.device, video.id"):
+            self.assertIn(words, err)
+        found = [one for one in json.loads(out)["findings"] if one["key"] == "topic plays-wrong"]
+        self.assertEqual([one["severity"] for one in found], ["error"])
+        with site.process("ingest") as process:
+            ready = process.ready_line(BOUND_S)
+
+            def degraded():
+                body = json.loads(processes.http_get(ready["admin"], "/readyz")[1])
+                reason = body["parts"].get("ingest-plays", {}).get("reason", "")
+                return body.get("degraded") and "field 'video.uid' is missing" in reason
+
+            process.wait_until(degraded, BOUND_S, "readiness to say that all is refused")
+            self.assertEqual(processes.http_get(ready["admin"], "/readyz")[0], 200)
+            share = processes.values(processes.metrics(ready["admin"]), "bloomring_ingest_refused_share")
+            self.assertEqual(share, [1])
+            log = process.err.read_text()
+            self.assertIn("50 of 50 records were refused; the first: plays-wrong[", log)
+            self.assertEqual(log.count("records were refused"), 1)
+
+    def test_some(self):
+        """check: plays of which some would be refused, and scenes that nobody has chosen, are warned of"""
+        site = self.install("some")
+        self.produce(site, [event(7, "v1", "feed"), event(7, "v2", "search"), event("", "v3", "feed")])
+        code, out, _ = site.command("check", check=False)
+        verdict = json.loads(out)
+        self.assertEqual((code, "plays" in verdict["checked"]), (0, True))
+        warnings = " ".join(verdict["warnings"])
+        self.assertIn("2 would be accepted and 1 refused as empty_id", warnings)
+        self.assertIn("are of the scenes feed, search, whose filters never mix", warnings)
+
+
+class Dev(law.LawCase):
+    def test_once(self):
+        """dev --once: plays that were refused make exit code 3"""
+        with processes.temp_folder("refused") as folder:
+            for name, user, expected in (("fine", '"u1"', 0), ("refused", '""', FOUND)):
+                with self.subTest(name):
+                    play = f'{{"user":{user},"item":"v1","time":{int(time.time() * 1000)}}}\n'
+                    (folder / "plays.jsonl").write_text(play)
+                    words = [plays.binary(), "dev", "--plays", folder / "plays.jsonl", "--once", "--slot-seconds", "1"]
+                    self.assertEqual(processes.run(words, BOUND_S, check=False)[0], expected)
