@@ -16,12 +16,20 @@ inline constexpr std::string_view kRefusalReasons =
     "malformed_json|missing_field|wrong_type|empty_id|id_too_long|time_too_early|time_ahead|unknown_event|too_large|"
     "not_utf8|bad_block|bad_batch|unknown_scene";
 inline constexpr std::string_view kStages = "ingest|window|merge|serve";
+inline constexpr std::string_view kMethods = "Filter|FilterBatch|GetSnapshot|RecordServed|Forget";
+inline constexpr std::string_view kGrpcCodes =
+    "OK|CANCELLED|UNKNOWN|INVALID_ARGUMENT|DEADLINE_EXCEEDED|NOT_FOUND|ALREADY_EXISTS|PERMISSION_DENIED|"
+    "RESOURCE_EXHAUSTED|FAILED_PRECONDITION|ABORTED|OUT_OF_RANGE|UNIMPLEMENTED|INTERNAL|UNAVAILABLE|DATA_LOSS|"
+    "UNAUTHENTICATED";
+// The value of the label `partition` where metrics.per_partition is off: one series for all partitions.
+inline constexpr std::string_view kAllPartitions = "all";
 
 // From a millisecond to an hour, for delays; a play is filtered within 0.2 s when all is well.
 inline constexpr double kDelayBuckets[] = {0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600};
 // From 50 us to 1 s, for queries; the budget is 2 ms at p99.
-inline constexpr double kQueryBuckets[] = {0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.002,
-                                           0.005,   0.01,   0.025,   0.1,    0.25,  1};
+// Callers give up between 25 and 100 ms: the examples' deadline is 50.
+inline constexpr double kQueryBuckets[] = {0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.002, 0.005, 0.01,
+                                           0.025,   0.035,  0.05,    0.075,  0.1,   0.25,  1};
 
 // Around the budget of 1 %; a user with few plays is far below.
 inline constexpr double kErrorBuckets[] = {0.00001, 0.0001, 0.001, 0.0025, 0.005, 0.0075, 0.01, 0.02, 0.05, 0.1};
@@ -70,6 +78,13 @@ inline constexpr MetricDecl kProcessingLag{
     "bloomring_processing_lag_records",
     MetricType::kGauge,
     "Log records at or after the applied offset: the backlog of a stage, by partition.",
+    {{{"stage", kStages}, {"topic", ""}, {"partition", ""}}}};
+inline constexpr MetricDecl kBehind{
+    "bloomring_behind_seconds",
+    MetricType::kGauge,
+    "Time since a broker was asked for the end of the log that a stage has reached, by partition: what was written "
+    "later may not be applied. Rises while no broker answers, and from 0 when a partition begins. A steady clock "
+    "measures it.",
     {{{"stage", kStages}, {"topic", ""}, {"partition", ""}}}};
 inline constexpr MetricDecl kCustodyLag{
     "bloomring_custody_lag_records",
@@ -120,6 +135,28 @@ inline constexpr MetricDecl kRebuildSecondsLeft{"bloomring_rebuild_seconds_left"
                                                 MetricType::kGauge,
                                                 "How long reading back will go on at that rate; 0 when it is there.",
                                                 {{{"stage", "window|serve"}}}};
+inline constexpr MetricDecl kBrokerSilence{
+    "bloomring_broker_silence_seconds", MetricType::kGauge,
+    "Time since a broker last answered this process, which asks one each second."};
+inline constexpr MetricDecl kBrokerConnections{
+    "bloomring_broker_connections",
+    MetricType::kGauge,
+    "Connections to brokers that the Kafka clients of this process want, by whether they stand, as the clients last "
+    "said. A client has one to each broker that it needs.",
+    {{{"state", "up|down"}}}};
+inline constexpr MetricDecl kBrokerDisconnects{"bloomring_broker_disconnects_total", MetricType::kCounter,
+                                               "Connections to brokers that ended, by whoever closed them."};
+inline constexpr MetricDecl kBrokerRoundTrip{
+    "bloomring_broker_round_trip_seconds", MetricType::kGauge,
+    "Longest of the mean round trips of the connections to brokers, as the Kafka clients last said."};
+inline constexpr MetricDecl kProducerRecords{
+    "bloomring_producer_records_total",
+    MetricType::kCounter,
+    "Records handed to the Kafka client of this process (blocks, batches, dead letters), by what became of them.",
+    {{{"result", "delivered|failed"}}}};
+inline constexpr MetricDecl kProducerInFlight{
+    "bloomring_producer_in_flight_records", MetricType::kGauge,
+    "Records that the Kafka client has taken and brokers have not acknowledged yet."};
 inline constexpr MetricDecl kStalledTasks{
     "bloomring_stalled_tasks", MetricType::kGauge,
     "Tasks and other work of the process's threads that have made no step for process.stall_seconds."};
@@ -129,6 +166,10 @@ inline constexpr MetricDecl kWindowRecords{"bloomring_window_records_total", Met
                                            "Event blocks applied to the ring."};
 inline constexpr MetricDecl kWindowEvents{"bloomring_window_events_total", MetricType::kCounter,
                                           "Events applied to the ring."};
+inline constexpr MetricDecl kWindowBytes{"bloomring_window_bytes_total", MetricType::kCounter,
+                                         "Bytes of the event blocks applied to the ring."};
+inline constexpr MetricDecl kHoursReleased{"bloomring_window_released_total", MetricType::kCounter,
+                                           "Hours of the log removed from the ring because they are merged."};
 inline constexpr MetricDecl kMergedOffset{
     "bloomring_merged_offset",
     MetricType::kGauge,
@@ -162,6 +203,13 @@ inline constexpr MetricDecl kDrains{
 inline constexpr MetricDecl kDrainsAbandoned{
     "bloomring_drains_abandoned_total", MetricType::kCounter,
     "Drains given up because all of their hours were merged while they were under way."};
+inline constexpr MetricDecl kDrainsFailed{"bloomring_drains_failed_total", MetricType::kCounter,
+                                          "Drains that ended with a failure; they are started again."};
+inline constexpr MetricDecl kUnreadBatches{
+    "bloomring_unread_batch_records",
+    MetricType::kGauge,
+    "Records of user-batches that the merge stage has not committed, as the window stage last heard, by partition.",
+    {{{"partition", ""}}}};
 inline constexpr MetricDecl kBatches{"bloomring_batches_total", MetricType::kCounter,
                                      "User batches acknowledged by the log."};
 inline constexpr MetricDecl kBatchPlays{"bloomring_batch_plays_total", MetricType::kCounter,
@@ -179,6 +227,16 @@ inline constexpr MetricDecl kMergeRecords{"bloomring_merge_records_total",
                                           MetricType::kCounter,
                                           "Records of the batch topic applied, by kind.",
                                           {{{"kind", "batch|slot_end"}}}};
+inline constexpr MetricDecl kMergedBatches{"bloomring_merged_batches_total", MetricType::kCounter,
+                                           "Users' batches united with filters."};
+inline constexpr MetricDecl kCoveredRecords{"bloomring_covered_records_total", MetricType::kCounter,
+                                            "Records of user-batches skipped because they were merged before."};
+inline constexpr MetricDecl kIncompleteSlotEnds{
+    "bloomring_slot_ends_incomplete_total", MetricType::kCounter,
+    "Slot ends read without all of their batches; the watermark does not move for them, and the slot is drained "
+    "again."};
+inline constexpr MetricDecl kWatermarkMoves{"bloomring_watermark_moves_total", MetricType::kCounter,
+                                            "Times that a merged watermark was moved on."};
 inline constexpr MetricDecl kMergedPlays{"bloomring_merged_plays_total", MetricType::kCounter,
                                          "Plays united with filters."};
 inline constexpr MetricDecl kExpiredPlays{"bloomring_expired_plays_total", MetricType::kCounter,
@@ -201,6 +259,42 @@ inline constexpr MetricDecl kStorePhysicalBytes{
     "Bytes that the embedded filter store has written to disk for it: log, flush and compaction."};
 inline constexpr MetricDecl kStoreDiskBytes{"bloomring_store_disk_bytes", MetricType::kGauge,
                                             "Bytes on disk of the embedded filter store."};
+inline constexpr MetricDecl kStoreExpiredUpdates{
+    "bloomring_store_expired_updates_total", MetricType::kCounter,
+    "Updates not written because the filter that they are for has expired."};
+inline constexpr MetricDecl kStoreExpired{"bloomring_store_expired_total", MetricType::kCounter,
+                                          "Filters, or parts of them, that expiry has removed from the store."};
+inline constexpr MetricDecl kStoreRefused{
+    "bloomring_store_refused_total", MetricType::kCounter,
+    "Stored parts that were not filters of their key, as reads and compactions of this process met them. 0 when all is "
+    "well; `bloomring store check` names the keys."};
+inline constexpr MetricDecl kStoreTableFiles{"bloomring_store_table_files", MetricType::kGauge,
+                                             "Table files of the embedded filter store."};
+inline constexpr MetricDecl kStoreOpenFilesMax{"bloomring_store_open_files_max", MetricType::kGauge,
+                                               "Table files that this process may have open at once."};
+inline constexpr std::string_view kRocksStores = "filters|window";
+inline constexpr MetricDecl kRocksWriteStopped{
+    "bloomring_rocksdb_write_stopped",
+    MetricType::kGauge,
+    "1 while RocksDB lets no write through, by store: the filter store, or any of the window stores.",
+    {{{"store", kRocksStores}}}};
+inline constexpr MetricDecl kRocksStall{"bloomring_rocksdb_stall_seconds_total",
+                                        MetricType::kCounter,
+                                        "Time that writes waited because flushes or compactions are behind, by store.",
+                                        {{{"store", kRocksStores}}}};
+inline constexpr MetricDecl kRocksPending{"bloomring_rocksdb_pending_compaction_bytes",
+                                          MetricType::kGauge,
+                                          "Bytes that compactions have still to rewrite, as RocksDB estimates, by "
+                                          "store.",
+                                          {{{"store", kRocksStores}}}};
+inline constexpr MetricDecl kRocksErrors{"bloomring_rocksdb_background_errors_total",
+                                         MetricType::kCounter,
+                                         "Failed flushes and compactions, by store. 0 when all is well.",
+                                         {{{"store", kRocksStores}}}};
+inline constexpr MetricDecl kRocksCache{"bloomring_rocksdb_block_cache_lookups_total",
+                                        MetricType::kCounter,
+                                        "Blocks looked for in the block cache, by store.",
+                                        {{{"store", kRocksStores}, {"result", "hit|miss"}}}};
 inline constexpr MetricDecl kStoreBackups{"bloomring_store_backups_total",
                                           MetricType::kCounter,
                                           "Backups of the embedded filter store by this process.",
@@ -224,18 +318,21 @@ inline constexpr MetricDecl kServeRecords{"bloomring_serve_records_total", Metri
                                           "Event blocks applied to the recent plays."};
 inline constexpr MetricDecl kServeEvents{"bloomring_serve_events_total", MetricType::kCounter,
                                          "Events applied to the recent plays."};
+inline constexpr MetricDecl kServeBadBlocks{
+    "bloomring_serve_bad_blocks_total", MetricType::kCounter,
+    "Records of user-events that are no event blocks and were passed; the window stage writes their dead letters."};
 inline constexpr MetricDecl kEventToSeen{
     "bloomring_event_to_seen_seconds",
     MetricType::kHistogram,
-    "Delay from the event time of a block's newest event to the moment queries see it, by the clocks of the client and "
-    "of the replica; 0 where the client's is ahead.",
+    "Delay from the moment at which an event was written to the log to the moment at which queries see it; each event "
+    "of a block counts. By the brokers' times and this machine's steady clock, against the fastest block so far.",
     {},
     kDelayBuckets};
 inline constexpr MetricDecl kQuerySeconds{
     "bloomring_query_seconds",
     MetricType::kHistogram,
-    "Time to answer a call, by result: answered, refused (invalid, overload, not ready, deadline), or failed.",
-    {{{"result", "ok|refused|failed"}}},
+    "Time to answer a call, by method and gRPC status code. A batch is one call.",
+    {{{"method", kMethods}, {"code", kGrpcCodes}}},
     kQueryBuckets};
 inline constexpr MetricDecl kCandidates{"bloomring_candidates_total",
                                         MetricType::kCounter,
@@ -295,6 +392,19 @@ inline constexpr MetricDecl kRecentEntries{"bloomring_recent_entries", MetricTyp
                                            "Recent plays held in memory for queries."};
 inline constexpr MetricDecl kRecentBytes{"bloomring_recent_bytes", MetricType::kGauge,
                                          "Memory of the recent plays held for queries."};
+inline constexpr MetricDecl kRecentForgets{"bloomring_recent_forgets", MetricType::kGauge,
+                                           "Forgets held in memory for queries."};
+inline constexpr MetricDecl kRecentEarly{
+    "bloomring_recent_early_releases_total", MetricType::kCounter,
+    "Hours of recent plays that are merged and were let go before their lap was over, to stay within the bound."};
+inline constexpr MetricDecl kRecentOverBound{
+    "bloomring_recent_over_bound_partitions", MetricType::kGauge,
+    "Partitions that hold more recent plays than their part of memory.limit, because they are not merged."};
+inline constexpr MetricDecl kServedShortened{
+    "bloomring_served_shortened_total", MetricType::kCounter,
+    "Times that served items younger than served.max_age_seconds were let go, to stay within the bound."};
+inline constexpr MetricDecl kServedUsers{"bloomring_served_users", MetricType::kGauge,
+                                         "Users of whom served items are held in memory."};
 inline constexpr MetricDecl kServedEntries{"bloomring_served_entries", MetricType::kGauge,
                                            "Served items held in memory for queries."};
 inline constexpr MetricDecl kServedBytes{"bloomring_served_bytes", MetricType::kGauge,
@@ -302,7 +412,10 @@ inline constexpr MetricDecl kServedBytes{"bloomring_served_bytes", MetricType::k
 
 // --- process ---
 inline constexpr MetricDecl kBuildInfo{
-    "bloomring_build_info", MetricType::kGauge, "Always 1; the version is in the label.", {{{"version", ""}}}};
+    "bloomring_build_info",
+    MetricType::kGauge,
+    "Always 1; what this process is made of is in the labels. The commit is `unknown` in a build without git.",
+    {{{"version", ""}, {"commit", ""}, {"librdkafka", ""}, {"rocksdb", ""}, {"grpc", ""}}}};
 inline constexpr MetricDecl kLogMessages{"bloomring_log_messages_total",
                                          MetricType::kCounter,
                                          "Log lines by level, written or not.",
@@ -311,9 +424,28 @@ inline constexpr MetricDecl kMemoryPart{"bloomring_memory_part_bytes",
                                         MetricType::kGauge,
                                         "What each part of the process is given of memory.limit.",
                                         {{{"part", ""}}}};
+inline constexpr MetricDecl kMemoryLimit{"bloomring_memory_limit_bytes", MetricType::kGauge,
+                                         "memory.limit: the bound of the resident memory of the process."};
+inline constexpr MetricDecl kFolderBytes{
+    "bloomring_folder_bytes",
+    MetricType::kGauge,
+    "Bytes of all files below the folder of store.path or state.path; looked up once a minute.",
+    {{{"folder", "store|state"}}}};
+inline constexpr MetricDecl kFolderFree{"bloomring_folder_free_bytes",
+                                        MetricType::kGauge,
+                                        "Free bytes of the disk that the folder of store.path or state.path is on.",
+                                        {{{"folder", "store|state"}}}};
+inline constexpr MetricDecl kCertificateExpiry{
+    "bloomring_certificate_expiry_timestamp_seconds",
+    MetricType::kGauge,
+    "When the first of the certificates in a file expires, by the key of the configuration that names the file; looked "
+    "up once a minute. Absent where the file cannot be read.",
+    {{{"key", ""}}}};
 inline constexpr MetricDecl kStateMemory{
     "bloomring_state_memory_bytes", MetricType::kGauge,
     "Memory that the embedded stores take for blocks, indexes and write buffers; their part is called stores."};
+inline constexpr MetricDecl kWriteBufferMemory{"bloomring_write_buffer_bytes", MetricType::kGauge,
+                                               "The part of it that write buffers take."};
 inline constexpr MetricDecl kProcessCpu{"process_cpu_seconds_total", MetricType::kCounter,
                                         "User and system CPU time of the process in seconds."};
 inline constexpr MetricDecl kProcessResident{"process_resident_memory_bytes", MetricType::kGauge,

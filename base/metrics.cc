@@ -6,6 +6,7 @@
 #include <prometheus/histogram.h>
 #include <prometheus/text_serializer.h>
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <sstream>
@@ -15,7 +16,6 @@
 #include "base/metric_names.h"
 #include "base/process_stats.h"
 #include "base/result.h"
-#include "base/version.h"
 
 namespace bloomring {
 namespace {
@@ -99,7 +99,6 @@ void write_process(Scrape& scrape) {
   write(metric::kProcessVirtual, stats.virtual_bytes);
   write(metric::kProcessFds, stats.open_fds);
   write(metric::kProcessFdsMax, stats.fds_max);
-  scrape.write(metric::kBuildInfo, {version()}, 1);
   for (size_t level = 0; level < kLogLevelCount; ++level) {
     const auto log_level = static_cast<LogLevel>(level);
     scrape.write(metric::kLogMessages, {log_level_name(log_level)}, static_cast<double>(log_lines(log_level)));
@@ -122,7 +121,11 @@ class Children {
     prometheus::Labels labels;
     for (size_t i = 0; i < values.size(); ++i) labels.emplace(decl.labels[i].name, values[i]);
     Impl& impl = family->Add(labels, args...);
-    return faces_.try_emplace(&impl, impl).first->second;
+    if constexpr (std::is_same_v<Face, Histogram>) {
+      return faces_.try_emplace(&impl, impl, decl.buckets).first->second;
+    } else {
+      return faces_.try_emplace(&impl, impl).first->second;
+    }
   }
 
   void collect(Families& families) const {
@@ -184,6 +187,14 @@ void Gauge::set(double value) { impl_.Set(value); }
 void Gauge::add(double change) { impl_.Increment(change); }
 double Gauge::value() const { return impl_.Value(); }
 void Histogram::observe(double value) { impl_.Observe(value); }
+
+void Histogram::observe(double value, uint64_t times) {
+  std::vector<double> increments(buckets_.size() + 1);
+  const auto bucket = std::lower_bound(buckets_.begin(), buckets_.end(), value) - buckets_.begin();
+  increments[static_cast<size_t>(bucket)] = static_cast<double>(times);
+  impl_.ObserveMultiple(increments, value * static_cast<double>(times));
+}
+
 uint64_t Histogram::count() const { return impl_.Collect().histogram.sample_count; }
 
 Metrics::Metrics() : impl_(std::make_unique<Impl>()) {}

@@ -45,7 +45,7 @@ struct MetricDecl {
   std::string_view name;
   MetricType type;
   std::string_view help;                   // Full sentences.
-  std::array<MetricLabel, 3> labels = {};  // In order; empty names are none.
+  std::array<MetricLabel, 5> labels = {};  // In order; empty names are none.
   std::span<const double> buckets = {};    // Histograms: upper ends, ascending, without infinity.
 
   size_t label_count() const;
@@ -76,12 +76,15 @@ class Gauge {
 
 class Histogram {
  public:
-  explicit Histogram(prometheus::Histogram& impl) : impl_(impl) {}
+  Histogram(prometheus::Histogram& impl, std::span<const double> buckets) : impl_(impl), buckets_(buckets) {}
   void observe(double value);
+  // The same value so many times; costs no more than once.
+  void observe(double value, uint64_t times);
   uint64_t count() const;
 
  private:
   prometheus::Histogram& impl_;
+  std::span<const double> buckets_;  // Of the declaration, which is for ever.
 };
 
 // Takes what a callback writes during one scrape. Counters carry their value since start, not a change.
@@ -123,7 +126,7 @@ class Metrics {
   // thread that calls on_scrape or ends a Registration.
   Registration on_scrape(std::function<void(Scrape&)> write);
 
-  // What /metrics answers: all of the above, process_*, bloomring_build_info and bloomring_log_messages_total.
+  // What /metrics answers: all of the above, process_* and bloomring_log_messages_total.
   std::string text() const;
 
  private:

@@ -1,9 +1,8 @@
 #include "pipeline/ingest_stage.h"
 
-#include <spdlog/spdlog.h>
-
 #include <cmath>
 
+#include "base/log.h"
 #include "base/metric_names.h"
 #include "pipeline/leased.h"
 #include "pipeline/wait.h"
@@ -42,7 +41,7 @@ IngestTaskConfig task_config(const Settings& settings) {
 IngestStage::IngestStage(const StageContext& context)
     : context_(context),
       lease_(context.clock, kafka::standstill_max_ms(context.kafka)),
-      levels_(context.metrics, "ingest"),
+      levels_(context.metrics, context.clock, levels_config(context, "ingest")),
       refusals_(context.settings.ingest.refused_share_max),
       task_(std::make_unique<IngestTask>(task_config(context.settings), context.clock,
                                          std::make_unique<LeasedSink>(lease_, context.producer.make_sink()))),
@@ -109,7 +108,9 @@ void IngestStage::finish_what_was_read() {
                                        BLOOMRING_TRY(task_->step(context_.clock.now_ms()).status());
                                        return task_->released();
                                      });
-  if (!finished.ok()) spdlog::warn("ingest: {}; it will be read again", finished.to_string());
+  if (finished.ok()) return;
+  log_warning("ingest: " + finished.message() + "; it will be read again",
+              {{"stage", "ingest"}, {"code", code_name(finished.code())}});
 }
 
 void IngestStage::report() {
@@ -152,9 +153,13 @@ void IngestStage::report_refused(uint64_t read, uint64_t refused) {
   refusals_.note(now_ms, read, refused, task_->take_first_refused().value_or(RefusedRecord{}));
   context_.metrics.gauge(metric::kIngestRefusedShare).set(refusals_.share(now_ms));
   if (const auto warning = refusals_.take_warning(now_ms)) {
-    spdlog::warn("ingest: {} of {} records were refused; the first: {}. They are in topic {}, each with its reason; "
-                 "`bloomring check` reads the newest plays and says what would be refused",
-                 warning->refused, warning->read, to_string(warning->first), context_.settings.topics.dead);
+    log_warning("play records were refused: each is in the dead-letter topic with its reason; `bloomring check` reads the "
+                "newest plays and says what would be refused",
+                {{"stage", "ingest"},
+                 {"refused", warning->refused},
+                 {"read", warning->read},
+                 {"first", to_string(warning->first)},
+                 {"dead", context_.settings.topics.dead}});
   }
   const bool degraded = refusals_.degraded(now_ms);
   if (degraded) {
@@ -176,13 +181,13 @@ void IngestStage::report_clock() {
   if (off == clock_off_) return;
   clock_off_ = off;
   if (!off) {
-    spdlog::warn("ingest: this machine's clock and the brokers' agree again; plays are read");
+    log_warning("ingest: this machine's clock and the brokers' agree again; plays are read", {{"stage", "ingest"}});
     return context_.health.forget(kClockPart);
   }
   const std::string what = "this machine's clock is " + std::to_string(offset_s) +
                            " s ahead of the brokers' (behind, where negative); no plays are read until both agree "
                            "within events.clock_skew_max_seconds. Set the clock that is wrong";
-  spdlog::error("ingest: {}", what);
+  log_error("ingest: " + what, {{"stage", "ingest"}});
   context_.health.set_not_ready(kClockPart, what);
 }
 

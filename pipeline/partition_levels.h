@@ -1,14 +1,21 @@
-// The levels of a stage's partitions (offsets and lags) as the last report had them, written out at each scrape.
-// Thread safe: reports come from the workers, scrapes from the admin port.
+// The levels of a stage's partitions (offsets and lags) as the last report had them, and how far each is behind its
+// log, written out at each scrape.
+//
+// What is behind rises by itself: it is measured from the end of the log that was reached last, which brokers tell to
+// the log watch, or to whoever calls `hear`. A partition is shown from its assignment on, also before its first record.
+// Thread safe: reports come from the workers, ends of logs from those who ask, scrapes from the admin port.
 #pragma once
 
 #include <map>
 #include <mutex>
 #include <string>
+#include <vector>
 
+#include "base/clock.h"
 #include "base/ids.h"
-#include "base/metric_names.h"
 #include "base/metrics.h"
+#include "operators/log_reach.h"
+#include "pipeline/metrics/log_watch.h"
 
 namespace bloomring {
 
@@ -18,46 +25,35 @@ struct PartitionLevel {
   Offset log_end{-1};
 };
 
-class PartitionLevels {
+class PartitionLevels final : public LogWatch::Listener {
  public:
-  PartitionLevels(Metrics& metrics, std::string stage)
-      : stage_(std::move(stage)), registration_(metrics.on_scrape([this](Scrape& scrape) { write(scrape); })) {}
+  struct Config {
+    std::string stage;
+    bool per_partition = true;   // metrics.per_partition
+    LogWatch* watch = nullptr;   // Who tells the ends of logs; null where the owner calls `hear`.
+  };
+  // `metrics`, `clock` and the watch outlive it.
+  PartitionLevels(Metrics& metrics, const Clock& clock, Config config);
+  ~PartitionLevels() override;
 
-  void set(const std::string& topic, PartitionId partition, PartitionLevel level) {
-    const std::lock_guard lock(mutex_);
-    levels_[{topic, partition}] = level;
-  }
-  void forget(const std::string& topic, PartitionId partition) {
-    const std::lock_guard lock(mutex_);
-    levels_.erase({topic, partition});
-  }
-  void clear() {
-    const std::lock_guard lock(mutex_);
-    levels_.clear();
-  }
+  void set(const std::string& topic, PartitionId partition, PartitionLevel level);
+  void forget(const std::string& topic, PartitionId partition);
+  void clear();
+
+  std::vector<kafka::TopicPartition> wanted() const override;
+  void hear(const kafka::TopicPartition& at, Offset end, int64_t asked_at_ns) override;
 
  private:
-  void write(Scrape& scrape) {
-    const std::lock_guard lock(mutex_);
-    for (const auto& [at, level] : levels_) {
-      const std::string& topic = at.first;
-      const std::string partition = std::to_string(at.second.value);
-      const auto show = [&](const MetricDecl& decl, bool known, int64_t value) {
-        if (known) scrape.write(decl, {stage_, topic, partition}, static_cast<double>(value));
-      };
-      const bool applied = level.applied.value >= 0;
-      const bool committed = level.committed.value >= 0;
-      const bool ended = level.log_end.value >= 0;
-      show(metric::kAppliedOffset, applied, level.applied.value);
-      show(metric::kCommittedOffset, committed, level.committed.value);
-      show(metric::kProcessingLag, applied && ended, level.log_end.value - level.applied.value);
-      show(metric::kCustodyLag, committed && ended, level.log_end.value - level.committed.value);
-    }
-  }
+  struct Held {
+    PartitionLevel level;
+    LogReach reach;
+  };
+  void write(Scrape& scrape) const;
 
-  const std::string stage_;
-  std::mutex mutex_;
-  std::map<std::pair<std::string, PartitionId>, PartitionLevel> levels_;
+  const Config config_;
+  const Clock& clock_;
+  mutable std::mutex mutex_;
+  std::map<kafka::TopicPartition, Held> levels_;
   Metrics::Registration registration_;  // Last: its callback uses the rest.
 };
 

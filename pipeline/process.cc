@@ -1,14 +1,14 @@
 #include "pipeline/process.h"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/log.h"
 #include "base/metric_names.h"
 #include "pipeline/backup_json.h"
 #include "pipeline/ingest_stage.h"
 #include "pipeline/merge_stage.h"
+#include "pipeline/metrics/process_metrics.h"
 #include "pipeline/serve_stage.h"
 #include "pipeline/start_checks.h"
 #include "pipeline/topic_check.h"
@@ -53,7 +53,9 @@ Status Process::start() {
   BLOOMRING_TRY_ASSIGN(producer_, kafka::Producer::create(kafka_));
   BLOOMRING_TRY(verify_topics());
   BLOOMRING_TRY(open_store());
-  registration_ = metrics_.on_scrape([this](Scrape& scrape) { write_memory(scrape); });
+  log_watch_ = std::make_unique<LogWatch>(kafka_, clock_);
+  process_metrics_ =
+      std::make_unique<ProcessMetrics>(metrics_, settings_, *plan_, *memory_, *producer_, *log_watch_, clock_);
   BLOOMRING_TRY(start_stages());
   start_wait_.done();
   return {};
@@ -139,13 +141,6 @@ Status Process::follow_store(EmbeddedFilterStoreConfig config) {
   return {};
 }
 
-void Process::write_memory(Scrape& scrape) const {
-  for (const MemoryPart& part : plan_->parts()) {
-    scrape.write(metric::kMemoryPart, {part.name}, static_cast<double>(part.bytes));
-  }
-  scrape.write(metric::kStateMemory, {}, static_cast<double>(memory_->cache_used_bytes()));
-}
-
 AdminPage Process::back_up_store() {
   const std::unique_lock lock(backup_mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return {409, "text/plain; charset=utf-8", "a backup is under way\n"};
@@ -157,18 +152,21 @@ AdminPage Process::back_up_store() {
   const auto taken = writer_->back_up({config.backup_path, config.backups_kept, config.backup_bytes_per_second});
   metrics_.counter(metric::kStoreBackups, {taken.ok() ? "ok" : "failed"}).add();
   if (!taken.ok()) {
-    spdlog::error("no backup of the filter store: {}", taken.status().to_string());
+    log_error("no backup of the filter store",
+              {{"code", code_name(taken.code())}, {"reason", taken.status().message()}});
     return {500, "text/plain; charset=utf-8", taken.status().message() + "\n"};
   }
   metrics_.gauge(metric::kStoreBackupTime).set(static_cast<double>(taken->time_ms) / 1000.0);
-  spdlog::info("backup {} of the filter store: {} bytes, {} of them new", taken->id, taken->bytes, taken->bytes_new);
+  log_info("backup of the filter store taken",
+           {{"backup", taken->id}, {"bytes", taken->bytes}, {"bytes_new", taken->bytes_new}});
   return {200, "application/json", backup_json(*taken) + "\n"};
 }
 
 Status Process::start_stages() {
   context_ = std::make_unique<StageContext>(StageContext{
       settings_, *plan_, kafka_, *calendar_, clock_, metrics_, health_, watchdog_, start_wait_, *producer_,
-      filters_.get(), memory_.get(), [this](std::string_view stage, const Status& status) { fail(stage, status); }});
+      filters_.get(), memory_.get(), [this](std::string_view stage, const Status& status) { fail(stage, status); },
+      log_watch_.get()});
   if (settings_.runs(Stage::kServe)) {
     serve_ = std::make_unique<ServeStage>(*context_);
     BLOOMRING_TRY(serve_->start());
@@ -190,7 +188,8 @@ Status Process::start_stages() {
 }
 
 void Process::fail(std::string_view stage, const Status& status) {
-  spdlog::error("{} cannot go on: {}", stage, status.to_string());
+  log_error(std::string(stage) + " cannot go on: " + status.message(),
+            {{"stage", stage}, {"code", code_name(status.code())}});
   health_.set_failed(std::string(stage), status.message());
   metrics_.gauge(metric::kStageUp, {stage}).set(0);
   const std::lock_guard lock(failure_mutex_);
@@ -222,7 +221,7 @@ void Process::stop(Going going) {
   if (serve_) serve_->stop();
   if (producer_) {
     const Status flushed = producer_->flush(kFlushTimeoutMs);
-    if (!flushed.ok()) spdlog::warn("not everything was sent: {}; it is read again from the log", flushed.to_string());
+    if (!flushed.ok()) log_warning("not everything was sent: " + flushed.message() + "; it is read again from the log");
   }
 }
 

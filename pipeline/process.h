@@ -37,6 +37,7 @@ class IngestStage;
 class WindowStage;
 class MergeStage;
 class ServeStage;
+class ProcessMetrics;
 class Worker;
 
 class Process {
@@ -83,7 +84,6 @@ class Process {
   Status verify_topics();
   Status start_stages();
   void fail(std::string_view stage, const Status& status);
-  void write_memory(Scrape& scrape) const;
 
   const Settings settings_;
   const Clock& clock_;
@@ -104,12 +104,13 @@ class Process {
   std::unique_ptr<StateMemory> memory_;
   std::unique_ptr<FilterStore> filters_;
   std::unique_ptr<Worker> refresher_;  // Follows the store where another process writes it.
+  std::unique_ptr<LogWatch> log_watch_;
   std::unique_ptr<StageContext> context_;
   std::unique_ptr<ServeStage> serve_;
   std::unique_ptr<MergeStage> merge_;
   std::unique_ptr<WindowStage> window_;
   std::unique_ptr<IngestStage> ingest_;
-  Metrics::Registration registration_;
+  std::unique_ptr<ProcessMetrics> process_metrics_;
 };
 
 }  // namespace bloomring

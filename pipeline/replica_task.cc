@@ -51,7 +51,7 @@ void ReplicaTask::end(Status why) {
 void ReplicaTask::hear_log_end(Offset offset, int64_t asked_at_ns) {
   if (offset >= end_least_) {
     if (ends_.size() == kEndsMax) ends_.pop_back();
-    ends_.push_back({offset, asked_at_ns});
+    ends_.push_back({offset, asked_at_ns, clock_.steady_ns()});
   }
   end_least_ = std::max({end_least_, offset, next_});
   if (merged_end(watermark_) <= known_end()) return beyond_since_ns_.reset();
@@ -76,21 +76,28 @@ void ReplicaTask::apply(const LogRecord& record) {
   }
   ++stats_.blocks;
   stats_.events += block->events();
-  if (held_->ready()) note_delay(*block);
+  if (held_->ready()) note_delay(record, block->events());
   held_->apply(record.offset, record.log_time_ms, *block);
 }
 
-void ReplicaTask::note_delay(const EventBlockReader& block) {
-  if (delays_.size() == kDelaysMax) return;
-  EventBlockReader reader = block;
-  int64_t newest_ms = 0;
-  while (reader.next_user()) {
-    while (reader.next_event()) newest_ms = std::max(newest_ms, reader.event().time_ms);
-  }
-  delays_.push_back(std::max(0.0, static_cast<double>(clock_.now_ms() - newest_ms) / 1000.0));
+void ReplicaTask::note_delay(const LogRecord& record, uint64_t events) {
+  if (delays_.size() < kDelaysMax) return delays_.push_back({delay_seconds(record), events});
+  delays_.back().events += events;
 }
 
-std::vector<double> ReplicaTask::take_delays() { return std::exchange(delays_, {}); }
+// At or above an end that is reached, the record was written after that end was asked for; below an end that was heard,
+// before it was heard.
+double ReplicaTask::delay_seconds(const LogRecord& record) const {
+  const int64_t now_ns = clock_.steady_ns();
+  const int64_t most_ms = std::max<int64_t>(0, held_->lag_ms(now_ns));
+  const bool before = !ends_.empty() && record.offset < ends_.front().offset;
+  const int64_t least_ms = before ? (now_ns - ends_.front().heard_at_ns) / 1'000'000 : 0;
+  const int64_t log_now_ms = held_->log_time().now_ms(now_ns).value_or(record.log_time_ms);
+  const int64_t delay_ms = std::clamp(log_now_ms - record.log_time_ms, std::min(least_ms, most_ms), most_ms);
+  return static_cast<double>(delay_ms) / 1000.0;
+}
+
+std::vector<ReplicaTask::Delay> ReplicaTask::take_delays() { return std::exchange(delays_, {}); }
 
 Status ReplicaTask::take_watermark() {
   const int64_t steady_ns = clock_.steady_ns();

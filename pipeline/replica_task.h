@@ -64,21 +64,28 @@ class ReplicaTask final : public Task {
   const ReplicaStats& stats() const { return stats_; }
   Offset log_end() const { return source_->log_end(); }
   Offset next() const { return next_; }  // Every record below it was applied.
-  // Delays from a block's newest event to its application since the last call, in seconds; live blocks only. By two
-  // clocks, that of the event and this machine's: 0 where the event's is ahead.
-  std::vector<double> take_delays();
+  // From the moment at which events were written to the log to their application.
+  struct Delay {
+    double seconds;
+    uint64_t events;
+  };
+  // Since the last call; live blocks only. The difference of a block's log time and the newest that was heard, carried
+  // forward by the steady clock: so it counts against the fastest block so far, and compares no two machines' clocks.
+  // What was asked of the log's end bounds it on both sides, so that a log whose clock is slow does not add up.
+  std::vector<Delay> take_delays();
 
  private:
   void apply(const LogRecord& record);
   void note_fresh();
-  void note_delay(const EventBlockReader& block);
+  void note_delay(const LogRecord& record, uint64_t events);
+  double delay_seconds(const LogRecord& record) const;
   Status take_watermark();
   bool went_back(const MergedWatermark& watermark) const;
   // What the log held at least, when it was heard of last.
   Offset known_end() const { return std::max({end_least_, next_, source_->log_end()}); }
   void end(Status why);
 
-  static constexpr size_t kDelaysMax = 4096;  // Kept between two reports; more are not observed.
+  static constexpr size_t kDelaysMax = 4096;  // Kept between two reports; more are counted with the last.
   static constexpr size_t kEndsMax = 16;
 
   ReplicaTaskConfig config_;
@@ -91,6 +98,7 @@ class ReplicaTask final : public Task {
   struct LogEnd {
     Offset offset;
     int64_t asked_at_ns;
+    int64_t heard_at_ns;
   };
   std::deque<LogEnd> ends_;  // As heard, until everything below is applied. Of kEndsMax the last is replaced.
   Offset end_least_{-1};     // What an answer that is not out of date is not below.
@@ -100,7 +108,7 @@ class ReplicaTask final : public Task {
   std::optional<int64_t> beyond_since_ns_;  // Since when ends that were heard later are below it.
   Status ended_;
   ReplicaStats stats_;
-  std::vector<double> delays_;
+  std::vector<Delay> delays_;
 };
 
 }  // namespace bloomring

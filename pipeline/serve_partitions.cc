@@ -1,10 +1,9 @@
 #include "pipeline/serve_partitions.h"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <utility>
 
+#include "base/log.h"
 #include "base/metric_names.h"
 #include "serving/candidate_filter.h"
 #include "state/slot_length.h"
@@ -23,11 +22,11 @@ ServePartitions::ServePartitions(const StageContext& context, const std::vector<
     : context_(context),
       worker_(worker),
       partitions_max_(std::max<size_t>(1, ids.size())),
-      levels_(context.metrics, "serve"),
+      levels_(context.metrics, context.clock, {"serve", context.settings.metrics.per_partition}),
       catch_up_("serve", context.clock, context.metrics),
       learns_scenes_(!context.settings.events.scene_rules().known_beforehand()) {
   for (const PartitionId id : ids)
-    members_[id] = {make_held(id, {}), nullptr, {}, {}, "the brokers were not asked yet"};
+    members_[id] = {make_held(id, {}), nullptr, {}, 0, 0, {}, "the brokers were not asked yet"};
 }
 
 Status ServePartitions::open() {
@@ -112,7 +111,9 @@ void ServePartitions::ask_log_ends() {
     const std::lock_guard lock(mutex_);
     for (size_t i = 0; i < ids.size(); ++i) {
       ReplicaTask* task = members_.at(ids[i]).task.get();
-      if (task != nullptr && ends[i].ok()) task->hear_log_end(*ends[i], asked_at_ns);
+      if (task == nullptr || !ends[i].ok()) continue;
+      task->hear_log_end(*ends[i], asked_at_ns);
+      levels_.hear(at(ids[i]), *ends[i], asked_at_ns);
     }
   });
 }
@@ -169,7 +170,13 @@ Result<ReplicaStart> ServePartitions::decide(const std::optional<MergedWatermark
 }
 
 void ServePartitions::wait_because(PartitionId id, const Status& why, bool warn) {
-  if (warn) spdlog::warn("serve {}: is not answered for: {}", kafka::to_string(at(id)), why.message());
+  if (warn) {
+    log_warning("serve: a partition is not answered for", {{"stage", "serve"},
+                                                           {"topic", at(id).topic},
+                                                           {"partition", id.value},
+                                                           {"code", code_name(why.code())},
+                                                           {"reason", why.message()}});
+  }
   const std::lock_guard lock(mutex_);
   members_.at(id).why_waiting = why.message();
 }
@@ -180,9 +187,20 @@ Status ServePartitions::begin(const std::vector<Placing>& placing) {
   for (const Placing& one : placing) starts.push_back({at(one.id), one.start.read_from});
   BLOOMRING_TRY_ASSIGN(std::vector<std::unique_ptr<Source>> sources, consumer_->assign(starts));
   scenes_.expect_stored();
+  int64_t to_go = 0;
+  for (const Placing& one : placing) to_go += std::max<int64_t>(0, one.log_end.value - one.start.read_from.value);
+  log_info("serve begins with its partitions", {{"stage", "serve"},
+                                                {"topic", context_.settings.topics.user_events},
+                                                {"partitions", placing.size()},
+                                                {"records_to_go", to_go}});
   const ReplicaTaskConfig config{context_.settings.topics.partitions, context_.settings.ring.lap_ms()};
   for (size_t i = 0; i < placing.size(); ++i) {
     const auto& [id, start, log_end, asked_at_ns] = placing[i];
+    log_debug("serve: begins", {{"stage", "serve"},
+                                {"topic", at(id).topic},
+                                {"partition", id.value},
+                                {"offset", start.read_from.value},
+                                {"log_end", log_end.value}});
     auto held = make_held(id, start);
     auto task = std::make_unique<ReplicaTask>(config, context_.clock, held, *context_.filters, std::move(sources[i]),
                                               start.read_from, log_end);
@@ -192,7 +210,7 @@ Status ServePartitions::begin(const std::vector<Placing>& placing) {
     Member& member = members_.at(id);
     task->know(member.watermark);
     worker_.post([this, added = task.get(), name = "serve " + kafka::to_string(at(id))] { worker_.add(*added, name); });
-    member = {std::move(held), std::move(task), {}, member.watermark, {}};
+    member = {std::move(held), std::move(task), {}, 0, 0, member.watermark, {}};
   }
   return {};
 }
@@ -229,19 +247,36 @@ void ServePartitions::report(PartitionId id, Member& member) {
   const ReplicaStats& now = task.stats();
   metrics.counter(metric::kServeRecords).add(now.blocks - member.counted.blocks);
   metrics.counter(metric::kServeEvents).add(now.events - member.counted.events);
+  metrics.counter(metric::kServeBadBlocks).add(now.bad_blocks - member.counted.bad_blocks);
   metrics.counter(metric::kStoreErrors, {"read"}).add(now.store_retries - member.counted.store_retries);
   member.counted = now;
+  report_shortened(member);
   catch_up_.note(id, task.next(), now.events);
   levels_.set(context_.settings.topics.user_events, id, {task.next(), Offset(-1), task.log_end()});
-  for (const double delay : task.take_delays()) metrics.histogram(metric::kEventToSeen).observe(delay);
+  for (const ReplicaTask::Delay& delay : task.take_delays())
+    metrics.histogram(metric::kEventToSeen).observe(delay.seconds, delay.events);
   if (!task.ended().ok()) set_aside(id, member);
+}
+
+// What memory did not last for.
+void ServePartitions::report_shortened(Member& member) {
+  const uint64_t early = member.held->recents().stats().early_releases;
+  const uint64_t shortened = member.held->served().stats().shortened;
+  Metrics& metrics = context_.metrics;
+  metrics.counter(metric::kRecentEarly).add(early - std::exchange(member.early_releases_counted, early));
+  metrics.counter(metric::kServedShortened).add(shortened - std::exchange(member.shortened_counted, shortened));
 }
 
 // Its calls are refused, or passed on, from the moment at which the task ended.
 void ServePartitions::set_aside(PartitionId id, Member& member) {
   member.why_waiting = member.task->ended().message();
   member.watermark = member.task->watermark();
-  spdlog::error("serve {}: is not answered for any more: {}", kafka::to_string(at(id)), member.why_waiting);
+  log_error("serve: a partition is not answered for any more", {{"stage", "serve"},
+                                                                {"topic", at(id).topic},
+                                                                {"partition", id.value},
+                                                                {"offset", member.task->next().value},
+                                                                {"code", code_name(member.task->ended().code())},
+                                                                {"reason", member.why_waiting}});
   worker_.remove(*member.task);
   member.task.reset();
   levels_.forget(context_.settings.topics.user_events, id);

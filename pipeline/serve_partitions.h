@@ -63,6 +63,8 @@ class ServePartitions {
     std::shared_ptr<HeldPartition> held;  // Shared with requests.
     std::unique_ptr<ReplicaTask> task;    // Null while it waits. Of the worker, as all that follows.
     ReplicaStats counted;
+    uint64_t early_releases_counted = 0;
+    uint64_t shortened_counted = 0;
     MergedWatermark watermark;  // As last read by the task before this one.
     std::string why_waiting;
   };
@@ -88,6 +90,7 @@ class ServePartitions {
   void wait_because(PartitionId id, const Status& why, bool warn);
   void take_aside();
   void report(PartitionId id, Member& member);
+  void report_shortened(Member& member);
   void set_aside(PartitionId id, Member& member);
 
   const StageContext context_;

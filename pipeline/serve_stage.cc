@@ -1,10 +1,10 @@
 #include "pipeline/serve_stage.h"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 
+#include "base/log.h"
 #include "base/metric_names.h"
+#include "pipeline/metrics/query_latency.h"
 #include "pipeline/wait.h"
 #include "serving/peer_addresses.h"
 
@@ -72,7 +72,10 @@ Status ServeStage::serve_calls() {
   config.service.limits.message_bytes_max = context_.settings.serve.request_bytes_max;
   config.service.limits.scenes = context_.settings.events.scene_rules();
   config.service.forward.tls = context_.settings.serve.peer_tls();
-  config.service.observe = [this](const grpc::Status& status, double seconds) { observe(status, seconds); };
+  config.service.observe = [latency = std::make_shared<QueryLatency>(context_.metrics)](  // Shared by copies.
+                               Method method, const grpc::Status& status, double seconds) {
+    latency->observe(method, status, seconds);
+  };
   Histogram& expected_error = context_.metrics.histogram(metric::kAnswerExpectedError);
   config.service.observe_answer = [&expected_error](const FilterAnswer& answer) {
     expected_error.observe(answer.expected_error);
@@ -87,7 +90,8 @@ void ServeStage::begin_drain() {
   const int64_t drain_seconds = serving_ ? context_.settings.serve.drain_seconds : 0;
   drained_at_ns_ = context_.clock.steady_ns() + drain_seconds * 1'000'000'000;
   if (drain_seconds > 0)
-    spdlog::info("serve: answers calls for {} s more, and tells health checks that it ends", drain_seconds);
+    log_info("serve answers calls for a while, and tells health checks that it ends",
+             {{"stage", "serve"}, {"seconds", drain_seconds}});
 }
 
 void ServeStage::stop() {
@@ -97,7 +101,7 @@ void ServeStage::stop() {
   enquirer_.reset();
   if (server_) server_->shutdown(kCallGraceMs);
   if (log_ && !log_->flush(kFlushMs).ok())
-    spdlog::warn("serve: {} writes were not acknowledged", log_->in_flight());
+    log_warning("serve: writes were not acknowledged", {{"stage", "serve"}, {"writes", log_->in_flight()}});
   worker_->call([this] {
     if (!partitions_) return;
     if (server_) report();
@@ -149,13 +153,6 @@ void ServeStage::tell(const ServePartitions::Standing& standing) {
   }
 }
 
-void ServeStage::observe(const grpc::Status& status, double seconds) {
-  const bool failed =
-      status.error_code() == grpc::StatusCode::INTERNAL || status.error_code() == grpc::StatusCode::UNKNOWN;
-  const std::string_view result = status.ok() ? "ok" : failed ? "failed" : "refused";
-  context_.metrics.histogram(metric::kQuerySeconds, {result}).observe(seconds);
-}
-
 void ServeStage::count_queries() {
   const ServingCounters& counters = server_->counters();
   for (size_t i = 0; i < kReasonCount; ++i) {
@@ -202,18 +199,35 @@ void ServeStage::write_cache(Scrape& scrape, const FilterCacheStats& cache) cons
   scrape.write(metric::kFilterCacheBytesMax, {}, static_cast<double>(context_.plan.of(MemoryUse::kFilterCache)));
 }
 
+// What the merge stage writes where it runs.
+void ServeStage::write_store(Scrape& scrape) const {
+  const FilterStoreStats store = context_.filters->stats();
+  scrape.write(metric::kStoreRefused, {}, static_cast<double>(store.refused));
+  scrape.write(metric::kStoreTableFiles, {}, static_cast<double>(store.table_files));
+  scrape.write(metric::kStoreOpenFilesMax, {}, static_cast<double>(store.open_files_max));
+}
+
 void ServeStage::write(Scrape& scrape) {
   if (server_) {
     write_calls(scrape, server_->counters());
     write_cache(scrape, core_->cache_stats());
   }
-  size_t bytes = 0, served = 0, served_bytes = 0;
+  if (!context_.settings.runs(Stage::kMerge)) write_store(scrape);
+  size_t bytes = 0, over_bound = 0, served_users = 0, served = 0, served_bytes = 0;
+  uint64_t forgets = 0;
   partitions_->for_each([&](const HeldPartition& held) {
-    bytes += held.recents().stats().bytes;
+    const RecentPlaysStats recent = held.recents().stats();
+    bytes += recent.bytes;
+    forgets += recent.forgets;
+    over_bound += recent.over_bound ? 1 : 0;
     const ServedItemsStats stats = held.served().stats();
+    served_users += stats.users;
     served += stats.items;
     served_bytes += stats.bytes;
   });
+  scrape.write(metric::kRecentForgets, {}, static_cast<double>(forgets));
+  scrape.write(metric::kRecentOverBound, {}, static_cast<double>(over_bound));
+  scrape.write(metric::kServedUsers, {}, static_cast<double>(served_users));
   scrape.write(metric::kRecentEntries, {}, static_cast<double>(recent_plays()));
   scrape.write(metric::kRecentBytes, {}, static_cast<double>(bytes));
   scrape.write(metric::kServedEntries, {}, static_cast<double>(served));

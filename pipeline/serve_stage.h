@@ -48,9 +48,9 @@ class ServeStage final : private PartitionDirectory {
   void report();
   void tell(const ServePartitions::Standing& standing);
   void count_queries();
-  void observe(const grpc::Status& status, double seconds);
   void write(Scrape& scrape);
   static void write_calls(Scrape& scrape, const ServingCounters& counters);
+  void write_store(Scrape& scrape) const;
   void write_cache(Scrape& scrape, const FilterCacheStats& cache) const;
 
   const StageContext context_;

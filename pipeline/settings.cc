@@ -321,6 +321,11 @@ void declare_faces(Config& config, Settings& s) {
   config.string("admin.listen", &s.admin.listen)
       .check(must_be_address)
       .doc("Address of /metrics, /healthz and /readyz; port 0 takes a free one.");
+  config.section("metrics", "What /metrics shows.");
+  config.boolean("metrics.per_partition", &s.metrics.per_partition)
+      .doc(
+          "Whether there are series of each partition: about 20 for each partition and stage. Without, the label "
+          "`partition` is `all`: offsets and lags of records are summed, of ages the largest is shown.");
   config.section("log", "The log, on standard error.");
   config
       .choice<LogLevel>("log.level", &s.log.level,
@@ -391,11 +396,12 @@ void declare_settings(Config& config, Settings& settings) {
   declare_faces(config, settings);
 }
 
-Result<LoadedSettings> load_settings(const ConfigSources& sources) {
+Result<LoadedSettings> load_settings(const ConfigSources& sources, LogSettings* log) {
   LoadedSettings loaded;
   Config config;
   declare_settings(config, loaded.settings);
   const Status read = config.load(sources);
+  if (log != nullptr) *log = loaded.settings.log;
   loaded.warnings = config.warnings();
   if (!read.ok()) return also_misfits(read, check_settings_fit(loaded.settings, config, loaded.warnings));
   if (loaded.settings.instance.empty()) {
@@ -406,9 +412,9 @@ Result<LoadedSettings> load_settings(const ConfigSources& sources) {
   return loaded;
 }
 
-Result<LoadedSettings> load_settings(const std::string& path, std::vector<ConfigFlag> overrides) {
+Result<LoadedSettings> load_settings(const std::string& path, std::vector<ConfigFlag> overrides, LogSettings* log) {
   return load_settings(
-      ConfigSources{.path = path, .environment = process_environment(), .flags = std::move(overrides)});
+      ConfigSources{.path = path, .environment = process_environment(), .flags = std::move(overrides)}, log);
 }
 
 Status check_runnable(const Settings& settings) {

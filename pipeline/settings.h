@@ -150,6 +150,10 @@ struct AdminSettings {
   std::string listen = "0.0.0.0:9600";
 };
 
+struct MetricsSettings {
+  bool per_partition = true;
+};
+
 struct LogSettings {
   LogLevel level = LogLevel::kInfo;
   LogFormat format = LogFormat::kText;
@@ -170,6 +174,7 @@ struct Settings {
   MemorySettings memory;
   ProcessSettings process;
   AdminSettings admin;
+  MetricsSettings metrics;
   LogSettings log;
   std::string instance;  // Never empty after load_settings: the host's name where nothing else is said.
   std::vector<Stage> stages = {Stage::kIngest, Stage::kWindow, Stage::kMerge, Stage::kServe};
@@ -188,9 +193,11 @@ struct LoadedSettings {
   std::string effective_yaml;         // Every key with its value and origin; secrets are hidden.
 };
 
-Result<LoadedSettings> load_settings(const ConfigSources& sources);
+// `log` is set to what the sources say of the log, as far as they do, also on failure: so that it can be told there.
+Result<LoadedSettings> load_settings(const ConfigSources& sources, LogSettings* log = nullptr);
 // From the file (none when empty), the environment of this process and the overrides.
-Result<LoadedSettings> load_settings(const std::string& path, std::vector<ConfigFlag> overrides = {});
+Result<LoadedSettings> load_settings(const std::string& path, std::vector<ConfigFlag> overrides = {},
+                                     LogSettings* log = nullptr);
 
 // What `bloomring run` needs beyond a valid configuration: brokers named. kInvalid says what to set.
 Status check_runnable(const Settings& settings);

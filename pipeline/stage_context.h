@@ -11,6 +11,8 @@
 #include "pipeline/kafka/settings.h"
 #include "pipeline/lease.h"
 #include "pipeline/memory_plan.h"
+#include "pipeline/metrics/log_watch.h"
+#include "pipeline/partition_levels.h"
 #include "pipeline/settings.h"
 #include "pipeline/start_wait.h"
 #include "pipeline/watchdog.h"
@@ -36,7 +38,13 @@ struct StageContext {
   const StateMemory* memory = nullptr;
   // A stage cannot go on: the process logs it and ends with exit code 1, or 2 for kInvalid. Thread safe.
   std::function<void(std::string_view stage, const Status&)> on_failure;
+  LogWatch* log_watch = nullptr;  // Tells the ends of logs, for metrics.
 };
+
+// For the levels of a stage whose ends of logs are told by the watch.
+inline PartitionLevels::Config levels_config(const StageContext& context, std::string stage) {
+  return {std::move(stage), context.settings.metrics.per_partition, context.log_watch};
+}
 
 // The settings of a stage's member of its consumer group, whose queues take this part of the memory.
 inline kafka::ClientSettings group_settings(const StageContext& context, std::string_view stage, MemoryUse queue) {

@@ -1,10 +1,10 @@
 #include "pipeline/window_stage.h"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 
+#include "base/log.h"
 #include "operators/window_start.h"
+#include "pipeline/metrics/partition_series.h"
 #include "pipeline/settings.h"
 
 namespace bloomring {
@@ -42,7 +42,7 @@ WindowStage::WindowStage(const StageContext& stage_context)
     : PartitionStage(stage_context, "window", stage_context.settings.topics.user_events,
                      stage_context.settings.threads.window, MemoryUse::kWindowQueue),
       ring_config_{stage_context.settings.ring.slots, stage_context.settings.ring.slot_ms()},
-      levels_(stage_context.metrics, "window"),
+      levels_(stage_context.metrics, stage_context.clock, levels_config(stage_context, "window")),
       catch_up_("window", stage_context.clock, stage_context.metrics),
       batches_(stage_context),
       registration_(stage_context.metrics.on_scrape([this](Scrape& scrape) { write(scrape); })) {}
@@ -68,7 +68,11 @@ Result<PartitionStage::Made> WindowStage::make(PartitionId partition, const kafk
 Result<std::unique_ptr<WindowStore>> WindowStage::open_store(const RocksWindowStoreConfig& config) {
   auto opened = RocksWindowStore::open(config, *context().memory);
   if (opened.code() == Code::kCorrupt) {
-    spdlog::warn("window: {} cannot be read and is made anew: {}", config.path, opened.status().message());
+    log_warning("window: local state cannot be read and is made again",
+                {{"stage", "window"},
+                 {"path", config.path},
+                 {"code", code_name(opened.code())},
+                 {"reason", opened.status().message()}});
     BLOOMRING_TRY(RocksWindowStore::wipe(config.path));
     opened = RocksWindowStore::open(config, *context().memory);
   }
@@ -87,8 +91,12 @@ Result<Ring> WindowStage::start_ring(WindowStore& store, PartitionId partition, 
   BLOOMRING_TRY_ASSIGN(start_facts.watermark, context().filters->read_watermark(partition));
   BLOOMRING_TRY_ASSIGN(start_facts.local, store.load());
   BLOOMRING_TRY_ASSIGN(const WindowStart start, decide_window_start(start_facts));
-  spdlog::info("window {}[{}]: {}; the log holds [{}, {})", topic(), partition.value, start.reason,
-               facts.log_start.value, facts.log_end.value);
+  log_debug("window: begins: " + start.reason, {{"stage", "window"},
+                                                {"topic", topic()},
+                                                {"partition", partition.value},
+                                                {"offset", start.read_from.value},
+                                                {"log_start", facts.log_start.value},
+                                                {"log_end", facts.log_end.value}});
   read_from = start.read_from;
   if (start.resume && !start_facts.local->hours.empty()) return Ring::restore(ring_config_, *start_facts.local);
   BLOOMRING_TRY(store.clear());
@@ -119,10 +127,11 @@ void WindowStage::report(PartitionId partition, PartitionTask& any) {
 
 void WindowStage::warn_of_gap(PartitionId partition, int64_t before, int64_t now) {
   if (now <= before || before > 0) return;
-  spdlog::error(
-      "window {}[{}]: {} records that are not merged were removed from the log by its retention; they exist only in "
-      "{} until they are merged. Lengthen the topic's retention",
-      topic(), partition.value, now, store_path(context().settings, partition));
+  log_error("window: " + std::to_string(now) +
+                " records that are not merged were removed from the log by its retention; they exist only in " +
+                store_path(context().settings, partition) +
+                " until they are merged. Lengthen the topic's retention",
+            {{"stage", "window"}, {"topic", topic()}, {"partition", partition.value}});
 }
 
 void WindowStage::count(const Reported& before, const Reported& now) {
@@ -135,6 +144,9 @@ void WindowStage::count(const Reported& before, const Reported& now) {
     metrics.counter(metric::kDrains, {kAttempts[attempt]})
         .add(now.stats.drains[attempt] - before.stats.drains[attempt]);
   }
+  metrics.counter(metric::kWindowBytes).add(now.stats.bytes - before.stats.bytes);
+  metrics.counter(metric::kHoursReleased).add(now.stats.hours_released - before.stats.hours_released);
+  metrics.counter(metric::kDrainsFailed).add(now.stats.drains_failed - before.stats.drains_failed);
   metrics.counter(metric::kDrainsAbandoned).add(now.stats.drains_abandoned - before.stats.drains_abandoned);
   metrics.counter(metric::kBatches).add(now.stats.batches - before.stats.batches);
   metrics.counter(metric::kBatchPlays).add(now.stats.batch_plays - before.stats.batch_plays);
@@ -151,19 +163,28 @@ void WindowStage::forget(PartitionId partition) {
 void WindowStage::write(Scrape& scrape) {
   const std::lock_guard lock(mutex_);
   std::array<double, kSlotStateCount> slots{};
+  PartitionSeries series(scrape, context().settings.metrics.per_partition);
   for (const auto& [partition, reported] : reported_) {
-    const std::string label = std::to_string(partition.value);
-    scrape.write(metric::kFillingAge, {label}, static_cast<double>(reported.filling_age_ms) / 1000.0);
-    scrape.write(metric::kCustodyGap, {label}, static_cast<double>(reported.custody_gap));
+    series.write(metric::kFillingAge, partition, static_cast<double>(reported.filling_age_ms) / 1000.0, Fold::kMax);
+    series.write(metric::kCustodyGap, partition, static_cast<double>(reported.custody_gap), Fold::kSum);
+    const BatchesLog unread = batches_.of(partition);
+    if (unread.merge_from.value >= 0) {
+      series.write(metric::kUnreadBatches, partition, static_cast<double>(unread.end.value - unread.merge_from.value),
+                   Fold::kSum);
+    }
     for (size_t slot = 0; slot < reported.slots.size(); ++slot) {
       const SlotState state = reported.slots[slot];
       ++slots[static_cast<size_t>(state)];
-      scrape.write(metric::kSlotState, {label, std::to_string(slot), slot_state_name(state)}, 1);
+      if (series.each()) {
+        scrape.write(metric::kSlotState,
+                     {std::to_string(partition.value), std::to_string(slot), slot_state_name(state)}, 1);
+      }
     }
     if (reported.merged.value >= 0)
-      scrape.write(metric::kMergedOffset, {label}, static_cast<double>(reported.merged.value));
+      series.write(metric::kMergedOffset, partition, static_cast<double>(reported.merged.value), Fold::kSum);
     if (reported.oldest_unmerged_ms >= 0) {
-      scrape.write(metric::kOldestUnmerged, {label}, static_cast<double>(reported.oldest_unmerged_ms) / 1000.0);
+      series.write(metric::kOldestUnmerged, partition, static_cast<double>(reported.oldest_unmerged_ms) / 1000.0,
+                   Fold::kMin);
     }
   }
   for (size_t i = 0; i < slots.size(); ++i) {

@@ -67,6 +67,11 @@ class FilterService::OpenCall final : public grpc::ServerUnaryReactor {
   OpenCalls& calls_;
   const bool counted_;
 };
+std::string_view method_name(Method method) {
+  constexpr std::array<std::string_view, kMethodCount> kNames = {"Filter", "FilterBatch", "GetSnapshot",
+                                                                 "RecordServed", "Forget"};
+  return kNames[static_cast<size_t>(method)];
+}
 
 FilterService::FilterService(const PartitionDirectory& partitions, CandidateFilter& core, EventLog* log,
                              const FilterServiceConfig& config)
@@ -205,7 +210,9 @@ grpc::ServerUnaryReactor* FilterService::GetSnapshot(grpc::CallbackServerContext
                                                      const v1::GetSnapshotRequest* request,
                                                      v1::GetSnapshotResponse* response) {
   grpc::ServerUnaryReactor* reactor = new OpenCall(open_calls_);
-  if (auto done = admit(context, reactor)) get_snapshot(*context, *request, std::move(done), *response);
+  if (auto done = admit(Method::kGetSnapshot, context, reactor)) {
+    get_snapshot(*context, *request, std::move(done), *response);
+  }
   return reactor;
 }
 
@@ -227,13 +234,14 @@ void FilterService::elsewhere(const grpc::CallbackServerContext& context, const 
                      });
 }
 
-FilterService::Done FilterService::admit(grpc::CallbackServerContext* context, grpc::ServerUnaryReactor* reactor) {
+FilterService::Done FilterService::admit(Method method, grpc::CallbackServerContext* context,
+                                         grpc::ServerUnaryReactor* reactor) {
   const int64_t in_flight = counters_.in_flight.fetch_add(1);
-  auto done = [this, context, reactor, begin = gpr_now(GPR_CLOCK_MONOTONIC)](const grpc::Status& status) {
+  auto done = [this, method, context, reactor, begin = gpr_now(GPR_CLOCK_MONOTONIC)](const grpc::Status& status) {
     counters_.in_flight.fetch_sub(1);
     if (config_.observe) {
       const gpr_timespec took = gpr_time_sub(gpr_now(GPR_CLOCK_MONOTONIC), begin);
-      config_.observe(status, static_cast<double>(took.tv_sec) + took.tv_nsec * 1e-9);
+      config_.observe(method, status, static_cast<double>(took.tv_sec) + took.tv_nsec * 1e-9);
     }
     count(status);
     for_each_holder(status,
@@ -252,7 +260,7 @@ FilterService::Done FilterService::admit(grpc::CallbackServerContext* context, g
 grpc::ServerUnaryReactor* FilterService::Filter(grpc::CallbackServerContext* context, const v1::FilterRequest* request,
                                                 v1::FilterResponse* response) {
   grpc::ServerUnaryReactor* reactor = new OpenCall(open_calls_);
-  if (auto done = admit(context, reactor)) filter(*context, *request, std::move(done), *response);
+  if (auto done = admit(Method::kFilter, context, reactor)) filter(*context, *request, std::move(done), *response);
   return reactor;
 }
 
@@ -274,7 +282,7 @@ grpc::ServerUnaryReactor* FilterService::FilterBatch(grpc::CallbackServerContext
                                                      const v1::FilterBatchRequest* request,
                                                      v1::FilterBatchResponse* response) {
   grpc::ServerUnaryReactor* reactor = new OpenCall(open_calls_);
-  auto done = admit(context, reactor);
+  auto done = admit(Method::kFilterBatch, context, reactor);
   if (!done) return reactor;
   grpc::Status checked = to_grpc(check(*request, config_.limits));
   if (!checked.ok() || request->requests_size() == 0) {
@@ -336,7 +344,7 @@ grpc::ServerUnaryReactor* FilterService::RecordServed(grpc::CallbackServerContex
   grpc::ServerUnaryReactor* reactor = new OpenCall(open_calls_);
   if (log_ == nullptr) {
     reactor->Finish({grpc::StatusCode::UNIMPLEMENTED, "this server has no log to record to"});
-  } else if (auto done = admit(context, reactor)) {
+  } else if (auto done = admit(Method::kRecordServed, context, reactor)) {
     record_served(*context, *request, std::move(done), *response);
   }
   return reactor;
@@ -416,7 +424,7 @@ grpc::ServerUnaryReactor* FilterService::Forget(grpc::CallbackServerContext* con
   grpc::ServerUnaryReactor* reactor = new OpenCall(open_calls_);
   if (log_ == nullptr) {
     reactor->Finish({grpc::StatusCode::UNIMPLEMENTED, "this server has no log to write to"});
-  } else if (auto done = admit(context, reactor)) {
+  } else if (auto done = admit(Method::kForget, context, reactor)) {
     forget(*context, *request, std::move(done), *response);
   }
   return reactor;

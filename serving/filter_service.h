@@ -27,6 +27,10 @@
 
 namespace bloomring {
 
+enum class Method : uint8_t { kFilter, kFilterBatch, kGetSnapshot, kRecordServed, kForget };
+inline constexpr size_t kMethodCount = 5;
+std::string_view method_name(Method method);  // As the protocol has it: "FilterBatch".
+
 struct FilterServiceConfig {
   RequestLimits limits = {};
   int64_t in_flight_max = 1'024;  // Calls.
@@ -37,7 +41,7 @@ struct FilterServiceConfig {
   size_t reads_queued_max = 256;
   ForwarderConfig forward = {};
   // Called at the end of every call with its status and how long it took; from gRPC's threads, so thread safe.
-  std::function<void(const grpc::Status&, double seconds)> observe = {};
+  std::function<void(Method, const grpc::Status&, double seconds)> observe = {};
   // Called with every answer of this replica's own, in the same way.
   std::function<void(const FilterAnswer&)> observe_answer = {};
 };
@@ -106,7 +110,7 @@ class FilterService final : public v1::BloomringService::CallbackService {
   void elsewhere(const grpc::CallbackServerContext& context, const UserKey& user_key, v1::Elsewhere wanted,
                  const Status& reason, Forwarder::Send send, Done done);
   // What ends the call and counts it; null when it has been refused: too many are in flight, or the service ends.
-  Done admit(grpc::CallbackServerContext* context, grpc::ServerUnaryReactor* reactor);
+  Done admit(Method method, grpc::CallbackServerContext* context, grpc::ServerUnaryReactor* reactor);
   static gpr_timespec patience_end(gpr_timespec deadline, int64_t wait_ms_max);
   void count(const grpc::Status& status);
   void count(const FilterAnswer& answer);

@@ -56,7 +56,8 @@ struct EmbeddedFilterStore::Impl {
   std::atomic<uint64_t> applied{0};  // Writes so far, and how many of them are known to be durable.
   std::atomic<uint64_t> durable{0};
   std::atomic<bool> broken{false};
-  std::unique_ptr<rocksdb::DB> db;  // Last: it calls into what is above until it is closed.
+  std::unique_ptr<rocksdb::DB> db;  // It calls into what is above until it is closed.
+  RocksBoard::Entry entry;          // Last: gone before the database is.
 };
 
 Status EmbeddedFilterStore::Impl::open_db(const StateMemory& memory) {
@@ -67,6 +68,7 @@ Status EmbeddedFilterStore::Impl::open_db(const StateMemory& memory) {
   const rocksdb::Status status =
       rocksdb::DB::Open(embedded_options(config, life, clock, memory, counters), config.path, &opened);
   db.reset(opened);
+  if (db) entry = memory.parts().board->add(RocksKind::kFilters, *db);
   Status result = status_of(status, "filter store at " + config.path);
   if (result.code() == Code::kInvalid) {
     return invalid("the filter store at " + config.path +

@@ -45,6 +45,7 @@ rocksdb::Options embedded_options(const EmbeddedFilterStoreConfig& config, const
   options.compression = rocksdb::kNoCompression;  // Fingerprints are random bits.
   options.statistics = rocksdb::CreateDBStatistics();
   options.statistics->set_stats_level(rocksdb::StatsLevel::kExceptHistogramOrTimers);
+  memory.parts().board->count_in(RocksKind::kFilters, options.statistics);
   return options;
 }
 

@@ -3,6 +3,7 @@
 #include <rocksdb/env.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/table.h>
+#include <rocksdb/version.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -89,6 +90,7 @@ StateMemory::StateMemory(const StateMemoryConfig& config) : config_(config), par
   cache.capacity = config.cache_bytes;
   cache.high_pri_pool_ratio = kHighPriorityShare;
   parts_->cache = rocksdb::NewLRUCache(cache);
+  parts_->board = std::make_shared<RocksBoard>();
   parts_->write_buffers =
       std::make_shared<rocksdb::WriteBufferManager>(config.write_buffer_bytes, parts_->cache, /*allow_stall=*/false);
   rocksdb::Env* env = rocksdb::Env::Default();
@@ -99,6 +101,8 @@ StateMemory::StateMemory(const StateMemoryConfig& config) : config_(config), par
 StateMemory::~StateMemory() = default;
 
 uint64_t StateMemory::cache_used_bytes() const { return parts_->cache->GetUsage(); }
+RocksHealth StateMemory::health(RocksKind kind) const { return parts_->board->health(kind); }
+std::string StateMemory::rocksdb_version() { return rocksdb::GetRocksVersionAsString(/*with_patch=*/true); }
 uint64_t StateMemory::write_buffers_used_bytes() const { return parts_->write_buffers->memory_usage(); }
 
 }  // namespace bloomring

@@ -21,6 +21,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "state/rocks_board.h"
 #include "state/state_memory.h"
 
 namespace bloomring {
@@ -28,6 +29,7 @@ namespace bloomring {
 struct StateMemory::Parts {
   std::shared_ptr<rocksdb::Cache> cache;
   std::shared_ptr<rocksdb::WriteBufferManager> write_buffers;
+  std::shared_ptr<RocksBoard> board;  // Shared with the databases' entries.
 };
 
 inline rocksdb::Slice slice(std::string_view bytes) { return {bytes.data(), bytes.size()}; }

@@ -67,6 +67,7 @@ rocksdb::Options window_options(const StateMemory& memory) {
   options.max_bytes_for_level_base = kLevelBytes;
   options.max_open_files = kOpenFilesMax;
   options.compression = rocksdb::kNoCompression;  // Written once, read once, gone in two hours.
+  options.statistics = memory.parts().board->window_statistics();
   return options;
 }
 
@@ -80,7 +81,10 @@ rocksdb::WriteOptions no_log() {
 
 struct RocksWindowStore::Impl {
   Impl(const RocksWindowStoreConfig& config_, const StateMemory& memory)
-      : config(config_), options(window_options(memory)), what("window store at " + config.path) {}
+      : config(config_),
+        options(window_options(memory)),
+        what("window store at " + config.path),
+        board(memory.parts().board) {}
 
   Status open_db();
   Status open_db_for_reading();
@@ -94,7 +98,9 @@ struct RocksWindowStore::Impl {
   const RocksWindowStoreConfig config;
   const rocksdb::Options options;
   const std::string what;
+  const std::shared_ptr<RocksBoard> board;  // Shared: a store outlives the StateMemory.
   std::unique_ptr<rocksdb::DB> db;
+  RocksBoard::Entry entry;       // Behind `db`: gone before the database is.
   std::string place;             // Of the newest state. Never goes back, even if hours did: the last key is the state.
   int64_t saves = 0;             // States written so far.
   std::vector<HourIndex> hours;  // Of the newest state; what is stored of others is garbage.
@@ -108,6 +114,7 @@ Status RocksWindowStore::Impl::open_db() {
   rocksdb::DB* opened = nullptr;
   const rocksdb::Status status = rocksdb::DB::Open(options, config.path, &opened);
   db.reset(opened);
+  if (db) entry = board->add(RocksKind::kWindow, *db);
   return status_of(status, what);
 }
 
@@ -238,6 +245,7 @@ Status RocksWindowStore::flush() {
 }
 
 Status RocksWindowStore::clear() {
+  impl_->entry = {};
   impl_->db.reset();
   impl_->place.clear();
   impl_->saves = 0;

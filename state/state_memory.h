@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 namespace bloomring {
 
@@ -17,6 +18,20 @@ struct StateMemoryConfig {
   uint64_t cache_bytes = 256ull << 20;        // Everything: blocks, indexes, write buffers.
   uint64_t write_buffer_bytes = 64ull << 20;  // The part of it that write buffers may take.
   int background_threads = 2;                 // For compactions; flushes get half as many, at least one.
+};
+
+// Whose database: the filter store's, or one of the window stores'.
+enum class RocksKind : uint8_t { kFilters, kWindow };
+inline constexpr size_t kRocksKindCount = 2;
+
+// How the databases of a kind are, together. Counts are since the start of the process.
+struct RocksHealth {
+  bool write_stopped = false;             // Now, of any.
+  uint64_t pending_compaction_bytes = 0;  // Now, as RocksDB estimates.
+  uint64_t background_errors = 0;         // Failed flushes and compactions.
+  uint64_t stall_us = 0;                  // That writes waited for flushes and compactions.
+  uint64_t cache_hits = 0;                // Of blocks, of all kinds.
+  uint64_t cache_misses = 0;
 };
 
 class StateMemory {
@@ -27,6 +42,9 @@ class StateMemory {
   const StateMemoryConfig& config() const { return config_; }
   uint64_t cache_used_bytes() const;
   uint64_t write_buffers_used_bytes() const;
+  // Costs a few microseconds for each open database.
+  RocksHealth health(RocksKind kind) const;
+  static std::string rocksdb_version();  // "7.8.3"
 
   struct Parts;  // RocksDB's types: state/rocks.h.
   const Parts& parts() const { return *parts_; }

@@ -45,6 +45,7 @@ class AssignedConsumer::Core {
     return query_offsets_at(client_.get(), bootstrap_, partitions, times_ms, timeout_ms);
   }
   std::vector<Result<Offset>> log_ends(std::span<const TopicPartition> partitions, int timeout_ms);
+  bool answers(int timeout_ms);
   Result<std::vector<std::unique_ptr<Source>>> assign(std::span<const Start> starts);
   void let_go(const TopicPartition& partition);
   Status poll(int timeout_ms);
@@ -104,6 +105,13 @@ std::vector<Result<Offset>> AssignedConsumer::Core::log_ends(std::span<const Top
   return ends;
 }
 
+bool AssignedConsumer::Core::answers(int timeout_ms) {
+  const rd_kafka_metadata_t* answer = nullptr;
+  const auto error = rd_kafka_metadata(client_.get(), /*all_topics=*/0, nullptr, &answer, timeout_ms);
+  const MetadataHandle about(answer);
+  return error == RD_KAFKA_RESP_ERR_NO_ERROR;
+}
+
 Result<std::vector<std::unique_ptr<Source>>> AssignedConsumer::Core::assign(std::span<const Start> starts) {
   partitions_ += starts.size();
   BLOOMRING_CHECK(partitions_ <= partitions_max_, "more partitions than were announced");
@@ -159,6 +167,7 @@ std::vector<Result<std::optional<Offset>>> AssignedConsumer::offsets_at(std::spa
 std::vector<Result<Offset>> AssignedConsumer::log_ends(std::span<const TopicPartition> partitions, int timeout_ms) {
   return core_->log_ends(partitions, timeout_ms);
 }
+bool AssignedConsumer::answers(int timeout_ms) { return core_->answers(timeout_ms); }
 void AssignedConsumer::let_go(const TopicPartition& partition) { core_->let_go(partition); }
 Result<std::vector<std::unique_ptr<Source>>> AssignedConsumer::assign(std::span<const Start> starts) {
   return core_->assign(starts);

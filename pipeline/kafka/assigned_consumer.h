@@ -53,6 +53,9 @@ class AssignedConsumer {
   // them.
   std::vector<Result<Offset>> log_ends(std::span<const TopicPartition> partitions, int timeout_ms);
 
+  // Whether a broker answers within `timeout_ms`; it is asked about itself only.
+  bool answers(int timeout_ms);
+
   struct Start {
     TopicPartition partition;
     Offset offset;  // Or kLogStart.

@@ -1,7 +1,5 @@
 #include "pipeline/kafka/client.h"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cstring>
@@ -9,7 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/log.h"
 #include "pipeline/kafka/property_rules.h"
+#include "pipeline/kafka/statistics.h"
 #include "pipeline/kafka/trouble.h"
 
 namespace bloomring::kafka {
@@ -17,19 +17,22 @@ namespace {
 
 using Properties = std::vector<std::pair<std::string, std::string>>;
 
-spdlog::level::level_enum level_of(int syslog_level) {
-  if (syslog_level <= 3) return spdlog::level::err;
-  if (syslog_level == 4) return spdlog::level::warn;
-  return syslog_level <= 6 ? spdlog::level::info : spdlog::level::debug;
+LogLevel level_of(int syslog_level) {
+  if (syslog_level <= 3) return LogLevel::kError;
+  if (syslog_level == 4) return LogLevel::kWarning;
+  return syslog_level <= 6 ? LogLevel::kInfo : LogLevel::kDebug;
 }
 
-void log_line(const rd_kafka_t* client, int syslog_level, const char* facility, const char* text) {
+// A line of librdkafka's.
+void on_log(const rd_kafka_t* client, int syslog_level, const char* facility, const char* text) {
   // One map of properties serves consumers and producers, so a property of the other kind is no news.
   if (std::strcmp(facility, "CONFWARN") == 0) syslog_level = 7;
+  // Says again what a line FAIL has just said of the connection.
+  if (std::strcmp(facility, "ERROR") == 0 && std::strstr(text, "brokers are down") == nullptr) syslog_level = 7;
   note_trouble(text);
   const std::string meaning = meaning_of(text);
-  spdlog::log(level_of(syslog_level), "kafka: {} {}: {}{}{}", rd_kafka_name(client), facility, text,
-              meaning.empty() ? "" : ": ", meaning);
+  log_line(level_of(syslog_level), std::string("kafka: ") + text + (meaning.empty() ? "" : ": " + meaning),
+           {{"client", rd_kafka_name(client)}, {"event", facility}});
 }
 
 Status set(rd_kafka_conf_t* conf, const std::string& name, const std::string& value) {
@@ -61,6 +64,7 @@ Result<ConfHandle> make_conf(const ClientSettings& settings, const Properties& d
 const Properties kCommon = {{"socket.timeout.ms", "15000"},
                             {"socket.nagle.disable", "true"},
                             {"reconnect.backoff.max.ms", "2000"},
+                            {"statistics.interval.ms", "5000"},
                             {"log.connection.close", "false"}};
 
 // Why each: docs of the rules in property_rules.cc. fetch.wait.max.ms: a fetch that returns wakes the
@@ -105,7 +109,8 @@ int64_t standstill_max_ms(const ClientSettings& settings) {
 
 ConfHandle bare_conf() {
   ConfHandle conf(rd_kafka_conf_new());
-  rd_kafka_conf_set_log_cb(conf.get(), log_line);
+  rd_kafka_conf_set_log_cb(conf.get(), on_log);
+  rd_kafka_conf_set_stats_cb(conf.get(), on_statistics);
   return conf;
 }
 

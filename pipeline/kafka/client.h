@@ -1,4 +1,4 @@
-// Internal to pipeline/kafka: a client handle made from our settings. Its log lines go to spdlog.
+// Internal to pipeline/kafka: a client handle made from our settings. Its log lines go to the log of the process.
 #pragma once
 
 #include <string>

@@ -19,7 +19,10 @@ struct Destroy {
 };
 
 using ConfHandle = std::unique_ptr<rd_kafka_conf_t, Destroy<rd_kafka_conf_destroy>>;
-using ClientHandle = std::unique_ptr<rd_kafka_t, Destroy<rd_kafka_destroy>>;
+// Forgets what the client has said of its connections, and destroys it (connections.cc).
+void destroy_client(rd_kafka_t* client);
+
+using ClientHandle = std::unique_ptr<rd_kafka_t, Destroy<destroy_client>>;
 using QueueHandle = std::unique_ptr<rd_kafka_queue_t, Destroy<rd_kafka_queue_destroy>>;
 using EventHandle = std::unique_ptr<rd_kafka_event_t, Destroy<rd_kafka_event_destroy>>;
 using MessageHandle = std::unique_ptr<rd_kafka_message_t, Destroy<rd_kafka_message_destroy>>;

@@ -1,7 +1,5 @@
 #include "pipeline/kafka/producer_client.h"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -9,8 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/log.h"
 #include "pipeline/kafka/client.h"
 #include "pipeline/kafka/lookup.h"
+#include "pipeline/kafka/statistics.h"
 
 namespace bloomring::kafka {
 namespace {
@@ -89,7 +89,7 @@ class Reports {
 
 Result<std::unique_ptr<ProducerClient>> ProducerClient::create(const ClientSettings& settings) {
   BLOOMRING_TRY_ASSIGN(ConfHandle conf, producer_conf(settings));
-  rd_kafka_conf_set_events(conf.get(), RD_KAFKA_EVENT_DR);
+  rd_kafka_conf_set_events(conf.get(), RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_STATS);
   BLOOMRING_TRY_ASSIGN(ClientHandle client, make_client(std::move(conf), RD_KAFKA_PRODUCER));
   return std::unique_ptr<ProducerClient>(new ProducerClient(settings, std::move(client)));
 }
@@ -105,7 +105,7 @@ ProducerClient::~ProducerClient() {
   stopping_ = true;
   rd_kafka_queue_yield(reports_.get());
   drain_thread_.join();
-  if (in_flight_ > 0) spdlog::warn("kafka: {} records are dropped unsent", in_flight_.load());
+  if (in_flight_ > 0) log_warning("kafka: records are dropped unsent", {{"records", in_flight_.load()}});
   rd_kafka_purge(client_.get(), RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
   for (int round = 0; in_flight_ > 0 && round < kPurgeRounds; ++round) drain_one(kDrainTimeoutMs);
 }
@@ -178,7 +178,11 @@ void ProducerClient::drain() {
 
 void ProducerClient::drain_one(int timeout_ms) {
   EventHandle event(rd_kafka_queue_poll(reports_.get(), timeout_ms));
-  if (!event || rd_kafka_event_type(event.get()) != RD_KAFKA_EVENT_DR) return;
+  if (!event) return;
+  if (rd_kafka_event_type(event.get()) == RD_KAFKA_EVENT_STATS) {
+    return take_statistics(client_.get(), rd_kafka_event_stats(event.get()));
+  }
+  if (rd_kafka_event_type(event.get()) != RD_KAFKA_EVENT_DR) return;
   const int64_t reports = pass_on_reports(event.get());
   event.reset();  // Gives the records' room in the queue back, before anybody hears that it is free.
   settle(reports);

@@ -67,6 +67,40 @@ struct QuietReplica {
 
 }  // namespace
 
+// The delay of the one block that was written `age_ms` before it is applied, by its log time. At the start the log's
+// time was `log_ahead_ms` ahead of this machine's, and nothing was in the log. Where `end_heard_ms` is not negative,
+// brokers told of the block so long before it was applied.
+double delay_of_block(int64_t age_ms, int64_t log_ahead_ms, int64_t end_heard_ms = -1, int64_t wrong_by_ms = 0) {
+  constexpr int64_t kAppliedMs = 20'000;
+  QuietReplica replica{.source = std::make_unique<OneBlock>(kStartMs + log_ahead_ms + kAppliedMs - age_ms)};
+  replica.clock.set_wrong_by_ms(wrong_by_ms);
+  replica.held->log_time().saw(kStartMs + log_ahead_ms, replica.clock.steady_ns());
+  replica.hear(Offset(0), kStartMs);
+  replica.lag_ms_after(0);  // Ready, and fresh at the start.
+  const int64_t before_ms = end_heard_ms < 0 ? kAppliedMs : kAppliedMs - end_heard_ms;
+  replica.clock.advance_ms(before_ms);
+  if (end_heard_ms >= 0) replica.hear(Offset(1), kStartMs + before_ms);
+  replica.lag_ms_after(kAppliedMs - before_ms);
+  const auto delays = replica.task.take_delays();
+  REQUIRE(delays.size() == 1);
+  CHECK(delays.front().events == 1);
+  CHECK(replica.task.take_delays().empty());
+  return delays.front().seconds;
+}
+
+TEST_CASE("replica: the delay of events is that since they were logged, whatever this machine's clock says") {
+  for (const int64_t log_ahead_ms : {0L, 3'600'000L, -3'600'000L}) {
+    for (const int64_t wrong_by_ms : {0L, 240'000L, -90L * 86'400'000})
+      CHECK(delay_of_block(200, log_ahead_ms, -1, wrong_by_ms) == Approx(0.2));
+  }
+}
+
+TEST_CASE("replica: a delay is at most since the log was asked for its end, and at least since it told of the record") {
+  CHECK(delay_of_block(3'600'000, 0) == Approx(20));     // A log time that went back an hour.
+  CHECK(delay_of_block(200, 0, 5'000) == Approx(5));      // Was there five seconds ago already.
+  CHECK(delay_of_block(7'000, 0, 5'000) == Approx(7));
+}
+
 TEST_CASE("replica: a quiet partition is fresh as of the last time that the brokers told its end") {
   QuietReplica replica;
   replica.hear(Offset(0), kStartMs);

@@ -3,6 +3,7 @@
 import json
 import time
 
+import certificates
 import chain
 import heavy
 import kafka_server
@@ -16,47 +17,6 @@ USERS = [f"u{i}" for i in range(20)]  # over all partitions
 FRESH_BOUND_S = 30
 
 
-def openssl(*arguments):
-    processes.run(["openssl", *arguments])
-
-
-def make_certificates(folder):
-    """An authority, and a certificate of it for replicas and clients."""
-    key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
-    openssl(
-        "req", "-x509", *key, "-keyout", folder / "ca.key", "-out", folder / "ca.pem", "-days", "2", "-subj", "/CN=ca"
-    )
-    openssl(
-        "req",
-        *key,
-        "-keyout",
-        folder / "own.key",
-        "-out",
-        folder / "own.csr",
-        "-subj",
-        "/CN=own",
-        "-addext",
-        "subjectAltName=IP:127.0.0.1",
-    )
-    openssl(
-        "x509",
-        "-req",
-        "-in",
-        folder / "own.csr",
-        "-CA",
-        folder / "ca.pem",
-        "-CAkey",
-        folder / "ca.key",
-        "-CAcreateserial",
-        "-days",
-        "2",
-        "-copy_extensions",
-        "copy",
-        "-out",
-        folder / "own.pem",
-    )
-
-
 class Forwarding(law.LawCase):
     def test_forwarding(self):
         """forwarding: any replica answers for all, over mutual TLS; without the other one it says which part it lacks"""
@@ -64,7 +24,7 @@ class Forwarding(law.LawCase):
             processes.temp_folder("forwarding") as folder,
             kafka_server.KafkaServer("4.1.0", folder / "kafka") as server,
         ):
-            make_certificates(folder)
+            certificates.make(folder)
             self.heavy_plays = heavy.heavy_plays(int(time.time() * 1000))
             self.tls = [
                 "--tls-ca",

@@ -95,6 +95,7 @@ TEST_CASE("full disk: a window store says what it cannot write, and goes on when
     check_reason(live_within(bytes, life));
     CHECK(life().to_string() == "ok");
   }
+  CHECK(memory.health(RocksKind::kWindow).background_errors > 0);  // Of stores that are closed.
 }
 
 // After a write that failed it can be used by another process only; tests/real/test_full_disk.py shows that one goes

@@ -301,3 +301,22 @@ TEST_CASE("window store: killed at any moment, its state and its blocks agree wh
   }
   CHECK(reached > 0);
 }
+
+TEST_CASE("window store: what its databases look for in the cache is counted over all of them") {
+  OnDisk disk;
+  {
+    const auto store = disk.open();
+    for (int64_t o = 0; o < 50; ++o) stage(*store, 1, o, std::string(1000, 'b'), state_of({hour(1, 0, o + 1)}));
+    REQUIRE(store->flush().ok());
+  }
+  const auto health = [&] { return disk.memory.health(RocksKind::kWindow); };
+  const auto store = disk.open();
+  CHECK(blocks_of(*store, 1).size() == 50);
+  const RocksHealth once = health();
+  CHECK(once.cache_misses > 0);
+  CHECK(blocks_of(*store, 1).size() == 50);
+  CHECK(health().cache_hits + health().cache_misses > once.cache_hits + once.cache_misses);
+  CHECK_FALSE(health().write_stopped);
+  CHECK(health().background_errors == 0);
+  CHECK(disk.memory.health(RocksKind::kFilters).cache_misses == 0);
+}

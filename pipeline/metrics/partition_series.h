@@ -1,0 +1,59 @@
+// Series of partitions in a scrape: one for each, or one for all of them where metrics.per_partition is off. That one
+// has the value `all` for the label `partition`.
+// Threading: a value of one scrape.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <tuple>
+
+#include "base/ids.h"
+#include "base/metric_names.h"
+#include "base/metrics.h"
+
+namespace bloomring {
+
+// What the one series of many is.
+enum class Fold : uint8_t { kSum, kMax, kMin };
+
+class PartitionSeries {
+ public:
+  PartitionSeries(Scrape& scrape, bool each) : scrape_(scrape), each_(each) {}
+  // Writes what was folded.
+  ~PartitionSeries() {
+    for (const auto& [at, value] : folded_) put(*std::get<0>(at), std::get<1>(at), std::get<2>(at), value);
+  }
+  PartitionSeries(const PartitionSeries&) = delete;
+  PartitionSeries& operator=(const PartitionSeries&) = delete;
+
+  bool each() const { return each_; }
+  // A metric with the label `partition` alone.
+  void write(const MetricDecl& decl, PartitionId partition, double value, Fold fold) {
+    write(decl, {}, {}, partition, value, fold);
+  }
+  // A metric with the labels `stage`, `topic`, `partition`.
+  void write(const MetricDecl& decl, const std::string& stage, const std::string& topic, PartitionId partition,
+             double value, Fold fold) {
+    if (each_) return put(decl, stage, topic, value, std::to_string(partition.value));
+    const auto [at, first] = folded_.try_emplace({&decl, stage, topic}, value);
+    if (!first) at->second = folded(fold, at->second, value);
+  }
+
+ private:
+  static double folded(Fold fold, double left, double right) {
+    if (fold == Fold::kSum) return left + right;
+    return fold == Fold::kMax ? std::max(left, right) : std::min(left, right);
+  }
+  void put(const MetricDecl& decl, const std::string& stage, const std::string& topic, double value,
+           std::string_view partition = metric::kAllPartitions) {
+    if (stage.empty()) return scrape_.write(decl, {partition}, value);
+    scrape_.write(decl, {stage, topic, partition}, value);
+  }
+
+  Scrape& scrape_;
+  const bool each_;
+  std::map<std::tuple<const MetricDecl*, std::string, std::string>, double> folded_;
+};
+
+}  // namespace bloomring

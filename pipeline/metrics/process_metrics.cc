@@ -1,0 +1,153 @@
+#include "pipeline/metrics/process_metrics.h"
+
+#include <sys/statvfs.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/metric_names.h"
+#include "base/version.h"
+#include "pipeline/kafka/connections.h"
+#include "pipeline/metrics/certificate_expiry.h"
+#include "serving/library_version.h"
+
+namespace bloomring {
+
+namespace {
+
+constexpr int64_t kLookUpIntervalNs = 60'000'000'000;
+
+// Label values have no blanks: "process and allocator" is process_and_allocator.
+std::string label_of(std::string_view words) {
+  std::string label(words);
+  std::ranges::replace(label, ' ', '_');
+  return label;
+}
+
+std::vector<std::pair<std::string, std::string>> folders_of(const Settings& settings) {
+  std::vector<std::pair<std::string, std::string>> folders;
+  const bool stores = settings.runs(Stage::kWindow) || settings.runs(Stage::kMerge) || settings.runs(Stage::kServe);
+  if (stores) folders.emplace_back("store", settings.store.path);
+  if (settings.runs(Stage::kWindow)) folders.emplace_back("state", settings.state.path);
+  return folders;
+}
+
+// The key of the configuration and the file.
+std::vector<std::pair<std::string, std::string>> certificates_of(const Settings& settings) {
+  std::vector<std::pair<std::string, std::string>> files;
+  if (settings.runs(Stage::kServe)) {
+    files = {{"serve.tls_certificate", settings.serve.tls.certificate},
+             {"serve.tls_client_ca", settings.serve.tls.client_ca},
+             {"serve.tls_peer_ca", settings.serve.tls_peer_ca}};
+  }
+  for (const char* property : {"ssl.certificate.location", "ssl.ca.location"}) {
+    const auto found = settings.kafka.properties.find(property);
+    if (found != settings.kafka.properties.end())
+      files.emplace_back(std::string("kafka.properties.") + property, found->second);
+  }
+  std::erase_if(files, [](const auto& file) { return file.second.empty(); });
+  return files;
+}
+
+double seconds(int64_t ns) { return static_cast<double>(ns) / 1e9; }
+
+}  // namespace
+
+uint64_t tree_bytes(const std::string& path) {
+  namespace fs = std::filesystem;
+  uint64_t bytes = 0;
+  std::error_code error;
+  for (fs::recursive_directory_iterator file(path, error), end; !error && file != end; file.increment(error)) {
+    std::error_code gone;  // Files may be deleted while we look.
+    if (!file->is_regular_file(gone) || gone) continue;
+    if (const auto size = file->file_size(gone); !gone) bytes += size;
+  }
+  return bytes;
+}
+
+ProcessMetrics::ProcessMetrics(Metrics& metrics, const Settings& settings, const MemoryPlan& plan,
+                               const StateMemory& memory, const kafka::Producer& producer, const LogWatch& watch,
+                               const Clock& clock)
+    : settings_(settings),
+      plan_(plan),
+      memory_(memory),
+      producer_(producer),
+      watch_(watch),
+      clock_(clock),
+      folders_(folders_of(settings)),
+      registration_(metrics.on_scrape([this](Scrape& scrape) { write(scrape); })) {}
+
+void ProcessMetrics::write(Scrape& scrape) {
+  look_up_if_due();
+  scrape.write(metric::kBuildInfo,
+               {version(), commit(), kafka::library_version(), StateMemory::rocksdb_version(), grpc_version()}, 1);
+  write_memory(scrape);
+  write_databases(scrape);
+  write_brokers(scrape);
+  write_folders(scrape);
+  write_certificates(scrape);
+}
+
+void ProcessMetrics::write_memory(Scrape& scrape) const {
+  for (const MemoryPart& part : plan_.parts())
+    scrape.write(metric::kMemoryPart, {label_of(part.name)}, static_cast<double>(part.bytes));
+  scrape.write(metric::kMemoryLimit, {}, static_cast<double>(settings_.memory.limit));
+  scrape.write(metric::kStateMemory, {}, static_cast<double>(memory_.cache_used_bytes()));
+  scrape.write(metric::kWriteBufferMemory, {}, static_cast<double>(memory_.write_buffers_used_bytes()));
+}
+
+void ProcessMetrics::write_databases(Scrape& scrape) const {
+  const auto write_one = [&](std::string_view store, RocksKind kind) {
+    const RocksHealth health = memory_.health(kind);
+    scrape.write(metric::kRocksWriteStopped, {store}, health.write_stopped ? 1 : 0);
+    scrape.write(metric::kRocksStall, {store}, static_cast<double>(health.stall_us) / 1e6);
+    scrape.write(metric::kRocksPending, {store}, static_cast<double>(health.pending_compaction_bytes));
+    scrape.write(metric::kRocksErrors, {store}, static_cast<double>(health.background_errors));
+    scrape.write(metric::kRocksCache, {store, "hit"}, static_cast<double>(health.cache_hits));
+    scrape.write(metric::kRocksCache, {store, "miss"}, static_cast<double>(health.cache_misses));
+  };
+  for (const auto& [folder, path] : folders_) {
+    if (folder == "store") write_one("filters", RocksKind::kFilters);
+    if (folder == "state") write_one("window", RocksKind::kWindow);
+  }
+}
+
+void ProcessMetrics::write_brokers(Scrape& scrape) const {
+  scrape.write(metric::kBrokerSilence, {}, seconds(watch_.silence_ns()));
+  const kafka::Connections now = kafka::connections();
+  scrape.write(metric::kBrokerConnections, {"up"}, static_cast<double>(now.up));
+  scrape.write(metric::kBrokerConnections, {"down"}, static_cast<double>(now.down));
+  scrape.write(metric::kBrokerDisconnects, {}, static_cast<double>(now.disconnects));
+  scrape.write(metric::kBrokerRoundTrip, {}, now.round_trip_seconds);
+  const kafka::ProducerStats sent = producer_.stats();
+  scrape.write(metric::kProducerRecords, {"delivered"}, static_cast<double>(sent.delivered));
+  scrape.write(metric::kProducerRecords, {"failed"}, static_cast<double>(sent.failed));
+  scrape.write(metric::kProducerInFlight, {}, static_cast<double>(sent.in_flight));
+}
+
+void ProcessMetrics::write_folders(Scrape& scrape) {
+  for (const auto& [folder, path] : folders_) {
+    scrape.write(metric::kFolderBytes, {folder}, static_cast<double>(folder_bytes_[folder]));
+    struct statvfs disk {};
+    if (statvfs(path.c_str(), &disk) != 0) continue;
+    const double free_bytes = static_cast<double>(disk.f_bavail) * static_cast<double>(disk.f_frsize);
+    scrape.write(metric::kFolderFree, {folder}, free_bytes);
+  }
+}
+
+void ProcessMetrics::write_certificates(Scrape& scrape) {
+  for (const auto& [key, expiry_s] : expiries_s_)
+    scrape.write(metric::kCertificateExpiry, {key}, static_cast<double>(expiry_s));
+}
+
+void ProcessMetrics::look_up_if_due() {
+  if (clock_.steady_ns() < look_up_at_ns_) return;
+  look_up_at_ns_ = clock_.steady_ns() + kLookUpIntervalNs;
+  for (const auto& [folder, path] : folders_) folder_bytes_[folder] = tree_bytes(path);
+  expiries_s_.clear();
+  for (const auto& [key, file] : certificates_of(settings_)) {
+    if (const auto expiry_s = certificate_expiry_s(file)) expiries_s_[key] = *expiry_s;
+  }
+}
+
+}  // namespace bloomring
