@@ -4,12 +4,13 @@
 
 #include <charconv>
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "base/log.h"
 
 namespace bloomring {
 
@@ -76,7 +77,7 @@ Status visit(Rule& rule) {
     return retry("fault point " + rule.name);
   }
   if (number != rule.first) return {};
-  std::fprintf(stderr, "fault point %s reached\n", rule.name.c_str());
+  log_warning("fault point " + rule.name + " reached");
   if (rule.action == Rule::Action::kExit) ::_exit(kKilledExitCode);
   std::this_thread::sleep_for(std::chrono::milliseconds(rule.amount));
   return {};

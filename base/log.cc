@@ -11,6 +11,8 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 
+#include "base/check_report.h"
+
 namespace bloomring {
 namespace {
 
@@ -70,7 +72,9 @@ std::string text_value(const LogField& field) {
   return !field.quoted || bare ? field.text : json_string(field.text);
 }
 
+// Without the line breaks that libraries end their messages with.
 std::string one_line(std::string_view text) {
+  while (!text.empty() && static_cast<unsigned char>(text.back()) <= ' ') text.remove_suffix(1);
   std::string line(text);
   std::replace_if(
       line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
@@ -89,10 +93,15 @@ std::string_view log_level_name(LogLevel level) {
 void log_start(LogLevel level, LogFormat format) {
   process_log().level = level;
   process_log().format = format;
+  set_check_report([](std::string_view message, const char* file, int line_number) {
+    log_error(message, {{"file", file}, {"line", line_number}});
+  });
   auto logger = std::make_shared<spdlog::logger>("bloomring", std::make_shared<ProcessSink>());
   logger->set_level(spdlog::level::debug);
   spdlog::set_default_logger(std::move(logger));
 }
+
+LogFormat log_format() { return process_log().format; }
 
 std::string format_log_line(LogFormat format, std::string_view time, LogLevel level, std::string_view message,
                             std::initializer_list<LogField> fields) {
@@ -103,7 +112,7 @@ std::string format_log_line(LogFormat format, std::string_view time, LogLevel le
     return line;
   }
   line.append(R"({"time":")").append(time).append(R"(","level":")").append(log_level_name(level));
-  line.append(R"(","message":)").append(json_string(message));
+  line.append(R"(","message":)").append(json_string(one_line(message)));
   for (const LogField& field : fields) {
     line.append(",")
         .append(json_string(field.name))

@@ -4,8 +4,10 @@
 //   2026-11-02T10:15:00.123Z info partition assigned partition=3 offset=17
 //   {"time":"2026-11-02T10:15:00.123Z","level":"info","message":"partition assigned","partition":3,"offset":17}
 //
+// Fields have the same names everywhere: `stage`, `topic`, `partition`, `offset`, `code` (of a Status), `reason` (its
+// message), `client` and `event` (a Kafka client and librdkafka's word for what befell it), `file` and `line` (gRPC's).
 // Guarantees: a line is one line whatever its text holds, and JSON lines are valid JSON (bytes that are not UTF-8
-// become U+FFFD). Each line is counted by level (log_lines), logged or not shown.
+// become U+FFFD) whose message has no line breaks. Each line is counted by level (log_lines), logged or not shown.
 // The log is a property of the process, so it is the one global of bloomring: text at level info until log_start. From
 // then on what is said through spdlog itself (spdlog::info) is a line of this log as well.
 // Threading: thread safe; log_start is called once, before other threads are made.
@@ -43,6 +45,7 @@ class LogField {
 };
 
 void log_start(LogLevel level, LogFormat format);
+LogFormat log_format();  // Of log_start.
 void log_line(LogLevel level, std::string_view message, std::initializer_list<LogField> fields = {});
 
 inline void log_debug(std::string_view message, std::initializer_list<LogField> fields = {}) {

@@ -1,7 +1,10 @@
 #include "base/result.h"
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
+
+#include "base/check_report.h"
 
 namespace bloomring {
 
@@ -35,9 +38,19 @@ Status corrupt(std::string message) { return {Code::kCorrupt, std::move(message)
 Status invalid(std::string message) { return {Code::kInvalid, std::move(message)}; }
 Status fatal(std::string message) { return {Code::kFatal, std::move(message)}; }
 
+namespace {
+std::atomic<CheckReport> check_report{nullptr};
+}
+
+void set_check_report(CheckReport report) { check_report = report; }
+
 void check_failed(const char* expression, const char* file, int line, std::string_view message) {
-  std::fprintf(stderr, "%s:%d: check failed: %s: %.*s\n", file, line, expression, static_cast<int>(message.size()),
-               message.data());
+  if (const CheckReport report = check_report) {
+    report("check failed: " + std::string(expression) + ": " + std::string(message), file, line);
+  } else {
+    std::fprintf(stderr, "%s:%d: check failed: %s: %.*s\n", file, line, expression, static_cast<int>(message.size()),
+                 message.data());
+  }
   std::abort();
 }
 

@@ -110,7 +110,7 @@ Status SlotDrain::scan(WindowStore& store, const StagedHour& staged, Take take) 
   if (too_large_ || events == staged.events) return {};
   const std::string partition = std::to_string(partition_.value);
   return fatal("hour " + std::to_string(staged.hour.value) + " of partition " + partition + ": " +
-               std::to_string(staged.events) + " events of user-events were staged, the local state has " +
+               std::to_string(staged.events) + " events were staged, the local state has " +
                std::to_string(events) + ": remove the folder window-" + partition +
                " below state.path; the log is read again from the merged watermark");
 }

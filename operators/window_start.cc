@@ -46,7 +46,7 @@ Result<WindowStart> resume(const WindowState& local, const WindowStartFacts& fac
 Status cut(const WindowStartFacts& facts, const MergedWatermark& watermark) {
   BLOOMRING_TRY(check_log_reaches(watermark, facts.log_end));
   if (!facts.local || facts.local->applied <= facts.log_end) return {};
-  return retry("records of user-events up to offset " + text(facts.local->applied) +
+  return retry("records up to offset " + text(facts.local->applied) +
                " were read once, but the log ends at " + text(facts.log_end) +
                ": the topic was cut or made anew, and " +
                std::to_string(facts.local->applied.value - facts.log_end.value) +
@@ -66,7 +66,7 @@ bool accounts_for_all(const WindowState& local, const MergedWatermark& watermark
 }
 
 std::string describe_lost_events(Offset from, Offset log_start) {
-  return std::to_string(log_start.value - from.value) + " records of user-events from offset " + text(from) +
+  return std::to_string(log_start.value - from.value) + " records from offset " + text(from) +
          " are not merged and no longer in the log, which starts at " + text(log_start) +
          ": retention is too short for the outage. Restore a newer filter store, or set state.accept_lost_events to go "
          "on "

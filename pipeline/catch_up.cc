@@ -1,10 +1,9 @@
 #include "pipeline/catch_up.h"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <cmath>
 
+#include "base/log.h"
 #include "base/metric_names.h"
 
 namespace bloomring {
@@ -94,13 +93,16 @@ std::string CatchUpReport::tell() {
   metrics_.gauge(metric::kRebuildSecondsLeft, {stage_}).set(shown.seconds_left);
   if (!left) {
     if (std::exchange(told_, false)) {
-      spdlog::info("{} has caught up: {} events in {:.1f} s", stage_, catch_up_.events(), catch_up_.seconds(now_ns));
+      log_info(stage_ + " has caught up", {{"stage", stage_},
+                                           {"events", catch_up_.events()},
+                                           {"seconds", std::round(catch_up_.seconds(now_ns) * 10) / 10}});
     }
     under_way_ = false;
     return {};
   }
   if (now_ns >= tell_due_ns_) {
-    spdlog::info("{} catches up: {}, {:.0f} events a second", stage_, sentence(*left), left->events_per_second);
+    log_info(stage_ + " catches up: " + sentence(*left),
+             {{"stage", stage_}, {"events_per_second", std::llround(left->events_per_second)}});
     tell_due_ns_ = now_ns + kLineIntervalNs;
     told_ = true;
   }

@@ -1,7 +1,6 @@
 #include "pipeline/group_poller.h"
 
-#include <spdlog/spdlog.h>
-
+#include "base/log.h"
 #include "base/metric_names.h"
 
 namespace bloomring {
@@ -67,17 +66,18 @@ Result<bool> GroupPoller::step(int64_t) {
 Status GroupPoller::join_again(const Status& fenced, bool had_place) {
   if (!fencing_.joins_again(had_place, membership_->clock.steady_ns())) return fenced;
   const char* why = had_place ? "joins once more" : "it has lost no place by that, and joins again";
-  spdlog::warn("{}: {}; {} with the same id", stage_, fenced.to_string(), why);
+  log_warning(stage_ + ": " + fenced.message() + "; " + why + " with the same id",
+              {{"stage", stage_}, {"code", code_name(fenced.code())}});
   health_.set_not_ready(stage_, "was fenced and joins its group again");
   close(Going::kComesBack);
   return {};
 }
 
 void GroupPoller::join_after_standstill() {
-  spdlog::warn(
-      "{}: this process stood still for longer than its partitions are surely its own; gives them up and joins its "
-      "group again",
-      stage_);
+  log_warning(stage_ +
+                  ": this process stood still for longer than its partitions are surely its own; gives them up and "
+                  "joins its group again",
+              {{"stage", stage_}});
   health_.set_not_ready(stage_, "stood still and joins its group again");
   consumer_->abandon();
   close(Going::kComesBack);

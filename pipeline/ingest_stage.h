@@ -38,7 +38,6 @@ class IngestStage final : public kafka::GroupListener {
   RefusalWatch refusals_;
   bool degraded_ = false;
   bool clock_off_ = false;
-  uint64_t blocks_counted_ = 0;
   std::unique_ptr<IngestTask> task_;  // Of the worker.
   Worker worker_;
   Worker poll_worker_;

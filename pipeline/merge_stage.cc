@@ -18,7 +18,7 @@ Result<PartitionStage::Made> MergeStage::make(PartitionId partition, const kafka
   BLOOMRING_TRY_ASSIGN(std::optional<MergedWatermark> watermark, context().filters->read_watermark(partition));
   BLOOMRING_TRY(check_slot_length(watermark ? watermark->slot_ms : 0, settings.ring.slot_ms(), "the merged watermark"));
   const MergeStart start = decide_merge_start({facts.committed, facts.log_start, facts.log_end});
-  log_debug("merge: begins" + (start.reason.empty() ? std::string() : ": " + start.reason),
+  log_debug("merge: begins" + (start.reason.empty() ? std::string() : ": " + std::string(start.reason)),
             {{"stage", "merge"},
              {"topic", topic()},
              {"partition", partition.value},

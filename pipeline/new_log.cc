@@ -84,7 +84,7 @@ Result<OldLogMerged> merge_unread(const Settings& settings, const Calendar& cale
     all.emplace_back(MergeConfig{partition, settings.topics.partitions, settings.ring.slot_ms()}, calendar, store,
                      std::move(watermark), std::move(sources[i]), batches.ends[unread[i]]);
   }
-  log_info("merging what stands unread in user-batches", {{"records", merged.records}});
+  log_info("merging what stands unread", {{"topic", settings.topics.user_batches}, {"records", merged.records}});
   int64_t heard_ns = clock.steady_ns();
   while (!std::ranges::all_of(all, &UnreadBatches::done)) {
     bool worked = false;

@@ -1,7 +1,9 @@
 #include "pipeline/partition_stage.h"
 
-#include <spdlog/spdlog.h>
+#include <algorithm>
+#include <utility>
 
+#include "base/log.h"
 #include "base/metric_names.h"
 #include "pipeline/leased.h"
 
@@ -49,6 +51,8 @@ Result<Offset> PartitionStage::on_assign(const kafka::TopicPartition& at, const 
   const size_t worker = static_cast<size_t>(at.partition.value) % workers_.size();
   PartitionTask* task = made->task.get();
   lease_.take();
+  ++begun_.partitions;
+  begun_.records_to_go += std::max<int64_t>(0, facts.log_end.value - std::max(made->start, facts.log_start).value);
   {
     const std::lock_guard lock(members_mutex_);
     members_[at.partition] = Member{std::move(made->task), worker};
@@ -71,15 +75,29 @@ void PartitionStage::on_revoke(std::span<const kafka::TopicPartition> partitions
     workers_[member.worker]->call([&] {
       workers_[member.worker]->remove(*member.task);
       const Status closed = lost ? Status() : member.task->close();
-      if (!closed.ok())
-        spdlog::warn("{} {}: could not be closed: {}", stage_, kafka::to_string(at), closed.to_string());
+      if (!closed.ok()) {
+        log_warning(stage_ + ": a partition could not be closed", {{"stage", stage_},
+                                                                   {"topic", at.topic},
+                                                                   {"partition", at.partition.value},
+                                                                   {"code", code_name(closed.code())},
+                                                                   {"reason", closed.message()}});
+      }
       report(at.partition, *member.task);
       member.task.reset();
     });
     forget(at.partition);
     context_.metrics.counter(metric::kRebalances, {stage_, lost ? "lost" : "revoke"}).add();
-    spdlog::info("{} {}: {}", stage_, kafka::to_string(at), lost ? "lost to another member" : "given back");
+    log_debug(stage_ + (lost ? ": lost to another member" : ": given back"),
+              {{"stage", stage_}, {"topic", at.topic}, {"partition", at.partition.value}});
   }
+}
+
+void PartitionStage::on_handed_out() {
+  const Begun begun = std::exchange(begun_, Begun());
+  log_info(stage_ + " begins with its partitions", {{"stage", stage_},
+                                                    {"topic", topic_},
+                                                    {"partitions", begun.partitions},
+                                                    {"records_to_go", begun.records_to_go}});
 }
 
 void PartitionStage::report_all(size_t worker) {

@@ -50,6 +50,11 @@ class PartitionStage : public kafka::GroupListener {
   const std::string& topic() const { return topic_; }
 
  private:
+  // What the group has given since the log said so. Of the poller's thread.
+  struct Begun {
+    size_t partitions = 0;
+    int64_t records_to_go = 0;
+  };
   struct Member {
     std::unique_ptr<PartitionTask> task;
     size_t worker;
@@ -59,6 +64,7 @@ class PartitionStage : public kafka::GroupListener {
                            std::unique_ptr<Source> source) override;
   void on_revoke(std::span<const kafka::TopicPartition> partitions, bool lost) override;
   void report_all(size_t worker);
+  void on_handed_out() override;
 
   const StageContext context_;
   const std::string stage_;
@@ -67,6 +73,7 @@ class PartitionStage : public kafka::GroupListener {
   Lease lease_;               // Of the poller's thread.
   std::mutex members_mutex_;  // Guards the map; a task itself belongs to its worker.
   std::map<PartitionId, Member> members_;
+  Begun begun_;
   std::vector<std::unique_ptr<Worker>> workers_;
   Worker poll_worker_;
   GroupPoller poller_;

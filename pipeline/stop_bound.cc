@@ -1,8 +1,8 @@
 #include "pipeline/stop_bound.h"
 
-#include <spdlog/spdlog.h>
-
 #include <cstdlib>
+
+#include "base/log.h"
 
 namespace bloomring {
 
@@ -15,9 +15,8 @@ StopBound::StopBound(const Clock& clock, int64_t bound_ms, std::function<std::st
   const int64_t deadline_ns = clock.steady_ns() + bound_ms * 1'000'000;
   thread_.set_ticker(kLookIntervalMs, [&clock, deadline_ns, bound_ms, busy = std::move(busy_with)] {
     if (clock.steady_ns() < deadline_ns) return;
-    spdlog::error(
-        "not ended within {} s, waiting for {}: the process ends now; what is not durable is read again from the log",
-        bound_ms / 1000, busy());
+    log_error("not ended within " + std::to_string(bound_ms / 1000) + " s, waiting for " + busy() +
+              ": the process ends now; what is not durable is read again from the log");
     std::_Exit(1);
   });
 }

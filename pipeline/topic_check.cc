@@ -1,11 +1,10 @@
 #include "pipeline/topic_check.h"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <span>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "pipeline/retention_need.h"
 #include "pipeline/wait.h"
 
@@ -137,7 +136,7 @@ Status verify_topic_settings(const Settings& settings) {
     check_settings(*admin, finding, settings);
     for (const std::string& error : finding.errors)
       errors += (errors.empty() ? "topic " : "\ntopic ") + topic.name + ": " + error;
-    for (const std::string& warning : finding.warnings) spdlog::debug("topic {}: {}", topic.name, warning);
+    for (const std::string& warning : finding.warnings) log_debug(warning, {{"topic", topic.name}});
   }
   return errors.empty() ? Status() : invalid(errors);
 }

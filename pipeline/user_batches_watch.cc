@@ -1,9 +1,9 @@
 #include "pipeline/user_batches_watch.h"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <vector>
+
+#include "base/log.h"
 
 namespace bloomring {
 
@@ -54,12 +54,18 @@ void UserBatchesWatch::ask() {
     kafka::ClientSettings settings = group_settings(context_, "merge", MemoryUse::kWindowQueue);
     settings.queue_memory_bytes = kQueueMemoryBytes;
     auto made = kafka::AssignedConsumer::create(settings, 1, context_.clock);
-    if (!made.ok()) return spdlog::warn("window: user-batches is not watched: {}", made.status().to_string());
+    if (!made.ok()) {
+      return log_warning("window: how far merge has come is not watched",
+                         {{"stage", "window"},
+                          {"topic", context_.settings.topics.user_batches},
+                          {"code", code_name(made.code())},
+                          {"reason", made.status().message()}});
+    }
     consumer_ = std::move(*made);
   }
-  if (const Status polled = consumer_->poll(0); !polled.ok()) spdlog::debug("window: {}", polled.to_string());
+  if (const Status polled = consumer_->poll(0); !polled.ok()) log_debug("window: " + polled.to_string());
   const auto facts = consumer_->group_facts(partitions, kAskTimeoutMs);
-  if (!facts.ok()) spdlog::debug("window: how far merge has come is not known: {}", facts.status().to_string());
+  if (!facts.ok()) log_debug("window: how far merge has come is not known: " + facts.status().to_string());
   const std::lock_guard lock(mutex_);
   for (size_t i = 0; i < partitions.size(); ++i) {
     const auto found = held_.find(partitions[i].partition);

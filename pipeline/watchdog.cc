@@ -1,9 +1,8 @@
 #include "pipeline/watchdog.h"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 
+#include "base/log.h"
 #include "base/metric_names.h"
 
 namespace bloomring {
@@ -62,10 +61,12 @@ void Watchdog::look() {
     stalled[stall.what] = stall.seconds;
     reason +=
         (reason.empty() ? "" : "; ") + stall.what + " has made no step for " + std::to_string(stall.seconds) + " s";
-    if (!stalled_.contains(stall.what)) spdlog::error("{} has made no step for {} s", stall.what, stall.seconds);
+    if (stalled_.contains(stall.what)) continue;
+    log_error(stall.what + " has made no step for " + std::to_string(stall.seconds) + " s");
   }
   for (const auto& [what, seconds] : stalled_) {
-    if (!stalled.contains(what)) spdlog::warn("{} goes on, after {} s or more without a step", what, seconds);
+    if (stalled.contains(what)) continue;
+    log_warning(what + " goes on, after " + std::to_string(seconds) + " s or more without a step");
   }
   metrics_.gauge(metric::kStalledTasks).set(static_cast<double>(stalled.size()));
   if (!stalled.empty()) {

@@ -10,6 +10,7 @@
 
 #include "schemas/health.pb.h"
 #include "serving/credentials.h"
+#include "serving/grpc_log.h"
 #include "serving/hang_up.h"
 
 namespace bloomring {
@@ -77,6 +78,7 @@ Status GrpcServer::listen() {
 Result<std::unique_ptr<GrpcServer>> GrpcServer::start(const GrpcServerConfig& config,
                                                       const PartitionDirectory& partitions, CandidateFilter& core,
                                                       EventLog* log) {
+  log_grpc_lines();
   enable_plugins(config.reflection);
   std::unique_ptr<GrpcServer> server(new GrpcServer(config, partitions, core, log));
   BLOOMRING_TRY(server->listen());

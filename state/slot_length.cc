@@ -14,7 +14,7 @@ Status check_slot_length(int64_t stored_ms, int64_t configured_ms, std::string_v
 Result<MergedWatermark> with_slot_length(const MergedWatermark& watermark, int64_t slot_ms, Offset log_end) {
   if (watermark.offset < log_end) {
     return invalid(std::to_string(log_end.value - watermark.offset.value) +
-                   " records of user-events are not merged: run all stages but ingest with the old ring.slot_seconds "
+                   " records of the log are not merged: run all stages but ingest with the old ring.slot_seconds "
                    "until they are");
   }
   if (watermark.slot_ms == 0) {

@@ -3,21 +3,23 @@
 
 namespace bloomring::cli {
 
-Result<LoadedSettings> load_all_settings(const ConfigArgs& args) {
+Result<LoadedSettings> load_all_settings(const ConfigArgs& args, LogSettings* log) {
   std::vector<ConfigFlag> flags = args.overrides;
   for (const std::string& text : args.sets) {
     const size_t equals = text.find('=');
     if (equals == std::string::npos) return invalid("--set " + text + ": it must be KEY=VALUE, as --set ring.slots=5");
     flags.push_back({text.substr(0, equals), text.substr(equals + 1), "--set " + text.substr(0, equals)});
   }
-  return load_settings(args.path, std::move(flags));
+  return load_settings(args.path, std::move(flags), log);
 }
 
 Result<Settings> load_command_settings(const ConfigArgs& args) {
-  BLOOMRING_TRY_ASSIGN(LoadedSettings loaded, load_all_settings(args));
-  log_start(loaded.settings.log.level, loaded.settings.log.format);
-  for (const std::string& warning : loaded.warnings) log_warning(warning);
-  return std::move(loaded.settings);
+  LogSettings log;
+  auto loaded = load_all_settings(args, &log);
+  log_start(log.level, log.format);
+  BLOOMRING_TRY(loaded.status());
+  for (const std::string& warning : loaded->warnings) log_warning(warning);
+  return std::move(loaded->settings);
 }
 
 }  // namespace bloomring::cli

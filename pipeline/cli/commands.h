@@ -28,10 +28,12 @@ struct ConfigArgs {
   std::vector<ConfigFlag> overrides;  // From flags of the command that stand for a key: --stages.
 };
 
-// Settings from all sources; warnings have been written to the log, which is started as the settings say.
+// Settings from all sources; warnings have been written to the log, which is started as the settings say, also where
+// others are wrong.
 Result<Settings> load_command_settings(const ConfigArgs& args);
 // The same without starting the log, for commands that show warnings themselves.
-Result<LoadedSettings> load_all_settings(const ConfigArgs& args);
+// `log` is what they say of it, also on failure.
+Result<LoadedSettings> load_all_settings(const ConfigArgs& args, LogSettings* log = nullptr);
 
 struct RunArgs {
   ConfigArgs config;

@@ -1,6 +1,3 @@
-#include <spdlog/spdlog.h>
-#include <unistd.h>
-
 #include <filesystem>
 #include <sstream>
 

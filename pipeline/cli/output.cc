@@ -7,6 +7,8 @@
 #include <sstream>
 #include <string>
 
+#include "base/log.h"
+
 namespace bloomring::cli {
 
 int exit_code(const Status& status) {
@@ -16,7 +18,13 @@ int exit_code(const Status& status) {
 
 int report(const Status& status) {
   std::istringstream lines(status.message());
-  for (std::string line; std::getline(lines, line);) std::cerr << "bloomring: " << line << "\n";
+  for (std::string line; std::getline(lines, line);) {
+    if (log_format() == LogFormat::kJson) {
+      log_error(line, {{"code", code_name(status.code())}});
+    } else {
+      std::cerr << "bloomring: " << line << "\n";
+    }
+  }
   return exit_code(status);
 }
 

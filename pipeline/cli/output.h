@@ -10,7 +10,8 @@ namespace bloomring::cli {
 // 0 for success, 2 for kInvalid, 1 for every other failure.
 int exit_code(const Status& status);
 
-// Writes a failure to standard error, each line with "bloomring: " in front, and returns its exit code.
+// Writes a failure to standard error, each line with "bloomring: " in front, or as an error of the log where that is in
+// JSON, and returns its exit code.
 int report(const Status& status);
 
 // Writes a result to standard output as it is.

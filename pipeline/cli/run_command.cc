@@ -1,11 +1,11 @@
-#include <spdlog/spdlog.h>
-
 #include <atomic>
 #include <memory>
 #include <optional>
 
 #include "base/clock.h"
 #include "base/fault_point.h"
+#include "base/log.h"
+#include "base/version.h"
 #include "pipeline/cli/commands.h"
 #include "pipeline/cli/output.h"
 #include "pipeline/process.h"
@@ -45,7 +45,7 @@ class Start {
     status_ = process_.start();
     failed_ = !status_.ok();
     if (failed_ || !settings.runs(Stage::kWindow)) return;
-    for (const std::string& warning : retention_warnings(settings)) spdlog::warn(warning);
+    for (const std::string& warning : retention_warnings(settings)) log_warning(warning, {{"stage", "window"}});
   }
 
   Process& process_;
@@ -54,17 +54,31 @@ class Start {
   Worker thread_;
 };
 
+void tell_start(const RunArgs& args, const Settings& settings) {
+  std::string stages;
+  for (const Stage stage : settings.stages) stages += (stages.empty() ? "" : ",") + std::string(stage_name(stage));
+  log_info("bloomring starts", {{"version", version()},
+                                {"commit", commit()},
+                                {"stages", stages},
+                                {"instance", settings.instance},
+                                {"config", args.config.path.empty() ? "environment and defaults" : args.config.path},
+                                {"kafka", settings.kafka.bootstrap},
+                                {"partitions", settings.topics.partitions},
+                                {"admin", settings.admin.listen}});
+}
+
 // Until a signal or a failure. Prints the ready line as soon as it is true.
 Status run_until_told(Process& process, const Start& start) {
   for (bool told = false;;) {
     if (stop_signal_within(kWaitMs)) {
-      spdlog::info("stopping; a second signal ends the process at once");
+      log_info("stopping; a second signal ends the process at once");
       return {};
     }
     if (const auto failure = start.failure()) return *failure;
     if (const auto failure = process.failure()) return *failure;
     if (told || !process.ready()) continue;
     print(process.ready_line() + "\n");
+    log_info("ready", {{"admin", process.admin_address()}, {"grpc", process.grpc_address()}});
     told = true;
   }
 }
@@ -76,6 +90,7 @@ int run_command(const RunArgs& args) {
   if (const Status armed = arm_fault_points_from_environment(); !armed.ok()) return report(armed);
   const auto settings = load_command_settings(args.config);
   if (!settings.ok()) return report(settings.status());
+  tell_start(args, *settings);
   const SystemClock system;
   const std::unique_ptr<SteppedClock> stepped = SteppedClock::from_environment(system);
   const Clock& clock = stepped ? static_cast<const Clock&>(*stepped) : system;

@@ -1,8 +1,8 @@
 #include "pipeline/kafka/committer.h"
 
-#include <spdlog/spdlog.h>
-
 #include <span>
+
+#include "base/log.h"
 
 namespace bloomring::kafka {
 namespace {
@@ -55,7 +55,9 @@ void Committer::send() {
     return;
   }
   ++counts_.failed;
-  spdlog::warn("kafka: a commit of {} partitions was not sent: {}", commits.size(), rd_kafka_err2str(error));
+  log_warning("kafka: a commit was not sent", {{"partitions", commits.size()},
+                                               {"code", rd_kafka_err2name(error)},
+                                               {"reason", rd_kafka_err2str(error)}});
   for (const auto& [at, next] : commits) board_.put_back(at, next);
 }
 
@@ -72,13 +74,18 @@ void Committer::on_result(rd_kafka_event_t* event) {
   const auto* list = rd_kafka_event_topic_partition_list(event);
   const bool ours = reinterpret_cast<uintptr_t>(rd_kafka_event_opaque(event)) == assignment_;
   bool failed = whole != RD_KAFKA_RESP_ERR_NO_ERROR;
-  if (failed) spdlog::warn("kafka: commit failed: {}", rd_kafka_err2str(whole));
+  if (failed) {
+    log_warning("kafka: a commit failed", {{"code", rd_kafka_err2name(whole)}, {"reason", rd_kafka_err2str(whole)}});
+  }
   for (const auto& element : std::span(list->elems, static_cast<size_t>(list->cnt))) {
     if (whole == RD_KAFKA_RESP_ERR_NO_ERROR && element.err == RD_KAFKA_RESP_ERR_NO_ERROR) continue;
     failed = true;
     const TopicPartition at{element.topic, PartitionId(element.partition)};
     if (element.err != RD_KAFKA_RESP_ERR_NO_ERROR && element.err != whole) {
-      spdlog::warn("kafka: commit of {} failed: {}", to_string(at), rd_kafka_err2str(element.err));
+      log_warning("kafka: a commit failed", {{"topic", at.topic},
+                                             {"partition", at.partition.value},
+                                             {"code", rd_kafka_err2name(element.err)},
+                                             {"reason", rd_kafka_err2str(element.err)}});
     }
     if (ours && element.offset >= 0) board_.put_back(at, Offset(element.offset));
   }

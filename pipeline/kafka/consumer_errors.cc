@@ -1,8 +1,8 @@
 #include "pipeline/kafka/consumer_errors.h"
 
-#include <spdlog/spdlog.h>
-
 #include <string>
+
+#include "base/log.h"
 
 namespace bloomring::kafka {
 
@@ -37,7 +37,8 @@ Status on_consumer_message(const rd_kafka_message_t& message) {
   const bool connection = message.err == RD_KAFKA_RESP_ERR__TRANSPORT || message.err == RD_KAFKA_RESP_ERR__RESOLVE ||
                           message.err == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN;
   // librdkafka has logged those of connections itself.
-  spdlog::log(connection ? spdlog::level::debug : spdlog::level::warn, "kafka: {}", rd_kafka_message_errstr(&message));
+  log_line(connection ? LogLevel::kDebug : LogLevel::kWarning,
+           std::string("kafka: ") + rd_kafka_message_errstr(&message), {{"code", rd_kafka_err2name(message.err)}});
   return {};
 }
 

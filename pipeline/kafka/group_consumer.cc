@@ -1,13 +1,12 @@
 #include "pipeline/kafka/group_consumer.h"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <atomic>
 #include <map>
 #include <optional>
 #include <utility>
 
+#include "base/log.h"
 #include "pipeline/kafka/client.h"
 #include "pipeline/kafka/committer.h"
 #include "pipeline/kafka/consumer_errors.h"
@@ -146,7 +145,10 @@ void GroupConsumer::Core::on_rebalance(rd_kafka_t* client, rd_kafka_resp_err_t e
   auto& self = *static_cast<Core*>(core);
   if (error == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS) return self.on_assigned(*list);
   if (error != RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS) {
-    spdlog::error("kafka: rebalance of {} failed: {}", rd_kafka_name(client), rd_kafka_err2str(error));
+    log_error("kafka: a rebalance failed", {{"client", rd_kafka_name(client)},
+                                            {"group", self.settings_.group},
+                                            {"code", rd_kafka_err2name(error)},
+                                            {"reason", rd_kafka_err2str(error)}});
   }
   self.take_back(self.abandoned_ || rd_kafka_assignment_lost(client) != 0);
 }
@@ -155,7 +157,11 @@ void GroupConsumer::Core::on_assigned(const rd_kafka_topic_partition_list_t& lis
   ++rebalances_;
   has_place_ = true;
   pending_ = to_partitions(list);
-  spdlog::info("kafka: {} was assigned {} partitions", settings_.group, pending_.size());
+  log_info("kafka: partitions assigned", {{"group", settings_.group}, {"partitions", pending_.size()}});
+  for (const TopicPartition& at : pending_) {
+    log_debug("kafka: assigned",
+              {{"group", settings_.group}, {"topic", at.topic}, {"partition", at.partition.value}});
+  }
   if (pending_.empty()) rd_kafka_assign(client_.get(), &list);
   assign_pending();
 }
@@ -174,6 +180,7 @@ void GroupConsumer::Core::assign_pending() {
   }
   if (!pending_.empty() && clock_.steady_ns() >= warn_at_ns_) warn_at_ns_ = clock_.steady_ns() + kWarnIntervalNs;
   held_count_ = static_cast<int64_t>(held_.size());
+  if (pending_.empty() && held_.size() > held_before) listener_.on_handed_out();
   if (held_.size() == held_before && (held_before > 0 || !pending_.empty())) return;
   if (Status assigned = placement_->assign(clock_.steady_ns()); !assigned.ok()) fail(std::move(assigned));
 }
@@ -183,7 +190,11 @@ void GroupConsumer::Core::put_off(const TopicPartition& at, const Status& why) {
   hand_out_at_ns_ = now_ns + kHandOutIntervalNs;
   pending_.push_back(at);
   if (now_ns >= warn_at_ns_) {
-    spdlog::warn("kafka: group {} waits to begin with {}: {}", settings_.group, to_string(at), why.message());
+    log_warning("kafka: waits to begin with a partition", {{"group", settings_.group},
+                                                           {"topic", at.topic},
+                                                           {"partition", at.partition.value},
+                                                           {"code", code_name(why.code())},
+                                                           {"reason", why.message()}});
   }
   if (why.code() != Code::kInvalid) {
     refused_since_ns_.erase(at);
@@ -217,7 +228,8 @@ void GroupConsumer::Core::refuse(const TopicPartition& at, Status why) {
 
 // The owner stops first, its last commits go out second, the group hears last.
 void GroupConsumer::Core::take_back(bool lost) {
-  spdlog::info("kafka: {} {} {} partitions", settings_.group, lost ? "has lost" : "gives back", held_.size());
+  log_info(lost ? "kafka: partitions lost" : "kafka: partitions given back",
+           {{"group", settings_.group}, {"partitions", held_.size()}});
   pending_.clear();
   refused_since_ns_.clear();
   hand_out_at_ns_ = 0;
@@ -234,7 +246,7 @@ void GroupConsumer::Core::take_back(bool lost) {
 
 // What passes is logged and tried again by the next poll; the rest comes out of this one.
 void GroupConsumer::Core::fail(Status failure) {
-  spdlog::warn("kafka: {}", failure.message());
+  log_warning("kafka: " + failure.message(), {{"group", settings_.group}, {"code", code_name(failure.code())}});
   if (failure.code() == Code::kRetry && !pending_.empty()) return;
   if (failure_.ok()) failure_ = std::move(failure);
 }

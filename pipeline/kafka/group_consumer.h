@@ -40,6 +40,8 @@ class GroupListener {
   // for 30 s.
   virtual Result<Offset> on_assign(const TopicPartition& partition, const PartitionFacts& facts,
                                    std::unique_ptr<Source> source) = 0;
+  // Every partition of an assignment has been handed out.
+  virtual void on_handed_out() {}
   // The partitions are no longer ours. Returns when nobody works on them and their sources are destroyed; commits
   // made until then are still sent, unless `lost`: then others may have had the partitions for a while, and whatever
   // was in progress has to be dropped rather than finished.

@@ -1,7 +1,6 @@
 #include "pipeline/kafka/partition_source.h"
 
-#include <spdlog/spdlog.h>
-
+#include "base/log.h"
 #include "pipeline/kafka/commit_board.h"
 
 namespace bloomring::kafka {
@@ -83,7 +82,11 @@ Result<std::optional<LogRecord>> PartitionSource::on_error() {
     case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:
     case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
     case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE: return fatal(what);
-    default: spdlog::warn("kafka: {}", what); return std::optional<LogRecord>();
+    default:
+      log_warning("kafka: " + what, {{"topic", at().topic},
+                                     {"partition", at().partition.value},
+                                     {"code", rd_kafka_err2name(message_->err)}});
+      return std::optional<LogRecord>();
   }
 }
 
@@ -95,8 +98,11 @@ void PartitionSource::see_end() {
 
 void PartitionSource::doubt() {
   end_seen_at_ = -1;
-  spdlog::warn("kafka: {}: offset {}: {}; asks where the log begins and ends", to_string(at()), position_->next().value,
-               rd_kafka_message_errstr(message_.get()));
+  log_warning(std::string("kafka: ") + rd_kafka_message_errstr(message_.get()) + "; asks where the log begins and ends",
+              {{"topic", at().topic},
+               {"partition", at().partition.value},
+               {"offset", position_->next().value},
+               {"code", rd_kafka_err2name(message_->err)}});
   position_->doubt();
 }
 

@@ -1,9 +1,8 @@
 #include "pipeline/kafka/placement.h"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 
+#include "base/log.h"
 #include "pipeline/kafka/lookup.h"
 #include "pipeline/kafka/partition_lookup.h"
 
@@ -146,8 +145,13 @@ void Placement::warn_of_unknown(const std::vector<Result<PartitionFacts>>& logs,
   for (size_t i = 0; i < held_.size(); ++i) {
     if (!held_[i].doubted() || logs[i].ok()) continue;
     warn_at_ns_ = steady_ns + kWarnIntervalNs;
-    spdlog::warn("kafka: {} waits at offset {} for brokers to tell where the log begins and ends: {}",
-                 to_string(held_[i].position->at()), held_[i].position->next().value, logs[i].status().message());
+    const TopicPartition& at = held_[i].position->at();
+    log_warning("kafka: a partition waits for brokers to tell where the log begins and ends",
+                {{"topic", at.topic},
+                 {"partition", at.partition.value},
+                 {"offset", held_[i].position->next().value},
+                 {"code", code_name(logs[i].code())},
+                 {"reason", logs[i].status().message()}});
   }
 }
 
@@ -166,8 +170,11 @@ bool Placement::judge(Held& held, const PartitionFacts& log, int64_t steady_ns) 
                   std::to_string(next - log.log_end.value) + " records or more are lost");
     return false;
   }
-  spdlog::info("kafka: {} is read on from offset {}; its log holds [{}, {})", to_string(position.at()), next,
-               log.log_start.value, log.log_end.value);
+  log_info("kafka: a partition is read on", {{"topic", position.at().topic},
+                                             {"partition", position.at().partition.value},
+                                             {"offset", next},
+                                             {"log_start", log.log_start.value},
+                                             {"log_end", log.log_end.value}});
   position.placed();
   return true;
 }

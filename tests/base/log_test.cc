@@ -32,7 +32,7 @@ TEST_CASE("log: a JSON line is valid JSON whatever it holds") {
   const auto json = nlohmann::json::parse(line);
   CHECK(json["time"] == kTime);
   CHECK(json["level"] == "warning");
-  CHECK(json["message"] == "say \"hi\"\n\xef\xbf\xbd");
+  CHECK(json["message"] == "say \"hi\" \xef\xbf\xbd");
   CHECK(json["offset"] == 17);
   CHECK(json["ratio"] == 0.5);
   CHECK(json["path"] == "a\\b");
@@ -40,6 +40,14 @@ TEST_CASE("log: a JSON line is valid JSON whatever it holds") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   CHECK(nlohmann::json::parse(format_log_line(LogFormat::kJson, kTime, LogLevel::kInfo, "m", {{"x", nan}}))["x"]
             .is_null());
+}
+
+TEST_CASE("log: a message of a library keeps no line break, inside or at its end") {
+  for (const LogFormat format : {LogFormat::kText, LogFormat::kJson}) {
+    const std::string line = format_log_line(format, kTime, LogLevel::kError, "Cannot clear\r\nhard error\n\n", {});
+    CHECK(line.find("Cannot clear  hard error") != std::string::npos);
+    CHECK(line.find("\\n") == std::string::npos);
+  }
 }
 
 TEST_CASE("log: lines are counted by level, shown or not") {

@@ -103,7 +103,7 @@ TEST_CASE(
     "window start: records that retention removed before they were read are counted, and what is staged is kept") {
   const auto start = decide_window_start({local(100, 160), merged(120), Offset(170), Offset(300)});
   REQUIRE(start.code() == Code::kFatal);
-  CHECK(start.status().message().find("10 records of user-events from offset 160") != std::string::npos);
+  CHECK(start.status().message().find("10 records from offset 160") != std::string::npos);
   const auto accepted = decide_window_start({local(100, 160), merged(120), Offset(170), Offset(300), true});
   REQUIRE(accepted.ok());
   CHECK(accepted->resume);

@@ -10,7 +10,6 @@ import processes
 
 ACCEPT = {"BLOOMRING_STATE_ACCEPT_LOST_EVENTS": "true"}
 
-
 class Custody(one_broker.OneBrokerCase):
     def install(self, name, **options):
         return installation.Installation(self.folder, self.server.bootstrap, name, **options)
@@ -54,7 +53,7 @@ class Custody(one_broker.OneBrokerCase):
             self.assertEqual(window.start().wait(60), 1)
             self.assertRegex(
                 window.tail(50),
-                r"\d+ records of user-events from offset \d+ are not merged and no longer in the "
+                r"\d+ records from offset \d+ are not merged and no longer in the "
                 r"log, which starts at \d+.*state\.accept_lost_events",
             )
 

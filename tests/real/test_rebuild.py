@@ -20,7 +20,7 @@ class Rebuild(law.LawCase):
             kafka_server.KafkaServer(kafka_server.VERSIONS[0], folder / "kafka") as server,
             contextlib.ExitStack() as stack,
         ):
-            site = installation.Installation(folder, server.bootstrap, "rebuild")
+            site = installation.Installation(folder, server.bootstrap, "rebuild", log={"level": "debug"})
             ingest, merge, window = (
                 stack.enter_context(site.process(stage)) for stage in ("ingest", "merge", "window")
             )

@@ -14,7 +14,6 @@ SEEN = ["recent", "filter"]
 # What a window process says that was given its partitions anew in that moment, by a broker that was busy.
 BEGAN_ANEW = "local state does not continue the filter store"
 
-
 class StoreBackup(one_broker.OneBrokerCase):
     def test_restore(self):
         """store: after a restore every stage notices the older watermark and reads the log from there; nothing stays
@@ -87,7 +86,7 @@ class StoreBackup(one_broker.OneBrokerCase):
             self.assertEqual(window.start().wait(60), 1)
             self.assertRegex(
                 window.tail(20),
-                r"\d+ records of user-events from offset \d+ are not merged and no longer in the log, "
+                r"\d+ records from offset \d+ are not merged and no longer in the log, "
                 r"which starts at \d+.*Restore a newer filter store, or set state\.accept_lost_events",
             )
 
