@@ -425,7 +425,7 @@ inline constexpr MetricDecl kMemoryPart{"bloomring_memory_part_bytes",
                                         "What each part of the process is given of memory.limit.",
                                         {{{"part", ""}}}};
 inline constexpr MetricDecl kMemoryLimit{"bloomring_memory_limit_bytes", MetricType::kGauge,
-                                         "memory.limit: the bound of the resident memory of the process."};
+                                         "Bound of the resident memory of the process: memory.limit."};
 inline constexpr MetricDecl kFolderBytes{
     "bloomring_folder_bytes",
     MetricType::kGauge,

@@ -39,7 +39,7 @@ Result<WindowStart> resume(const WindowState& local, const WindowStartFacts& fac
   const Offset read_from = std::max(Offset(local.applied.value - 1), facts.log_start);
   const std::string gap = lost ? ", without the records up to " + text(facts.log_start) + " that the log has lost" : "";
   return WindowStart{true, read_from, Offset(0), first_hour(facts),
-                     "continues at its applied offset " + text(local.applied) + gap};
+                     "continues at its applied offset " + text(local.applied) + gap, lost};
 }
 
 // The log ends before an offset that was there once; or a broker that stood still answers with its older log.
@@ -87,7 +87,8 @@ Result<WindowStart> decide_window_start(const WindowStartFacts& given) {
   const Offset read_from = std::max(Offset(merged.value - 1), facts.log_start);
   const std::string why = facts.local ? "local state does not continue the filter store: wiped, reads from offset "
                                       : "no local state: reads from offset ";
-  return WindowStart{false, read_from, merged, first_hour(facts), why + text(std::max(merged, facts.log_start))};
+  const std::string reason = why + text(std::max(merged, facts.log_start));
+  return WindowStart{false, read_from, merged, first_hour(facts), reason, lost};
 }
 
 }  // namespace bloomring

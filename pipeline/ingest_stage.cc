@@ -95,7 +95,7 @@ void IngestStage::on_revoke(std::span<const kafka::TopicPartition> partitions, b
     if (!lost) finish_what_was_read();
     report();
     task_->drop_sources(lost);
-    levels_.clear();
+    levels_.forget_all(lost);
   });
   context_.metrics.counter(metric::kRebalances, {"ingest", lost ? "lost" : "revoke"}).add(partitions.size());
 }
@@ -153,8 +153,8 @@ void IngestStage::report_refused(uint64_t read, uint64_t refused) {
   refusals_.note(now_ms, read, refused, task_->take_first_refused().value_or(RefusedRecord{}));
   context_.metrics.gauge(metric::kIngestRefusedShare).set(refusals_.share(now_ms));
   if (const auto warning = refusals_.take_warning(now_ms)) {
-    log_warning("play records were refused: each is in the dead-letter topic with its reason; `bloomring check` reads the "
-                "newest plays and says what would be refused",
+    log_warning("play records were refused: each is in the dead-letter topic with its reason; `bloomring check` reads "
+                "the newest plays and says what would be refused",
                 {{"stage", "ingest"},
                  {"refused", warning->refused},
                  {"read", warning->read},

@@ -1,6 +1,7 @@
 #include "pipeline/merge_stage.h"
 
 #include "base/log.h"
+#include "base/metric_names.h"
 #include "state/slot_length.h"
 
 namespace bloomring {
@@ -62,8 +63,8 @@ void MergeStage::count(const Reported& before, const Reported& now) {
   metrics.counter(metric::kDeadLetters, {"merge", "bad_batch"}).add(now.dead_letters - before.dead_letters);
 }
 
-void MergeStage::forget(PartitionId partition) {
-  levels_.forget(topic(), partition);
+void MergeStage::forget(PartitionId partition, bool lost) {
+  levels_.forget(topic(), partition, lost);
   const std::lock_guard lock(mutex_);
   reported_.erase(partition);
 }

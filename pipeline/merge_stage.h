@@ -27,7 +27,7 @@ class MergeStage final : public PartitionStage {
   Result<Made> make(PartitionId partition, const kafka::PartitionFacts& facts, std::unique_ptr<Source> source) override;
   void report(PartitionId partition, PartitionTask& task) override;
   void count(const Reported& before, const Reported& now);
-  void forget(PartitionId partition) override;
+  void forget(PartitionId partition, bool lost) override;
   void write(Scrape& scrape);
 
   LeasedFilterStore filters_;

@@ -16,6 +16,23 @@ struct Tail {
   std::unique_ptr<Source> source;
 };
 
+// A partition of a topic that was just made has no leader for a moment.
+Result<std::vector<kafka::PartitionFacts>> ask_facts(kafka::AssignedConsumer& consumer,
+                                                     const std::vector<kafka::TopicPartition>& all, int64_t bound_ms,
+                                                     const Clock& clock) {
+  std::vector<kafka::PartitionFacts> facts;
+  Status why;
+  const Status told = wait_until(clock, bound_ms, "the ends of the log", [&]() -> Result<bool> {
+    auto found = consumer.facts(all);
+    why = found.status();
+    if (found.ok()) facts = std::move(*found);
+    if (found.code() == Code::kRetry) return false;
+    return found.ok() ? Result<bool>(true) : why;
+  });
+  if (!told.ok()) return why.ok() ? told : why;
+  return facts;
+}
+
 // False when the partition has more.
 Result<bool> read_tail(Tail& tail, std::vector<NewestPlay>& plays) {
   for (;;) {
@@ -33,7 +50,7 @@ Result<std::vector<NewestPlay>> newest_plays(const kafka::ClientSettings& kafka,
   std::vector<kafka::TopicPartition> all;
   for (uint32_t p = 0; p < partitions; ++p) all.push_back({topic, PartitionId(static_cast<int32_t>(p))});
   BLOOMRING_TRY_ASSIGN(const auto consumer, kafka::AssignedConsumer::create(kafka, partitions, clock));
-  BLOOMRING_TRY_ASSIGN(const std::vector<kafka::PartitionFacts> facts, consumer->facts(all));
+  BLOOMRING_TRY_ASSIGN(const auto facts, ask_facts(*consumer, all, bound_ms, clock));
   const auto filled = std::ranges::count_if(facts, [](const auto& one) { return one.log_end > one.log_start; });
   if (filled == 0) return std::vector<NewestPlay>();
   const auto each = static_cast<int64_t>((count + static_cast<size_t>(filled) - 1) / static_cast<size_t>(filled));

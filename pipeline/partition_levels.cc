@@ -1,6 +1,7 @@
 #include "pipeline/partition_levels.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/metric_names.h"
 #include "pipeline/metrics/partition_series.h"
@@ -21,18 +22,23 @@ PartitionLevels::~PartitionLevels() {
 void PartitionLevels::set(const std::string& topic, PartitionId partition, PartitionLevel level) {
   const std::lock_guard lock(mutex_);
   Held& held = levels_.try_emplace({topic, partition}, Held{{}, LogReach(clock_.steady_ns())}).first->second;
+  if (std::exchange(held.lost, false)) held.reach = LogReach(clock_.steady_ns());
   held.level = level;
   held.reach.reach(level.applied);
 }
 
-void PartitionLevels::forget(const std::string& topic, PartitionId partition) {
+void PartitionLevels::forget(const std::string& topic, PartitionId partition, bool lost) {
   const std::lock_guard lock(mutex_);
-  levels_.erase({topic, partition});
+  const auto found = levels_.find({topic, partition});
+  if (found == levels_.end()) return;
+  found->second.lost = lost;
+  if (!lost) levels_.erase(found);
 }
 
-void PartitionLevels::clear() {
+void PartitionLevels::forget_all(bool lost) {
   const std::lock_guard lock(mutex_);
-  levels_.clear();
+  for (auto& entry : levels_) entry.second.lost = lost;
+  if (!lost) levels_.clear();
 }
 
 std::vector<kafka::TopicPartition> PartitionLevels::wanted() const {
@@ -46,6 +52,10 @@ void PartitionLevels::hear(const kafka::TopicPartition& at, Offset end, int64_t 
   const std::lock_guard lock(mutex_);
   const auto found = levels_.find(at);
   if (found == levels_.end()) return;
+  if (found->second.lost) {
+    levels_.erase(found);
+    return;
+  }
   found->second.reach.hear(end, asked_at_ns);
   found->second.level.log_end = std::max(found->second.level.log_end, end);
 }

@@ -37,8 +37,10 @@ class PartitionLevels final : public LogWatch::Listener {
   ~PartitionLevels() override;
 
   void set(const std::string& topic, PartitionId partition, PartitionLevel level);
-  void forget(const std::string& topic, PartitionId partition);
-  void clear();
+  // The partition was given back: it is not shown any more. One that was `lost`, because no broker could tell of this
+  // member, is shown, and falls behind, until brokers tell the end of its log again or it is set once more.
+  void forget(const std::string& topic, PartitionId partition, bool lost);
+  void forget_all(bool lost);
 
   std::vector<kafka::TopicPartition> wanted() const override;
   void hear(const kafka::TopicPartition& at, Offset end, int64_t asked_at_ns) override;
@@ -47,6 +49,7 @@ class PartitionLevels final : public LogWatch::Listener {
   struct Held {
     PartitionLevel level;
     LogReach reach;
+    bool lost = false;
   };
   void write(Scrape& scrape) const;
 

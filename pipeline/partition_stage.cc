@@ -46,20 +46,19 @@ void PartitionStage::stop(Going going) { poller_.stop(going); }
 
 Result<Offset> PartitionStage::on_assign(const kafka::TopicPartition& at, const kafka::PartitionFacts& facts,
                                          std::unique_ptr<Source> source) {
-  auto made = make(at.partition, facts, std::move(source));
-  if (!made.ok()) return std::move(made).status().with_context(kafka::to_string(at));
+  BLOOMRING_TRY_ASSIGN(Made made, make(at.partition, facts, std::move(source)));
   const size_t worker = static_cast<size_t>(at.partition.value) % workers_.size();
-  PartitionTask* task = made->task.get();
+  PartitionTask* task = made.task.get();
   lease_.take();
   ++begun_.partitions;
-  begun_.records_to_go += std::max<int64_t>(0, facts.log_end.value - std::max(made->start, facts.log_start).value);
+  begun_.records_to_go += std::max<int64_t>(0, facts.log_end.value - std::max(made.start, facts.log_start).value);
   {
     const std::lock_guard lock(members_mutex_);
-    members_[at.partition] = Member{std::move(made->task), worker};
+    members_[at.partition] = Member{std::move(made.task), worker};
   }
   workers_[worker]->post(
       [this, task, worker, name = stage_ + " " + kafka::to_string(at)] { workers_[worker]->add(*task, name); });
-  return made->start;
+  return made.start;
 }
 
 void PartitionStage::on_revoke(std::span<const kafka::TopicPartition> partitions, bool lost) {
@@ -85,7 +84,7 @@ void PartitionStage::on_revoke(std::span<const kafka::TopicPartition> partitions
       report(at.partition, *member.task);
       member.task.reset();
     });
-    forget(at.partition);
+    forget(at.partition, lost);
     context_.metrics.counter(metric::kRebalances, {stage_, lost ? "lost" : "revoke"}).add();
     log_debug(stage_ + (lost ? ": lost to another member" : ": given back"),
               {{"stage", stage_}, {"topic", at.topic}, {"partition", at.partition.value}});

@@ -40,8 +40,8 @@ class PartitionStage : public kafka::GroupListener {
                             std::unique_ptr<Source> source) = 0;
   // Takes the task's counts and levels up into the metrics. On the task's worker.
   virtual void report(PartitionId partition, PartitionTask& task) = 0;
-  // The partition is gone: its levels are no longer ours to show.
-  virtual void forget(PartitionId partition) = 0;
+  // The partition is gone, given back or `lost`: its levels are no longer ours to show (pipeline/partition_levels.h).
+  virtual void forget(PartitionId partition, bool lost) = 0;
 
   const StageContext& context() const { return context_; }
   // To write what others share, only while the lease is held.

@@ -94,11 +94,12 @@ Status Process::plan() {
 
 Status Process::verify_topics() {
   const auto partitions = static_cast<int32_t>(settings_.topics.partitions);
-  BLOOMRING_TRY(start_wait_.until("brokers", [&]() -> Status {
+  const Status reached = start_wait_.until("brokers", [&]() -> Status {
     BLOOMRING_TRY(producer_->verify_topic(settings_.topics.user_events, partitions));
     BLOOMRING_TRY(producer_->verify_topic(settings_.topics.user_batches, partitions));
     return producer_->verify_topic(settings_.topics.dead, 0);
-  }));
+  });
+  BLOOMRING_TRY(reached);
   return verify_topic_settings(settings_);
 }
 

@@ -279,7 +279,7 @@ void ServePartitions::set_aside(PartitionId id, Member& member) {
                                                                 {"reason", member.why_waiting}});
   worker_.remove(*member.task);
   member.task.reset();
-  levels_.forget(context_.settings.topics.user_events, id);
+  levels_.forget(context_.settings.topics.user_events, id, /*lost=*/false);
   catch_up_.forget(id);
   aside_.push_back(id);
 }

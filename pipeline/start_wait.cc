@@ -1,8 +1,7 @@
 #include "pipeline/start_wait.h"
 
-#include <spdlog/spdlog.h>
-
 #include "absl/time/time.h"
+#include "base/log.h"
 #include "pipeline/wait.h"
 
 namespace bloomring {
@@ -33,7 +32,7 @@ Status StartWait::until(const std::string& what, const std::function<Status()>& 
     const int64_t now_ns = clock_.steady_ns();
     if (status.code() != Code::kRetry) {
       if (log_at_ns > since_ns && status.ok())
-        spdlog::info("waited {} s for {}; the start goes on", (now_ns - since_ns) / 1'000'000'000, what);
+        log_info("the start goes on", {{"waited_for", what}, {"seconds", (now_ns - since_ns) / 1'000'000'000}});
       tell("", false);
       return status;
     }
@@ -55,7 +54,7 @@ bool StartWait::is_over() const {
 
 void StartWait::tell(const std::string& text, bool log) {
   health_.set_not_ready(kPart, text.empty() ? "starting" : "waiting for " + text);
-  if (log) spdlog::warn("waiting for {}", text);
+  if (log) log_warning("waiting for " + text);
   const std::lock_guard lock(mutex_);
   waiting_for_ = text;
 }

@@ -91,12 +91,13 @@ Result<Ring> WindowStage::start_ring(WindowStore& store, PartitionId partition, 
   BLOOMRING_TRY_ASSIGN(start_facts.watermark, context().filters->read_watermark(partition));
   BLOOMRING_TRY_ASSIGN(start_facts.local, store.load());
   BLOOMRING_TRY_ASSIGN(const WindowStart start, decide_window_start(start_facts));
-  log_debug("window: begins: " + start.reason, {{"stage", "window"},
-                                                {"topic", topic()},
-                                                {"partition", partition.value},
-                                                {"offset", start.read_from.value},
-                                                {"log_start", facts.log_start.value},
-                                                {"log_end", facts.log_end.value}});
+  log_line(start.lost ? LogLevel::kWarning : LogLevel::kDebug, "window: begins: " + start.reason,
+           {{"stage", "window"},
+            {"topic", topic()},
+            {"partition", partition.value},
+            {"offset", start.read_from.value},
+            {"log_start", facts.log_start.value},
+            {"log_end", facts.log_end.value}});
   read_from = start.read_from;
   if (start.resume && !start_facts.local->hours.empty()) return Ring::restore(ring_config_, *start_facts.local);
   BLOOMRING_TRY(store.clear());
@@ -152,8 +153,8 @@ void WindowStage::count(const Reported& before, const Reported& now) {
   metrics.counter(metric::kBatchPlays).add(now.stats.batch_plays - before.stats.batch_plays);
 }
 
-void WindowStage::forget(PartitionId partition) {
-  levels_.forget(topic(), partition);
+void WindowStage::forget(PartitionId partition, bool lost) {
+  levels_.forget(topic(), partition, lost);
   catch_up_.forget(partition);
   batches_.remove(partition);
   const std::lock_guard lock(mutex_);

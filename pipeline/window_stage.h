@@ -37,7 +37,7 @@ class WindowStage final : public PartitionStage {
   void report(PartitionId partition, PartitionTask& task) override;
   void count(const Reported& before, const Reported& now);
   void warn_of_gap(PartitionId partition, int64_t before, int64_t now);
-  void forget(PartitionId partition) override;
+  void forget(PartitionId partition, bool lost) override;
   void write(Scrape& scrape);
 
   RingConfig ring_config_;

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/fault_point.h"
+#include "base/log.h"
 #include "pipeline/cli/commands.h"
 #include "pipeline/cli/output.h"
 #include "pipeline/dev_world.h"
@@ -105,7 +106,7 @@ Result<int> run(const DevArgs& args, Settings settings, const Clock& clock) {
   BLOOMRING_TRY(show_query(*world, file, mapping, clock.now_ms()));
   if (args.check) BLOOMRING_TRY(show_check(*world, file));
   if (world->plays_refused() == 0) return 0;
-  spdlog::error("{} of {} plays were refused; see above", world->plays_refused(), file.json.size());
+  log_error("plays were refused; see above", {{"refused", world->plays_refused()}, {"plays", file.json.size()}});
   return kFoundWhatMustNotBe;
 }
 

@@ -8,7 +8,7 @@
 #include "base/metric_names.h"
 #include "base/version.h"
 #include "pipeline/kafka/connections.h"
-#include "pipeline/metrics/certificate_expiry.h"
+#include "serving/certificates.h"
 #include "serving/library_version.h"
 
 namespace bloomring {
@@ -146,7 +146,9 @@ void ProcessMetrics::look_up_if_due() {
   for (const auto& [folder, path] : folders_) folder_bytes_[folder] = tree_bytes(path);
   expiries_s_.clear();
   for (const auto& [key, file] : certificates_of(settings_)) {
-    if (const auto expiry_s = certificate_expiry_s(file)) expiries_s_[key] = *expiry_s;
+    const auto read = read_certificates(file);
+    if (!read.ok()) continue;
+    expiries_s_[key] = std::ranges::min(*read, {}, &Certificate::not_after_ms).not_after_ms / 1000;
   }
 }
 

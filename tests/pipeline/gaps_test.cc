@@ -181,7 +181,8 @@ TEST_CASE("gaps: a replica whose log ends with them is at its end, and fresh") {
 TEST_CASE("gaps: a record without key and value, as compacted topics have them, is refused and passed") {
   World world;
   world.log.add("", kStartMs);
-  IngestTask task({}, world.clock, world.sink());
+  const IngestTaskConfig config;
+  IngestTask task(config, world.clock, world.sink());
   task.add_source("plays", kPartition, Offset(0), world.source(Offset(0)));
   world.step(task, 3);
   CHECK(world.log.committed == 1);

@@ -4,7 +4,6 @@
 #include <fstream>
 
 #include "base/metric_names.h"
-#include "pipeline/metrics/certificate_expiry.h"
 #include "pipeline/metrics/partition_series.h"
 #include "pipeline/metrics/process_metrics.h"
 #include "tests/serving/certificates.h"
@@ -78,9 +77,24 @@ TEST_CASE("partition levels: without series of partitions records are summed and
 TEST_CASE("partition levels: a partition that is given back is not shown any more") {
   Levels all(/*per_partition=*/true);
   all.set(3, 10, 5, 10);
-  all.levels.forget("t", PartitionId(3));
+  all.levels.forget("t", PartitionId(3), /*lost=*/false);
   all.hear(3, 30);
   CHECK(all.metrics.text().find("partition=\"3\"") == std::string::npos);
+}
+
+TEST_CASE("partition levels: a partition that is lost while no broker answers falls behind until one does") {
+  Levels all(/*per_partition=*/true);
+  all.set(3, 10, 5, 10);
+  all.hear(3, 10);
+  all.levels.forget("t", PartitionId(3), /*lost=*/true);
+  all.clock.advance_ms(40'000);
+  CHECK(has_line(all.metrics.text(), series("behind_seconds", "3", "40")));
+  all.hear(3, 10);
+  CHECK(all.metrics.text().find("partition=\"3\"") == std::string::npos);
+  all.levels.forget("t", PartitionId(3), /*lost=*/true);
+  all.set(3, 10, 5, 10);
+  all.hear(3, 10);
+  CHECK(has_line(all.metrics.text(), series("behind_seconds", "3", "0")));
 }
 
 TEST_CASE("partition series: the one series of all has the least of times") {
@@ -91,18 +105,6 @@ TEST_CASE("partition series: the one series of all has the least of times") {
       all.write(metric::kOldestUnmerged, PartitionId(static_cast<int32_t>(time)), time, Fold::kMin);
   });
   CHECK(has_line(metrics.text(), R"(bloomring_oldest_unmerged_slot_timestamp_seconds{partition="all"} 20)"));
-}
-
-TEST_CASE("certificates: the one in a file that expires first counts, and a file without one has no expiry") {
-  const Certificates made;
-  made.authority("ca");
-  const auto expiry_s = certificate_expiry_s(made.file("ca.pem"));
-  REQUIRE(expiry_s);
-  const int64_t left_s = *expiry_s - SystemClock().now_ms() / 1000;
-  CHECK(left_s > 2 * 86'400 - 600);
-  CHECK(left_s <= 2 * 86'400);
-  CHECK_FALSE(certificate_expiry_s(made.file("ca.key")));
-  CHECK_FALSE(certificate_expiry_s(made.file("none.pem")));
 }
 
 TEST_CASE("folders: the bytes of all files below count, and a folder that is missing has none") {

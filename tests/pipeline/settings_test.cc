@@ -158,8 +158,8 @@ TEST_CASE("settings: replicas, filters, stores, zones and addresses are checked"
   CHECK(complaint({{"serve.tls_certificate", "c.pem"}}) ==
         "--serve.tls_certificate: serve.tls_certificate and serve.tls_key are needed together, or neither");
   CHECK(complaint({{"serve.drain_seconds", "30"}}) ==
-        "--serve.drain_seconds: serve.drain_seconds is 30; it must be less than process.stop_seconds = 25, which bounds "
-        "the whole end");
+        "--serve.drain_seconds: serve.drain_seconds is 30; it must be less than process.stop_seconds = 25, which "
+        "bounds the whole end");
   CHECK(complaint({{"serve.tls_client_ca", "ca.pem"}}) ==
         "--serve.tls_client_ca: serve.tls_client_ca needs serve.tls_certificate and serve.tls_key beside it");
   CHECK(complaint({{"serve.tls_certificate", "c.pem"}, {"serve.tls_key", "c.key"}, {"serve.peers", "s-{index}:1"}}) ==

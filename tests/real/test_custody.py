@@ -10,6 +10,7 @@ import processes
 
 ACCEPT = {"BLOOMRING_STATE_ACCEPT_LOST_EVENTS": "true"}
 
+
 class Custody(one_broker.OneBrokerCase):
     def install(self, name, **options):
         return installation.Installation(self.folder, self.server.bootstrap, name, **options)

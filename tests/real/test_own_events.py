@@ -149,7 +149,8 @@ class OwnEvents(one_broker.OneBrokerCase):
             share = processes.values(processes.metrics(ready["admin"]), "bloomring_ingest_refused_share")
             self.assertEqual(share, [1])
             log = process.err.read_text()
-            self.assertIn("50 of 50 records were refused; the first: plays-wrong[", log)
+            told = r'play records were refused.* refused=50 read=50 first="plays-wrong\[\d\] at offset \d+: '
+            self.assertRegex(log, told)
             self.assertEqual(log.count("records were refused"), 1)
 
     def test_some(self):

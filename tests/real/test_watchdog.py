@@ -96,12 +96,12 @@ class Watchdog(one_broker.OneBrokerCase):
             ends = processes.end_offsets(self.server.bootstrap, "events-durable", chain.PARTITIONS)
             self.assertEqual(run.term(25), 0)
 
-            admin = run.start().ready_line(60)["admin"]
+            admin = run.start({"BLOOMRING_LOG_LEVEL": "debug"}).ready_line(60)["admin"]
             starts = re.findall(
-                r"window events-durable\[(\d+)\]: continues at its applied offset (\d+)", run.err.read_text()
+                r"continues at its applied offset (\d+) .*topic=events-durable partition=(\d+)", run.err.read_text()
             )
             self.assertEqual(
-                {int(p): int(at) for p, at in starts if int(at)}, {p: end for p, end in ends.items() if end}
+                {int(p): int(at) for at, p in starts if int(at)}, {p: end for p, end in ends.items() if end}
             )
             self.assertEqual(sum(processes.values(processes.metrics(admin), "bloomring_window_records_total")), 0)
             self.assertEqual(run.term(25), 0)

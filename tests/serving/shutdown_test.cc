@@ -111,7 +111,7 @@ TEST_CASE("grpc server: a call that takes longer than the grace ends as UNAVAILA
 }
 
 TEST_CASE("grpc server: of many calls over many connections none is CANCELLED because the server ends") {
-  for (int round = 0; round < 5; ++round) {
+  for (int round = 0; round < 10; ++round) {
     Served served;
     std::array<std::unique_ptr<Asker>, 8> askers;
     std::atomic<bool> over{false};
