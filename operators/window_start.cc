@@ -51,7 +51,7 @@ Status cut(const WindowStartFacts& facts, const MergedWatermark& watermark) {
                ": the topic was cut or made anew, and " +
                std::to_string(facts.local->applied.value - facts.log_end.value) +
                " records or more are lost. To go on without them stop everything, run `bloomring store new-log`, and "
-               "remove the local state (state.path) of every other window process");
+               "remove the folders window-N in state.path of every other window process");
 }
 
 }  // namespace

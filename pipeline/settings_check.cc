@@ -1,6 +1,7 @@
 #include "pipeline/settings_check.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <set>
 
@@ -9,6 +10,7 @@
 #include "pipeline/kafka/broker_list.h"
 #include "pipeline/kafka/property_rules.h"
 #include "pipeline/memory_plan.h"
+#include "pipeline/window_folder.h"
 #include "schemas/json_fields.h"
 #include "serving/peer_addresses.h"
 
@@ -179,6 +181,43 @@ void check_end(const Settings& settings, Misfits& misfits) {
                       std::to_string(stop) + ", which bounds the whole end");
 }
 
+// A folder of ours, and who else may not be there, since it is filled, emptied or removed as a whole.
+struct Folder {
+  const char* key;
+  std::string path;
+  const char* owner;
+};
+
+// As the file system has it, without a slash at the end.
+std::filesystem::path true_path(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path absolute = std::filesystem::absolute(path, error);
+  const std::filesystem::path found = std::filesystem::weakly_canonical(absolute, error);
+  return ((error ? absolute : found) / "").lexically_normal().parent_path();
+}
+
+bool is_in_the_way(const Folder& inner, const Folder& outer) {
+  const std::filesystem::path below = true_path(inner.path).lexically_relative(true_path(outer.path));
+  const std::string first = below.empty() ? ".." : below.begin()->string();
+  if (first == "..") return false;
+  return std::string_view(outer.key) != "state.path" || first == "." || first.starts_with(kWindowFolderPrefix);
+}
+
+void check_folders(const Settings& settings, Misfits& misfits) {
+  std::vector<Folder> folders = {{"store.path", settings.store.path, "the filter store alone may be"},
+                                 {"state.path", settings.state.path, "the window stage removes folders window-N"}};
+  if (!settings.store.backup_path.empty())
+    folders.push_back({"store.backup_path", settings.store.backup_path, "backups alone may be"});
+  for (const Folder& inner : folders) {
+    for (const Folder& outer : folders) {
+      if (&inner == &outer) continue;
+      misfits.require(!is_in_the_way(inner, outer), inner.key,
+                      "is " + inner.path + ", in " + outer.key + " = " + outer.path + ", where " + outer.owner +
+                          "; give each a folder of its own, and move what is there while nothing runs");
+    }
+  }
+}
+
 void check_filter(const FilterSettings& filter, Misfits& misfits) {
   misfits.require(filter.retention_periods + 1 >= filter.periods_read, "filter.retention_periods",
                   "is " + std::to_string(filter.retention_periods) +
@@ -200,6 +239,7 @@ Status check_settings_fit(const Settings& settings, const Config& config, std::v
   check_served(settings, misfits, warnings);
   check_filter(settings.filter, misfits);
   check_end(settings, misfits);
+  check_folders(settings, misfits);
   check_memory(settings, misfits);
   warn_of_queues(settings.kafka, misfits, warnings);
   misfits.require(settings.store.kind == StoreKind::kEmbedded, "store.kind",

@@ -6,14 +6,11 @@
 #include "operators/window_start.h"
 #include "pipeline/metrics/partition_series.h"
 #include "pipeline/settings.h"
+#include "pipeline/window_folder.h"
 
 namespace bloomring {
 
 namespace {
-
-std::string store_path(const Settings& settings, PartitionId partition) {
-  return settings.state.path + "/window-" + std::to_string(partition.value);
-}
 
 WindowTaskConfig task_config(const Settings& settings, const MemoryPlan& plan, PartitionId partition) {
   WindowTaskConfig config;
@@ -51,7 +48,7 @@ Result<PartitionStage::Made> WindowStage::make(PartitionId partition, const kafk
                                                std::unique_ptr<Source> source) {
   const Settings& settings = context().settings;
   RocksWindowStoreConfig store_config;
-  store_config.path = store_path(settings, partition);
+  store_config.path = window_folder(settings, partition);
   store_config.partition_count = settings.topics.partitions;
   BLOOMRING_TRY_ASSIGN(std::unique_ptr<WindowStore> store, open_store(store_config));
   Offset read_from;
@@ -130,7 +127,7 @@ void WindowStage::warn_of_gap(PartitionId partition, int64_t before, int64_t now
   if (now <= before || before > 0) return;
   log_error("window: " + std::to_string(now) +
                 " records that are not merged were removed from the log by its retention; they exist only in " +
-                store_path(context().settings, partition) +
+                window_folder(context().settings, partition) +
                 " until they are merged. Lengthen the topic's retention",
             {{"stage", "window"}, {"topic", topic()}, {"partition", partition.value}});
 }

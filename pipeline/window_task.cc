@@ -81,7 +81,7 @@ Status WindowTask::compare(const LogRecord& again) {
       std::to_string(again.offset.value) +
       " holds another record than the one that was read there before: the topic "
       "was made anew, or lost records by an unclean election. To go on with it stop everything, run `bloomring store "
-      "new-log`, and remove the local state (state.path) of every other window process");
+      "new-log`, and remove the folders window-N in state.path of every other window process");
 }
 
 Status WindowTask::apply_blocks(int64_t now_ms) {

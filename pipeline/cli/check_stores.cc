@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/clock.h"
+#include "pipeline/window_folder.h"
 #include "state/embedded_filter_follower.h"
 #include "state/rocks_window_store.h"
 
@@ -73,7 +74,7 @@ void check_state(const Settings& settings, CheckReport& report) {
   Status refused;
   std::string used;
   for (uint32_t p = 0; p < settings.topics.partitions; ++p) {
-    const std::string path = settings.state.path + "/window-" + std::to_string(p);
+    const std::string path = window_folder(settings, PartitionId(static_cast<int32_t>(p)));
     if (!std::filesystem::exists(path + "/CURRENT")) continue;
     const auto store = RocksWindowStore::open_for_reading({path, settings.topics.partitions}, memory);
     // A damaged one is no error: the window stage removes it and reads the log.

@@ -6,6 +6,7 @@
 #include "pipeline/cli/commands.h"
 #include "pipeline/cli/output.h"
 #include "pipeline/cli/served_lately.h"
+#include "pipeline/window_folder.h"
 #include "serving/json_text.h"
 #include "state/embedded_filter_follower.h"
 #include "state/filter/filter.h"
@@ -156,7 +157,7 @@ Result<Json> Inspector::ring_of(PartitionId partition) {
   Json json = {{"partition", partition.value}};
   BLOOMRING_TRY_ASSIGN(const std::optional<MergedWatermark> watermark, store_->read_watermark(partition));
   json["merged_offset"] = watermark ? Json(watermark->offset.value) : Json(nullptr);
-  const std::string path = settings_.state.path + "/window-" + std::to_string(partition.value);
+  const std::string path = window_folder(settings_, partition);
   if (!std::filesystem::exists(path)) return json;
   BLOOMRING_TRY_ASSIGN(const auto store,
                        RocksWindowStore::open_for_reading({path, settings_.topics.partitions}, memory_));

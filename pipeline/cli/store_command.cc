@@ -11,6 +11,7 @@
 #include "pipeline/kafka/assigned_consumer.h"
 #include "pipeline/new_log.h"
 #include "pipeline/topic_check.h"
+#include "pipeline/window_folder.h"
 #include "serving/json_text.h"
 #include "state/slot_length.h"
 #include "state/store_backup.h"
@@ -58,6 +59,7 @@ class StoreTool {
   }
   Result<Json> ask_the_process();
   Result<std::vector<Offset>> log_ends() const;
+  Status remove_window_folders() const;
   Json to_json(const StoreCheck& found) const;
 
   const StoreArgs& args_;
@@ -151,11 +153,19 @@ Result<Json> StoreTool::new_log() {
   json["batches_merged"] = merged.records;
   json["plays_merged"] = merged.plays;
   if (merged.refused > 0) json["batches_refused"] = merged.refused;
-  // The window stage's local state belongs to the old log, and is read from the new one.
-  std::error_code error;
-  std::filesystem::remove_all(settings_.state.path, error);
-  if (error) return fatal("state.path " + settings_.state.path + " cannot be removed: " + error.message());
+  BLOOMRING_TRY(remove_window_folders());
   return json;
+}
+
+// They belong to the old log; the window stage makes them again from the new one.
+Status StoreTool::remove_window_folders() const {
+  for (uint32_t p = 0; p < settings_.topics.partitions; ++p) {
+    const std::string folder = window_folder(settings_, PartitionId(static_cast<int32_t>(p)));
+    std::error_code error;
+    std::filesystem::remove_all(folder, error);
+    if (error) return fatal(folder + " cannot be removed: " + error.message() + "; remove it, and run this again");
+  }
+  return {};
 }
 
 // Of user-events, by partition.

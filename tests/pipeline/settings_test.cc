@@ -107,6 +107,26 @@ TEST_CASE("settings: the log is kept longer than the ring turns") {
   CHECK(load({{"topics.retention_hours", "12"}})->warnings.empty());
 }
 
+TEST_CASE("settings: store, state and backups have each a folder of its own, in no other one's way") {
+  const auto told = [](const std::string& store, const std::string& state, const std::string& backups) {
+    return complaint({{"store.path", store}, {"state.path", state}, {"store.backup_path", backups}});
+  };
+  CHECK(told("/x/store", "/x/window-3", "/x/store/b") ==
+        "--store.backup_path: store.backup_path is /x/store/b, in store.path = /x/store, where the filter store alone "
+        "may be; give each a folder of its own, and move what is there while nothing runs");
+  CHECK_THAT(told("/x/window-3", "/x", "/b"),
+             Catch::StartsWith("--store.path: store.path is /x/window-3, in state.path = /x, where the window stage"));
+  CHECK_THAT(told("/s", "/x", "/x/window-3/b"), Catch::StartsWith("--store.backup_path: "));
+  CHECK_THAT(told("/x", "/x/state", ""), Catch::StartsWith("--state.path: "));
+  CHECK_THAT(told("/b/store", "/x", "/b"), Catch::StartsWith("--store.path: "));
+  CHECK_THAT(told("/s", "/b/state", "/b"), Catch::StartsWith("--state.path: "));
+  CHECK_THAT(told("/x/../y/", "/y", ""), Catch::StartsWith("--store.path: "));
+  CHECK_THAT(told("data/store", "data/store/", ""), Catch::StartsWith("--store.path: "));
+  CHECK(told("/x/store", "/x", "/x/backups").empty());
+  CHECK(told("/x/store", "/x/storeroom", "/x/store-backups").empty());
+  CHECK(told("data/store", "data/state", "").empty());
+}
+
 TEST_CASE("settings: topics have legal names and each its own") {
   CHECK(complaint({{"topics.dead", "plays"}}) ==
         "--topics.dead: topics.dead is plays, which is already the name of another topic");

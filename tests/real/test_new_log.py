@@ -80,8 +80,11 @@ class NewLog(one_broker.OneBrokerCase):
 
     def test_unread_batches(self):
         """new log: batches of the old log that the merge stage has not read are merged by `store new-log`; what stands in
-        the new log is merged when its own slots are, and not before"""
-        site = installation.Installation(self.folder, self.server.bootstrap, "behind")
+        the new log is merged when its own slots are, and not before. Of state.path it removes the window stage's folders
+        alone: the filter store may lie there too"""
+        state = self.folder / "behind" / "state"
+        store = {"path": str(state / "store")}
+        site = installation.Installation(self.folder, self.server.bootstrap, "behind", store=store)
         with site.process("merge") as merge:  # The store is there, and nothing is merged.
             merge.ready_line(60)
             self.assertEqual(merge.term(), 0)
@@ -100,7 +103,9 @@ class NewLog(one_broker.OneBrokerCase):
         shown = json.loads(site.command("store", "new-log")[1])
         self.assertFalse(shown["executed"])
         self.assertGreaterEqual(shown["batches_unread"], 2)
+        self.assertNotEqual(list(state.glob("window-*")), [])
         done = json.loads(site.command("store", "new-log", "--execute")[1])
+        self.assertEqual([folder.name for folder in state.iterdir()], ["store"])
         self.assertEqual(done["batches_merged"], shown["batches_unread"])
         self.assertGreaterEqual(done["plays_merged"], ROUNDS * USERS)
         with site.process("ingest") as ingest, site.process("merge") as merge:
