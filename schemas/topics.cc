@@ -11,13 +11,17 @@ constexpr int64_t kDeadRetentionFactor = 7;
 
 using TopicSettings = std::map<std::string, std::string>;
 
-// What a topic of ours has besides `special`: from three replicas on, what was acknowledged survives the loss of one.
-TopicSettings internal_settings(const TopicPlan& plan, int64_t retention_ms, TopicSettings special = {}) {
-  special["cleanup.policy"] = "delete";
-  special["retention.ms"] = text(retention_ms);
-  special["max.message.bytes"] = text(kTopicMessageBytes);
-  if (plan.replication >= 3) special["min.insync.replicas"] = "2";
-  return special;
+// From three replicas on, what was acknowledged survives the loss of one. The broker's clock stamps the records: slots
+// are cut by log time, and a producer whose clock is ahead would be refused (message.timestamp.after.max.ms), while the
+// records of one that is behind would expire early.
+TopicSettings internal_settings(const TopicPlan& plan, int64_t retention_ms) {
+  TopicSettings settings;
+  settings["cleanup.policy"] = "delete";
+  settings["retention.ms"] = text(retention_ms);
+  settings["max.message.bytes"] = text(kTopicMessageBytes);
+  settings["message.timestamp.type"] = "LogAppendTime";
+  if (plan.replication >= 3) settings["min.insync.replicas"] = "2";
+  return settings;
 }
 
 }  // namespace
@@ -27,10 +31,8 @@ std::vector<TopicSpec> topic_registry(const TopicPlan& plan) {
   for (const std::string& name : plan.names.plays) {
     topics.push_back({name, "plays as JSON, from any producer", plan.plays_partitions, plan.replication, {}, false});
   }
-  // Slots are cut by log time, so the broker's clock stamps the records, whatever the producers' clocks say.
   topics.push_back({plan.names.user_events, "event blocks: the one ordered log of everything that happens to a user",
-                    plan.partitions, plan.replication,
-                    internal_settings(plan, plan.retention_ms, {{"message.timestamp.type", "LogAppendTime"}}), true});
+                    plan.partitions, plan.replication, internal_settings(plan, plan.retention_ms), true});
   topics.push_back({plan.names.user_batches, "user batches and slot ends: what is to be merged", plan.partitions,
                     plan.replication, internal_settings(plan, plan.retention_ms), true});
   topics.push_back({plan.names.dead, "dead letters: refused records as they were, with the reason in their headers", 1,

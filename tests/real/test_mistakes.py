@@ -76,20 +76,23 @@ class Mistakes(law.LawCase):
                 self.assertEqual(run.term(), 0)
 
     def test_no_log_append_time(self):
-        """run, check: events whose log time producers set are refused, with the command that mends it"""
+        """run, check: topics of ours whose log time producers set are refused, each with the command that mends it"""
         with (
             processes.temp_folder("mistakes") as folder,
             kafka_server.KafkaServer(kafka_server.VERSIONS[0], folder / "kafka") as server,
         ):
-            kafka_admin.create_topic(server.bootstrap, "user-events", chain.PARTITIONS)
+            ours = {"user-events": chain.PARTITIONS, "user-batches": chain.PARTITIONS, "plays-dead": 1}
+            for topic, partitions in ours.items():
+                kafka_admin.create_topic(server.bootstrap, topic, partitions)
             path = self.write(folder, "site", chain.config(folder, server.bootstrap, "window"))
             processes.run([plays.binary(), "topics", "--execute", "--config", path], check=False)
             for command in (["check"], ["run", "--stages", "window,merge"]):
                 with self.subTest(command[0]):
                     code, err = self.bloomring(*command, "--config", path)
                     self.assertEqual(code, WRONG, err)
-                    for part in ("user-events", "CreateTime", "--add-config message.timestamp.type=LogAppendTime"):
-                        self.assertIn(part, err)
+                    for topic in ours:
+                        way_out = rf"--entity-name {topic} --add-config message\.timestamp\.type=LogAppendTime"
+                        self.assertRegex(err, rf"{topic}: message\.timestamp\.type is CreateTime, .*{way_out}")
 
     def test_partition_counts(self):
         """run, check: topics or state of another partition count are refused, both counts named"""
