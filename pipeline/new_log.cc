@@ -40,10 +40,11 @@ Result<Batches> find_batches(const Settings& settings, const Clock& clock) {
   BLOOMRING_TRY_ASSIGN(batches.consumer, kafka::AssignedConsumer::create(client, settings.topics.partitions, clock));
   for (uint32_t p = 0; p < settings.topics.partitions; ++p)
     batches.partitions.push_back({settings.topics.user_batches, PartitionId(static_cast<int32_t>(p))});
-  BLOOMRING_TRY_ASSIGN(const auto facts, batches.consumer->group_facts(batches.partitions, kAskTimeoutMs));
-  for (const kafka::PartitionFacts& log : facts) {
-    batches.read_from.push_back(decide_merge_start({log.committed, log.log_start, log.log_end}).read_from);
-    batches.ends.push_back(log.log_end);
+  for (auto& log : batches.consumer->group_facts(batches.partitions, kAskTimeoutMs)) {
+    if (!log.ok())
+      return std::move(log).status().with_context(kafka::to_string(batches.partitions[batches.ends.size()]));
+    batches.read_from.push_back(decide_merge_start({log->committed, log->log_start, log->log_end}).read_from);
+    batches.ends.push_back(log->log_end);
   }
   return batches;
 }

@@ -64,19 +64,19 @@ void UserBatchesWatch::ask() {
     consumer_ = std::move(*made);
   }
   if (const Status polled = consumer_->poll(0); !polled.ok()) log_debug("window: " + polled.to_string());
-  const auto facts = consumer_->group_facts(partitions, kAskTimeoutMs);
-  if (!facts.ok()) log_debug("window: how far merge has come is not known: " + facts.status().to_string());
+  const auto logs = consumer_->group_facts(partitions, kAskTimeoutMs);
   const std::lock_guard lock(mutex_);
   for (size_t i = 0; i < partitions.size(); ++i) {
     const auto found = held_.find(partitions[i].partition);
     if (found == held_.end()) continue;
     Held& held = found->second;
-    if (!facts.ok()) {
+    const Result<kafka::PartitionFacts>& log = logs[i];
+    if (!log.ok()) {
       held.log.expected = ++held.unanswered < kUnansweredMax;
+      spdlog::debug("window: how far merge has come is not known: {}", log.status().to_string());
       continue;
     }
-    const kafka::PartitionFacts& log = (*facts)[i];
-    held = {{std::max(log.committed.value_or(log.log_start), log.log_start), log.log_end, true}, 0};
+    held = {{std::max(log->committed.value_or(log->log_start), log->log_start), log->log_end, true}, 0};
   }
 }
 

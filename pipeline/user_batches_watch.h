@@ -2,8 +2,9 @@
 // window tasks of this process.
 //
 // Threading: one thread of its own asks, as often as eight times a slot, so that nobody waits for brokers; `of` may be
-// called from anywhere. Failure: who is not answered keeps the last answer. Where nothing was answered three times, the
-// tasks are told that nothing is to be expected: they drain again what they would else leave standing.
+// called from anywhere. Failure, of each partition by itself: who is not answered keeps the last answer. Where nothing
+// was answered three times, the task is told that nothing is to be expected: it drains again what it would else leave
+// standing.
 #pragma once
 
 #include <map>

@@ -155,9 +155,9 @@ std::vector<Result<PartitionFacts>> AssignedConsumer::facts_of_each(std::span<co
                                                                     int timeout_ms) {
   return core_->facts(partitions, timeout_ms);
 }
-Result<std::vector<PartitionFacts>> AssignedConsumer::group_facts(std::span<const TopicPartition> partitions,
+std::vector<Result<PartitionFacts>> AssignedConsumer::group_facts(std::span<const TopicPartition> partitions,
                                                                   int timeout_ms) {
-  return all_of(core_->group_facts(partitions, timeout_ms), partitions);
+  return core_->group_facts(partitions, timeout_ms);
 }
 std::vector<Result<std::optional<Offset>>> AssignedConsumer::offsets_at(std::span<const TopicPartition> partitions,
                                                                         std::span<const int64_t> times_ms,

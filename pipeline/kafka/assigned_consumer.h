@@ -39,9 +39,9 @@ class AssignedConsumer {
   // The same, of each by itself: kRetry also for one that no broker leads. Waits for five times `timeout_ms` at most.
   std::vector<Result<PartitionFacts>> facts_of_each(std::span<const TopicPartition> partitions, int timeout_ms);
 
-  // As `facts`, with what the group of the settings has committed, which is not joined: kRetry when a broker does not
-  // answer within `timeout_ms`. Waits on the caller's thread, which may be any.
-  Result<std::vector<PartitionFacts>> group_facts(std::span<const TopicPartition> partitions, int timeout_ms);
+  // As `facts_of_each`, with what the group of the settings has committed, which is not joined: kRetry for all when its
+  // coordinator does not answer. Waits on the caller's thread, which may be any.
+  std::vector<Result<PartitionFacts>> group_facts(std::span<const TopicPartition> partitions, int timeout_ms);
 
   // In the order of `partitions`: the first offset whose record's time in the log is not before the partition's time,
   // or nothing when every record is older. Fails, and waits, as `facts_of_each` does.

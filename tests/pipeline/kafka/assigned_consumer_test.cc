@@ -116,6 +116,9 @@ TEST_CASE("assigned consumer: a partition without a leader takes no answer from 
   CHECK(must(facts[0]).log_end == Offset(7));
   CHECK(facts[1].code() == Code::kRetry);
   CHECK_THAT(facts[1].status().message(), Catch::Contains("no broker leads it"));
+  const auto of_group = consumer->group_facts(both, 500);
+  CHECK(must(of_group[0]).log_end == Offset(7));
+  CHECK(of_group[1].code() == Code::kRetry);
   const auto young = consumer->offsets_at(both, std::vector<int64_t>{0, 0}, 500);
   CHECK(young[0].ok());
   CHECK(young[1].code() == Code::kRetry);
