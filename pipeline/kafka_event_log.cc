@@ -32,9 +32,10 @@ void KafkaEventLog::append(const UserKey& user_key, std::span<const Event> event
     return durable(retry(std::to_string(config_.in_flight_max) + " writes wait for the brokers already"));
   }
   const OutRecord record{config_.topic, partition, {}, builder.finish(partition, config_.partition_count), {}};
-  producer_->write(record, [this, durable = std::move(durable)](Result<int64_t> log_time_ms) {
+  producer_->write(record, [this, durable = std::move(durable)](const Result<kafka::Producer::Place>& place) {
     in_flight_.fetch_sub(1);
-    durable(std::move(log_time_ms));
+    if (!place.ok()) return durable(place.status());
+    durable(Appended{place->offset, place->log_time_ms});
   });
 }
 

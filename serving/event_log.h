@@ -13,13 +13,19 @@
 
 namespace bloomring {
 
+// Where the log has an append, for good.
+struct Appended {
+  Offset offset;
+  int64_t log_time_ms = 0;  // Unix milliseconds, by the brokers' clocks.
+};
+
 class EventLog {
  public:
   virtual ~EventLog() = default;
-  // Appends the user's events, at least one, in order, to the user's partition. `durable` gets their log time, in Unix
-  // milliseconds, when the log has them for good; kRetry when it cannot be said that it has (they may be there;
-  // appending them again is harmless).
-  using Durable = std::function<void(Result<int64_t> log_time_ms)>;
+  // Appends the user's events, at least one, in order, to the user's partition. `durable` is told where they
+  // stand when the log has them for good; kRetry when it cannot be said that it has (they may be there; appending them
+  // again is harmless). Replicas may have read them by then.
+  using Durable = std::function<void(Result<Appended> appended)>;
   virtual void append(const UserKey& user_key, std::span<const Event> events, Durable durable) = 0;
 };
 

@@ -327,12 +327,13 @@ void FilterService::record_served(const grpc::CallbackServerContext& context, co
   if (is_over(context)) {
     return done({grpc::StatusCode::DEADLINE_EXCEEDED, "the deadline had passed before anything was recorded"});
   }
-  auto durable = [this, partition = *partition, events, hash = user_hash(user_key->bytes())](int64_t log_time_ms) {
-    partition->log_time().saw(log_time_ms, core_.steady_ns());
-    for (const Event& event : events) partition->note_served(hash, event.item, std::min(event.time_ms, log_time_ms));
+  auto durable = [this, partition = *partition, events, hash = user_hash(user_key->bytes())](const Appended& appended) {
+    partition->log_time().saw(appended.log_time_ms, core_.steady_ns());
+    for (const Event& event : events)
+      partition->note_served(hash, event.item, std::min(event.time_ms, appended.log_time_ms));
   };
-  auto ended = [done = std::move(done)](const Result<int64_t>& log_time_ms) {
-    done(to_grpc(log_time_ms.status().with_context("the served items could not be recorded")));
+  auto ended = [done = std::move(done)](const Result<Appended>& appended) {
+    done(to_grpc(appended.status().with_context("the served items could not be recorded")));
   };
   const auto waiting = std::make_shared<WaitingAppend>(std::move(durable), std::move(ended));
   waiting->begin(*log_, *user_key, events, patience_end(context.raw_deadline(), config_.log_wait_ms));
@@ -357,31 +358,31 @@ struct FilterService::ForgetCall {
   std::shared_ptr<HeldPartition> partition;
   gpr_timespec patience_end;
   Done done;
+  int64_t began_ns = 0;  // Of the steady clock.
   int tries_left = 3;
-  bool log_told = false;  // The log's time, by an append of this call.
+  std::optional<int64_t> log_told_ms;  // The log's time, by the latest append of this call.
 };
 
 Event FilterService::make_forget(const ForgetCall& call) const {
   const int64_t time_ms =
-      forget_time_ms(core_, *call.partition, user_hash(call.user_key.bytes()), call.item, call.log_told);
+      forget_time_ms(core_, *call.partition, user_hash(call.user_key.bytes()), call.item, call.log_told_ms);
   return {call.item ? EventKind::kForget : EventKind::kForgetAll, call.item.value_or(ItemHash(0)), time_ms};
 }
 
 void FilterService::append_forget(const std::shared_ptr<ForgetCall>& call) {
   const Event event = make_forget(*call);
-  const int64_t began_ns = core_.steady_ns();
-  auto durable = [this, call, event](int64_t log_time_ms) {
-    call->partition->log_time().saw(log_time_ms, core_.steady_ns());
-    call->partition->note_forget(user_hash(call->user_key.bytes()), event);
+  auto durable = [this, call, event](const Appended& appended) {
+    call->partition->log_time().saw(appended.log_time_ms, core_.steady_ns());
+    call->partition->note_forget(user_hash(call->user_key.bytes()), event, appended.offset);
   };
-  auto ended = [this, call, event, began_ns](Result<int64_t> log_time_ms) {
-    const bool late = log_time_ms.ok() && is_late_forget(event.time_ms, *log_time_ms, config_.slot_ms);
-    const int64_t took_ms = (core_.steady_ns() - began_ns) / 1'000'000;
-    const bool short_of_now = log_time_ms.ok() && is_short_forget(event.time_ms, *log_time_ms, took_ms);
-    call->log_told = true;
+  auto ended = [this, call, event](Result<Appended> appended) {
+    if (appended.ok()) call->log_told_ms = appended->log_time_ms;
+    const bool late = appended.ok() && is_late_forget(event.time_ms, *call->log_told_ms, config_.slot_ms);
+    const int64_t took_ms = (core_.steady_ns() - call->began_ns) / 1'000'000;
+    const bool short_of_now = appended.ok() && is_short_forget(event.time_ms, *call->log_told_ms, took_ms);
     if ((late || short_of_now) && --call->tries_left > 0) return append_forget(call);
-    if (late) log_time_ms = retry("the log was slower than its hours");
-    call->done(to_grpc(log_time_ms.status().with_context("it could not be made forgotten")));
+    if (late) appended = retry("the log was slower than its hours");
+    call->done(to_grpc(appended.status().with_context("it could not be made forgotten")));
   };
   const auto waiting = std::make_shared<WaitingAppend>(std::move(durable), std::move(ended));
   waiting->begin(*log_, call->user_key, std::span(&event, 1), call->patience_end);
@@ -416,6 +417,7 @@ void FilterService::forget_in_scene(const grpc::CallbackServerContext& context, 
   call->partition = std::move(partition).value();
   call->patience_end = patience_end(context.raw_deadline(), config_.log_wait_ms);
   call->done = std::move(done);
+  call->began_ns = core_.steady_ns();
   append_forget(call);
 }
 

@@ -55,10 +55,11 @@ class HeldPartition {
   // Frees served items that are too old; to be called every few seconds.
   void expire(int64_t now_ms) { served_.expire(now_ms); }
 
-  // Notes what this replica has just recorded, before it comes back through the log. Thread safe.
+  // Notes what this replica has just recorded: here at once, whether it has come back through the log already or
+  // comes later. `offset` is its record's. Thread safe. (What was served needs none: adding it again changes nothing.)
   void note_served(uint64_t user_hash, ItemHash item, int64_t time_ms) { served_.add(user_hash, item, time_ms); }
-  void note_forget(uint64_t user_hash, const Event& forget) {
-    recents_.note_forget(user_hash, forget.kind == EventKind::kForgetAll, forget.item, forget.time_ms);
+  void note_forget(uint64_t user_hash, const Event& forget, Offset offset) {
+    recents_.note_forget(user_hash, forget.kind == EventKind::kForgetAll, forget.item, forget.time_ms, offset);
   }
 
   // Everything that had reached the log at this steady time has been applied: the moment at which the brokers were

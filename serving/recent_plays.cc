@@ -96,6 +96,7 @@ void RecentPlays::insert_pending() {
     Stripe& stripe = stripes_[stripe_of(pending.user_hash)];
     std::lock_guard lock(stripe.mutex);
     add(stripe, pending.user_hash, pending.held);
+    stripe.forgets_applied = Offset(pending.held.offset.value + 1);
   }
   pending_forgets_.clear();
   std::lock_guard lock(generations_mutex_);
@@ -109,14 +110,14 @@ void RecentPlays::add(Stripe& stripe, uint64_t user_hash, const HeldForget& held
   const auto about_same = [&](const RecentForget& other) {
     return other.everything == held.forget.everything && other.item == held.forget.item;
   };
-  if (held.offset != kNoted) {  // The record of what was noted, which may turn out to be late.
+  if (!held.noted) {  // The record of what was noted, which may turn out to be late.
     std::erase_if(forgets, [&](const HeldForget& other) {
-      return other.offset == kNoted && about_same(other.forget) && other.forget.time_ms <= held.forget.time_ms;
+      return other.noted && other.offset <= held.offset && about_same(other.forget);
     });
   }
   const auto same = std::ranges::find_if(forgets, [&](const HeldForget& other) {
     return about_same(other.forget) && other.forget.late == held.forget.late &&
-           (other.offset == kNoted) == (held.offset == kNoted);
+           other.noted == held.noted;
   });
   if (same != forgets.end()) {
     same->forget.time_ms = std::max(same->forget.time_ms, held.forget.time_ms);
@@ -128,10 +129,11 @@ void RecentPlays::add(Stripe& stripe, uint64_t user_hash, const HeldForget& held
   forgets.erase(std::ranges::min_element(forgets, {}, [](const HeldForget& other) { return other.forget.time_ms; }));
 }
 
-void RecentPlays::note_forget(uint64_t user_hash, bool everything, ItemHash item, int64_t time_ms) {
+void RecentPlays::note_forget(uint64_t user_hash, bool everything, ItemHash item, int64_t time_ms, Offset offset) {
   Stripe& stripe = stripes_[stripe_of(user_hash)];
   std::lock_guard lock(stripe.mutex);
-  add(stripe, user_hash, {{everything, false, item, time_ms}, kNoted});
+  if (offset < stripe.forgets_applied) return;
+  add(stripe, user_hash, {{everything, false, item, time_ms}, offset, true});
 }
 
 size_t RecentPlays::apply(Offset offset, int64_t log_time_ms, EventBlockReader& block) {

@@ -103,10 +103,10 @@ class RecentPlays {
   // exceed bytes_max). `watermark` was read from the filter store that queries read. Returns how many were dropped.
   size_t release(const MergedWatermark& watermark, int64_t lap_floor_log_time_ms);
 
-  // Notes a forget that has just become durable in the log, before it comes back through it: everything, or one item.
-  // It is held until its own record is applied, however far this replica is behind, and whatever is dropped. Thread
-  // safe.
-  void note_forget(uint64_t user_hash, bool everything, ItemHash item, int64_t time_ms);
+  // Notes a forget that has become durable in the log at this offset: everything, or one item. It is held until its own
+  // record is applied, however far this replica is behind, and whatever is dropped. Where the record was applied first,
+  // the note says nothing new and is ignored. Thread safe.
+  void note_forget(uint64_t user_hash, bool everything, ItemHash item, int64_t time_ms, Offset offset);
 
   // Appends the user's plays of periods from `oldest` on, newest generation first, forgotten ones too, and the user's
   // forgets; see the guarantees for `held_from`. `left_out`: the user has more plays than were wanted of any item.
@@ -135,15 +135,17 @@ class RecentPlays {
     uint64_t plays = 0;
     size_t bytes = 0;
   };
-  // A forget and its offset in the log; kNoted until its record is applied.
+  // A forget and its offset in the log. It goes with the generation of the offset.
   struct HeldForget {
     RecentForget forget;
     Offset offset;
+    bool noted = false;  // Its record is not applied yet.
   };
   struct Stripe {
     mutable std::mutex mutex;
     std::deque<std::unique_ptr<PlayTable>> tables;                  // Parallel to generations_.
     std::unordered_map<uint64_t, std::vector<HeldForget>> forgets;  // By user hash; of few users.
+    Offset forgets_applied{0};  // The forgets of records below it are here or have been dropped.
   };
   struct PendingPlay {
     uint64_t user_hash;
@@ -159,7 +161,6 @@ class RecentPlays {
   int64_t newest_below_ms(int64_t log_time_ms) const;
   size_t collect(Offset offset, EventBlockReader& block);
   void insert_pending();
-  static constexpr Offset kNoted{INT64_MAX};
   static void add(Stripe& stripe, uint64_t user_hash, const HeldForget& held);
   void drop_forgets(Stripe& stripe) const;
   void drop_oldest();

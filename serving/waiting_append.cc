@@ -4,8 +4,8 @@ namespace bloomring {
 
 WaitingAppend::WaitingAppend(Durable durable, Ended ended) : durable_(std::move(durable)), ended_(std::move(ended)) {}
 
-void WaitingAppend::end(Result<int64_t> log_time_ms) {
-  if (!decided_.exchange(true)) ended_(std::move(log_time_ms));
+void WaitingAppend::end(Result<Appended> appended) {
+  if (!decided_.exchange(true)) ended_(std::move(appended));
 }
 
 void WaitingAppend::begin(EventLog& log, const UserKey& user_key, std::span<const Event> events,
@@ -15,9 +15,9 @@ void WaitingAppend::begin(EventLog& log, const UserKey& user_key, std::span<cons
     const std::shared_ptr<WaitingAppend> append = std::move(self);
     append->end(retry("the log has not acknowledged it in time; it may be there"));
   });
-  log.append(user_key, events, [append = shared_from_this()](Result<int64_t> log_time_ms) {
-    if (log_time_ms.ok()) append->durable_(*log_time_ms);
-    append->end(std::move(log_time_ms));
+  log.append(user_key, events, [append = shared_from_this()](Result<Appended> appended) {
+    if (appended.ok()) append->durable_(*appended);
+    append->end(std::move(appended));
     append->alarm_.Cancel();
   });
 }

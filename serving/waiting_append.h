@@ -23,16 +23,16 @@ namespace bloomring {
 
 class WaitingAppend final : public std::enable_shared_from_this<WaitingAppend> {
  public:
-  // `durable` is called at most once, before `ended` where both are; `ended` exactly once. On any thread. Both get the
-  // time of the events in the log.
-  using Durable = std::function<void(int64_t log_time_ms)>;
-  using Ended = std::function<void(Result<int64_t> log_time_ms)>;
+  // `durable` is called at most once, before `ended` where both are; `ended` exactly once. On any thread. Both are
+  // told where the events stand in the log.
+  using Durable = std::function<void(const Appended& appended)>;
+  using Ended = std::function<void(Result<Appended> appended)>;
   WaitingAppend(Durable durable, Ended ended);
 
   void begin(EventLog& log, const UserKey& user_key, std::span<const Event> events, gpr_timespec patience_end);
 
  private:
-  void end(Result<int64_t> log_time_ms);
+  void end(Result<Appended> appended);
 
   const Durable durable_;
   const Ended ended_;

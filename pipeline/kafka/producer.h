@@ -49,10 +49,14 @@ class Producer {
   std::unique_ptr<Sink> make_sink();
 
   // Writes one record. `written` is called exactly once, on the drain thread, or from within when the record is not
-  // taken: with the record's time in the log once it is durable; kRetry when the queue is full, or when the producer is
-  // destroyed first (it may be there or not); kFatal when it cannot be written at all. It must not wait, nor destroy
-  // the producer.
-  using Written = std::function<void(Result<int64_t> log_time_ms)>;
+  // taken: with the record's place and time in the log once it is durable; kRetry when the queue is full, when the
+  // producer is destroyed first (it may be there or not), or when the broker does not tell the place; kFatal when it
+  // cannot be written at all. It must not wait, nor destroy the producer.
+  struct Place {
+    Offset offset;
+    int64_t log_time_ms = 0;
+  };
+  using Written = std::function<void(Result<Place> place)>;
   void write(const OutRecord& record, Written written);
 
   // Waits until nothing is in flight. kRetry when that took longer than `timeout_ms`.

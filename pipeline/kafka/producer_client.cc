@@ -44,10 +44,14 @@ Status status_of(const rd_kafka_message_t& message) {
   return was_purged(message.err) ? retry(why) : fatal(why);
 }
 
-Result<int64_t> outcome_of(const rd_kafka_message_t& message) {
+Result<Producer::Place> outcome_of(const rd_kafka_message_t& message) {
   BLOOMRING_TRY(status_of(message));
+  if (message.offset < 0) {
+    return retry("the broker did not tell the offset of what it wrote to " +
+                 place(rd_kafka_topic_name(message.rkt), message.partition));
+  }
   rd_kafka_timestamp_type_t type;
-  return rd_kafka_message_timestamp(&message, &type);
+  return Producer::Place{Offset(message.offset), rd_kafka_message_timestamp(&message, &type)};
 }
 
 // By the broker's clock; 0 where it did not stamp the record.

@@ -22,9 +22,11 @@ const PartitionId kUsersPartition = partition_of(shard_of(kUser.bytes()), 2);
 // Counts what it hears.
 struct Heard {
   std::atomic<int> ok{0}, retry{0}, others{0};
+  std::atomic<int64_t> offset{-1};  // Of the last one.
   EventLog::Durable told() {
-    return [this](const Result<int64_t>& log_time_ms) {
-      ++(log_time_ms.ok() ? ok : log_time_ms.code() == Code::kRetry ? retry : others);
+    return [this](const Result<Appended>& appended) {
+      ++(appended.ok() ? ok : appended.code() == Code::kRetry ? retry : others);
+      if (appended.ok()) offset = appended->offset.value;
     };
   }
 };
@@ -48,6 +50,7 @@ TEST_CASE("event log: what is durable stands in the partition of its user, in or
   const auto sources = must(consumer->assign(starts));
   std::optional<LogRecord> record;
   REQUIRE(eventually([&] { return (record = must(sources[0]->poll())).has_value(); }));
+  CHECK(heard.offset == record->offset.value);
   auto block = must(EventBlockReader::open(record->value, kUsersPartition, 2));
   REQUIRE(block.next_user());
   CHECK(block.user_key() == kUser.bytes());

@@ -5,6 +5,7 @@
 #include <random>
 #include <set>
 
+#include "state/forgotten.h"
 #include "tests/serving/serving_world.h"
 
 using namespace bloomring;
@@ -83,6 +84,49 @@ TEST_CASE("candidate filter: a log time that is months ahead does not move the w
   world.release();
   world.partition->log_time().saw(kStartMs + 400 * kDayMs, world.clock.steady_ns());  // The broker's clock, once.
   CHECK(world.seen("u1", "v1") == "filter 2026-11");
+}
+
+// Lets a lap pass three times, so that what is merged leaves memory.
+void pass_laps(ServingWorld& world) {
+  for (int lap = 0; lap < 3; ++lap) {
+    world.advance_hours(8);
+    world.play("other", "v");
+    world.merge();
+    world.release();
+  }
+}
+
+TEST_CASE("candidate filter: what is played after a forget by call stays seen, whichever came first, note or record") {
+  const bool note_first = GENERATE(true, false);
+  const bool forget_all = GENERATE(true, false);  // Otherwise more items than a user's forgets are kept of.
+  CAPTURE(note_first, forget_all);
+  ServingWorld world;
+  const uint64_t user = user_hash(UserKey("", "u1").bytes());
+  world.play("u1", "v1");
+  world.clock.advance_ms(1'000);
+  const Event forget{EventKind::kForget, item_hash("v1"), world.log_now_ms()};
+  const Offset offset(world.log_end());
+  if (note_first) world.partition->note_forget(user, forget, offset);
+  world.happen(EventKind::kForget, "u1", "v1", forget.time_ms);
+  if (!note_first) world.partition->note_forget(user, forget, offset);
+  CHECK(world.seen("u1", "v1") == "unseen");
+  world.merge();
+  pass_laps(world);
+  CHECK(world.seen("u1", "v1") == "unseen");
+
+  if (forget_all) {
+    world.forget_all("u1");
+  } else {
+    for (size_t i = 0; i <= Forgotten::kItemsMax; ++i) world.forget("u1", "w" + std::to_string(i));
+  }
+  world.clock.advance_ms(1'000);
+  world.play("u1", "v1");
+  CHECK(world.seen("u1", "v1") == "recent");
+  world.merge();
+  pass_laps(world);
+  CHECK(world.seen("u1", "v1") == "filter 2026-11");
+  CHECK(world.ask("u1", {"v1"}).complete());
+  CHECK(world.partition->recents().stats().forgets == 0);
 }
 
 TEST_CASE("candidate filter: a failing store makes the answer incomplete, not wrong and not an error") {

@@ -167,7 +167,7 @@ TEST_CASE("recent plays: a forget that was noted is held until its own record is
   RecentPlays plays({.slot_ms = kSlotMs, .bytes_max = 1 << 20}, utc_months(), Offset(0));
   apply(plays, 0, kStartMs, {{user, 7}});
   const int64_t forgotten_ms = kStartMs + kSlotMs / 2;
-  plays.note_forget(user_hash(user), false, ItemHash(7), forgotten_ms);
+  plays.note_forget(user_hash(user), false, ItemHash(7), forgotten_ms, Offset(2));
   apply(plays, 1, kStartMs + kSlotMs, {{user, 8}});
   REQUIRE(plays.release(merged_to(2), kStartMs + 10 * kSlotMs) == 2);  // The replica is behind: its record comes later.
   REQUIRE(forgets_of(plays, user).size() == 1);
@@ -256,10 +256,24 @@ TEST_CASE("recent plays: after one log time far ahead what is merged is let go s
 TEST_CASE("recent plays: a forget that was noted later stays when the record of an earlier one comes") {
   const std::string user = user_key(1);
   RecentPlays plays({}, utc_months(), Offset(0));
-  plays.note_forget(user_hash(user), false, ItemHash(7), kStartMs + 10);
-  plays.note_forget(user_hash(user), false, ItemHash(7), kStartMs + 20);
+  plays.note_forget(user_hash(user), false, ItemHash(7), kStartMs + 10, Offset(0));
+  plays.note_forget(user_hash(user), false, ItemHash(7), kStartMs + 20, Offset(1));
   apply_forget(plays, 0, kStartMs, user, 7, kStartMs + 10);
   int64_t newest_ms = 0;
   for (const RecentForget& forget : forgets_of(plays, user)) newest_ms = std::max(newest_ms, forget.time_ms);
   CHECK(newest_ms == kStartMs + 20);
+}
+
+TEST_CASE("recent plays: a forget that is noted after its own record was applied goes with that record") {
+  constexpr int64_t kSlotMs = 3'600'000;
+  const std::string user = user_key(1);
+  RecentPlays plays({.slot_ms = kSlotMs, .bytes_max = 1 << 20}, utc_months(), Offset(0));
+  apply(plays, 0, kStartMs, {{user, 7}});
+  apply_forget(plays, 1, kStartMs + 5, user, 7, kStartMs + 5);
+  plays.note_forget(user_hash(user), false, ItemHash(7), kStartMs + 5, Offset(1));
+  CHECK(forgets_of(plays, user).size() == 1);
+  REQUIRE(plays.release(merged_to(2), kStartMs + 10 * kSlotMs) == 1);
+  CHECK(forgets_of(plays, user).empty());
+  plays.note_forget(user_hash(user), false, ItemHash(7), kStartMs + 5, Offset(1));  // The acknowledgement took a lap.
+  CHECK(forgets_of(plays, user).empty());
 }

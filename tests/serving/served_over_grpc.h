@@ -32,14 +32,14 @@ class OnePartition final : public PartitionDirectory {
 class EventLogDouble final : public EventLog {
  public:
   void append(const UserKey& user_key, std::span<const Event> events, Durable durable) override {
-    Result<int64_t> log_time_ms = 0;
+    Result<Appended> told = Appended{};
     {
       const std::lock_guard lock(mutex);
       for (const Event& event : events) appended.emplace_back(user_key, event);
       if (stalled) return waiting.push_back(std::move(durable));
-      log_time_ms = answer();
+      told = answer();
     }
-    durable(std::move(log_time_ms));
+    durable(std::move(told));
   }
   // Says so of all that waits.
   void acknowledge() {
@@ -53,15 +53,17 @@ class EventLogDouble final : public EventLog {
   std::function<int64_t()> now_ms = [] { return kStartMs; };  // Of the brokers.
   // Log times to come, one for each append; now where there are none.
   std::vector<int64_t> log_times_ms;
-  Result<int64_t> answer() {
+  Result<Appended> answer() {
     if (!outcome.ok()) return outcome;
     if (unacknowledged > 0 && unacknowledged-- > 0) return retry("no acknowledgement came");
-    if (log_times_ms.empty()) return now_ms();
+    const Offset offset(next_offset++);
+    if (log_times_ms.empty()) return Appended{offset, now_ms()};
     const int64_t log_time_ms = log_times_ms.front();
     log_times_ms.erase(log_times_ms.begin());
-    return log_time_ms;
+    return Appended{offset, log_time_ms};
   }
 
+  int64_t next_offset = 0;  // Of the next append that is acknowledged.
   std::vector<std::pair<UserKey, Event>> appended;
   Status outcome;          // FAULT when not ok.
   int unacknowledged = 0;  // FAULT: of so many appends nobody hears, although they are in the log.

@@ -84,7 +84,8 @@ void World::append_play(size_t said, const std::string& json, uint64_t p) {
   log_.append(kPlays, PartitionId(static_cast<int32_t>(p)), json);
 }
 
-// One append by a call: durable in the log, and noted at once by the replica that took it.
+// One append by a call: durable in the log, and noted by the replica that took it when the acknowledgement comes,
+// which may be after the record itself.
 int64_t World::append_call(const UserKey& key, Event event) {
   const PartitionId partition = partition_of(shard_of(key.bytes()), kPartitions);
   const auto p = static_cast<size_t>(partition.value);
@@ -95,14 +96,18 @@ int64_t World::append_call(const UserKey& key, Event event) {
   log_.append(kEvents, partition, builder.finish(partition, kPartitions));
   const auto& records = log_.partition(kEvents, partition);
   const int64_t log_time_ms = records.back().log_time_ms;
+  const auto offset = static_cast<int64_t>(records.size()) - 1;
+  if (one_in(random_, 2)) step_replica(partition.value);
+  if (!replicas_[p]) return log_time_ms;
+  tally_.read_before_noted += replicas_[p]->next() > Offset(offset);
   held_[p]->log_time().saw(log_time_ms, clock_.steady_ns());
   if (event.kind == EventKind::kServe) {
     event.time_ms = std::min(event.time_ms, log_time_ms);
     held_[p]->note_served(hash, event.item, event.time_ms);
   } else {
-    held_[p]->note_forget(hash, event);
+    held_[p]->note_forget(hash, event, Offset(offset));
   }
-  noted_[p].push_back({static_cast<int64_t>(records.size()) - 1, std::string(key.bytes()), event});
+  noted_[p].push_back({offset, std::string(key.bytes()), event});
   return log_time_ms;
 }
 
@@ -121,13 +126,15 @@ void World::call() {
     return;
   }
   Event event{item ? EventKind::kForget : EventKind::kForgetAll, item.value_or(ItemHash(0)), 0};
-  for (int tries = 0; tries < 3; ++tries) {
-    event.time_ms = forget_time_ms(*core_, *held_[p], user_hash(key.bytes()), item, tries > 0);
+  std::optional<int64_t> log_told_ms;
+  for (int tries = 0; tries < 3 && replicas_[p] && !replica_outdated_[p]; ++tries) {
+    event.time_ms = forget_time_ms(*core_, *held_[p], user_hash(key.bytes()), item, log_told_ms);
     const int64_t log_time_ms = append_call(key, event);
+    log_told_ms = log_time_ms;
     if (!is_late_forget(event.time_ms, log_time_ms, ring_.slot_ms) && !is_short_forget(event.time_ms, log_time_ms, 0))
       break;
   }
-  check_forget_time(event.time_ms);
+  if (replicas_[p] && !replica_outdated_[p]) check_forget_time(event.time_ms);
 }
 
 void World::produce() {

@@ -40,6 +40,7 @@ constexpr Name kNames[] = {
     {"laps", &Tally::laps},
     {"slot ends", &Tally::slot_ends},
     {"calls", &Tally::calls},
+    {"of these read before they were acknowledged", &Tally::read_before_noted},
     {"forgets", &Tally::forgets},
     {"answers", &Tally::queries},
     {"plays asked about", &Tally::queried},

@@ -170,15 +170,21 @@ TEST_CASE("producer: a topic that goes away makes its sink kFatal with topic, pa
   must(other->poll_acks(tickets));
 }
 
-TEST_CASE("producer: who writes without a sink is called back once, when the record is durable") {
+TEST_CASE("producer: who writes without a sink is called back once, when the record is durable, with its offset") {
   const auto broker = broker_with({{"out", 2}});
   const auto producer = must(Producer::create(broker->settings()));
   std::atomic<int> calls = 0;
-  producer->write(record("out", 1, "v"),
-                  [&](const Result<int64_t>& log_time_ms) { calls += log_time_ms.ok() ? 1 : 100; });
+  std::vector<Offset> offsets;  // Told on the drain thread, one after the other.
+  for (int i = 0; i < 3; ++i) {
+    producer->write(record("out", 1, "v"), [&](const Result<Producer::Place>& place) {
+      calls += place.ok() ? 1 : 100;
+      if (place.ok()) offsets.push_back(place->offset);
+    });
+  }
   must(producer->flush(60000));
-  CHECK(calls == 1);
-  CHECK(producer->stats().delivered == 1);
+  CHECK(calls == 3);
+  CHECK(offsets == std::vector<Offset>{Offset(0), Offset(1), Offset(2)});
+  CHECK(producer->stats().delivered == 3);
 }
 
 TEST_CASE("producer: a record that cannot be taken or written is told to its writer alone") {
@@ -190,7 +196,7 @@ TEST_CASE("producer: a record that cannot be taken or written is told to its wri
   const auto told = [&](const std::string& topic, int32_t partition) {
     Code code = Code::kOk;
     producer->write(record(topic, partition, "v"),
-                    [&](const Result<int64_t>& log_time_ms) { code = log_time_ms.code(); });
+                    [&](const Result<Producer::Place>& place) { code = place.code(); });
     return code;
   };
   CHECK(told("nowhere", 0) == Code::kFatal);
@@ -198,7 +204,7 @@ TEST_CASE("producer: a record that cannot be taken or written is told to its wri
   broker->set_down(true);
   std::atomic<int> retries = 0;
   producer->write(record("out", 0, "v"),
-                  [&](const Result<int64_t>& log_time_ms) { retries += log_time_ms.code() == Code::kRetry; });
+                  [&](const Result<Producer::Place>& place) { retries += place.code() == Code::kRetry; });
   CHECK(told("out", 0) == Code::kRetry);  // The queue is full.
   CHECK(retries == 0);
   producer.reset();  // What is under way is told that it cannot be said.
