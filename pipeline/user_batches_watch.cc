@@ -73,7 +73,7 @@ void UserBatchesWatch::ask() {
     const Result<kafka::PartitionFacts>& log = logs[i];
     if (!log.ok()) {
       held.log.expected = ++held.unanswered < kUnansweredMax;
-      spdlog::debug("window: how far merge has come is not known: {}", log.status().to_string());
+      log_debug("window: how far merge has come is not known: " + log.status().to_string());
       continue;
     }
     held = {{std::max(log->committed.value_or(log->log_start), log->log_start), log->log_end, true}, 0};
