@@ -21,7 +21,8 @@ struct World {
     settings.ring.slot_seconds = 1;
   }
   StageContext context() {
-    return {settings, plan, kafka, calendar, clock, metrics, health, watchdog, *producer, nullptr, nullptr, {}};
+    return {settings, plan, kafka, calendar, clock, metrics, health, watchdog, start_wait,
+            *producer, nullptr, nullptr, {}, nullptr};
   }
 
   Settings settings;
@@ -31,6 +32,7 @@ struct World {
   Metrics metrics;
   Health health;
   Watchdog watchdog{clock, 60'000, health, metrics};
+  StartWait start_wait{clock, health, 0};
   kafka::ClientSettings kafka;
   std::unique_ptr<kafka::Producer> producer;
 };
