@@ -36,8 +36,12 @@ Result<bool> ReplicaTask::step(int64_t) {
   }
   next_ = std::max(next_, source_->position());
   note_fresh();
+  Status watermark = take_watermark();
+  if (!watermark.ok()) {
+    held_->set_ready(false);
+    return watermark;
+  }
   if (!held_->ready() && (next_ >= ready_at_ || source_->at_end())) held_->set_ready();
-  BLOOMRING_TRY(take_watermark());
   return worked;
 }
 

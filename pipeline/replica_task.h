@@ -11,7 +11,7 @@
 // Failure: what concerns this partition alone ends the task (`ended`): its source fails, or the filter store says that
 // more is merged than the log holds, and brokers that were asked since then say so for 30 s. Nothing is released by
 // such a watermark. The partition is not ready then. kFatal when the filter store went back to a backup: memory and
-// cached filters then miss what was merged since, and the next start reads it again.
+// cached filters then miss what was merged since, and the next start reads it again; the partition is not ready either.
 // Threading: see Task; `held` is read by the query service at the same time (held_partition.h).
 #pragma once
 

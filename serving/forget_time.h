@@ -2,9 +2,9 @@
 //
 // It covers all that the replica knew of when the call came, also what another clock has stamped. Beyond that it
 // reaches to now and no further, or it would take plays that come after it: to the earlier one of the machine's time
-// and the log's, until the log itself has told, with the acknowledgement of this very call, what time it is. So what is served or played
-// after the call counts again: at once, unless something that the forget covers was stamped ahead of the brokers'
-// clocks, and then when these are past it.
+// and the log's, until the log itself has told, with the acknowledgement of this very call, what time it is. So what
+// is served or played after the call counts again: at once, unless something that the forget covers was stamped ahead
+// of the brokers' clocks, and then when these are past it.
 #pragma once
 
 #include <cstdint>

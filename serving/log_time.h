@@ -1,9 +1,10 @@
 // What time it is for the log of a partition, and between which times "now" therefore lies.
 //
 // The brokers' clocks write log times, the machine's clock tells wall time, and either may be wrong by minutes or
-// months. The newest log time that was heard, carried forward by a steady clock, is never ahead of the brokers; it is
-// behind them while nothing is written. So a question is asked at some time between the two, and whatever depends on
-// the time has to be right at both ends.
+// months. The newest log time that was heard lately, carried forward by a steady clock, is not ahead of the brokers; it
+// is behind them while nothing is written. Lately: in the last kHeardMs to twice as long in which anything was heard. A
+// steady clock that is a little fast, or a broker whose clock was ahead, is forgotten after that. So a question is
+// asked at some time between the two, and whatever depends on the time has to be right at both ends.
 //
 //   log       quiet or the machine's clock ahead:  log ------- wall     the machine's clock behind:  wall ---- log
 //   question  earliest = log, latest = wall                             earliest = wall, latest = log
@@ -14,6 +15,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 
 #include "base/clock.h"
@@ -27,12 +29,19 @@ struct TimeBounds {
 
 class LogTime {
  public:
+  static constexpr int64_t kHeardMs = 300'000;  // A clock that is 50 ppm fast gains 30 ms in twice that.
+
   // The log has, or had at some moment before, this time.
   void saw(int64_t log_time_ms, int64_t steady_ns) {
-    const int64_t offset_ms = log_time_ms - steady_ns / kNsPerMs;
-    int64_t known_ms = offset_ms_.load(std::memory_order_relaxed);
-    while (known_ms < offset_ms && !offset_ms_.compare_exchange_weak(known_ms, offset_ms, std::memory_order_relaxed)) {
+    const int64_t steady_ms = steady_ns / kNsPerMs;
+    const std::lock_guard lock(mutex_);
+    if (steady_ms - since_ms_ >= kHeardMs) {
+      before_ms_ = steady_ms - since_ms_ < 2 * kHeardMs ? newest_ms_ : kUnknown;
+      newest_ms_ = kUnknown;
+      since_ms_ = steady_ms;
     }
+    newest_ms_ = std::max(newest_ms_, log_time_ms - steady_ms);
+    offset_ms_.store(std::max(before_ms_, newest_ms_), std::memory_order_relaxed);
   }
 
   // Nothing before any log time was heard.
@@ -53,7 +62,11 @@ class LogTime {
  private:
   static constexpr int64_t kNsPerMs = 1'000'000;
   static constexpr int64_t kUnknown = INT64_MIN;
-  std::atomic<int64_t> offset_ms_{kUnknown};  // Log time less steady time; the largest seen.
+  std::atomic<int64_t> offset_ms_{kUnknown};  // Log time less steady time; the largest heard lately.
+  std::mutex mutex_;                          // Guards what follows, for those who hear.
+  int64_t since_ms_ = INT64_MIN / 2;          // Steady time.
+  int64_t newest_ms_ = kUnknown;              // The largest offset heard since then...
+  int64_t before_ms_ = kUnknown;              // ...and in the time before.
 };
 
 }  // namespace bloomring

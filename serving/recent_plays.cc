@@ -10,6 +10,8 @@ namespace bloomring {
 namespace {
 // How far ahead the table entry of a play is asked for while the plays before it are inserted.
 constexpr size_t kPrefetchAhead = 8;
+// Of a map node with its vector's header, its allocation, and the bucket that points to it, roughly.
+constexpr size_t kForgetUserBytes = 80;
 }  // namespace
 
 RecentPlays::RecentPlays(const RecentPlaysConfig& config, Calendar calendar, Offset start, int64_t log_floor_ms)
@@ -105,8 +107,18 @@ void RecentPlays::insert_pending() {
   bytes_ += bytes_added;
 }
 
+size_t RecentPlays::bytes_of(const std::vector<HeldForget>& forgets) {
+  return forgets.empty() ? 0 : kForgetUserBytes + forgets.capacity() * sizeof(HeldForget);
+}
+
 void RecentPlays::add(Stripe& stripe, uint64_t user_hash, const HeldForget& held) {
   std::vector<HeldForget>& forgets = stripe.forgets[user_hash];
+  const size_t before = bytes_of(forgets);
+  insert(forgets, held);
+  forget_bytes_ += bytes_of(forgets) - before;
+}
+
+void RecentPlays::insert(std::vector<HeldForget>& forgets, const HeldForget& held) {
   const auto about_same = [&](const RecentForget& other) {
     return other.everything == held.forget.everything && other.item == held.forget.item;
   };
@@ -157,7 +169,7 @@ bool RecentPlays::may_drop(const Generation& oldest, const MergedWatermark& wate
                            bool* early) const {
   if (!watermark.covers(oldest.offsets)) return false;
   *early = oldest.last_log_time_ms >= lap_floor_log_time_ms;
-  return !*early || bytes_ > config_.bytes_max;
+  return !*early || bytes() > config_.bytes_max;
 }
 
 void RecentPlays::drop_oldest() {
@@ -175,10 +187,13 @@ void RecentPlays::drop_oldest() {
   generations_.pop_front();
 }
 
-void RecentPlays::drop_forgets(Stripe& stripe) const {
+void RecentPlays::drop_forgets(Stripe& stripe) {
   const Offset held_from(held_from_.load());
   for (auto user = stripe.forgets.begin(); user != stripe.forgets.end();) {
-    std::erase_if(user->second, [&](const HeldForget& held) { return held.offset < held_from; });
+    const size_t before = bytes_of(user->second);
+    if (std::erase_if(user->second, [&](const HeldForget& held) { return held.offset < held_from; }) > 0)
+      user->second.shrink_to_fit();
+    forget_bytes_ += bytes_of(user->second) - before;
     user = user->second.empty() ? stripe.forgets.erase(user) : std::next(user);
   }
 }
@@ -193,12 +208,13 @@ size_t RecentPlays::release(const MergedWatermark& watermark, int64_t lap_floor_
     early_releases_ += early ? 1 : 0;
   }
   std::lock_guard lock(generations_mutex_);
-  over_bound_ = bytes_ > config_.bytes_max;
+  over_bound_ = bytes() > config_.bytes_max;
   return dropped;
 }
 
 // What is dropped or applied between two parts changes nothing: the answer about each item is what it was when its part
-// was looked at, and `held_from` is read behind all of them.
+// was looked at, and `held_from` is read behind all of them. Forgets were copied before: one that is applied since has
+// come during the question, and one that is dropped since is in the filters that are read behind `held_from`.
 void RecentPlays::look_for(const Stripe& stripe, uint64_t user_hash, std::span<const ItemHash> items,
                            std::vector<RecentPlay>& plays) const {
   std::array<int64_t, kItemsAtOnce> times_ms;
@@ -272,7 +288,7 @@ int64_t RecentPlays::newest_play_ms(uint64_t user_hash, std::optional<ItemHash> 
 
 RecentPlaysStats RecentPlays::stats() const {
   std::lock_guard lock(generations_mutex_);
-  RecentPlaysStats stats{.bytes = bytes_,
+  RecentPlaysStats stats{.bytes = bytes(),
                          .generations = generations_.size(),
                          .held_from = Offset(held_from_.load()),
                          .applied = applied(),

@@ -24,8 +24,9 @@
 // Threading: one writer (`apply`, `release`), many readers (`lookup`, `note_forget`, `stats`). Each stripe has a mutex
 // that is held for the few events of a block that fall into it, or for the copy of one user's plays, or for
 // kItemsAtOnce items of one who has very many: microseconds.
-// Memory: about 16 bytes a play and 32 a user and generation; `bytes_max` is the bound above which covered generations
-// are dropped before their lap is over. Uncovered ones stay, and `over_bound` says so: then the merge stage is behind.
+// Memory: about 16 bytes a play and 32 a user and generation, 40 to 80 a forget and about 80 a user with forgets;
+// `bytes_max` is the bound above which covered generations are dropped before their lap is over. Uncovered ones stay,
+// and `over_bound` says so: then the merge stage is behind.
 #pragma once
 
 #include <array>
@@ -161,8 +162,11 @@ class RecentPlays {
   int64_t newest_below_ms(int64_t log_time_ms) const;
   size_t collect(Offset offset, EventBlockReader& block);
   void insert_pending();
-  static void add(Stripe& stripe, uint64_t user_hash, const HeldForget& held);
-  void drop_forgets(Stripe& stripe) const;
+  static size_t bytes_of(const std::vector<HeldForget>& forgets);
+  static void insert(std::vector<HeldForget>& forgets, const HeldForget& held);
+  void add(Stripe& stripe, uint64_t user_hash, const HeldForget& held);
+  void drop_forgets(Stripe& stripe);
+  size_t bytes() const { return bytes_ + forget_bytes_.load(std::memory_order_relaxed); }
   void drop_oldest();
   bool may_drop(const Generation& oldest, const MergedWatermark& watermark, int64_t lap_floor_log_time_ms,
                 bool* early) const;
@@ -177,10 +181,11 @@ class RecentPlays {
   std::atomic<int64_t> held_from_;
   std::atomic<int64_t> applied_;
   std::array<Stripe, kStripes> stripes_;
+  std::atomic<size_t> forget_bytes_{0};  // Of all stripes.
 
   mutable std::mutex generations_mutex_;  // Guards what follows against `stats`; only the writer changes it.
   std::deque<Generation> generations_;
-  size_t bytes_ = 0;
+  size_t bytes_ = 0;  // Of plays.
   uint64_t early_releases_ = 0;
   bool over_bound_ = false;
 

@@ -174,6 +174,21 @@ TEST_CASE("replica: a watermark beyond the log's end ends the task when brokers 
   CHECK_THAT(replica.task.ended().message(), Catch::Contains("ends at 0") && Catch::Contains("store new-log"));
 }
 
+TEST_CASE("replica: when the filter store went back its partition is not ready any more, nor ready at a start") {
+  QuietReplica replica;
+  MergedWatermark watermark;
+  watermark.offset = Offset(5);
+  SECTION("while it runs") {
+    REQUIRE(replica.task.step(0).ok());
+    replica.task.know(watermark);
+    REQUIRE(replica.held->ready());
+    replica.clock.advance_ms(1'000);
+  }
+  SECTION("at its first step") { replica.task.know(watermark); }
+  CHECK(replica.task.step(0).code() == Code::kFatal);
+  CHECK_FALSE(replica.held->ready());
+}
+
 TEST_CASE("replica: a watermark that is only ahead of the end that was heard last is waited for") {
   QuietReplica replica;
   replica.hear(Offset(0), kStartMs);

@@ -277,3 +277,22 @@ TEST_CASE("recent plays: a forget that is noted after its own record was applied
   plays.note_forget(user_hash(user), false, ItemHash(7), kStartMs + 5, Offset(1));  // The acknowledgement took a lap.
   CHECK(forgets_of(plays, user).empty());
 }
+
+TEST_CASE("recent plays: forgets count among the bytes, and merged ones go before their lap when they are too many") {
+  constexpr int64_t kForgets = 2'000;
+  RecentPlays plays({.slot_ms = kHourMs, .bytes_max = 20'000}, utc_months(), Offset(0));
+  for (int64_t i = 0; i < kForgets; ++i)
+    apply_forget(plays, i, kStartMs + i, user_key(i % 10), static_cast<uint64_t>(i), kStartMs + i);
+  plays.note_forget(user_hash(user_key(3)), false, ItemHash(1'000'000), kStartMs, Offset(kForgets));
+  CHECK(plays.stats().bytes >= kForgets * sizeof(RecentForget));
+  CHECK(plays.release(merged_to(0), 0) == 0);
+  CHECK(plays.stats().over_bound);  // Not merged: kept, and said.
+  CHECK(plays.release(merged_to(kForgets), 0) == 1);
+  CHECK(plays.stats().early_releases == 1);
+  CHECK_FALSE(plays.stats().over_bound);
+  CHECK(plays.stats().forgets == 1);  // What was noted.
+  CHECK(plays.stats().bytes > 0);
+  apply_forget(plays, kForgets, kStartMs + kHourMs, user_key(3), 1'000'000, kStartMs);
+  CHECK(plays.release(merged_to(kForgets + 1), kStartMs + 9 * kHourMs) == 1);
+  CHECK(plays.stats().bytes == 0);
+}

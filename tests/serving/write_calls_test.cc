@@ -195,6 +195,18 @@ TEST_CASE("forget call: with a clock that is behind, or a log that was quiet, it
   CHECK(quiet.log.appended.back().second.time_ms == quiet.world.log_now_ms());
 }
 
+TEST_CASE("forget call: a log time that was far ahead once does not make it take the plays that come after it") {
+  Served served;
+  const auto client = Client::connect({.server = served.server->address(), .deadline_ms = 30'000});
+  served.world.play("u1", "v1");
+  served.world.partition->log_time().saw(kStartMs + 40 * kDayMs, served.world.clock.steady_ns());
+  served.world.clock.set_wrong_by_ms(-30'000);
+  served.world.clock.advance_ms(1'000);
+  REQUIRE(client->forget("u1", "", "v1").ok());
+  CHECK(served.log.appended.size() == 2);
+  CHECK(served.log.appended.back().second.time_ms == served.world.log_now_ms());
+}
+
 TEST_CASE("record served: it counts for its time, not for that of a clock that is wrong") {
   for (const int64_t days : {90, -90}) {
     Served served;
