@@ -104,11 +104,13 @@ class Lateness {
     went_back_ = went_back_ || hour < hour_;
     const bool may_have_ended_early = offset >= facts_.clock_wrong_from;
     window_ms_ = may_have_ended_early ? newest_play_ms_ : before_hour_ms_;
-    if (facts_.blind.at.contains(offset)) blind_ms_ = std::max(blind_ms_, offset > 0 ? below_ms_ : log_time_ms);
-    without_below_ = without_below_ || facts_.blind.without_record_below.contains(offset);
+    const bool blind = facts_.blind.at.contains(offset);
+    if (blind && below_is_record_) blind_ms_ = std::max(blind_ms_, below_ms_);
+    without_below_ |= (blind && !below_is_record_) || facts_.blind.without_record_below.contains(offset);
     if (without_below_) blind_ms_ = std::max(blind_ms_, log_time_ms);
     without_below_ = without_below_ && !is_record;
     below_ms_ = log_time_ms;
+    below_is_record_ = is_record;
     if (facts_.replica_hours == nullptr) return;
     if (went_back_) window_ms_ = newest_play_ms_;
     const auto began = facts_.replica_hours->find(offset);
@@ -131,7 +133,8 @@ class Lateness {
   int64_t before_hour_ms_ = 0;  // The newest play that was logged before the hour.
   int64_t window_ms_ = 0;
   int64_t blind_ms_ = 0;
-  int64_t below_ms_ = 0;  // When the record before was logged.
+  int64_t below_ms_ = 0;  // When the record before was logged...
+  bool below_is_record_ = false;  // ...if there is one at that offset.
   int64_t replica_ms_ = 0;
 };
 

@@ -8,7 +8,8 @@
 // own times, never from a ring:
 //   - from before the hour of log time in which it was logged, with a play after it in an earlier hour;
 //   - where a wall clock of the window stage was wrong, hours end early: any play after it that was logged before it;
-//   - from before the last record below the place at which a window stage began without its state was logged;
+//   - from before the record below the place at which a window stage began without its state was logged, or the first
+//     one from there on where no record has that offset;
 //   - from before the first record of a log that was made anew, or begins behind what is merged, was logged;
 //   - for a replica: from before the end of the hours that were merged when it began; and where log time went back to
 //     an hour before, any play after it that was logged before it.

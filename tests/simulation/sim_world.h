@@ -82,6 +82,7 @@ class World {
   static void note(ByOffset& facts, Offset from, int64_t at_least);
   void step_merges();
   void step_ingest();
+  bool all_ingested();
   void step_replica(int32_t p);
   void pass_time();
   void strike();
