@@ -1,5 +1,7 @@
 #include "pipeline/kafka_event_log.h"
 
+#include <algorithm>
+
 #include "base/hash.h"
 #include "schemas/event_block.h"
 
@@ -32,10 +34,12 @@ void KafkaEventLog::append(const UserKey& user_key, std::span<const Event> event
     return durable(retry(std::to_string(config_.in_flight_max) + " writes wait for the brokers already"));
   }
   const OutRecord record{config_.topic, partition, {}, builder.finish(partition, config_.partition_count), {}};
-  producer_->write(record, [this, durable = std::move(durable)](const Result<kafka::Producer::Place>& place) {
+  const int64_t newest_ms = std::ranges::max(events, {}, &Event::time_ms).time_ms;
+  producer_->write(record, [this, newest_ms, durable = std::move(durable)](const auto& place) {
     in_flight_.fetch_sub(1);
     if (!place.ok()) return durable(place.status());
-    durable(Appended{place->offset, place->log_time_ms});
+    const bool stamped = place->log_time_ms >= kEventTimeMinMs;  // The embedded broker says 1970.
+    durable(Appended{place->offset, stamped ? place->log_time_ms : newest_ms});
   });
 }
 

@@ -22,11 +22,14 @@ const PartitionId kUsersPartition = partition_of(shard_of(kUser.bytes()), 2);
 // Counts what it hears.
 struct Heard {
   std::atomic<int> ok{0}, retry{0}, others{0};
-  std::atomic<int64_t> offset{-1};  // Of the last one.
+  std::atomic<int64_t> offset{-1}, log_time_ms{0};  // Of the last one.
   EventLog::Durable told() {
     return [this](const Result<Appended>& appended) {
+      if (appended.ok()) {
+        offset = appended->offset.value;
+        log_time_ms = appended->log_time_ms;
+      }
       ++(appended.ok() ? ok : appended.code() == Code::kRetry ? retry : others);
-      if (appended.ok()) offset = appended->offset.value;
     };
   }
 };
@@ -51,6 +54,7 @@ TEST_CASE("event log: what is durable stands in the partition of its user, in or
   std::optional<LogRecord> record;
   REQUIRE(eventually([&] { return (record = must(sources[0]->poll())).has_value(); }));
   CHECK(heard.offset == record->offset.value);
+  CHECK(heard.log_time_ms == kTimeMs);  // The embedded broker stamps none: that of the events stands for it.
   auto block = must(EventBlockReader::open(record->value, kUsersPartition, 2));
   REQUIRE(block.next_user());
   CHECK(block.user_key() == kUser.bytes());
