@@ -9,6 +9,7 @@
 #include "schemas/event.h"
 #include "schemas/store_key.h"
 #include "state/memory_filter_store.h"
+#include "tests/instrumented.h"
 
 using namespace bloomring;
 
@@ -384,7 +385,7 @@ TEST_CASE("merge: the records of a heavy user give the same filters and forgets 
 }
 
 TEST_CASE("merge: two million plays of one user in one drain are merged record by record") {
-  constexpr size_t kPlays = 2'000'000;
+  constexpr size_t kPlays = kInstrumented ? 200'000 : 2'000'000;
   std::vector<DrainedPlay> plays;
   plays.reserve(kPlays);
   std::mt19937_64 random(7);
