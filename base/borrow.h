@@ -1,4 +1,4 @@
-// What a function says that keeps a reference to bytes of its caller: to clang, and to callers.
+// Marks for functions that keep a reference to bytes of their caller. Clang checks them, and callers read them.
 //
 //   Result<View> parse(std::string_view value BLOOMRING_LIFETIMEBOUND);  // The view points into the value.
 //   Status add(std::string_view value);                                  // Borrowed until `clear`.

@@ -1,5 +1,6 @@
-// Who writes why a check failed (base/result.h), before the process ends: the log, once it is started. Standard error
-// where nobody is set. Thread safe.
+// The writer of a failed check's reason (base/result.h), called before the process ends. The log sets itself as the
+// writer when it starts; without a writer the reason goes to standard error.
+// Threading: thread safe.
 #pragma once
 
 #include <string_view>

@@ -126,7 +126,7 @@ class Metrics {
   // thread that calls on_scrape or ends a Registration.
   Registration on_scrape(std::function<void(Scrape&)> write);
 
-  // What /metrics answers: all of the above, process_* and bloomring_log_messages_total.
+  // The page that /metrics serves: all of the above, process_* and bloomring_log_messages_total.
   std::string text() const;
 
  private:

@@ -1,5 +1,6 @@
-// What this build is of: the version from the root CMake file, "0.1.0", and the commit that was checked out when the
-// build was configured, or what -DBLOOMRING_COMMIT=... said then; "unknown" without git.
+// Version and commit of this build. The version is that of the root CMake file ("0.1.0"). The commit is the one that
+// CMake found checked out when it configured the build. -DBLOOMRING_COMMIT=... overrides it; without git it is
+// "unknown".
 #pragma once
 
 #include <string_view>

@@ -11,20 +11,15 @@
 #include <memory>
 #include <sstream>
 
+#include "base/destroy.h"
+
 namespace bloomring {
 
 namespace {
 
-template <auto free_it>
-struct Free {
-  template <typename T>
-  void operator()(T* held) const {
-    free_it(held);
-  }
-};
-using BioHandle = std::unique_ptr<BIO, Free<BIO_free>>;
-using CertificateHandle = std::unique_ptr<X509, Free<X509_free>>;
-using KeyHandle = std::unique_ptr<EVP_PKEY, Free<EVP_PKEY_free>>;
+using BioHandle = std::unique_ptr<BIO, Destroy<BIO_free>>;
+using CertificateHandle = std::unique_ptr<X509, Destroy<X509_free>>;
+using KeyHandle = std::unique_ptr<EVP_PKEY, Destroy<EVP_PKEY_free>>;
 
 Result<std::string> read_file(const std::string& path) {
   std::ifstream file(path);

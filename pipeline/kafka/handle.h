@@ -8,15 +8,9 @@
 
 #include <memory>
 
-namespace bloomring::kafka {
+#include "base/destroy.h"
 
-template <auto destroy>
-struct Destroy {
-  template <typename T>
-  void operator()(T* handle) const {
-    destroy(handle);
-  }
-};
+namespace bloomring::kafka {
 
 using ConfHandle = std::unique_ptr<rd_kafka_conf_t, Destroy<rd_kafka_conf_destroy>>;
 // Forgets what the client has said of its connections, and destroys it (connections.cc).

@@ -130,7 +130,29 @@ def produce(bootstrap, topic, lines, timeout_ms=30_000):
     )
 
 
-class Load:
+class Producing:
+    """A thread that runs self._run until self._stop is set. A context manager."""
+
+    def __init__(self, name):
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+
+    def _run(self):
+        raise NotImplementedError
+
+    def stop(self):
+        self._stop.set()
+        self._thread.join(PRODUCE_BOUND_S + 5)
+
+    def __enter__(self):
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+
+class Load(Producing):
     """The producer, a thread. A context manager."""
 
     def __init__(self, bootstrap, seed):
@@ -142,8 +164,7 @@ class Load:
         self._sent = []  # Some of what was produced, to be repeated.
         self._bad = 0
         self._bursts = list(HEAVY.items())  # (user, how many plays), to be produced at once.
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="load", daemon=True)
+        super().__init__("load")
 
     def _play(self, now_ms):
         rng = self._rng
@@ -203,19 +224,8 @@ class Load:
             self.oracle.acknowledge(plays, refused, time.monotonic())
             self.records += len(lines)
 
-    def stop(self):
-        self._stop.set()
-        self._thread.join(PRODUCE_BOUND_S + 5)
 
-    def __enter__(self):
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.stop()
-
-
-class OneReplica:
+class OneReplica(Producing):
     """A producer of a topic whose partitions have no leader while their one broker is away. A thread, a context manager.
     Its users are in no sample of what has to be seen at once."""
 
@@ -225,8 +235,7 @@ class OneReplica:
         self._oracle = oracle
         self._rng = random.Random(f"one replica {seed}")
         self._item = 0
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="one replica", daemon=True)
+        super().__init__("one replica")
 
     def _run(self):
         while not self._stop.wait(2 * INTERVAL_S):
@@ -242,14 +251,3 @@ class OneReplica:
                 continue
             self._oracle.acknowledge(pairs, [], time.monotonic(), unsampled=True)
             self.records += len(lines)
-
-    def stop(self):
-        self._stop.set()
-        self._thread.join(PRODUCE_BOUND_S + 5)
-
-    def __enter__(self):
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.stop()

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/hex.h"
+
 namespace bloomring {
 
 struct DocumentedBlock {
@@ -22,8 +24,5 @@ std::string documented_example(std::string_view section);
 
 // The lines of the block of this language under the heading.
 std::string documented_block(std::string_view section, std::string_view language);
-
-// Lower case, without spaces: what a failed comparison shows.
-std::string hex(std::string_view bytes);
 
 }  // namespace bloomring

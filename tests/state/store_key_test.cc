@@ -4,20 +4,11 @@
 #include <catch2/catch.hpp>
 
 #include "base/hash.h"
+#include "tests/hex.h"
 
 using namespace bloomring;
 
 namespace {
-
-std::string hex(std::string_view bytes) {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (const char c : bytes) {
-    text.push_back(kDigits[static_cast<unsigned char>(c) >> 4]);
-    text.push_back(kDigits[static_cast<unsigned char>(c) & 15]);
-  }
-  return text;
-}
 
 const std::string kUser(UserKey("feed", "u1").bytes());
 

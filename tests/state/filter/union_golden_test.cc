@@ -5,6 +5,7 @@
 #include <random>
 #include <sstream>
 
+#include "tests/hex.h"
 #include "tests/state/filter/filter_fixture.h"
 
 using namespace bloomring;
@@ -86,16 +87,6 @@ std::vector<Case> random_cases() {
     cases.push_back(made);
   }
   return cases;
-}
-
-std::string hex(std::string_view bytes) {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (const char c : bytes) {
-    text.push_back(kDigits[static_cast<unsigned char>(c) >> 4]);
-    text.push_back(kDigits[static_cast<unsigned char>(c) & 15]);
-  }
-  return text;
 }
 
 // name, key, false positive rate, periods read, dense from items, closed, values, union; the settings are empty for a
