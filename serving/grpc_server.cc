@@ -31,10 +31,10 @@ void enable_plugins(bool reflection) {
 
 // Above the limit of the service (RequestLimits::message_bytes_max), so that the service can refuse what is too large
 // in words; gRPC itself would say RESOURCE_EXHAUSTED, which asks to try again. It says so beyond four times the limit,
-// or the memory for calls where that is less.
+// or half of the memory for calls where that is less: of a message that takes more of it, gRPC may end the call.
 int wire_bytes_max(const GrpcServerConfig& config) {
   const size_t limit = config.service.limits.message_bytes_max;
-  const size_t wanted = std::max(limit, std::min(4 * limit, config.memory_bytes_max));
+  const size_t wanted = std::max(limit, std::min(4 * limit, config.memory_bytes_max / 2));
   return static_cast<int>(std::min<size_t>(wanted, INT_MAX));
 }
 

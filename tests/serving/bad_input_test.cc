@@ -211,7 +211,7 @@ TEST_CASE("bad input: a message of too many bytes is refused with what is too mu
 }
 
 TEST_CASE("bad input: a message of too many bytes is refused in words by a server with little memory, too") {
-  Served served({.memory_bytes_max = 16 << 20});
+  Served served({.memory_bytes_max = 32 << 20});
   const std::string garbage = field(15, std::string(15 << 20, 'x'));
   for (int i = 0; i < 3; ++i) {
     CHECK(refused(call_with_bytes(served, "Filter", field(1, "u1") + garbage)).starts_with("message: "));
