@@ -14,6 +14,16 @@ import processes
 LEVELS = {"debug", "info", "warning", "error"}
 
 
+def begun(text, stage):
+    """The lines of a log that say with how many partitions a stage begins."""
+    complete = [json.loads(line) for line in text.split("\n")[:-1]]
+    return [line for line in complete if line["level"] == "info" and line["message"].startswith(f"{stage} begins")]
+
+
+def partitions(told):
+    return sum(line["partitions"] for line in told)
+
+
 class Logs(one_broker.OneBrokerCase):
     def lines(self, path):
         """The file's lines, each a JSON object of one line with time, level and message."""
@@ -53,11 +63,18 @@ class Logs(one_broker.OneBrokerCase):
             site.play(["v1"])
             rest.wait_until(lambda: processes.window_has_read(admin, 30), 60, "the plays to be read")
             self.speak_plainly(serve, grpc)
+            for process, stage in ((rest, "window"), (rest, "merge"), (serve, "serve")):
+                process.wait_until(
+                    lambda process=process, stage=stage: partitions(begun(process.err.read_text(), stage)) >= 10,
+                    60,
+                    f"{stage} to begin with all partitions",
+                )
+            before = {"serve": serve.err.read_text(), "window": rest.err.read_text(), "merge": rest.err.read_text()}
             self.server.kill9()
             for process in (rest, serve):
-                before = process.log_size()
+                size = process.log_size()
                 process.wait_until(
-                    lambda process=process, before=before: process.logged_since(before, '"event":"FAIL"'),
+                    lambda process=process, size=size: process.logged_since(size, '"event":"FAIL"'),
                     60,
                     "librdkafka to say that the broker is gone",
                 )
@@ -65,7 +82,7 @@ class Logs(one_broker.OneBrokerCase):
             for process in (rest, serve):
                 self.assertEqual(process.term(), 0)
         of_serve, of_rest = self.lines(serve.err), self.lines(rest.err)
-        self.of_starts(site, of_serve, of_rest)
+        self.of_starts(site, of_serve, of_rest, before)
         self.assertTrue([line for line in of_serve if line["message"].startswith("grpc: ") and line["file"]])
         for lines in (of_serve, of_rest):
             gone = [line for line in lines if line.get("event") == "FAIL"]
@@ -79,7 +96,7 @@ class Logs(one_broker.OneBrokerCase):
             connection.recv(100)
         serve.wait_until(lambda: '"message":"grpc: ' in serve.tail(1000), 30, "gRPC to complain")
 
-    def of_starts(self, site, of_serve, of_rest):
+    def of_starts(self, site, of_serve, of_rest, before):
         for lines in (of_serve, of_rest):
             (start,) = [line for line in lines if line["message"] == "bloomring starts"]
             self.assertEqual(start["config"], str(site.path))
@@ -88,9 +105,9 @@ class Logs(one_broker.OneBrokerCase):
         self.assertTrue(ready[0]["grpc"])
         topics = {"window": site.events, "merge": f"batches-{site.name}", "serve": site.events}
         for stage, lines in (("window", of_rest), ("merge", of_rest), ("serve", of_serve)):
-            told = [line for line in lines if line["level"] == "info" and line["message"].startswith(f"{stage} begins")]
+            told = begun(before[stage], stage)
             self.assertEqual({line["topic"] for line in told}, {topics[stage]})
-            self.assertEqual(sum(line["partitions"] for line in told), 10)
+            self.assertEqual(partitions(told), 10)
             self.assertLess(len(told), 10, "not a line for each partition")
             each = [line for line in lines if line.get("stage") == stage and "partition" in line and "offset" in line]
             self.assertEqual({line["partition"] for line in each}, set(range(10)), "at level debug, each partition")
