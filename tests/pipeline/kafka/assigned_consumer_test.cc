@@ -55,6 +55,15 @@ class ReadingThread {
 const TopicPartition kIn0{"in", PartitionId(0)};
 const TopicPartition kIn1{"in", PartitionId(1)};
 
+// Asks until the first of the answers is one: of brokers that are there a busy machine may hear nothing in half a
+// second.
+template <typename Ask>
+auto told_of_first(const Ask& ask) {
+  auto answers = ask();
+  (void)eventually([&] { return answers[0].ok() || (answers = ask(), answers[0].ok()); });
+  return answers;
+}
+
 }  // namespace
 
 TEST_CASE("assigned consumer: facts are the log's start and end, for several partitions at once") {
@@ -75,7 +84,7 @@ TEST_CASE("assigned consumer: the ends of logs are the brokers' word; without br
   const auto producer = must(Producer::create(broker->settings()));
   write_numbers(*producer, "in", 1, 0, 7);
   const auto consumer = must(AssignedConsumer::create(broker->settings(), 2, kClock));
-  const auto ends = consumer->log_ends(std::vector{kIn1, kIn0}, 5000);
+  const auto ends = consumer->log_ends(std::vector{kIn1, kIn0}, 60'000);
   CHECK(must(ends[0]) == Offset(7));
   CHECK(must(ends[1]) == Offset(0));
   broker->set_down(true);
@@ -87,10 +96,10 @@ TEST_CASE("assigned consumer: the log's ends are told again when their leader is
   must(broker->create_topic("in", 1));
   broker->move_leader("in", 0, 1);
   const auto consumer = must(AssignedConsumer::create(broker->settings(), 1, kClock));
-  REQUIRE(must(consumer->log_ends(std::vector{kIn0}, 5000)[0]) == Offset(0));
+  REQUIRE(must(consumer->log_ends(std::vector{kIn0}, 60'000)[0]) == Offset(0));
   broker->set_down(true);
   broker->move_leader("in", 0, 2);
-  CHECK(eventually([&] { return consumer->log_ends(std::vector{kIn0}, 500)[0].ok(); }, 20));
+  CHECK(eventually([&] { return consumer->log_ends(std::vector{kIn0}, 500)[0].ok(); }));
 }
 
 // A broker that stood still is fenced for a moment when it goes on: it names no leader. librdkafka 2.0.2 takes such a
@@ -98,11 +107,11 @@ TEST_CASE("assigned consumer: the log's ends are told again when their leader is
 TEST_CASE("assigned consumer: the log's ends are told again when no broker led their partition for a while") {
   const auto broker = broker_with({{"in", 1}});
   const auto consumer = must(AssignedConsumer::create(broker->settings(), 1, kClock));
-  REQUIRE(must(consumer->log_ends(std::vector{kIn0}, 5000)[0]) == Offset(0));
+  REQUIRE(must(consumer->log_ends(std::vector{kIn0}, 60'000)[0]) == Offset(0));
   broker->move_leader("in", 0, -1);
   REQUIRE(eventually([&] { return !consumer->log_ends(std::vector{kIn0}, 500)[0].ok(); }));
   broker->move_leader("in", 0, 1);
-  CHECK(eventually([&] { return consumer->log_ends(std::vector{kIn0}, 500)[0].ok(); }, 20));
+  CHECK(eventually([&] { return consumer->log_ends(std::vector{kIn0}, 500)[0].ok(); }));
 }
 
 TEST_CASE("assigned consumer: a partition without a leader takes no answer from the others") {
@@ -112,17 +121,17 @@ TEST_CASE("assigned consumer: a partition without a leader takes no answer from 
   broker->move_leader("in", 1, -1);
   const auto consumer = must(AssignedConsumer::create(broker->settings(), 2, kClock));
   const std::vector both{kIn0, kIn1};
-  const auto facts = consumer->facts_of_each(both, 500);
+  const auto facts = told_of_first([&] { return consumer->facts_of_each(both, 500); });
   CHECK(must(facts[0]).log_end == Offset(7));
   CHECK(facts[1].code() == Code::kRetry);
   CHECK_THAT(facts[1].status().message(), Catch::Contains("no broker leads it"));
-  const auto of_group = consumer->group_facts(both, 500);
+  const auto of_group = told_of_first([&] { return consumer->group_facts(both, 500); });
   CHECK(must(of_group[0]).log_end == Offset(7));
   CHECK(of_group[1].code() == Code::kRetry);
-  const auto young = consumer->offsets_at(both, std::vector<int64_t>{0, 0}, 500);
+  const auto young = told_of_first([&] { return consumer->offsets_at(both, std::vector<int64_t>{0, 0}, 500); });
   CHECK(young[0].ok());
   CHECK(young[1].code() == Code::kRetry);
-  const auto ends = consumer->log_ends(both, 500);
+  const auto ends = told_of_first([&] { return consumer->log_ends(both, 500); });
   CHECK(must(ends[0]) == Offset(7));
   CHECK(ends[1].code() == Code::kRetry);
 }
