@@ -29,10 +29,12 @@ ClientSettings real_broker(const std::string& group = "", const std::string& ins
           .commit_interval_ms = 50};
 }
 
+// Returns when the broker tells of it, which may be a moment after the controller has made it.
 void make_topic(const std::string& name, int32_t partitions, std::map<std::string, std::string> config = {}) {
   const auto admin = must(Admin::create(real_broker()));
   const NewTopic topic{.name = name, .partitions = partitions, .replication = 1, .config = std::move(config)};
   must(admin->create_topics(std::span(&topic, 1)));
+  REQUIRE(eventually([&] { return must(admin->describe(std::vector{name}))[0].exists; }));
 }
 
 // The answer to a request of an administrator.
