@@ -12,6 +12,7 @@ namespace {
 
 std::string run_query(Served& served, QueryOptions options, const std::string& input, int expected_code) {
   options.server = served.server->address();
+  options.deadline_ms = 60'000;
   std::istringstream in(input);
   std::ostringstream out, err;
   CHECK(query(options, in, out, err) == expected_code);

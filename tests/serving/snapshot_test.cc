@@ -101,7 +101,7 @@ TEST_CASE("snapshot: answers like the service, what was forgotten included") {
 
 TEST_CASE("snapshot: of an unknown user it is small and says that nothing was seen") {
   Served served;
-  const auto client = Client::connect({.server = served.server->address()});
+  const auto client = Client::connect({.server = served.server->address(), .deadline_ms = 30'000});
   const std::string blob = client->snapshot("nobody", "").value();
   CHECK(blob.size() < 100);
   const std::vector<std::string> items = {"v1"};
@@ -111,7 +111,7 @@ TEST_CASE("snapshot: of an unknown user it is small and says that nothing was se
 TEST_CASE("snapshot: a damaged filter or a failing store is said, and refused when strict") {
   Served served;
   live(served.world);
-  const auto client = Client::connect({.server = served.server->address()});
+  const auto client = Client::connect({.server = served.server->address(), .deadline_ms = 30'000});
   const bool damaged = GENERATE(true, false);
   if (damaged) {
     served.world.store.damage_values();
@@ -131,6 +131,7 @@ TEST_CASE("snapshot command: the blob that is printed answers here as the servic
   live(served.world);
   const auto run = [&](SnapshotOptions options, const std::string& input, int expected_code) {
     options.server = served.server->address();
+    options.deadline_ms = 60'000;
     std::istringstream in(input);
     std::ostringstream out, err;
     CHECK(snapshot(options, in, out, err) == expected_code);
