@@ -78,7 +78,7 @@ TEST_CASE("served command: records what it is given, in calls of a thousand, and
   Served served;
   std::istringstream none;
   std::ostringstream out, err;
-  ServedOptions options{.server = served.server->address(), .user = "u1", .scene = "feed"};
+  ServedOptions options{.server = served.server->address(), .user = "u1", .scene = "feed", .deadline_ms = 60'000};
   for (int i = 0; i < 2'001; ++i) options.items.push_back("v" + std::to_string(i));
   CHECK(bloomring::served(options, none, out, err) == 0);
   CHECK(out.str() == "{\"user\":\"u1\",\"scene\":\"feed\",\"recorded\":2001}\n");
@@ -90,7 +90,7 @@ TEST_CASE("served command: records what it is given, in calls of a thousand, and
 TEST_CASE("served command: items come from the input, and each kind of failure has its exit code") {
   Served served;
   std::ostringstream out, err;
-  ServedOptions options{.server = served.server->address(), .user = "u1"};
+  ServedOptions options{.server = served.server->address(), .user = "u1", .deadline_ms = 60'000};
   std::istringstream two("v1\n\nv2\n");
   CHECK(bloomring::served(options, two, out, err) == 0);
   CHECK(out.str() == "{\"user\":\"u1\",\"recorded\":2}\n");
@@ -247,20 +247,23 @@ TEST_CASE("record served: what is recorded after a forget counts, here and at ot
 }
 
 TEST_CASE("forget call: what is not durable is not forgotten, and the call says so") {
-  Served served({.service = {.log_wait_ms = 1}});
-  const auto client = Client::connect({.server = served.server->address(), .deadline_ms = 30'000});
-  served.world.play("u1", "v1");
-  served.log.outcome = retry("the broker does not answer");
-  const Status status = client->forget("u1", "", "v1");
+  const auto forget = [](Served& served) {
+    served.world.play("u1", "v1");
+    const auto client = Client::connect({.server = served.server->address(), .deadline_ms = 30'000});
+    return client->forget("u1", "", "v1");
+  };
+  Served refused;
+  refused.log.outcome = retry("the broker does not answer");
+  const Status status = forget(refused);
   CHECK(status.code() == Code::kRetry);
   CHECK(status.message() == "it could not be made forgotten: the broker does not answer");
-  CHECK(served.world.seen("u1", "v1") == "recent");
-  served.log.outcome = {};
-  served.log.stalled = true;
-  CHECK(client->forget("u1", "", "v1").code() == Code::kRetry);
-  CHECK(served.world.seen("u1", "v1") == "recent");
-  served.log.acknowledge();
-  CHECK(served.world.seen("u1", "v1") == "unseen");
+  CHECK(refused.world.seen("u1", "v1") == "recent");
+  Served late({.service = {.log_wait_ms = 1}});
+  late.log.stalled = true;
+  CHECK(forget(late).code() == Code::kRetry);
+  CHECK(late.world.seen("u1", "v1") == "recent");
+  late.log.acknowledge();
+  CHECK(late.world.seen("u1", "v1") == "unseen");
 }
 
 TEST_CASE("forget call: bad input is refused, and without a log the call is UNIMPLEMENTED") {
