@@ -192,6 +192,7 @@ TEST_CASE("client: a server that has fallen silent is given up, and the next one
   const auto client = Client::connect({.server = silent.address() + "," + served.server->address(),
                                        .deadline_ms = 10 * kLongMs,
                                        .fail_open = false,
+                                       .retry = {.attempts_max = 100},  // A slow moment of the other one is one, too.
                                        .connection = {.keepalive_ms = 50, .keepalive_timeout_ms = 50}});
   for (int i = 0; i < 4; ++i) CHECK(client->filter(about("u1")).value().items[0].seen);
   CHECK(silent.connections() > 0);

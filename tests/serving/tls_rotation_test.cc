@@ -19,7 +19,7 @@ TEST_CASE("tls: a replaced certificate is taken up without a restart") {
   Served served(config);
   const auto answers = [&](const std::string& ca) {
     const auto client = Client::connect(
-        {.server = served.server->address(), .deadline_ms = 1'000, .fail_open = false, .tls = made.client(ca)});
+        {.server = served.server->address(), .deadline_ms = 30'000, .fail_open = false, .tls = made.client(ca)});
     FilterCall call;
     call.user = "u1";
     call.items = {"v1"};
