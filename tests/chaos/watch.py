@@ -95,7 +95,7 @@ class Watch:
         found, bootstrap = {}, self._world.server.bootstrap
         for topic in worlds.PLAYS_TOPICS:
             try:
-                ends = processes.end_offsets(bootstrap, topic, worlds.PLAYS_PARTITIONS)
+                ends = processes.end_offsets(bootstrap, topic, worlds.PLAYS_PARTITIONS, bound_s=5)
             except (processes.Failed, ValueError):
                 return {}
             found |= {(topic, partition): end for partition, end in ends.items()}

@@ -4,13 +4,14 @@ import collections
 import re
 import subprocess
 
+CONSUME = ("kcat", "-C", "-m", "30", "-b")  # -m: seconds until it gives a busy broker up
 ENTRY = re.compile(r"'([0-9A-F]*)' seq:\d+, type:(\d+) => ?([0-9A-F]*)")
 Record = collections.namedtuple("Record", "partition offset time_ms key_bytes value")
 
 
 def records(bootstrap, topic, bound_s=60):
     """Every record of a topic."""
-    command = ["kcat", "-C", "-b", bootstrap, "-t", topic, "-o", "beginning", "-e", "-q", "-f", "%p %o %T %K %S %s\n"]
+    command = [*CONSUME, bootstrap, "-t", topic, "-o", "beginning", "-e", "-q", "-f", "%p %o %T %K %S %s\n"]
     out = subprocess.run(command, stdout=subprocess.PIPE, check=True, timeout=bound_s).stdout
     found, at = [], 0
     while at < len(out):
@@ -36,7 +37,7 @@ def entries(folder, bound_s=60):
 
 def refused(bootstrap, dead_topic, topic, bound_s=60):
     """{(partition, offset)} of the records of a topic that became dead letters, by their headers."""
-    command = ["kcat", "-C", "-b", bootstrap, "-t", dead_topic, "-o", "beginning", "-e", "-q", "-f", "%h\n"]
+    command = [*CONSUME, bootstrap, "-t", dead_topic, "-o", "beginning", "-e", "-q", "-f", "%h\n"]
     out = subprocess.run(command, stdout=subprocess.PIPE, check=True, timeout=bound_s, text=True).stdout
     place = re.compile(rf"error\.topic={topic},bloomring\.error\.partition=(\d+),bloomring\.error\.offset=(\d+),")
     return {(int(match[1]), int(match[2])) for match in map(place.search, out.splitlines()) if match}

@@ -23,6 +23,8 @@ import urllib.request
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 POLL_S = 0.05
 PATIENCE = float(os.environ.get("BLOOMRING_PATIENCE") or 1)  # of every bound: sanitized processes are slow
+BROKER_BOUND_S = 30  # of what kcat asks a broker once; by itself it gives up after 5 s
+_ports_taken = []
 
 
 class Failed(AssertionError):
@@ -44,15 +46,20 @@ def wait_for(condition, bound_s, what):
 
 def free_port():
     """A port of the loopback address that nobody listens on, below the range from which the kernel gives outgoing
-    connections theirs, so that a server that is killed finds it free again."""
+    connections theirs, so that a server that is killed finds it free again. As long as this program runs, no other one that
+    calls this gets it: modules run side by side, and a server takes its port seconds later."""
     for _ in range(200):
         port = random.SystemRandom().randrange(10000, 32000)
-        with socket.socket() as probe:
-            try:
+        taken = socket.socket(socket.AF_UNIX)
+        try:
+            taken.bind(f"\0bloomring-test-port-{port}")  # A name that goes with the program.
+            with socket.socket() as probe:
                 probe.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-            return port
+        except OSError:
+            taken.close()
+            continue
+        _ports_taken.append(taken)
+        return port
     raise Failed("no free port between 10000 and 32000")
 
 
@@ -163,7 +170,7 @@ class Process:
                         return fields
         return None
 
-    def ready_line(self, bound_s=30):
+    def ready_line(self, bound_s=60):
         return self.wait_until(self.ready, bound_s, "its ready line")
 
     def _signal(self, number):
@@ -335,7 +342,10 @@ def kcat_consume(bootstrap, topic, bound_s=60):
     """Every record of the topic from its beginning: dictionaries of partition, offset, headers (the text k=v,k=v) and
     payload. (kcat's own JSON form cannot carry bytes that are not UTF-8.)"""
     _, out, _ = run(
-        ["kcat", "-C", "-b", bootstrap, "-t", topic, "-o", "beginning", "-e", "-q", "-f", r"%p\x1f%o\x1f%h\x1f%s\x1e"],
+        [
+            *("kcat", "-C", "-b", bootstrap, "-m", BROKER_BOUND_S, "-t", topic, "-o", "beginning", "-e", "-q"),
+            *("-f", r"%p\x1f%o\x1f%h\x1f%s\x1e"),
+        ],
         bound_s,
     )
     return [
@@ -344,10 +354,10 @@ def kcat_consume(bootstrap, topic, bound_s=60):
     ]
 
 
-def end_offsets(bootstrap, topic, partitions):
+def end_offsets(bootstrap, topic, partitions, bound_s=BROKER_BOUND_S):
     """The log end of each partition, as the broker says it."""
     wanted = [part for i in range(partitions) for part in ("-t", f"{topic}:{i}:-1")]
-    _, out, _ = run(["kcat", "-Q", "-b", bootstrap, *wanted])
+    _, out, _ = run(["kcat", "-Q", "-b", bootstrap, "-m", bound_s, *wanted])
     found = {}
     for line in out.splitlines():  # plays [3] offset 17
         _, partition, _, offset = line.split()
