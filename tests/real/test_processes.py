@@ -26,7 +26,7 @@ class Processes(law.LawCase):
         program = "import subprocess; c = subprocess.Popen(['sleep', '600']); print(c.pid); c.wait()"
         with processes.temp_folder("processes") as folder:
             with python("parent", program, folder) as parent:
-                grandchild = int(processes.wait_for(parent.output, 10, "the pid of the grandchild"))
+                grandchild = int(processes.wait_for(parent.output, 30, "the pid of the grandchild"))
                 self.assertTrue(alive(grandchild))
             processes.wait_for(lambda: not alive(grandchild), 10, "the grandchild to end")
             self.assertFalse(parent.running())
@@ -59,8 +59,8 @@ class Processes(law.LawCase):
         """command: one that does not end within its bound is killed with what it has started"""
         with processes.temp_folder("processes") as folder:
             pid = folder / "pid"
-            with self.assertRaisesRegex(processes.Failed, "did not end within 1 s"):
-                processes.run(["bash", "-c", f"tail -f /dev/null & echo $! >{pid}; wait"], bound_s=1)
+            with self.assertRaisesRegex(processes.Failed, "did not end within 3 s"):
+                processes.run(["bash", "-c", f"tail -f /dev/null & echo $! >{pid}; wait"], bound_s=3)
             processes.wait_for(lambda: not alive(int(pid.read_text())), 10, "the grandchild to end")
 
     def test_command_of_the_killed(self):
