@@ -120,15 +120,16 @@ class Tour(one_broker.OneBrokerCase):
         for codec in CODECS:
             site.send([site.event(f"u{n}", f"v-{codec}") for n in range(USERS)], codec)
         items = [*(f"v-{codec}" for codec in CODECS), "never"]
-        for reason in ("recent", "filter"):
+        # The first codec's plays may be in filters when the last one's are still recent.
+        for reasons in ({"recent", "filter"}, {"filter"}):
             for replica in (0, 1):
                 for user in ("u0", f"u{USERS - 1}"):
-                    self.wait(
-                        f"serve-{replica}",
-                        lambda r=replica, u=user, why=reason: site.reasons(r, u, items) == [why] * len(CODECS) + [None],
-                        f"plays of every codec to be answered by {reason}",
-                        120,
-                    )
+
+                    def answered(replica=replica, user=user, reasons=reasons):
+                        *played, never = site.reasons(replica, user, items) or [None]
+                        return len(played) == len(CODECS) and set(played) <= reasons and never is None
+
+                    self.wait(f"serve-{replica}", answered, f"plays of every codec to be answered by {reasons}", 120)
 
     def what_does_not_count(self):
         """A view that was too short, and what the site ignores, are no plays; what the user has removed is none any more."""
@@ -147,8 +148,7 @@ class Tour(one_broker.OneBrokerCase):
         site.send([site.event("short", "v-removed", "removed")])
         left = [[None, None, None, why] for why in ("recent", "filter")]
         self.wait("serve-1", lambda: site.reasons(1, "short", asked) in left, "the removed one to be unseen")
-        skipped = sum(self.of_ingest("bloomring_ingest_skipped_total"))
-        self.assertEqual(skipped, 2)
+        self.wait("ingest-0", lambda: sum(self.of_ingest("bloomring_ingest_skipped_total")) == 2, "two to be skipped")
 
     def without_user(self):
         return json.dumps({"what": "view", "who": {"name": "no id"}, "media": {"id": "v"}, "at": int(time.time())})
@@ -173,7 +173,8 @@ class Tour(one_broker.OneBrokerCase):
         (line,) = self.wait("ingest-0", told, "the refusal to be told")
         self.assertIn("who.id", line)
         self.assertEqual(sum(self.of_ingest("bloomring_ingest_refused_total")), 1)
-        (letter,) = processes.kcat_consume(site.bootstrap, "plays-dead")
+        letters = self.wait("ingest-0", lambda: processes.kcat_consume(site.bootstrap, "plays-dead"), "the dead letter")
+        (letter,) = letters
         self.assertIn("no id", letter["payload"])
 
     def heavy_users(self):
@@ -181,11 +182,10 @@ class Tour(one_broker.OneBrokerCase):
         played = plays.by_user(heavy.heavy_plays(0))
         site.send([site.event(user, item) for user, items in played.items() for item in items], "zstd")
         for user, items in played.items():
-            last = sorted(items)[:: max(1, len(items) // 100)]
             for replica in (0, 1):
                 self.wait(
                     f"serve-{replica}",
-                    lambda r=replica, u=user, i=last: None not in (site.reasons(r, u, i) or [None]),
+                    lambda r=replica, u=user, i=sorted(items): None not in (site.reasons(r, u, i) or [None]),
                     f"the plays of {user} to be seen",
                 )
         for address in site.addresses:
