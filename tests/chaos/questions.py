@@ -6,7 +6,8 @@
   - a play whose block was in the log LAG_MAX_S before the question is seen by a complete answer, whatever is broken;
   - what a call has forgotten is unseen by the replica that took it, at once, and by every other one LAG_MAX_S later, until
     it is played again;
-  - while nothing is broken, answers are complete, and a play acknowledged FRESH_S ago is seen;
+  - while nothing is broken, and the machine lets who is due run, answers are complete, and a play acknowledged FRESH_S ago
+    is seen;
   - of items that were never played, or whose transaction was aborted, no more are called seen than the answers expect of
     themselves.
 
@@ -28,7 +29,7 @@ import processes
 
 FRESH_S = 5  # Freshness budget of this machine: it is shared with brokers and whatever else runs.
 LAG_MAX_S = 6  # An answer may be complete and up to 5 s behind the log; a second for our own delays.
-RECOVERY_BOUND_S = 40  # From "everything is up" to "everything acknowledged is seen by every replica".
+RECOVERY_BOUND_S = 90  # From "everything is up" to "everything acknowledged is seen by every replica".
 USERS_A_ROUND = 8
 ITEMS_A_QUESTION = 60
 PROBES_A_QUESTION = 60
@@ -38,6 +39,8 @@ HEAVY_SHARES = (1, 0, 0.5)  # Of the candidates, that were played.
 ROUND_S = 0.3
 TIMEOUT_MS = 1500
 OLD_ITEMS = 100  # Of a user.
+TICK_S = 0.1
+OVERSLEPT_S = 0.7  # Who wakes up so late was given no processor: nor were brokers and replicas.
 
 
 @dataclasses.dataclass
@@ -77,11 +80,43 @@ def ask_until_complete(address, user, items):
     return plays.first_complete(lambda: ask(address, [(user, items)])[0], user)
 
 
+class Machine:
+    """Whether this machine let a thread run that was due; the thread. A virtual machine can stand still for seconds."""
+
+    def __init__(self):
+        self.overslept_at = float("-inf")  # When a thread last woke up too late.
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="machine", daemon=True)
+
+    def _run(self):
+        due = time.monotonic() + TICK_S
+        while not self._stop.wait(TICK_S):
+            now = time.monotonic()
+            self.note(now, now - due)
+            due = now + TICK_S
+
+    def note(self, now, late_s):
+        if late_s > OVERSLEPT_S:
+            self.overslept_at = now
+
+    def ran_since(self, moment):
+        return self.overslept_at < moment
+
+    def __enter__(self):
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self._stop.set()
+        self._thread.join(30)
+
+
 class Questions:
     """The asking thread. A context manager. `calm` is set by the main thread while nothing is broken."""
 
     def __init__(self, world, oracle, watch, seed):
         self.calm = threading.Event()
+        self.machine = Machine()
         self.violations = []
         self.asked = self.complete = self.incomplete = self.unanswered = 0
         self.probes = self.false_positives = 0
@@ -140,7 +175,7 @@ class Questions:
         answers = ask(address, [(question.user, question.items) for question in questions])
         if not was_whole or self._world.restoring.is_set():
             return
-        still_calm = was_calm and self.calm.is_set()
+        still_calm = was_calm and self.calm.is_set() and self.machine.ran_since(asked_at - FRESH_S)
         for at, (question, answer) in enumerate(zip(questions, answers, strict=True)):
             again = at > 0 and question is questions[at - 1]
             self._judge(f"{instance} at {address}", question, answer, asked_at, still_calm, again)
@@ -225,9 +260,10 @@ class Questions:
 
     def _run(self):
         try:
-            while not self._stop.wait(ROUND_S):
-                for instance, address in self.replicas().items():
-                    self._round(instance, address)
+            with self.machine:
+                while not self._stop.wait(ROUND_S):
+                    for instance, address in self.replicas().items():
+                        self._round(instance, address)
         except Exception as failure:  # noqa: BLE001  A law that is not checked any more is a broken law.
             self._violate(f"asking ended: {failure!r}")
 

@@ -90,6 +90,15 @@ class Laws(law.LawCase):
         self.assertEqual(self.answer(101, True, complete=False), [])
         self.assertRegex(self.answer(101, True, complete=False, calm=True)[0], "did not answer completely")
 
+    def test_machine(self):
+        """chaos law: nothing is asked of an answer that came while the machine stood still, and soon after it"""
+        machine = self.judge.machine
+        machine.note(100, asking.OVERSLEPT_S / 2)
+        self.assertTrue(machine.ran_since(0))
+        machine.note(200, asking.OVERSLEPT_S * 2)
+        self.assertFalse(machine.ran_since(200))
+        self.assertTrue(machine.ran_since(201))
+
     def test_forgets(self):
         """chaos law: something forgotten that is seen is found, at once where the call was taken; unless it is in doubt"""
         how = loads.Forgotten(200, 201, "serve-0")
