@@ -70,9 +70,9 @@ class Logs(one_broker.OneBrokerCase):
                     f"{stage} to begin with all partitions",
                 )
             before = {"serve": serve.err.read_text(), "window": rest.err.read_text(), "merge": rest.err.read_text()}
+            sizes = {process: process.log_size() for process in (rest, serve)}
             self.server.kill9()
-            for process in (rest, serve):
-                size = process.log_size()
+            for process, size in sizes.items():
                 process.wait_until(
                     lambda process=process, size=size: process.logged_since(size, '"event":"FAIL"'),
                     60,
@@ -91,7 +91,10 @@ class Logs(one_broker.OneBrokerCase):
 
     def speak_plainly(self, serve, grpc):
         host, port = grpc.split(":")
-        with socket.create_connection((host, int(port)), timeout=10) as connection:
+        with (
+            contextlib.suppress(ConnectionError),
+            socket.create_connection((host, int(port)), timeout=60) as connection,
+        ):
             connection.sendall(b"GET / HTTP/1.1\r\n\r\n")
             connection.recv(100)
         serve.wait_until(lambda: '"message":"grpc: ' in serve.tail(1000), 30, "gRPC to complain")
@@ -106,6 +109,8 @@ class Logs(one_broker.OneBrokerCase):
         topics = {"window": site.events, "merge": f"batches-{site.name}", "serve": site.events}
         for stage, lines in (("window", of_rest), ("merge", of_rest), ("serve", of_serve)):
             told = begun(before[stage], stage)
+            while partitions(told[:-1]) >= 10:
+                told.pop()  # A group that has joined again tells once more.
             self.assertEqual({line["topic"] for line in told}, {topics[stage]})
             self.assertEqual(partitions(told), 10)
             self.assertLess(len(told), 10, "not a line for each partition")
