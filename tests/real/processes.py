@@ -44,6 +44,11 @@ def wait_for(condition, bound_s, what):
         time.sleep(POLL_S)
 
 
+def quiet_slot_seconds():
+    """The length of slots of about an hour of which none ends soon: slots begin at multiples of their length."""
+    return max(range(3000, 3601, 100), key=lambda seconds: seconds - time.time() % seconds)
+
+
 def free_port():
     """A port of the loopback address that nobody listens on, below the range from which the kernel gives outgoing
     connections theirs, so that a server that is killed finds it free again. As long as this program runs, no other one that

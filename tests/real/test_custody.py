@@ -18,7 +18,9 @@ class Custody(one_broker.OneBrokerCase):
     def test_lost_while_running(self):
         """custody: records that leave the log before a running window stage reads them stop it, with their number and
         the way out; it refuses to start again until they are accepted as lost"""
-        site = self.install("lost", slot_seconds=3600, kafka={"properties": {"session.timeout.ms": 120_000}})
+        properties = {"session.timeout.ms": 120_000}
+        slot_seconds = processes.quiet_slot_seconds()
+        site = self.install("lost", slot_seconds=slot_seconds, kafka={"properties": properties})
         with site.process("ingest") as ingest, site.process("merge") as merge, site.process("window") as window:
             ready = ingest.ready_line(60)
             merge.ready_line(60)
@@ -91,7 +93,7 @@ class Custody(one_broker.OneBrokerCase):
 
     def test_another_log(self):
         """custody: a topic that was made anew and is longer than before is told by its last applied record"""
-        site = self.install("other", slot_seconds=3600)
+        site = self.install("other", slot_seconds=processes.quiet_slot_seconds())
         with site.process("ingest,window,merge") as run:
             ready = run.ready_line(60)
             site.play(["a", "b"])

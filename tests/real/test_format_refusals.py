@@ -19,7 +19,7 @@ class FormatRefusals(law.LawCase):
     def test_refused(self):
         """formats: the program refuses what the page says that a reader refuses, and nothing else"""
         with processes.temp_folder("formats-refused") as folder:
-            world = World(folder, slot_seconds=3600)
+            world = World(folder, slot_seconds=processes.quiet_slot_seconds())
             with world.dev:
                 world.start()
                 self.check_refused_records(world)

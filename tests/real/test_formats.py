@@ -181,7 +181,8 @@ class Formats(law.LawCase):
     def test_window(self):
         """formats: what the window stage keeps on its disk is read by a program written from the page"""
         with processes.temp_folder("formats-window") as folder:
-            world = World(folder, slot_seconds=3600)
+            slot_seconds = processes.quiet_slot_seconds()
+            world = World(folder, slot_seconds)
             with world.dev:
                 world.start()
                 world.send(*((f"u{user}", "", "play", names("v", 0, 5), int(time.time() * 1000)) for user in range(30)))
@@ -201,7 +202,7 @@ class Formats(law.LawCase):
                     self.assertEqual(kind, store.BASE)
                     if name == "block":
                         record = log[partition, place[1]]
-                        self.assertEqual((value, place[0]), (record.value, record.time_ms // 3_600_000))
+                        self.assertEqual((value, place[0]), (record.value, record.time_ms // (1000 * slot_seconds)))
                         blocks += 1
                     else:
                         state = store.decode_window_state(value, PARTITIONS)
