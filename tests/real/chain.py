@@ -12,7 +12,7 @@ PARTITIONS = 10
 SLOTS = 6
 SLOT_SECONDS = 4
 SESSION_TIMEOUT_MS = 6000
-READY_BOUND_S = 60
+READY_BOUND_S = 120
 
 # The one metric that the tests lean on: what a stage has committed of a topic, by partition. The window stage commits
 # an event only when the merged watermark covers it.

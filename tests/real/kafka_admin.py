@@ -23,7 +23,7 @@ def _run(bootstrap, *words):
             bootstrap,
             *words,
         ],
-        bound_s=90,
+        bound_s=240,
     )
 
 
