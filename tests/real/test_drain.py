@@ -8,8 +8,8 @@ import one_broker
 import processes
 
 PYTHON = "/usr/bin/python3"  # Debian's, which has python3-grpcio
-DRAIN_S = 3
-NOTICED_S = 1  # Of what is polled, on a busy machine.
+DRAIN_S = 6
+NOTICED_S = 2  # Of what is polled, on a busy machine.
 
 
 class Drain(one_broker.OneBrokerCase):
