@@ -81,7 +81,7 @@ class World:
         self.dev.wait_until(
             lambda: sum(self.metric("bloomring_ingest_records_total")) >= len(self.sent)
             and sum(self.metric("bloomring_custody_lag_records", stage="ingest")) == 0,
-            60,
+            120,
             "the plays to be ingested",
         )
 
@@ -96,7 +96,7 @@ class World:
                 end == 0 or max(self.metric("bloomring_merged_offset", partition=p), default=0) >= end
                 for p, end in ends.items()
             ),
-            60,
+            120,
             "the log to be merged",
         )
 

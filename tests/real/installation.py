@@ -77,9 +77,9 @@ class Installation:
             return lags and sum(lags) == 0
 
         process.wait_until(
-            lambda: sum(numbers("bloomring_ingest_records_total")) >= plays_sent, 60, "the plays to be ingested"
+            lambda: sum(numbers("bloomring_ingest_records_total")) >= plays_sent, 120, "the plays to be ingested"
         )
-        process.wait_until(committed, 60, "the plays to be committed")
+        process.wait_until(committed, 120, "the plays to be committed")
 
     def wait_until_merged(self, process, items):
         """Until the filters of all users together hold so many items, and the store is sound. The last look at it. Filters
@@ -90,7 +90,7 @@ class Installation:
             checked.update(json.loads(self.command("store", "check")[1]))
             return checked["items"] >= items - items / 1000
 
-        process.wait_until(merged, 60, f"{items} items to be in the filters")
+        process.wait_until(merged, 120, f"{items} items to be in the filters")
         return checked
 
     def wait_until_answered(self, process, grpc, items, reasons, user="u7", bound_s=120):

@@ -99,7 +99,7 @@ class _Chain:
 
     def wait_until_sample_seen(self, run, produced, part):
         sample = self.sample(produced, part)
-        processes.wait_for(lambda: self.unseen(run, sample) == [], 90, "the plays just produced are seen")
+        processes.wait_for(lambda: self.unseen(run, sample) == [], 180, "the plays just produced are seen")
 
     def assert_sample_seen(self, run, produced):
         """Of users whose plays were seen long ago: complete answers say so at once."""

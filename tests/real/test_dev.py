@@ -42,7 +42,7 @@ class Dev(law.LawCase):
                 ask("recent")
                 ask("filter")
                 self.assertEqual(processes.http_get(ready["admin"], "/healthz")[0], 200)
-                self.assertEqual(processes.http_get(ready["admin"], "/readyz")[0], 200)
+                dev.wait_until(lambda: processes.http_get(ready["admin"], "/readyz")[0] == 200, 30, "readiness")
                 self.assertTrue(processes.metrics(ready["admin"]))
                 self.assertEqual(dev.term(), 0)
 

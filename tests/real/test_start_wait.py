@@ -11,7 +11,7 @@ import one_broker
 import plays
 import processes
 
-AT_ONCE_S = 5  # On a busy machine; an attempt to reach a broker takes a second.
+AT_ONCE_S = 15  # On a busy machine; an attempt to reach a broker takes a second. process.stop_seconds is 25.
 
 
 def readiness(admin):
@@ -69,7 +69,7 @@ class StartWait(one_broker.OneBrokerCase):
 
     def test_over(self):
         """start: when process.start_seconds are over it ends with 1 and says what it waited for"""
-        site, _ = self.site("over", start_seconds=2)
+        site, _ = self.site("over", start_seconds=6)  # A busy broker may answer after more than a second.
         code, _, err = site.command("run", "--stages", "serve", check=False)
         self.assertEqual(code, 1, err)
         self.assertRegex(

@@ -70,7 +70,7 @@ class StoreBackup(one_broker.OneBrokerCase):
                 window.start().ready_line(60)
             ready = serve.start().ready_line(60)
             grpc = ready["grpc"]
-            site.wait_until_answered(serve, grpc, ["a", "b", "c", "d"], SEEN, bound_s=30)
+            site.wait_until_answered(serve, grpc, ["a", "b", "c", "d"], SEEN)
             site.wait_until_answered(serve, grpc, ["a", "b", "c", "d"], ["filter"])
             self.assertLessEqual(site.wait_until_merged(merge, everything)["items"], everything)
             site.wait_until_lap_over(serve, ready["admin"])
