@@ -4,6 +4,7 @@ import contextlib
 import json
 import socketserver
 import threading
+import time
 
 import chain
 import law
@@ -143,7 +144,8 @@ class Check(law.LawCase):
         """check: a store of another number of partitions is told beside a broker that is not there"""
         with processes.temp_folder("check") as folder:
             nobody = f"127.0.0.1:{processes.free_port()}"
-            (folder / "plays.jsonl").write_text('{"user":"u1","item":"v1","time":1790000000000}\n')
+            play = {"user": "u1", "item": "v1", "time": int(time.time() * 1000)}
+            (folder / "plays.jsonl").write_text(json.dumps(play) + "\n")
             made = [plays.binary(), "dev", "--data", folder, "--slot-seconds", "1"]
             processes.run([*made, "--plays", folder / "plays.jsonl", "--once"], BOUND_S)
             changes = {"store.path": str(folder / "store"), "topics.partitions": 20}
