@@ -5,7 +5,7 @@ import kafka_server
 import law
 import processes
 import replicas
-from replicas import BOTH, call, event, reasons, wait_for_reasons
+from replicas import BOTH, call, event, first_reasons, wait_for_reasons
 
 
 class Served(law.LawCase):
@@ -19,7 +19,8 @@ class Served(law.LawCase):
                     call(run, "serve-1", "served", "--user", "u1", "v1", "v2"), {"user": "u1", "recorded": 2}
                 )
                 self.assertEqual(
-                    reasons(run, "serve-1", "u1", ["v1", "v2", "v3"]), {"v1": "served", "v2": "served", "v3": None}
+                    first_reasons(run, "serve-1", "u1", ["v1", "v2", "v3"]),
+                    {"v1": "served", "v2": "served", "v3": None},
                 )
                 wait_for_reasons(run, "serve-2", "u1", {"v1": "served", "v2": "served", "v3": None})
                 self.through_a_topic(run)
@@ -44,6 +45,7 @@ class Served(law.LawCase):
         wait_for_reasons(run, "serve-1", "u2", {"w1": "served", "w2": "served", "w100": "served"})
         call(run, "serve-1", "served", "--user", "u2", "w101")
         self.assertEqual(
-            reasons(run, "serve-1", "u2", ["w1", "w2", "w101"]), {"w1": None, "w2": "served", "w101": "served"}
+            first_reasons(run, "serve-1", "u2", ["w1", "w2", "w101"]),
+            {"w1": None, "w2": "served", "w101": "served"},
         )
         wait_for_reasons(run, "serve-2", "u2", {"w1": None, "w2": "served", "w101": "served"})
