@@ -20,7 +20,11 @@ class Rebuild(law.LawCase):
             kafka_server.KafkaServer(kafka_server.VERSIONS[0], folder / "kafka") as server,
             contextlib.ExitStack() as stack,
         ):
-            site = installation.Installation(folder, server.bootstrap, "rebuild", log={"level": "debug"})
+            # Long enough for a busy machine: who is taken for dead by the group reads again, too.
+            session = {"session.timeout.ms": 60_000, "heartbeat.interval.ms": 500}
+            site = installation.Installation(
+                folder, server.bootstrap, "rebuild", log={"level": "debug"}, kafka={"properties": session}
+            )
             ingest, merge, window = (
                 stack.enter_context(site.process(stage)) for stage in ("ingest", "merge", "window")
             )
