@@ -14,13 +14,14 @@ import processes
 
 INSTANCES = {"merge": "merge", "window-1": "window", "window-2": "window"}
 USERS = 60  # Every one of ten partitions has some of them.
-PAUSE_S = (
-    10  # The longest that a partition stands still which stays where it is, while others move; the machine is shared.
-)
 SESSION_S = 6
+STALL_SESSION_S = 20  # Where others have to work on meanwhile.
+# The longest that a partition stands still which stays where it is, while others move; the machine is shared. Less than the
+# session: who waited for the member that stands still would wait for longer.
+PAUSE_S = 15
 MANY_ITEMS = 3000
 TAKE_OVER_S = (
-    15  # From the moment at which the group knows to the last partition's task at work; the machine is shared.
+    30  # From the moment at which the group knows to the last partition's task at work; the machine is shared.
 )
 
 
@@ -133,11 +134,12 @@ class Rebalance(law.LawCase):
 
     def test_leave(self):
         """rebalance: SIGUSR1 ends a member with exit code 0, and its partitions move at once, long before its session ends"""
-        with two_windows(session_s=60) as run:
+        session_s = 120
+        with two_windows(session_s) as run:
             leaving = run._processes.pop("window-2")
             leaving.ask_to_leave()
             self.assertEqual(leaving.wait(30), 0)
-            print(f"\nmoved in {wait_for_share(run, {'window-1': 10}, TAKE_OVER_S):.1f} s", flush=True)
+            print(f"\nmoved in {wait_for_share(run, {'window-1': 10}, session_s / 4):.1f} s", flush=True)
 
     def test_fenced(self):
         """rebalance: a member that is fenced by one that goes away again joins once more with its id, and works on"""
@@ -160,7 +162,7 @@ class Rebalance(law.LawCase):
         """rebalance: partitions that stay where they are pause for a moment when others move, and not at all while a member
         stands still; those that move are at work within a bound"""
         with (
-            two_windows(SESSION_S, {**INSTANCES, "ingest": "ingest"}) as run,
+            two_windows(STALL_SESSION_S, {**INSTANCES, "ingest": "ingest"}) as run,
             Flow(run, ["window-1", "window-2"]) as flow,
         ):
             flow.wait_until(lambda: True, 60, "plays reach every partition")
@@ -175,15 +177,15 @@ class Rebalance(law.LawCase):
             flow.forget_times()
             run._processes["window-2"].stall()
             flow.wait_until(
-                lambda: all_at("window-1"), SESSION_S + TAKE_OVER_S, "what the stalled member had is worked on"
+                lambda: all_at("window-1"), STALL_SESSION_S + TAKE_OVER_S, "what the stalled member had is worked on"
             )
             print(
-                f"\na member stands still: its partitions paused {flow.worst(moving):.1f} s with a session of {SESSION_S} s, "
+                f"\na member stands still: its partitions paused {flow.worst(moving):.1f} s with a session of {STALL_SESSION_S} s, "
                 f"those of the other {flow.worst(staying):.1f} s",
                 flush=True,
             )
             self.assertLess(flow.worst(staying), PAUSE_S)
-            self.assertLess(flow.worst(moving), SESSION_S + TAKE_OVER_S)
+            self.assertLess(flow.worst(moving), STALL_SESSION_S + TAKE_OVER_S)
 
             flow.instances = ["window-1", "window-2"]
             run._processes["window-2"].resume()
@@ -286,7 +288,7 @@ class Rebalance(law.LawCase):
                     return sum(processes.values(found, "bloomring_ingest_records_total", result="accepted"))
 
                 processes.wait_for(
-                    lambda: events() == USERS and total("ingest-2", "bloomring_custody_lag_records") == 0,
+                    lambda: events() >= USERS and total("ingest-2", "bloomring_custody_lag_records") == 0,
                     SESSION_S + 60,
                     "the other process has written every play and committed it",
                 )
