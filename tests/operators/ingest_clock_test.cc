@@ -105,3 +105,18 @@ TEST_CASE("ingest clock: where brokers do not stamp, this machine's clock is all
   CHECK(machine.clock.state() == IngestClock::State::kAlone);
   CHECK(machine.now_ms() == kBrokerMs + 600'000);
 }
+
+TEST_CASE("ingest clock: a steady clock that is fast for weeks does not run ahead of the brokers'") {
+  constexpr int64_t kPassedMs = kMonthMs;
+  constexpr int64_t kHourMs = 3'600'000;
+  constexpr int64_t kFastPerMillion = 100;
+  IngestClock clock(kMaxMs);
+  for (int64_t passed_ms = 0; passed_ms <= kPassedMs; passed_ms += kHourMs) {
+    const int64_t steady_ms = passed_ms + passed_ms / 1'000'000 * kFastPerMillion;
+    const int64_t wall_ms = kBrokerMs + passed_ms;  // Which is set right again and again.
+    clock.acknowledged(kBrokerMs + passed_ms, steady_ms - 10, wall_ms, steady_ms);
+    REQUIRE(clock.may_judge());
+    REQUIRE(clock.now_ms(wall_ms, steady_ms) >= kBrokerMs + passed_ms);
+    REQUIRE(clock.now_ms(wall_ms, steady_ms) <= kBrokerMs + passed_ms + 10 + IngestClock::kBrokersDifferMs);
+  }
+}
