@@ -138,7 +138,9 @@ void RecentPlays::insert(std::vector<HeldForget>& forgets, const HeldForget& hel
   }
   forgets.push_back(held);
   if (forgets.size() <= Forgotten::kItemsMax) return;
-  forgets.erase(std::ranges::min_element(forgets, {}, [](const HeldForget& other) { return other.forget.time_ms; }));
+  forgets.erase(std::ranges::min_element(forgets, {}, [](const HeldForget& other) {
+    return std::pair(other.forget.everything, other.forget.time_ms);
+  }));
 }
 
 void RecentPlays::note_forget(uint64_t user_hash, bool everything, ItemHash item, int64_t time_ms, Offset offset) {

@@ -15,8 +15,8 @@
 // - A generation is dropped only when the merged watermark covers all its offsets, oldest first.
 // - `lookup` returns an offset H and every play and forget of the user at offsets [H, applied) of the log. It may
 //   return more. (Of a user's forgets of one item the latest is enough, and of more than Forgotten::kItemsMax the
-//   latest are kept. Of a user with very many plays it returns the latest play of each wanted item, and one play at
-//   least.)
+//   latest are kept; those of everything stay. Of a user with very many plays it returns the latest play of each
+//   wanted item, and one play at least.)
 //   H is read after the plays were copied and raised before a generation is dropped; therefore a play that `lookup`
 //   does not return lies below H, was durable in the filter store before the watermark that released it was read, and
 //   is in every filter that is read after the lookup. Readers look up first and read filters second: no gap.

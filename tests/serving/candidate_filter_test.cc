@@ -493,3 +493,17 @@ TEST_CASE("forget: with the filter store away, what memory knows of it holds") {
   world.store.fail_reads(true);
   CHECK(world.seen("u1", "v1") == "unseen");
 }
+
+TEST_CASE("candidate filter: however many items are forgotten after everything, everything stays forgotten") {
+  ServingWorld world;
+  world.play("u1", "v1");
+  world.clock.advance_ms(1'000);
+  world.forget_all("u1");
+  for (size_t i = 0; i <= Forgotten::kItemsMax; ++i) {
+    world.clock.advance_ms(1);
+    world.forget("u1", "other" + std::to_string(i));
+  }
+  CHECK(world.seen("u1", "v1") == "unseen");
+  world.merge();
+  CHECK(world.seen("u1", "v1") == "unseen");
+}
