@@ -34,7 +34,7 @@ class HeldPartition {
  public:
   HeldPartition(PartitionId id, const RecentPlaysConfig& config, const Calendar& calendar, Offset start,
                 const ServedItemsConfig& served = {}, int64_t log_floor_ms = 0)
-      : id_(id), recents_(config, calendar, start, log_floor_ms), served_(served) {}
+      : id_(id), recents_(config, calendar, start, log_floor_ms), served_(served), log_time_(log_floor_ms) {}
 
   // Takes one record of user-events; see RecentPlays::apply. Records below `start`, which are merged, are taken for
   // what was served.

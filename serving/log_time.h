@@ -4,7 +4,9 @@
 // months. The newest log time that was heard lately, carried forward by a steady clock, is not ahead of the brokers; it
 // is behind them while nothing is written. Lately: in the last kHeardMs to twice as long in which anything was heard. A
 // steady clock that is a little fast, or a broker whose clock was ahead, is forgotten after that. So a question is
-// asked at some time between the two, and whatever depends on the time has to be right at both ends.
+// asked at some time between the two, and whatever depends on the time has to be right at both ends. Before any log
+// time is heard (a log of which retention has left no record) the end of the hours that are merged stands for it, as
+// the later of the two alone: hours may run ahead of log time.
 //
 //   log       quiet or the machine's clock ahead:  log ------- wall     the machine's clock behind:  wall ---- log
 //   question  earliest = log, latest = wall                             earliest = wall, latest = log
@@ -31,6 +33,9 @@ class LogTime {
  public:
   static constexpr int64_t kHeardMs = 300'000;  // A clock that is 50 ppm fast gains 30 ms in twice that.
 
+  // What is merged was logged in hours that end here; 0: nothing is.
+  explicit LogTime(int64_t merged_hours_end_ms = 0) : merged_hours_end_ms_(merged_hours_end_ms) {}
+
   // The log has, or had at some moment before, this time.
   void saw(int64_t log_time_ms, int64_t steady_ns) {
     const int64_t steady_ms = steady_ns / kNsPerMs;
@@ -55,13 +60,16 @@ class LogTime {
   // machine's clock alone, while nothing is known of any log.
   TimeBounds bounds(const Clock& clock, std::optional<int64_t> merged_ms = std::nullopt) const {
     const int64_t wall_ms = clock.now_ms();
-    const int64_t log_ms = std::max(now_ms(clock.steady_ns()), merged_ms).value_or(wall_ms);
-    return {std::min(wall_ms, log_ms), std::max(wall_ms, log_ms)};
+    const std::optional<int64_t> heard_ms = now_ms(clock.steady_ns());
+    const int64_t log_ms = std::max(heard_ms, merged_ms).value_or(wall_ms);
+    const int64_t latest_ms = heard_ms ? log_ms : std::max(log_ms, merged_hours_end_ms_);
+    return {std::min(wall_ms, log_ms), std::max(wall_ms, latest_ms)};
   }
 
  private:
   static constexpr int64_t kNsPerMs = 1'000'000;
   static constexpr int64_t kUnknown = INT64_MIN;
+  const int64_t merged_hours_end_ms_;
   std::atomic<int64_t> offset_ms_{kUnknown};  // Log time less steady time; the largest heard lately.
   std::mutex mutex_;                          // Guards what follows, for those who hear.
   int64_t since_ms_ = INT64_MIN / 2;          // Steady time.
