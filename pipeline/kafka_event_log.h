@@ -8,7 +8,8 @@
 // Guarantees: those of EventLog. A block is written at least once, also when its call has long been answered that it
 // cannot be said; what a block says holds however often and in whichever order blocks come (event.h).
 // Bounds: at most `in_flight_max` appends and `memory_bytes` of memory are under way; what comes beyond is kRetry at
-// once. Brokers that are away therefore cost this much memory and nothing more.
+// once. Brokers that are away therefore cost this much memory and nothing more. A partition without a leader keeps no
+// more of the appends than it leaves to the others (kafka/shared_bound.h).
 // Threading: as EventLog. `durable` runs on the producer's thread, on the caller's when nothing was taken, and on the
 // destroying one for what is then still under way.
 // Failure: kRetry as said; kFatal when the topic cannot be written to at all, for that call alone.
@@ -21,6 +22,7 @@
 #include <string>
 
 #include "pipeline/kafka/producer.h"
+#include "pipeline/kafka/shared_bound.h"
 #include "serving/event_log.h"
 
 namespace bloomring {
@@ -42,14 +44,18 @@ class KafkaEventLog final : public EventLog {
 
   // Waits until nothing is under way. kRetry when that took longer than `timeout_ms`.
   Status flush(int timeout_ms) { return producer_->flush(timeout_ms); }
-  int64_t in_flight() const { return in_flight_.load(); }
+  int64_t in_flight() const { return appends_.all(); }
 
  private:
   KafkaEventLog(const KafkaEventLogConfig& config, std::unique_ptr<kafka::Producer> producer)
-      : config_(config), producer_(std::move(producer)) {}
+      : config_(config),
+        appends_(config.in_flight_max),
+        of_partition_(std::make_unique<std::atomic<int64_t>[]>(config.partition_count)),
+        producer_(std::move(producer)) {}
 
   const KafkaEventLogConfig config_;
-  std::atomic<int64_t> in_flight_{0};
+  kafka::SharedBound appends_;
+  const std::unique_ptr<std::atomic<int64_t>[]> of_partition_;  // Of appends_.
   std::unique_ptr<kafka::Producer> producer_;  // Last: what is under way is told while the rest is still there.
 };
 

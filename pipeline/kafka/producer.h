@@ -7,7 +7,8 @@
 //
 // Guarantees: a ticket comes back once the record is on all in-sync replicas (acks=all), and never before. A record
 // is retried for as long as it takes (message.timeout.ms=0): outages delay acknowledgements and fill the queue, whose
-// bound (send_memory_bytes) then holds the senders back with kRetry.
+// bound (send_memory_bytes) then holds the senders back with kRetry. A partition that nobody leads does not fill it for
+// the others (shared_bound.h).
 // Threading: thread safe, except that each Sink belongs to one thread. One thread of the producer's own drains
 // delivery reports. A Sink may be destroyed while its records are in flight: they are still written, and nobody is
 // told. Sinks are destroyed before the producer (checked).

@@ -18,6 +18,8 @@ namespace {
 constexpr int kDrainTimeoutMs = 100;
 // Reports of purged records come at once; the bound is for a client that is stuck.
 constexpr int kPurgeRounds = 100;
+// What a record takes beside its payload; the bound of the queue in records is the one in bytes divided by it.
+constexpr size_t kRecordBytes = 512;
 
 std::string place(const std::string& topic, int32_t partition) {
   return to_string(TopicPartition{topic, PartitionId(partition)});
@@ -100,6 +102,7 @@ Result<std::unique_ptr<ProducerClient>> ProducerClient::create(const ClientSetti
 
 ProducerClient::ProducerClient(const ClientSettings& settings, ClientHandle client)
     : bootstrap_(settings.bootstrap),
+      queue_(static_cast<int64_t>(settings.send_memory_bytes / 2)),
       client_(std::move(client)),
       reports_(rd_kafka_queue_get_main(client_.get())),
       drain_thread_([this] { drain(); }) {}
@@ -125,7 +128,8 @@ Result<const ProducerClient::Topic*> ProducerClient::topic(const std::string& na
   TopicHandle handle(rd_kafka_topic_new(client_.get(), name.c_str(), nullptr));
   if (!handle) return fatal("cannot write to topic '" + name + "': " + rd_kafka_err2str(rd_kafka_last_error()));
   const int32_t partitions = found.front().partitions;
-  return &topics_.emplace(name, Topic{name, std::move(handle), partitions}).first->second;
+  auto queued = std::make_unique<std::atomic<int64_t>[]>(static_cast<size_t>(partitions));
+  return &topics_.emplace(name, Topic{name, std::move(handle), partitions, std::move(queued)}).first->second;
 }
 
 Status ProducerClient::send(const Topic& topic, const OutRecord& record, const std::shared_ptr<AckList>& acks,
@@ -147,12 +151,17 @@ Status ProducerClient::take(const Topic& topic, const OutRecord& record, std::un
     return fatal("cannot write to " + place(topic.name, partition) + ": the topic has " +
                  std::to_string(topic.partitions) + " partitions");
   }
+  in_flight->queued = &topic.queued[static_cast<size_t>(partition)];
+  in_flight->queued_bytes = static_cast<int64_t>(record.key.size() + record.value.size() + kRecordBytes);
+  if (!queue_.take(*in_flight->queued, in_flight->queued_bytes))
+    return retry("the send queue is full, or has no more room for " + place(topic.name, partition));
   ++in_flight_;
   const auto error = produce(topic, record, in_flight.get());
   if (error == RD_KAFKA_RESP_ERR_NO_ERROR) {
     static_cast<void>(in_flight.release());  // pass_on_reports takes it back.
     return {};
   }
+  queue_.give_back(*in_flight->queued, in_flight->queued_bytes);
   settle(1);
   if (error == RD_KAFKA_RESP_ERR__QUEUE_FULL) return retry("the send queue is full");
   return fatal("cannot write to " + place(topic.name, partition) + ": " + rd_kafka_err2str(error));
@@ -198,7 +207,9 @@ int64_t ProducerClient::pass_on_reports(rd_kafka_event_t* event) {
   Reports out;
   while (const size_t count = rd_kafka_event_message_array(event, messages.data(), messages.size())) {
     for (const auto* message : std::span(messages.data(), count)) {
-      out.add(*message, std::unique_ptr<InFlight>(static_cast<InFlight*>(message->_private)));
+      std::unique_ptr<InFlight> in_flight(static_cast<InFlight*>(message->_private));
+      queue_.give_back(*in_flight->queued, in_flight->queued_bytes);
+      out.add(*message, std::move(in_flight));
       if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR) ++failures;
     }
     reports += static_cast<int64_t>(count);

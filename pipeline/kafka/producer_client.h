@@ -20,6 +20,7 @@
 #include "pipeline/kafka/ack_list.h"
 #include "pipeline/kafka/handle.h"
 #include "pipeline/kafka/producer.h"
+#include "pipeline/kafka/shared_bound.h"
 
 namespace bloomring::kafka {
 
@@ -27,6 +28,8 @@ struct InFlight {
   std::shared_ptr<AckList> acks = {};  // Shared: the sink may be gone when the report comes. Null: `written` is told.
   uint64_t ticket = 0;
   Producer::Written written = {};
+  std::atomic<int64_t>* queued = nullptr;  // Of the record's partition, and how much of it is this record's.
+  int64_t queued_bytes = 0;
 };
 
 class ProducerClient {
@@ -36,6 +39,7 @@ class ProducerClient {
     std::string name;
     TopicHandle handle;
     int32_t partitions;
+    std::unique_ptr<std::atomic<int64_t>[]> queued;  // By partition: bytes in flight.
   };
 
   static Result<std::unique_ptr<ProducerClient>> create(const ClientSettings& settings);
@@ -63,6 +67,7 @@ class ProducerClient {
   void settle(int64_t reports);
 
   const std::string bootstrap_;
+  SharedBound queue_;  // In bytes, of all partitions that are written to.
   ClientHandle client_;
   QueueHandle reports_;
   std::mutex topics_mutex_;

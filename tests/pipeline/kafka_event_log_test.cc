@@ -69,7 +69,7 @@ TEST_CASE("event log: what is durable stands in the partition of its user, in or
 
 TEST_CASE("event log: while the brokers are away a bounded number waits, more is refused, and what waits gets there") {
   const auto broker = broker_with({{"user-events", 2}});
-  const KafkaEventLogConfig config{.topic = "user-events", .partition_count = 2, .in_flight_max = 3};
+  const KafkaEventLogConfig config{.topic = "user-events", .partition_count = 2, .in_flight_max = 6};
   const auto log = must(KafkaEventLog::create(config, broker->settings()));
   broker->set_down(true);
   Heard heard;
@@ -81,6 +81,24 @@ TEST_CASE("event log: while the brokers are away a bounded number waits, more is
   broker->set_down(false);
   must(log->flush(60'000));
   CHECK(heard.ok == 3);
+}
+
+TEST_CASE("event log: what waits for a partition without a leader keeps nothing from the others") {
+  const auto broker = broker_with({{"user-events", 2}});
+  const KafkaEventLogConfig config{.topic = "user-events", .partition_count = 2, .in_flight_max = 6};
+  const auto log = must(KafkaEventLog::create(config, broker->settings()));
+  UserKey other = kUser;
+  for (int i = 0; partition_of(shard_of(other.bytes()), 2) == kUsersPartition; ++i)
+    other = UserKey("feed", "other" + std::to_string(i));
+  broker->move_leader("user-events", kUsersPartition.value, -1);
+  Heard waiting, heard;
+  const std::vector<Event> events = {serve("v1")};
+  for (int i = 0; i < 10; ++i) log->append(kUser, events, waiting.told());
+  CHECK(waiting.retry > 0);
+  log->append(other, events, heard.told());
+  CHECK(eventually([&] { return heard.ok == 1; }));
+  broker->move_leader("user-events", kUsersPartition.value, 1);
+  must(log->flush(60'000));
 }
 
 TEST_CASE("event log: what is under way when it is destroyed is kRetry, once") {

@@ -97,6 +97,37 @@ TEST_CASE("producer: a full queue is kRetry and takes nothing, and drains when t
   CHECK(producer->stats().delivered == 11);
 }
 
+TEST_CASE("producer: records for partitions without a leader do not fill the queue, and others are written") {
+  const auto broker = broker_with({{"out", 3}, {"other", 1}});
+  ClientSettings settings = broker->settings();
+  settings.send_memory_bytes = 1 << 20;
+  const auto producer = must(Producer::create(settings));
+  must(producer->verify_topic("out", 3));
+  must(producer->verify_topic("other", 1));
+  const auto stuck = producer->make_sink(), sink = producer->make_sink();
+  for (const int32_t partition : {0, 1}) broker->move_leader("out", partition, -1);
+  const std::string value(10'000, 'v');
+  for (const int32_t partition : {0, 1}) {
+    Status sent;
+    for (int i = 0; i < 1'000 && sent.ok(); ++i) {
+      OutRecord out = record("out", partition, value);
+      sent = stuck->send(out, 0);
+    }
+    REQUIRE(sent.code() == Code::kRetry);
+  }
+  for (const auto& [topic, partition] : {std::pair("out", 2), std::pair("other", 0)}) {
+    OutRecord out = record(topic, partition, value);
+    must(sink->send(out, 1));
+    std::vector<uint64_t> tickets;
+    CHECK(eventually([&] {
+      must(sink->poll_acks(tickets));
+      return !tickets.empty();
+    }));
+  }
+  for (const int32_t partition : {0, 1}) broker->move_leader("out", partition, 1);
+  must(producer->flush(60'000));
+}
+
 TEST_CASE("producer: a sink may be destroyed while its records are in flight, and they are still written") {
   const auto broker = broker_with({{"out", 1}});
   const auto producer = must(Producer::create(broker->settings()));
