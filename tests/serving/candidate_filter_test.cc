@@ -76,23 +76,6 @@ TEST_CASE("candidate filter: a replica whose clock is months off reads the perio
   }
 }
 
-TEST_CASE("candidate filter: clocks of replica and merge that are months behind hide nothing of an empty log") {
-  ServingWorld world;
-  world.play("u1", "v1");
-  world.merge();
-  world.clock.set_wrong_by_ms(-70 * kDayMs);
-  world.watermark.merged_ms = world.clock.now_ms();  // Merge agreed to no more.
-  REQUIRE(world.store.advance(kOnly, world.watermark).ok());
-  const int64_t hours_end_ms = kStartMs + kHourMs;
-  world.partition = std::make_shared<HeldPartition>(kOnly, RecentPlaysConfig(), utc_months(), world.watermark.offset,
-                                                    ServedItemsConfig(), hours_end_ms);
-  world.partition->set_ready();
-  world.partition->set_fresh_at_ns(world.clock.steady_ns());
-  world.release();
-  CHECK(world.ask("u1", {"v1"}).complete());
-  CHECK(world.seen("u1", "v1") == "filter 2026-11");
-}
-
 TEST_CASE("candidate filter: a log time that is months ahead does not move the window") {
   ServingWorld world;
   world.play("u1", "v1");
@@ -508,19 +491,5 @@ TEST_CASE("forget: with the filter store away, what memory knows of it holds") {
   world.clock.advance_ms(1);
   world.forget("u1", "v1");
   world.store.fail_reads(true);
-  CHECK(world.seen("u1", "v1") == "unseen");
-}
-
-TEST_CASE("candidate filter: however many items are forgotten after everything, everything stays forgotten") {
-  ServingWorld world;
-  world.play("u1", "v1");
-  world.clock.advance_ms(1'000);
-  world.forget_all("u1");
-  for (size_t i = 0; i <= Forgotten::kItemsMax; ++i) {
-    world.clock.advance_ms(1);
-    world.forget("u1", "other" + std::to_string(i));
-  }
-  CHECK(world.seen("u1", "v1") == "unseen");
-  world.merge();
   CHECK(world.seen("u1", "v1") == "unseen");
 }

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/hash.h"
+#include "state/forgotten.h"
 #include "tests/serving/serving_world.h"
 
 using namespace bloomring;
@@ -295,4 +296,18 @@ TEST_CASE("recent plays: forgets count among the bytes, and merged ones go befor
   apply_forget(plays, kForgets, kStartMs + kHourMs, user_key(3), 1'000'000, kStartMs);
   CHECK(plays.release(merged_to(kForgets + 1), kStartMs + 9 * kHourMs) == 1);
   CHECK(plays.stats().bytes == 0);
+}
+
+TEST_CASE("recent plays: however many items are forgotten after everything, everything stays forgotten") {
+  ServingWorld world;
+  world.play("u1", "v1");
+  world.clock.advance_ms(1'000);
+  world.forget_all("u1");
+  for (size_t i = 0; i <= Forgotten::kItemsMax; ++i) {
+    world.clock.advance_ms(1);
+    world.forget("u1", "other" + std::to_string(i));
+  }
+  CHECK(world.seen("u1", "v1") == "unseen");
+  world.merge();
+  CHECK(world.seen("u1", "v1") == "unseen");
 }
