@@ -112,9 +112,10 @@ class Lateness {
     below_ms_ = log_time_ms;
     below_is_record_ = is_record;
     if (facts_.replica_hours == nullptr) return;
-    if (went_back_) window_ms_ = newest_play_ms_;
     const auto began = facts_.replica_hours->find(offset);
-    if (began != facts_.replica_hours->end()) replica_ms_ = std::max(replica_ms_, began->second * facts_.slot_ms);
+    if (began != facts_.replica_hours->end()) replica_hour_ = std::max(replica_hour_, began->second);
+    if (went_back_ || hour <= replica_hour_) window_ms_ = newest_play_ms_;
+    replica_ms_ = replica_hour_ * facts_.slot_ms;
   }
   bool late(const Event& event) const {
     return event.time_ms < std::max({window_ms_, blind_ms_, replica_ms_});
@@ -135,6 +136,7 @@ class Lateness {
   int64_t blind_ms_ = 0;
   int64_t below_ms_ = 0;  // When the record before was logged...
   bool below_is_record_ = false;  // ...if there is one at that offset.
+  int64_t replica_hour_ = 0;  // No earlier one for the replica, since it began.
   int64_t replica_ms_ = 0;
 };
 

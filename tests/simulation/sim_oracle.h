@@ -12,7 +12,8 @@
 //     one from there on where no record has that offset;
 //   - from before the first record of a log that was made anew, or begins behind what is merged, was logged;
 //   - for a replica: from before the end of the hours that were merged when it began; and where log time went back to
-//     an hour before, any play after it that was logged before it.
+//     an hour before, or has not passed the hour after those, any play after it that was logged before it: what the
+//     replica lets go at once begins anywhere in an hour then.
 #pragma once
 
 #include <cstdint>
