@@ -12,6 +12,7 @@ namespace bloomring {
 namespace {
 
 constexpr size_t kPageBytesMax = 64 << 20;
+constexpr int kPageTimeoutMs = 5'000;
 constexpr int kActionTimeoutMs = 24 * 3'600'000;  // A large store takes hours to copy.
 
 struct Close {
@@ -27,23 +28,7 @@ std::string read_body(mg_connection* connection) {
   return body;
 }
 
-}  // namespace
-
-Result<std::string> get_admin_page(const std::string& address, const std::string& path) {
-  BLOOMRING_TRY_ASSIGN(const ListenAddress where, parse_listen_address(address));
-  char error[256] = {};
-  mg_connection* connection =
-      mg_download(where.host.c_str(), where.port, 0, error, sizeof error,
-                  "GET %s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n", path.c_str(), where.host.c_str());
-  if (connection == nullptr) return retry(address + ": " + error);
-  const int status = mg_get_response_info(connection)->status_code;
-  std::string body = read_body(connection);
-  mg_close_connection(connection);
-  if (status != 200) return retry(address + path + " answered " + std::to_string(status) + ": " + body);
-  return body;
-}
-
-Result<AdminPage> post_admin_action(const std::string& address, const std::string& path) {
+Result<AdminPage> ask(const std::string& address, const char* method, const std::string& path, int timeout_ms) {
   BLOOMRING_TRY_ASSIGN(ListenAddress where, parse_listen_address(address));
   if (where.host == "0.0.0.0") where.host = "127.0.0.1";
   if (where.port == 0)
@@ -52,14 +37,26 @@ Result<AdminPage> post_admin_action(const std::string& address, const std::strin
   const std::unique_ptr<mg_connection, Close> connection(
       mg_connect_client(where.host.c_str(), where.port, 0, error, sizeof error));
   if (!connection) return retry(where.to_string() + ": " + error);
-  mg_printf(connection.get(), "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+  mg_printf(connection.get(), "%s %s HTTP/1.1\r\nHost: %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", method,
             path.c_str(), where.host.c_str());
-  if (mg_get_response(connection.get(), error, sizeof error, kActionTimeoutMs) < 0)
+  if (mg_get_response(connection.get(), error, sizeof error, timeout_ms) < 0)
     return retry(where.to_string() + ": " + error);
   AdminPage page;
   page.status = mg_get_response_info(connection.get())->status_code;
   page.body = read_body(connection.get());
   return page;
+}
+
+}  // namespace
+
+Result<std::string> get_admin_page(const std::string& address, const std::string& path) {
+  BLOOMRING_TRY_ASSIGN(AdminPage page, ask(address, "GET", path, kPageTimeoutMs));
+  if (page.status != 200) return retry(address + path + " answered " + std::to_string(page.status) + ": " + page.body);
+  return std::move(page.body);
+}
+
+Result<AdminPage> post_admin_action(const std::string& address, const std::string& path) {
+  return ask(address, "POST", path, kActionTimeoutMs);
 }
 
 Result<double> metric_value(std::string_view page, std::string_view name) {

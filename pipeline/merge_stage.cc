@@ -7,8 +7,8 @@
 namespace bloomring {
 
 MergeStage::MergeStage(const StageContext& stage_context)
-    : PartitionStage(stage_context, "merge", stage_context.settings.topics.user_batches,
-                     stage_context.settings.threads.merge, MemoryUse::kMergeQueue),
+    : PartitionStage(stage_context, {"merge", "reads the merged watermark", MemoryUse::kMergeQueue},
+                     stage_context.settings.topics.user_batches, stage_context.settings.threads.merge),
       filters_(lease(), *stage_context.filters),
       levels_(stage_context.metrics, stage_context.clock, levels_config(stage_context, "merge")),
       registration_(stage_context.metrics.on_scrape([this](Scrape& scrape) { write(scrape); })) {}

@@ -13,13 +13,13 @@ namespace {
 constexpr int64_t kReportIntervalMs = 250;
 }
 
-PartitionStage::PartitionStage(StageContext context, std::string stage, std::string topic, size_t threads,
-                               MemoryUse queue)
+PartitionStage::PartitionStage(StageContext context, Kind kind, std::string topic, size_t threads)
     : context_(std::move(context)),
-      stage_(std::move(stage)),
+      stage_(std::move(kind.name)),
       topic_(std::move(topic)),
-      queue_(queue),
+      queue_(kind.queue),
       lease_(context_.clock, kafka::standstill_max_ms(context_.kafka)),
+      opening_(std::move(kind.opens)),
       poll_worker_(
           stage_ + "-poll", context_.clock, [this](const Status& status) { context_.on_failure(stage_, status); },
           &context_.watchdog),
@@ -46,7 +46,10 @@ void PartitionStage::stop(Going going) { poller_.stop(going); }
 
 Result<Offset> PartitionStage::on_assign(const kafka::TopicPartition& at, const kafka::PartitionFacts& facts,
                                          std::unique_ptr<Source> source) {
-  BLOOMRING_TRY_ASSIGN(Made made, make(at.partition, facts, std::move(source)));
+  tell_opening(at);
+  auto opened = make(at.partition, facts, std::move(source));
+  opening_.end();
+  BLOOMRING_TRY_ASSIGN(Made made, std::move(opened));
   const size_t worker = static_cast<size_t>(at.partition.value) % workers_.size();
   PartitionTask* task = made.task.get();
   lease_.take();
@@ -91,7 +94,14 @@ void PartitionStage::on_revoke(std::span<const kafka::TopicPartition> partitions
   }
 }
 
+void PartitionStage::tell_opening(const kafka::TopicPartition& at) {
+  opening_.begin(kafka::to_string(at), context_.clock.steady_ns());
+  if (!handed_out_) context_.health.set_not_ready(stage_, opening_.doing());
+}
+
 void PartitionStage::on_handed_out() {
+  opening_.all_done();
+  handed_out_ = true;
   const Begun begun = std::exchange(begun_, Begun());
   log_info(stage_ + " begins with its partitions", {{"stage", stage_},
                                                     {"topic", topic_},
@@ -100,6 +110,10 @@ void PartitionStage::on_handed_out() {
 }
 
 void PartitionStage::report_all(size_t worker) {
+  if (worker == 0) {
+    if (const auto opening = opening_.due(context_.clock.steady_ns()))
+      log_info(stage_ + " " + *opening, {{"stage", stage_}, {"topic", topic_}});
+  }
   std::vector<std::pair<PartitionId, PartitionTask*>> tasks;
   {
     const std::lock_guard lock(members_mutex_);

@@ -14,6 +14,7 @@
 
 #include "pipeline/group_poller.h"
 #include "pipeline/kafka/group_consumer.h"
+#include "pipeline/opening.h"
 #include "pipeline/stage_context.h"
 #include "pipeline/task.h"
 #include "pipeline/worker.h"
@@ -22,8 +23,14 @@ namespace bloomring {
 
 class PartitionStage : public kafka::GroupListener {
  public:
-  // `stage` names the group, the threads and the metrics; `queue` is the part of the memory that its consumer has.
-  PartitionStage(StageContext context, std::string stage, std::string topic, size_t threads, MemoryUse queue);
+  // What a stage is: `name` is that of its group, its threads and its metrics; `opens` what it does to begin with a
+  // partition ("opens its local state"); `queue` the part of the memory that its consumer has.
+  struct Kind {
+    std::string name;
+    std::string opens;
+    MemoryUse queue;
+  };
+  PartitionStage(StageContext context, Kind kind, std::string topic, size_t threads);
   ~PartitionStage() override = default;  // The derived class has called `stop`.
 
   Status start();
@@ -65,6 +72,7 @@ class PartitionStage : public kafka::GroupListener {
   void on_revoke(std::span<const kafka::TopicPartition> partitions, bool lost) override;
   void report_all(size_t worker);
   void on_handed_out() override;
+  void tell_opening(const kafka::TopicPartition& at);
 
   const StageContext context_;
   const std::string stage_;
@@ -74,6 +82,8 @@ class PartitionStage : public kafka::GroupListener {
   std::mutex members_mutex_;  // Guards the map; a task itself belongs to its worker.
   std::map<PartitionId, Member> members_;
   Begun begun_;
+  Opening opening_;
+  bool handed_out_ = false;  // Once, so that /readyz need not say what is opened. Of the poller's thread.
   std::vector<std::unique_ptr<Worker>> workers_;
   Worker poll_worker_;
   GroupPoller poller_;

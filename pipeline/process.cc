@@ -9,6 +9,7 @@
 #include "pipeline/ingest_stage.h"
 #include "pipeline/merge_stage.h"
 #include "pipeline/metrics/process_metrics.h"
+#include "pipeline/process_identity.h"
 #include "pipeline/serve_stage.h"
 #include "pipeline/start_checks.h"
 #include "pipeline/topic_check.h"
@@ -47,7 +48,9 @@ Status Process::start() {
   BLOOMRING_TRY(check_start(settings_, clock_.now_ms()));
   AdminActions actions;
   if (settings_.runs(Stage::kMerge)) actions["/store/backup"] = [this] { return back_up_store(); };
-  BLOOMRING_TRY_ASSIGN(admin_, AdminServer::start(settings_.admin.listen, admin_pages(metrics_, health_), actions));
+  AdminPages pages = admin_pages(metrics_, health_);
+  pages["/version"] = [this] { return AdminPage{200, "application/json", to_json(identity_of(settings_))}; };
+  BLOOMRING_TRY_ASSIGN(admin_, AdminServer::start(settings_.admin.listen, pages, actions));
   BLOOMRING_TRY(wait_for_topics());
   BLOOMRING_TRY(plan());
   BLOOMRING_TRY_ASSIGN(producer_, kafka::Producer::create(kafka_));
@@ -65,9 +68,9 @@ Status Process::wait_for_topics() {
   const TopicSettings& topics = settings_.topics;
   std::vector<std::string> names = {topics.user_events, topics.user_batches, topics.dead};
   if (settings_.runs(Stage::kIngest)) names.insert(names.end(), topics.plays.begin(), topics.plays.end());
-  BLOOMRING_TRY_ASSIGN(const std::unique_ptr<kafka::Admin> admin, kafka::Admin::create(kafka_));
+  BLOOMRING_TRY_ASSIGN(kafka_admin_, kafka::Admin::create(kafka_));
   return start_wait_.until("brokers and topics", [&]() -> Status {
-    const auto found = admin->describe(names, kReachTimeoutMs, kSlowAnswerTimeoutMs);
+    const auto found = kafka_admin_->describe(names, kReachTimeoutMs, kSlowAnswerTimeoutMs);
     if (!found.ok()) return found.status().with_context("kafka.bootstrap is " + settings_.kafka.bootstrap);
     for (const kafka::TopicDescription& topic : *found) {
       if (topic.exists) continue;
@@ -81,10 +84,7 @@ Status Process::wait_for_topics() {
 // Queues are made for the partitions that the topics of plays have, which may be more than we would make.
 Status Process::plan() {
   std::optional<uint64_t> plays_partitions;
-  if (settings_.runs(Stage::kIngest)) {
-    BLOOMRING_TRY_ASSIGN(const std::unique_ptr<kafka::Admin> admin, kafka::Admin::create(kafka_));
-    plays_partitions = count_plays_partitions(*admin, settings_);
-  }
+  if (settings_.runs(Stage::kIngest)) plays_partitions = count_plays_partitions(*kafka_admin_, settings_);
   const auto planned = plan_memory(settings_, plays_partitions);
   if (!planned.ok()) return invalid("memory.limit " + planned.status().message());
   plan_ = *planned;
@@ -100,7 +100,10 @@ Status Process::verify_topics() {
     return producer_->verify_topic(settings_.topics.dead, 0);
   });
   BLOOMRING_TRY(reached);
-  return verify_topic_settings(settings_);
+  BLOOMRING_TRY(verify_topic_settings(*kafka_admin_, settings_));
+  if (settings_.runs(Stage::kWindow)) start_warnings_ = retention_warnings(*kafka_admin_, settings_);
+  kafka_admin_.reset();
+  return {};
 }
 
 Status Process::open_store() {
@@ -117,6 +120,7 @@ Status Process::open_store() {
   config.partition_count = settings_.topics.partitions;
   config.write_buffer_bytes = std::clamp<uint64_t>(memory.write_buffer_bytes / 4, kWriteBufferLeast, kWriteBufferMost);
   if (settings_.runs(Stage::kMerge)) {
+    has_begun_ = true;
     BLOOMRING_TRY_ASSIGN(auto store, EmbeddedFilterStore::open(config, *calendar_, clock_, *memory_));
     {
       const std::lock_guard lock(backup_mutex_);
@@ -164,6 +168,7 @@ AdminPage Process::back_up_store() {
 }
 
 Status Process::start_stages() {
+  has_begun_ = true;
   context_ = std::make_unique<StageContext>(StageContext{
       settings_, *plan_, kafka_, *calendar_, clock_, metrics_, health_, watchdog_, start_wait_, *producer_,
       filters_.get(), memory_.get(), [this](std::string_view stage, const Status& status) { fail(stage, status); },

@@ -14,16 +14,19 @@
 // is said to be thread safe may be called from any.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/metrics.h"
 #include "pipeline/admin_server.h"
 #include "pipeline/group_poller.h"
 #include "pipeline/health.h"
+#include "pipeline/kafka/admin.h"
 #include "pipeline/settings.h"
 #include "pipeline/stage_context.h"
 #include "pipeline/start_wait.h"
@@ -53,6 +56,11 @@ class Process {
   void give_up_start() { start_wait_.give_up(); }
   // What `start` waits for, since when and why; empty when for nothing. Thread safe.
   std::string start_waits_for() const { return start_wait_.waiting_for(); }
+  // False as long as `start` has only looked and waited: nothing is open for writing, no partition is read, and the
+  // operating system may end the process as well as `stop` does. Thread safe.
+  bool has_begun() const { return has_begun_; }
+  // What is wrong with how long user-events is kept, in a process with the window stage; after `start`.
+  const std::vector<std::string>& start_warnings() const { return start_warnings_; }
 
   bool ready() const { return health_.ready(); }
   // {"ready":true,"kafka":"127.0.0.1:40001","grpc":"127.0.0.1:40002","admin":"127.0.0.1:40003"}: what the process has.
@@ -92,6 +100,8 @@ class Process {
   Health health_;
   Watchdog watchdog_;
   StartWait start_wait_;
+  std::atomic<bool> has_begun_{false};
+  std::vector<std::string> start_warnings_;
   mutable std::mutex failure_mutex_;
   std::optional<Status> failure_;
   std::mutex backup_mutex_;                // One backup at a time.
@@ -100,6 +110,7 @@ class Process {
 
   std::optional<MemoryPlan> plan_;
   kafka::ClientSettings kafka_;
+  std::unique_ptr<kafka::Admin> kafka_admin_;  // While it starts.
   std::unique_ptr<kafka::Producer> producer_;
   std::unique_ptr<StateMemory> memory_;
   std::unique_ptr<FilterStore> filters_;

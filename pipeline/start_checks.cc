@@ -90,7 +90,7 @@ int listen_error(const addrinfo& address) {
   return error;
 }
 
-void check_port(const std::string& key, const std::string& listen, bool may_run, StartFindings& found) {
+void check_port(const std::string& key, const std::string& listen, const OwnHolder& own_holder, StartFindings& found) {
   const auto address = parse_listen_address(listen);
   if (!address.ok() || address->port == 0) return;
   addrinfo hints{};
@@ -105,9 +105,10 @@ void check_port(const std::string& key, const std::string& listen, bool may_run,
     return;
   }
   const int error = listen_error(*addresses);
-  if (error == EADDRINUSE && may_run) {
-    found.warnings.push_back(line(key, listen, "the port is taken, perhaps by this installation itself",
-                                  "a second process of this configuration would be refused while that one runs"));
+  const std::string own = error == EADDRINUSE && own_holder ? own_holder(key, listen) : "";
+  if (!own.empty()) {
+    found.warnings.push_back(
+        line(key, listen, own, "a second process of this configuration would be refused while that one runs"));
   } else if (error == EADDRINUSE) {
     found.errors.push_back(line(key, listen, "the port is taken by another process",
                                 "end that one, or set " + key + " to a free port (port 0 takes any)"));
@@ -160,16 +161,16 @@ StartFindings check_folders(const Settings& settings) {
   return found;
 }
 
-StartFindings check_ports(const Settings& settings, bool may_run) {
+StartFindings check_ports(const Settings& settings, const OwnHolder& own_holder) {
   StartFindings found;
-  check_port("admin.listen", settings.admin.listen, may_run, found);
+  check_port("admin.listen", settings.admin.listen, own_holder, found);
   if (!settings.runs(Stage::kServe)) return found;
   const std::string& listen = settings.serve.listen;
   const auto address = parse_listen_address(listen);
   if (listen == settings.admin.listen && address.ok() && address->port != 0) {
     found.errors.push_back(line("serve.listen", listen, "admin.listen is the same", "give each a port of its own"));
   } else {
-    check_port("serve.listen", listen, may_run, found);
+    check_port("serve.listen", listen, own_holder, found);
   }
   return found;
 }
@@ -177,7 +178,7 @@ StartFindings check_ports(const Settings& settings, bool may_run) {
 Status check_start(const Settings& settings, int64_t now_ms) {
   StartFindings all;
   for (const StartFindings& found :
-       {check_certificates(settings, now_ms), check_folders(settings), check_ports(settings, false)}) {
+       {check_certificates(settings, now_ms), check_folders(settings), check_ports(settings, {})}) {
     append(all.errors, found.errors);
   }
   return all.status();

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -30,9 +31,13 @@ StartFindings check_certificates(const Settings& settings, int64_t now_ms);
 // Whether store.path and state.path are folders, or can be made, and can be written to. Makes nothing that stays.
 StartFindings check_folders(const Settings& settings);
 
+// Says who listens at the address of a key already, if that is a process of this very installation: "held by ...".
+// Empty for a stranger.
+using OwnHolder = std::function<std::string(const std::string& key, const std::string& address)>;
+
 // Whether admin.listen and serve.listen can be listened on. A port that somebody listens on already is an error, and a
-// warning where `may_run`: it may be this very installation that runs.
-StartFindings check_ports(const Settings& settings, bool may_run);
+// warning where `own_holder`, which may be empty, knows the process as one of this installation.
+StartFindings check_ports(const Settings& settings, const OwnHolder& own_holder);
 
 // All of them, for a start now.
 Status check_start(const Settings& settings, int64_t now_ms);

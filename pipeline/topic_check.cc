@@ -115,25 +115,21 @@ Result<std::vector<TopicFinding>> check_topics(kafka::Admin& admin, const std::v
   return findings;
 }
 
-std::vector<std::string> retention_warnings(const Settings& settings) {
+std::vector<std::string> retention_warnings(kafka::Admin& admin, const Settings& settings) {
   const std::string& topic = settings.topics.user_events;
-  const std::string cannot = "how long " + topic + " is kept cannot be told: ";
-  const auto admin = kafka::Admin::create(client_settings(settings));
-  if (!admin.ok()) return {cannot + admin.status().message()};
-  const auto config = (*admin)->config(topic);
-  if (!config.ok()) return {cannot + config.status().message()};
+  const auto config = admin.config(topic);
+  if (!config.ok()) return {"how long " + topic + " is kept cannot be told: " + config.status().message()};
   std::vector<std::string> found = check_retention(*config, settings.ring);
   for (std::string& warning : found) warning = "topic " + topic + ": " + warning;
   return found;
 }
 
-Status verify_topic_settings(const Settings& settings) {
-  BLOOMRING_TRY_ASSIGN(const std::unique_ptr<kafka::Admin> admin, kafka::Admin::create(client_settings(settings)));
+Status verify_topic_settings(kafka::Admin& admin, const Settings& settings) {
   std::string errors;
   for (const TopicSpec& topic : topics_of(settings)) {
     if (topic.settings.empty()) continue;
     TopicFinding finding{topic, {}, {}, {}};
-    check_settings(*admin, finding, settings);
+    check_settings(admin, finding, settings);
     for (const std::string& error : finding.errors)
       errors += (errors.empty() ? "topic " : "\ntopic ") + topic.name + ": " + error;
     for (const std::string& warning : finding.warnings) log_debug(warning, {{"topic", topic.name}});

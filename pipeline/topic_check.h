@@ -30,13 +30,13 @@ Result<std::vector<TopicFinding>> check_topics(kafka::Admin& admin, const std::v
 
 // kInvalid, for a start, when a topic of ours has settings with which it would not work or lose what is promised.
 // Settings that cannot be read are not checked: the embedded broker has none, and a site may not allow it.
-Status verify_topic_settings(const Settings& settings);
+Status verify_topic_settings(kafka::Admin& admin, const Settings& settings);
 
 // How many partitions the topics of plays have together; nothing where no broker says so, or one does not exist.
 std::optional<uint64_t> count_plays_partitions(kafka::Admin& admin, const Settings& settings);
 
 // What is wrong with how long user-events is kept, for the log at a start; a sentence where it cannot be told.
-std::vector<std::string> retention_warnings(const Settings& settings);
+std::vector<std::string> retention_warnings(kafka::Admin& admin, const Settings& settings);
 
 // Creates the topics that are missing, and waits until the brokers know them.
 Status create_missing(kafka::Admin& admin, const std::vector<TopicFinding>& findings);

@@ -36,8 +36,8 @@ int64_t custody_gap(const WindowTask& task) {
 }  // namespace
 
 WindowStage::WindowStage(const StageContext& stage_context)
-    : PartitionStage(stage_context, "window", stage_context.settings.topics.user_events,
-                     stage_context.settings.threads.window, MemoryUse::kWindowQueue),
+    : PartitionStage(stage_context, {"window", "opens the local state", MemoryUse::kWindowQueue},
+                     stage_context.settings.topics.user_events, stage_context.settings.threads.window),
       ring_config_{stage_context.settings.ring.slots, stage_context.settings.ring.slot_ms()},
       levels_(stage_context.metrics, stage_context.clock, levels_config(stage_context, "window")),
       catch_up_("window", stage_context.clock, stage_context.metrics),

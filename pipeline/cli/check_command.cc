@@ -5,6 +5,7 @@
 #include "pipeline/cli/check_stores.h"
 #include "pipeline/cli/commands.h"
 #include "pipeline/cli/output.h"
+#include "pipeline/cli/port_holder.h"
 #include "pipeline/start_checks.h"
 #include "pipeline/topic_check.h"
 
@@ -63,7 +64,7 @@ int check_command(const CheckArgs& args) {
     check_store(settings, found);
     check_state(settings, found);
     found.takes("folders", check_folders(settings));
-    found.takes("ports", check_ports(settings, /*may_run=*/true));
+    found.takes("ports", check_ports(settings, own_holder(settings)));
   }
   return print(found, args.output);
 }

@@ -1,4 +1,5 @@
 #include <atomic>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 
@@ -11,7 +12,6 @@
 #include "pipeline/process.h"
 #include "pipeline/signals.h"
 #include "pipeline/stop_bound.h"
-#include "pipeline/topic_check.h"
 #include "pipeline/worker.h"
 
 namespace bloomring::cli {
@@ -25,11 +25,10 @@ enum class Ending { kStart, kStages, kRest };  // What of the process is ending.
 // The start of a process on a thread of its own, so that signals are heard whatever it waits for.
 class Start {
  public:
-  Start(Process& process, const Settings& settings, const Clock& clock)
-      : process_(process), thread_("start", clock, [](const Status&) {}) {
-    thread_.post([this, &settings] { run(settings); });
+  Start(Process& process, const Clock& clock) : process_(process), thread_("start", clock, [](const Status&) {}) {
+    thread_.post([this] { run(); });
   }
-  // Ends it where it waits, and waits for its end.
+  // Ends it at its next look at what it waits for, and waits for its end.
   void end() {
     process_.give_up_start();
     thread_.call([] {});
@@ -41,11 +40,11 @@ class Start {
   }
 
  private:
-  void run(const Settings& settings) {
+  void run() {
     status_ = process_.start();
     failed_ = !status_.ok();
-    if (failed_ || !settings.runs(Stage::kWindow)) return;
-    for (const std::string& warning : retention_warnings(settings)) log_warning(warning, {{"stage", "window"}});
+    if (failed_) return;
+    for (const std::string& warning : process_.start_warnings()) log_warning(warning, {{"stage", "window"}});
   }
 
   Process& process_;
@@ -83,6 +82,13 @@ Status run_until_told(Process& process, const Start& start) {
   }
 }
 
+// A start that only waits may stand in a call of the Kafka client that nothing interrupts; there is nothing to close.
+[[noreturn]] void end_at_once(const Process& process) {
+  const std::string waiting = process.start_waits_for();
+  log_info("ended in order, before it began" + (waiting.empty() ? "" : ", waiting for " + waiting));
+  std::_Exit(finish_output(0));
+}
+
 }  // namespace
 
 int run_command(const RunArgs& args) {
@@ -95,8 +101,9 @@ int run_command(const RunArgs& args) {
   const std::unique_ptr<SteppedClock> stepped = SteppedClock::from_environment(system);
   const Clock& clock = stepped ? static_cast<const Clock&>(*stepped) : system;
   auto process = std::make_unique<Process>(*settings, clock);
-  Start start(*process, *settings, system);
+  Start start(*process, system);
   const Status ended = run_until_told(*process, start);
+  if (ended.ok() && !process->has_begun()) end_at_once(*process);
   std::atomic<Ending> ending{Ending::kStart};
   const StopBound bound(system, int64_t{settings->process.stop_seconds} * 1000, [&ending, running = process.get()] {
     switch (ending) {
@@ -111,6 +118,7 @@ int run_command(const RunArgs& args) {
   process->stop(leave_signal_came() ? Going::kLeaves : Going::kComesBack);
   ending = Ending::kRest;
   process.reset();
+  if (ended.ok()) log_info("ended in order");
   return report(ended);
 }
 

@@ -58,14 +58,14 @@ class StartFailures(one_broker.OneBrokerCase):
                 "serve",
                 WRONG,
                 rf"serve\.listen is {port}: the port is taken by another process; end that one, or set serve\.listen",
-                False,
+                True,
             ),
             "the admin port is taken": (
                 {"admin.listen": port},
                 "ingest",
                 WRONG,
                 rf"admin\.listen is {port}: the port is taken by another process; end that one, or set admin\.listen",
-                False,
+                True,
             ),
             "both ports are the same": (
                 dict.fromkeys(("admin.listen", "serve.listen"), nobody),
@@ -242,13 +242,28 @@ class StartFailures(one_broker.OneBrokerCase):
                             self.assertRegex(err, expected)
 
     def test_check_beside(self):
-        """check: a port that is taken is a warning, since the installation itself may run"""
-        with taken_port() as port:
-            _, out, err = processes.run(
-                [plays.binary(), "check", "--config", self.site.path, "--set", f"serve.listen={port}"], BOUND_S
-            )
+        """check: a port that this installation itself holds is a warning, one that a stranger holds an error"""
+        admin, grpc = (f"127.0.0.1:{processes.free_port()}" for _ in range(2))
+        ports = ["--set", f"admin.listen={admin}", "--set", f"serve.listen={grpc}"]
+        check = [plays.binary(), "check", "--config", self.site.path, "--output", "text"]
+        run = self.site.process(ALL)
+        run.command += ports
+        with run, taken_port() as stranger:
+            run.ready_line(90)
+            _, out, err = processes.run([*check, *ports], BOUND_S)
             self.assertEqual(err, "")
-            self.assertRegex(out, rf"serve\.listen is {port}: the port is taken, perhaps by this installation")
+            held = r"the port is held by a running process of this configuration \(instance \S+, stages ingest,window,"
+            self.assertRegex(out, rf"warning: admin\.listen is {admin}: {held}")
+            self.assertRegex(out, rf"warning: serve\.listen is {grpc}: {held}")
+            elsewhere = [*ports[:-1], f"serve.listen={grpc}", "--set", "admin.listen=127.0.0.1:0"]
+            _, out, err = processes.run([*check, *elsewhere], BOUND_S)
+            self.assertRegex(out, rf"warning: serve\.listen is {grpc}: the port is held by a running bloomring service")
+            other = [*ports, "--set", "kafka.group_prefix=another", "--set", f"serve.listen={stranger}"]
+            code, _, err = processes.run([*check, *other], BOUND_S, check=False)
+            self.assertEqual(code, WRONG)
+            for key, port in (("admin.listen", admin), ("serve.listen", stranger)):
+                self.assertRegex(err, rf"{key} is {port}: the port is taken by another process; end that one, or set")
+            self.assertEqual(run.term(), 0)
 
     def test_second_merge(self):
         """run: a second merge process of a store is refused, and the first one runs on"""

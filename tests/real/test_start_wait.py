@@ -1,6 +1,8 @@
 """A process that waits while it starts answers its probes, says what it waits for, hears signals, and goes on."""
 
 import json
+import re
+import socket
 import time
 
 import chain
@@ -11,7 +13,8 @@ import one_broker
 import plays
 import processes
 
-AT_ONCE_S = 15  # On a busy machine; an attempt to reach a broker takes a second. process.stop_seconds is 25.
+AT_ONCE_S = 0.7  # An attempt to reach a broker takes a second, and is not waited for.
+TRIES = 4  # A busy machine takes longer once in a while.
 
 
 def readiness(admin):
@@ -31,6 +34,13 @@ def wait_until_waiting(run, admin, words):
         return found and found[0] == 503 and words in found[1] and found[1]
 
     return run.wait_until(waits, 60, f"/readyz to say {words}")
+
+
+def seconds_to_end(case, run):
+    """From SIGTERM to an end in order."""
+    began = time.monotonic()
+    case.assertEqual(run.term(), 0)
+    return time.monotonic() - began
 
 
 class StartWait(one_broker.OneBrokerCase):
@@ -61,11 +71,13 @@ class StartWait(one_broker.OneBrokerCase):
         """start: SIGTERM while it waits ends the process at once and in order"""
         site, admin = self.site("signal", start_seconds=0)
         for stages in ("serve", "window"):
-            with self.subTest(stages), site.process(stages) as run:
-                wait_until_waiting(run, admin, "the filter store")
-                began = time.monotonic()
-                self.assertEqual(run.term(), 0)
-                self.assertLess(time.monotonic() - began, AT_ONCE_S * processes.PATIENCE)
+            with self.subTest(stages):
+                took_s = []
+                while len(took_s) < TRIES and min(took_s, default=AT_ONCE_S) >= AT_ONCE_S:
+                    with site.process(stages) as run:
+                        wait_until_waiting(run, admin, "the filter store")
+                        took_s.append(seconds_to_end(self, run))
+                self.assertLess(min(took_s), AT_ONCE_S * processes.PATIENCE, took_s)
 
     def test_over(self):
         """start: when process.start_seconds are over it ends with 1 and says what it waited for"""
@@ -105,12 +117,31 @@ class BrokerAway(law.LawCase):
                 reason = wait_until_waiting(run, admin, "waiting for brokers and topics since 20")
                 self.assertIn(f"kafka.bootstrap is {server.bootstrap}: no broker answered", reason)
                 self.assertEqual(processes.http_get(admin, "/healthz")[0], 200)
-                began = time.monotonic()
-                self.assertEqual(run.term(), 0)
-                self.assertLess(time.monotonic() - began, AT_ONCE_S * processes.PATIENCE)
+                seconds_to_end(self, run)
+                self.assertIn("ended in order, before it began, waiting for brokers and topics since", run.tail(2))
             with processes.Process("second", command, folder) as run:
                 wait_until_waiting(run, admin, "waiting for brokers")
                 server.restart()
                 run.ready_line(60)
                 self.assertEqual(readiness(admin)[0], 200)
                 self.assertEqual(run.term(), 0)
+                self.assertRegex(run.tail(1), "info ended in order$")
+            with processes.Process("third", [*command, "--stages", "ingest"], folder) as run:
+                run.ready_line(60)
+                server.kill9()
+                run.wait_until(lambda: "#producer-" in run.tail(100), 60, "its producer to miss the broker")
+                # Clients are numbered: two that try the properties, one that looks at topics, and the one that writes.
+                self.assertEqual(set(re.findall(r"#producer-\d+", run.tail(100))), {"#producer-4"})
+
+    def test_silent(self):
+        """start: SIGTERM ends the wait for a broker that is silent at once, however often it is tried"""
+        with processes.temp_folder("silent") as folder, socket.create_server(("127.0.0.1", 0)) as silent:
+            admin = f"127.0.0.1:{processes.free_port()}"
+            changes = {"admin.listen": admin, "process.start_seconds": 0}
+            path = chain.write_config(folder, f"127.0.0.1:{silent.getsockname()[1]}", "silent", changes)
+            took_s = []
+            for attempt in range(TRIES):
+                with processes.Process(f"run{attempt}", [plays.binary(), "run", "--config", path], folder) as run:
+                    wait_until_waiting(run, admin, "waiting for brokers and topics since 20")
+                    took_s.append(seconds_to_end(self, run))
+            self.assertLess(min(took_s), AT_ONCE_S * processes.PATIENCE, took_s)

@@ -1,0 +1,56 @@
+#include "pipeline/cli/port_holder.h"
+
+#include "base/ids.h"
+#include "base/listen_address.h"
+#include "pipeline/admin_client.h"
+#include "pipeline/process_identity.h"
+#include "serving/client.h"
+
+namespace bloomring::cli {
+
+namespace {
+
+constexpr int64_t kDeadlineMs = 2000;
+
+std::string named(const ProcessIdentity& process) {
+  std::string stages;
+  for (const std::string& stage : process.stages) stages += (stages.empty() ? "" : ",") + stage;
+  return "the port is held by a running process of this configuration (instance " + process.instance + ", stages " +
+         stages + ")";
+}
+
+// The process at admin.listen, where it is one of this installation.
+Result<ProcessIdentity> own_process(const Settings& settings) {
+  BLOOMRING_TRY_ASSIGN(const std::string page, get_admin_page(settings.admin.listen, "/version"));
+  BLOOMRING_TRY_ASSIGN(ProcessIdentity found, parse_identity(page));
+  if (!found.same_installation(identity_of(settings))) return invalid("another installation");
+  return found;
+}
+
+// A user id that is too long is refused by our service, and understood by no other; nothing is counted for it.
+bool is_service(const Settings& settings) {
+  const auto address = parse_listen_address(settings.serve.listen);
+  if (!address.ok()) return false;
+  ListenAddress where = *address;
+  if (where.host == "0.0.0.0") where.host = "127.0.0.1";
+  if (where.host == "::") where.host = "::1";
+  const TlsClientFiles tls = settings.serve.tls.enabled() ? settings.serve.peer_tls() : TlsClientFiles();
+  const auto client = Client::connect(
+      {.server = where.to_string(), .deadline_ms = kDeadlineMs, .fail_open = false, .tls = tls});
+  FilterCall call;
+  call.user = std::string(kIdBytesMax + 1, 'u');
+  return client->filter(call).code() == Code::kBadRecord;
+}
+
+}  // namespace
+
+OwnHolder own_holder(const Settings& settings) {
+  return [&settings](const std::string& key, const std::string& address) -> std::string {
+    const auto process = own_process(settings);
+    if (key == "admin.listen") return process.ok() ? named(*process) : "";
+    if (process.ok() && process->grpc == address) return named(*process);
+    return is_service(settings) ? "the port is held by a running bloomring service" : "";
+  };
+}
+
+}  // namespace bloomring::cli
