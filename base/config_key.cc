@@ -184,6 +184,10 @@ std::string ConfigKey::set_list(const ConfigText& text) {
 
 std::string ConfigKey::set_map(const ConfigText& text) {
   if (text.kind != ConfigText::Kind::kMap) return "must be " + type_text();
+  if (text.entries.empty()) {
+    map_->clear();
+    entry_origins_.clear();
+  }
   for (const auto& [name, value] : text.entries) (*map_)[name] = value;
   return "";
 }

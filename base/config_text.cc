@@ -2,6 +2,7 @@
 
 #include <yaml-cpp/yaml.h>
 
+#include <algorithm>
 #include <optional>
 #include <sstream>
 
@@ -68,6 +69,39 @@ class Reader {
   const std::function<bool(std::string_view)>& is_section_;
 };
 
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(std::move(line));
+  return lines;
+}
+
+bool says_nothing(const std::string& line) {
+  const size_t first = line.find_first_not_of(" \t\r");
+  return first == std::string::npos || line[first] == '#';
+}
+
+// The line with the mistake, from 0. The library notices some of them later: a key without a colon at the next one's,
+// and a bracket that is never closed where something else begins.
+int wrong_line(const std::string& text, const YAML::Exception& error) {
+  const std::vector<std::string> lines = lines_of(text);
+  const int line = std::max(0, std::min(error.mark.line, static_cast<int>(lines.size()) - 1));
+  if (error.msg.find("flow not found") != std::string::npos) {
+    int open = 0;  // From the line to the place of the error.
+    for (int at = line; at >= 0 && !lines.empty(); --at) {
+      const std::string& one = lines[static_cast<size_t>(at)];
+      open += static_cast<int>(std::count(one.begin(), one.end(), '[') + std::count(one.begin(), one.end(), '{'));
+      open -= static_cast<int>(std::count(one.begin(), one.end(), ']') + std::count(one.begin(), one.end(), '}'));
+      if (open > 0) return at;
+    }
+  }
+  if (error.msg.find("illegal map value") == std::string::npos) return line;
+  int before = line - 1;
+  while (before >= 0 && says_nothing(lines[static_cast<size_t>(before)])) --before;
+  const bool no_colon = before >= 0 && lines[static_cast<size_t>(before)].find(':') == std::string::npos;
+  return no_colon ? before : line;
+}
+
 // The library's words, or those that help where a tab indents the line: to YAML it is no blank.
 std::string why(const std::string& text, const YAML::Exception& error) {
   std::istringstream lines(text);
@@ -109,7 +143,7 @@ Result<std::vector<ConfigEntry>> read_config_yaml(const std::string& text, std::
     BLOOMRING_TRY(reader.read(documents[0], ""));
     return std::move(reader.entries);
   } catch (const YAML::Exception& error) {
-    return invalid(at_line(file, error.mark.line + 1) + "not YAML: " + why(text, error));
+    return invalid(at_line(file, wrong_line(text, error) + 1) + "not YAML: " + why(text, error));
   }
 }
 

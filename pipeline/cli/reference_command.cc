@@ -11,7 +11,8 @@ constexpr const char* kConfigHead =
     "Made by `bloomring reference config` from the declarations; do not edit.\n\n"
     "One YAML file, given by `--config`. Each key has an environment variable, and `--set KEY=VALUE` sets it on the "
     "command line: flags go over the environment, the environment over the file, the file over the defaults. Unknown "
-    "keys are errors. In the environment a list is written `a,b` and a map `{name: value}`. `bloomring check --print` "
+    "keys are errors. In the environment a list is written `a,b` and a map `{name: value}`. Maps merge "
+    "entry by entry over these sources; `{}` clears what the ones below have set. `bloomring check --print` "
     "shows what is in force and where each value came from.\n\n";
 
 constexpr const char* kMetricsHead =

@@ -140,6 +140,21 @@ TEST_CASE("config: maps merge entry by entry over file, environment and flags") 
             {"client.id", "x"}, {"a", "file"}, {"b", "env"}, {"c", "flag"}, {"sasl.password", "a: {b"}});
 }
 
+TEST_CASE("config: an empty map clears the default and what the sources below have set") {
+  Sample s;
+  const std::string path = s.file("kafka:\n  properties: {}\n");
+  REQUIRE(s.load({.path = path}).message() == "");
+  CHECK(s.properties.empty());
+  Sample over;
+  const Status status = over.load({.path = over.file("kafka:\n  properties:\n    a: file\n"),
+                                   .environment = {{"BLOOMRING_KAFKA_PROPERTIES", "{}"},
+                                                   {"BLOOMRING_KAFKA_PROPERTIES_B", "env"}},
+                                   .flags = {{"kafka.properties", "{c: flag}", "--set"}}});
+  REQUIRE(status.message() == "");
+  CHECK(over.properties == std::map<std::string, std::string>{{"b", "env"}, {"c", "flag"}});
+  CHECK(over.config.effective_yaml().find("a: file") == std::string::npos);
+}
+
 TEST_CASE("config: a list may be empty only if it is by default") {
   Sample sample;
   sample.peers = {"a"};
@@ -235,7 +250,11 @@ TEST_CASE("config: all that is wrong is said at once") {
 }
 
 TEST_CASE("config: what is not one YAML map is refused with the line") {
-  CHECK(message_of("ring:\n  slots: [1\n").substr(0, 13) == "F:3: not YAML");
+  CHECK(message_of("ring:\n  slots: [1\n").substr(0, 13) == "F:2: not YAML");
+  CHECK(message_of("kafka:\n  topics: [a, b\nring:\n  slots: 5\n").substr(0, 13) == "F:2: not YAML");
+  CHECK(message_of("ring:\n  # slots\n  slots 5\n\n  unit: week\n").substr(0, 13) == "F:3: not YAML");
+  CHECK(message_of("ring\n  slots: 5\n").substr(0, 13) == "F:1: not YAML");
+  CHECK(message_of("ring:\n  slots: 5: 6\n").substr(0, 13) == "F:2: not YAML");
   CHECK(message_of("ring:\n\tslots: 1\n") == "F:2: not YAML: a tab indents this line; write blanks instead");
   CHECK(message_of("- a\n") == "F:1: the file must be a YAML map of sections");
   CHECK(message_of("name: a\n---\nname: b\n") == "F:3: a second YAML document; there must be one");
