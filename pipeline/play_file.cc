@@ -1,6 +1,8 @@
 #include "pipeline/play_file.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <iostream>
 #include <sstream>
@@ -65,7 +67,7 @@ Result<PlayFile> read_play_file(const std::string& path, int64_t shift_to_ms, co
   std::ifstream opened;
   if (path != "-") opened.open(path);
   std::istream& in = path == "-" ? std::cin : opened;
-  if (!in) return invalid(path + ": cannot be read");
+  if (!in) return invalid(path + ": cannot be read: " + std::strerror(errno) + "; name a file with plays");
   PlayFile file;
   std::string line;
   if (!std::getline(in, line)) return invalid(path + ": is empty");

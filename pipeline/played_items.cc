@@ -79,7 +79,9 @@ PlayedItems PlayedItems::generated(const LoadConfig& config, uint32_t id_bytes, 
 Result<PlayedItems> PlayedItems::from_file(const std::string& path, const PlayMapping& mapping,
                                            std::string_view scene, int64_t now_ms, const Calendar& calendar,
                                            PeriodIndex oldest) {
-  BLOOMRING_TRY_ASSIGN(const PlayFile file, read_play_file(path, 0, mapping));
+  auto read = read_play_file(path, 0, mapping);
+  BLOOMRING_TRY(read.status().with_context("--plays-file"));
+  const PlayFile file = std::move(*read);
   PlayedItems played(0);
   Numbering users(played.user_names_), items(played.item_names_);
   std::vector<Raw> plays;

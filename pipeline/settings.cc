@@ -121,7 +121,8 @@ void declare_ingest(Config& config, Settings& s) {
       .real_range(0, 1)
       .doc(
           "Part of the play records of a minute that may be refused. Above it /readyz says why, and that the process "
-          "is degraded; it stays ready, since the records are safe in `topics.dead`.");
+          "is degraded; it stays ready, since the records are safe in `topics.dead`. Of fewer than 20 records in a "
+          "minute no part is too large: a site with so few learns of refusals by the log and the metrics alone.");
 }
 
 void declare_ring(Config& config, Settings& s) {

@@ -21,8 +21,13 @@ std::string utc(int64_t ms) {
   return text;
 }
 
-std::string label(const std::string& key) {
-  std::string text = key;
+bool is_time(const std::string& key, const Json& value) {
+  return key.ends_with("_ms") && value.is_number_integer() && value.get<int64_t>() >= kEarliestTimeMs;
+}
+
+// Without the unit where the value is written as a date.
+std::string label(const std::string& key, bool time) {
+  std::string text = time ? key.substr(0, key.size() - 3) : key;
   std::replace(text.begin(), text.end(), '_', ' ');
   return text;
 }
@@ -31,9 +36,7 @@ std::string scalar(const std::string& key, const Json& value) {
   if (value.is_null()) return "-";
   if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
   if (value.is_string()) return value.get<std::string>();
-  if (value.is_number_integer() && key.ends_with("_ms") && value.get<int64_t>() >= kEarliestTimeMs) {
-    return utc(value.get<int64_t>());
-  }
+  if (is_time(key, value)) return utc(value.get<int64_t>());
   if (value.is_array() && std::none_of(value.begin(), value.end(), [](const Json& v) { return v.is_structured(); })) {
     std::string text;
     for (const Json& one : value) text += (text.empty() ? "" : ", ") + scalar("", one);
@@ -56,7 +59,10 @@ std::string table(const Json& rows, const std::string& indent) {
     }
   }
   std::vector<std::vector<std::string>> cells(1);
-  for (const std::string& key : keys) cells[0].push_back(label(key));
+  for (const std::string& key : keys) {
+    const auto time = [&](const Json& row) { return row.contains(key) && is_time(key, row[key]); };
+    cells[0].push_back(label(key, std::any_of(rows.begin(), rows.end(), time)));
+  }
   for (const Json& row : rows) {
     cells.emplace_back();
     for (const std::string& key : keys) cells.back().push_back(row.contains(key) ? scalar(key, row[key]) : "-");
@@ -99,7 +105,7 @@ std::string list(const Json& rows, const std::string& indent) {
 std::string lines(const Json& object, const std::string& indent) {
   std::string text;
   for (const auto& [key, value] : object.items()) {
-    text += indent + label(key) + ":";
+    text += indent + label(key, is_time(key, value)) + ":";
     if (is_list(value)) {
       text += "\n" + list(value, indent + "  ");
     } else if (value.is_object() && !value.empty()) {

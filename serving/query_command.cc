@@ -106,12 +106,24 @@ Status answer_line(Client& client, const std::string& line, bool text, std::ostr
   return {};
 }
 
-// What one should know who gets "unseen" for everything.
-std::string unknown_user(const FilterCall& call) {
+// What one should know who gets "unseen" for everything: nothing is known of the user, or only in other scenes, which
+// are asked for.
+std::string unknown_user(Client& client, const FilterCall& call) {
   const std::string user = "nothing is known of user " + call.user;
-  if (call.all_scenes) return user + " in any scene: no play, and nothing served";
-  return user + (call.scene.empty() ? " without a scene" : " in scene " + call.scene) +
-         ": no play, and nothing served; --all-scenes asks all scenes";
+  const std::string nowhere = user + " in any scene: no play, and nothing served";
+  if (call.all_scenes) return nowhere;
+  FilterCall anywhere;
+  anywhere.user = call.user;
+  anywhere.all_scenes = true;
+  const Result<FilterReply> reply = client.filter(anywhere);
+  if (reply.ok() && reply->complete && reply->known_scenes.empty()) return nowhere;
+  const std::string here = user + (call.scene.empty() ? " without a scene" : " in scene " + call.scene) +
+                           ": no play, and nothing served";
+  if (!reply.ok() || reply->known_scenes.empty()) return here + "; --all-scenes asks all scenes";
+  std::string known;
+  for (const std::string& scene : reply->known_scenes)
+    known += (known.empty() ? "" : ", ") + (scene.empty() ? "no scene" : scene);
+  return here + "; the user is known in other scenes (" + known + "): ask with --scene, or --all-scenes for all";
 }
 
 int batch(Client& client, bool text, std::istream& in, std::ostream& out) {
@@ -153,7 +165,7 @@ int query(const QueryOptions& options, std::istream& in, std::ostream& out, std:
     return reply.code() == Code::kBadRecord ? 2 : 1;
   }
   print(call, *reply, options.text, out);
-  if (reply->complete && !reply->user_known) err << unknown_user(call) << '\n';
+  if (reply->complete && !reply->user_known) err << unknown_user(*client, call) << '\n';
   return 0;
 }
 

@@ -116,6 +116,10 @@ void add_server_flags(CLI::App& command, std::string& server, TlsClientFiles& tl
   key->needs(certificate);
 }
 
+void add_timeout_flag(CLI::App& command, uint32_t& timeout_ms, const std::string& doc) {
+  command.add_option("--timeout-ms", timeout_ms, doc)->check(CLI::Range(1, 600'000))->type_name("MS");
+}
+
 void declare_run(CLI::App& app, CommandLine& line) {
   CLI::App& command = *app.add_subcommand("run", "Run stages in one process until SIGTERM");
   add_config_flags(command, line.run.config);
@@ -133,15 +137,20 @@ void declare_dev(CLI::App& app, CommandLine& line) {
   DevArgs& args = line.dev;
   CLI::App& command = *app.add_subcommand("dev", "Run the whole chain in one process on an embedded broker and store");
   add_config_flags(command, args.config);
-  command.add_option("--plays", args.plays, "Plays to send, one JSON object a line; - is standard input")
+  command
+      .add_option("--plays", args.plays,
+                  "Plays to send: one JSON object a line, or tab-separated values below a header line that names the "
+                  "columns user_id, video_id and time_ms (Unix milliseconds; others are ignored); - is standard input")
       ->type_name("FILE");
   command.add_option("--slot-seconds", args.slot_seconds, "Length of a slot (default: 5)")
       ->check(CLI::Range(1, 86400))
       ->type_name("SECONDS");
   command.add_option("--data", args.data, "Folder for store and state (default: a temporary one)")->type_name("DIR");
-  command.add_flag("--shift-to-now", args.shift_to_now, "Move event times so that the newest play is now");
+  command.add_flag("--shift-to-now", args.shift_to_now,
+                   "Move event times so that the newest play is now; needs tab-separated plays");
   command.add_flag("--once", args.once, "End when all plays are merged");
-  command.add_flag("--check", args.check, "Compare every user with an exact set before the end");
+  command.add_flag("--check", args.check,
+                   "Compare every user with an exact set before the end; needs tab-separated plays");
   command.callback([&line] { line.chosen = [&line] { return dev_command(line.dev); }; });
 }
 
@@ -157,7 +166,7 @@ void declare_query(CLI::App& app, CommandLine& line) {
   user->excludes(batch);
   CLI::Option* scene = command.add_option("--scene", args.scene, "Scene (default: none)")->type_name("NAME");
   command.add_flag("--all-scenes", args.all_scenes, "Seen in any scene is seen")->excludes(scene)->excludes(batch);
-  command.add_option("--timeout-ms", args.timeout_ms, "Longest time to wait (default: 5000)")->type_name("MS");
+  add_timeout_flag(command, args.timeout_ms, "Longest time to wait (default: 5000)");
   command.add_option("items", args.items, "Items to ask about; one a line from standard input when none are named");
   add_output_flag(command, args.output);
   command.callback([&line] {
@@ -173,7 +182,7 @@ void declare_served(CLI::App& app, CommandLine& line) {
   add_server_flags(command, args.server, args.tls);
   command.add_option("--user", args.user, "User id")->required()->type_name("ID");
   command.add_option("--scene", args.scene, "Scene (default: none)")->type_name("NAME");
-  command.add_option("--timeout-ms", args.timeout_ms, "Longest time to wait (default: 5000)")->type_name("MS");
+  add_timeout_flag(command, args.timeout_ms, "Longest time to wait (default: 5000)");
   command.add_option("items", args.items,
                      "Items in the order in which they were shown; one a line from standard input when none are named");
   add_output_flag(command, args.output);
@@ -192,7 +201,7 @@ void declare_snapshot(CLI::App& app, CommandLine& line) {
       ->type_name("FILE")
       ->excludes(user);
   CLI::Option* test = command.add_flag("--test", args.test, "Test the items against the blob, in this process");
-  command.add_option("--timeout-ms", args.timeout_ms, "Longest time to wait (default: 5000)")->type_name("MS");
+  add_timeout_flag(command, args.timeout_ms, "Longest time to wait (default: 5000)");
   command.add_option("items", args.items, "Items to test; one a line from standard input when none are named")
       ->needs(test);
   add_output_flag(command, args.output);
@@ -235,8 +244,7 @@ void declare_forget(CLI::App& app, CommandLine& line) {
   command.add_option("--user", args.user, "User id")->required()->type_name("ID");
   CLI::Option* scene = command.add_option("--scene", args.scene, "Scene (default: none)")->type_name("NAME");
   command.add_flag("--all-scenes", args.all_scenes, "In every scene")->excludes(scene);
-  command.add_option("--timeout-ms", args.timeout_ms, "Longest time to wait for each item (default: 5000)")
-      ->type_name("MS");
+  add_timeout_flag(command, args.timeout_ms, "Longest time to wait for each item (default: 5000)");
   CLI::Option* everything =
       command.add_flag("--everything", args.everything, "Everything that the user has played in the scene");
   command.add_option("items", args.items, "Items to forget")->excludes(everything);
@@ -306,9 +314,7 @@ void declare_load(CLI::App& app, CommandLine& line) {
   command.add_option("--connections", args.connections, "Connections over which calls are spread (default: 2)")
       ->check(CLI::Range(1, 1'000))
       ->type_name("N");
-  command.add_option("--timeout-ms", args.timeout_ms, "Deadline of each call (default: 1000)")
-      ->check(CLI::Range(1, 600'000))
-      ->type_name("MS");
+  add_timeout_flag(command, args.timeout_ms, "Deadline of each call (default: 1000)");
   command
       .add_option("--plays-file", args.plays_file,
                   "What the service was given: JSON lines, read by the keys under `events` of --config, or "

@@ -1,7 +1,22 @@
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
 #include "base/log.h"
 #include "pipeline/cli/commands.h"
 
 namespace bloomring::cli {
+
+namespace {
+
+Status check_readable(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (path.empty() || (file && (file.peek(), !file.bad()))) return {};
+  return invalid("--config: '" + path + "' cannot be read: " + std::strerror(errno) +
+                 "; name a YAML file with settings that this user may read");
+}
+
+}  // namespace
 
 Result<LoadedSettings> load_all_settings(const ConfigArgs& args, LogSettings* log) {
   std::vector<ConfigFlag> flags = args.overrides;
@@ -10,6 +25,7 @@ Result<LoadedSettings> load_all_settings(const ConfigArgs& args, LogSettings* lo
     if (equals == std::string::npos) return invalid("--set " + text + ": it must be KEY=VALUE, as --set ring.slots=5");
     flags.push_back({text.substr(0, equals), text.substr(equals + 1), "--set " + text.substr(0, equals)});
   }
+  BLOOMRING_TRY(check_readable(args.path));
   return load_settings(args.path, std::move(flags), log);
 }
 

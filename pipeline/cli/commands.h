@@ -2,9 +2,9 @@
 // command has a file of its own.
 //
 // Every command returns the exit code: 0 done, 1 it failed, 2 the command line or the configuration is wrong, 3 it was
-// done and found what must not be (load: an item that was played is unseen; dev --once: plays were refused). Results go
-// to standard output, everything
-// else to standard error (output.h).
+// done and found what must not be (load: an item that was played is unseen; dev --once: plays were refused; topics:
+// some are missing).
+// Results go to standard output, everything else to standard error (output.h).
 #pragma once
 
 #include <cstdint>

@@ -85,7 +85,9 @@ Result<int> run(const DevArgs& args, Settings settings, const Clock& clock) {
   PlayFile file;
   const PlayMapping mapping = settings.events.mapping();
   if (!args.plays.empty()) {
-    BLOOMRING_TRY_ASSIGN(file, read_play_file(args.plays, args.shift_to_now ? clock.now_ms() : 0, mapping));
+    auto read = read_play_file(args.plays, args.shift_to_now ? clock.now_ms() : 0, mapping);
+    BLOOMRING_TRY(read.status().with_context("--plays"));
+    file = std::move(*read);
   }
   if (args.check && file.played.empty())
     return invalid("--check needs --plays with tab-separated values, to know what was played");
@@ -99,6 +101,7 @@ Result<int> run(const DevArgs& args, Settings settings, const Clock& clock) {
   BLOOMRING_TRY(world->feed(file.json));
   if (!args.once) {
     BLOOMRING_TRY(wait_for_the_end(*world));
+    log_info("told to end; what the broker and a temporary folder hold is gone with the process");
     return 0;
   }
   BLOOMRING_TRY(world->settle());

@@ -54,7 +54,7 @@ constexpr Help kHelp[] = {
     {"topics",
      "bloomring topics --config site.yaml --output text\n"
      "bloomring topics --config site.yaml --execute",
-     "no broker answered"},
+     "no broker answered", "without --execute: topics are missing"},
     {"inspect",
      "bloomring inspect user --user 17 --config site.yaml --output text\n"
      "bloomring inspect ring --partition 3 --config window.yaml",

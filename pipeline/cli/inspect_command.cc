@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -39,7 +40,10 @@ class Inspector {
     return inspector;
   }
 
+  Status check_scene(const InspectArgs& args) const;
   Result<Json> user(const InspectArgs& args);
+  std::vector<PeriodIndex> periods() const;
+  Status check_period(const std::string& period) const;
   Result<Json> of_scene(const std::string& user, const std::string& scene);
   Result<Json> other_scenes(const InspectArgs& args);
   Result<Json> filter(const InspectArgs& args);
@@ -102,23 +106,48 @@ Result<Json> Inspector::other_scenes(const InspectArgs& args) {
   for (const std::string& scene : scenes) {
     if (scene == args.scene) continue;
     BLOOMRING_TRY_ASSIGN(Json one, of_scene(args.user, scene));
-    one.update(served_lately(args, settings_, scene));
+    one.update(served_lately(args, settings_, scene, one["filters"]));
     const auto has = [&](const char* key) { return one.contains(key) && !one[key].empty(); };
+    const bool left_out = one.contains("left_out") && !one["left_out"]["items"].empty();
     const bool forgot = !one["forgotten"]["items"].empty() || one["forgotten"].contains("everything_until_ms");
-    if (has("filters") || has("recent") || has("served") || forgot) found.push_back(std::move(one));
+    if (has("filters") || has("recent") || has("served") || forgot || left_out) found.push_back(std::move(one));
   }
   return found;
 }
 
+Status Inspector::check_scene(const InspectArgs& args) const {
+  if (args.scene.empty() || !settings_.events.scene.empty()) return {};
+  return invalid("--scene is " + args.scene +
+                 ": events.scene is \"\", so scenes do not part filters and there is one for all; leave --scene out");
+}
+
 Result<Json> Inspector::user(const InspectArgs& args) {
   if (args.user.empty()) return invalid("inspect user needs --user");
+  BLOOMRING_TRY(check_scene(args));
   Json json = {{"user", args.user}};
   BLOOMRING_TRY_ASSIGN(const Json here, of_scene(args.user, args.scene));
   json.update(here);
-  json.update(served_lately(args, settings_, args.scene));
-  if (!args.all_scenes) return json;
+  json.update(served_lately(args, settings_, args.scene, json["filters"]));
+  if (!args.all_scenes || settings_.events.scene.empty()) return json;
   BLOOMRING_TRY_ASSIGN(json["other_scenes"], other_scenes(args));
   return json;
+}
+
+// Those of which filters may be kept, newest first.
+std::vector<PeriodIndex> Inspector::periods() const {
+  std::vector<PeriodIndex> all;
+  const PeriodIndex newest = calendar_.window(clock_.now_ms()).front();
+  for (uint32_t back = 0; back <= settings_.filter.retention_periods + 1; ++back)
+    all.emplace_back(newest.value - static_cast<int32_t>(back));
+  return all;
+}
+
+Status Inspector::check_period(const std::string& period) const {
+  const std::vector<PeriodIndex> all = periods();
+  if (period.empty() || std::ranges::any_of(all, [&](PeriodIndex one) { return calendar_.name(one) == period; }))
+    return {};
+  return invalid("--period is " + period + ": no filters are kept of it; name one from " + calendar_.name(all.back()) +
+                 " to " + calendar_.name(all.front()));
 }
 
 Result<Json> Inspector::of_scene(const std::string& user, const std::string& scene) {
@@ -126,13 +155,9 @@ Result<Json> Inspector::of_scene(const std::string& user, const std::string& sce
   const uint64_t hash = user_hash(key.bytes());
   const ShardId shard = shard_of_hash(hash);
   const PartitionId partition = partition_of(shard, settings_.topics.partitions);
-  std::vector<PeriodIndex> periods;
-  const PeriodIndex newest = calendar_.window(clock_.now_ms()).front();
-  for (uint32_t back = 0; back <= settings_.filter.retention_periods + 1; ++back)
-    periods.emplace_back(newest.value - static_cast<int32_t>(back));
   std::vector<StoredFilter> stored;
   Forgotten forgotten;
-  BLOOMRING_TRY(store_->read(key.bytes(), periods, stored, forgotten));
+  BLOOMRING_TRY(store_->read(key.bytes(), periods(), stored, forgotten));
   Json filters = Json::array();
   for (const StoredFilter& one : stored) filters.push_back(describe(one, hash));
   return Json{{"scene", scene},
@@ -144,6 +169,8 @@ Result<Json> Inspector::of_scene(const std::string& user, const std::string& sce
 
 Result<Json> Inspector::filter(const InspectArgs& args) {
   if (args.user.empty()) return invalid("inspect filter needs --user");
+  BLOOMRING_TRY(check_scene(args));
+  BLOOMRING_TRY(check_period(args.period));
   BLOOMRING_TRY_ASSIGN(const Json all, of_scene(args.user, args.scene));
   if (args.period.empty()) return all["filters"];
   for (const Json& one : all["filters"]) {
@@ -192,8 +219,14 @@ Result<Json> Inspector::ring(const InspectArgs& args) {
   if (partitions.empty())
     return invalid("there is no partition " + std::to_string(args.partition) + ": topics.partitions is " +
                    std::to_string(settings_.topics.partitions));
-  return Json{
+  Json json = {
       {"slots", settings_.ring.slots}, {"slot_seconds", settings_.ring.slot_seconds}, {"partitions", partitions}};
+  if (std::ranges::none_of(partitions, [](const Json& one) { return one.contains("hours"); })) {
+    json["hint"] = "state.path " + settings_.state.path +
+                   " has the state of none of these partitions; name that of the window process which holds them, with "
+                   "its configuration or --set state.path=DIR";
+  }
+  return json;
 }
 
 Result<Json> Inspector::store() {

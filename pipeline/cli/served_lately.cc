@@ -1,5 +1,7 @@
 #include "pipeline/cli/served_lately.h"
 
+#include <algorithm>
+
 #include "base/listen_address.h"
 #include "serving/ask_failure.h"
 #include "serving/client.h"
@@ -12,19 +14,36 @@ using Json = nlohmann::ordered_json;
 
 constexpr int64_t kDeadlineMs = 5000;
 
-Result<Json> lately(const std::string& server, const InspectArgs& args, const std::string& scene) {
+// Filters of the store in which the service looks for nothing, since the user has forgotten everything.
+Json left_out(const Snapshot& snapshot, const Json& stored) {
+  Json periods = Json::array();
+  for (const Json& filter : stored) {
+    const auto period = std::ranges::find(snapshot.periods, filter["period"].get<std::string>());
+    const auto index = static_cast<uint64_t>(period - snapshot.periods.begin());
+    if (period == snapshot.periods.end() || !snapshot.complete) continue;
+    if (std::ranges::find(snapshot.filters, index, &Snapshot::Filter::period) == snapshot.filters.end())
+      periods.push_back(*period);
+  }
+  return periods;
+}
+
+Result<Json> lately(const std::string& server, const InspectArgs& args, const std::string& scene, const Json& stored) {
   BLOOMRING_TRY(check(args.tls));
   const auto client =
       Client::connect({.server = server, .deadline_ms = kDeadlineMs, .fail_open = false, .tls = args.tls});
   const auto blob = client->snapshot(args.user, scene, /*strict=*/false);
   if (!blob.ok()) return Status(blob.code(), ask_failure(server, args.tls, blob.status()));
   BLOOMRING_TRY_ASSIGN(const Snapshot snapshot, decode_snapshot(*blob));
-  Json recent = Json::array(), served = Json::array();
+  Json recent = Json::array(), served = Json::array(), masked = Json::array();
   for (const Snapshot::Recent& play : snapshot.recents) {
     recent.push_back({{"item_hash", play.item.value}, {"period", snapshot.periods[play.period]}});
   }
   for (const ItemHash item : snapshot.served) served.push_back(item.value);
-  return Json{{"recent", recent}, {"served", served}};
+  for (const Snapshot::Forgotten& item : snapshot.forgotten)
+    masked.push_back({{"item_hash", item.item.value}, {"period", snapshot.periods[item.period]}});
+  return Json{{"recent", recent},
+              {"served", served},
+              {"left_out", {{"items", masked}, {"filters", left_out(snapshot, stored)}}}};
 }
 
 }  // namespace
@@ -38,10 +57,10 @@ Result<std::string> service_address(const InspectArgs& args, const Settings& set
   return address.to_string();
 }
 
-Json served_lately(const InspectArgs& args, const Settings& settings, const std::string& scene) {
+Json served_lately(const InspectArgs& args, const Settings& settings, const std::string& scene, const Json& stored) {
   const auto server = service_address(args, settings);
   if (!server.ok()) return {{"service", "not asked: " + server.status().message()}};
-  const auto found = lately(*server, args, scene);
+  const auto found = lately(*server, args, scene, stored);
   return found.ok() ? *found : Json{{"service", "not asked: " + found.status().message()}};
 }
 

@@ -38,7 +38,8 @@ std::string to_text(const Json& topic) {
   return text;
 }
 
-Status show_and_create(const TopicsArgs& args, const Settings& settings) {
+// The exit code.
+Result<int> show_and_create(const TopicsArgs& args, const Settings& settings) {
   BLOOMRING_TRY(check_runnable(settings));
   BLOOMRING_TRY_ASSIGN(const std::unique_ptr<kafka::Admin> admin, kafka::Admin::create(client_settings(settings)));
   BLOOMRING_TRY_ASSIGN(const std::vector<TopicFinding> findings, check_topics(*admin, topics_of(settings), settings));
@@ -56,7 +57,8 @@ Status show_and_create(const TopicsArgs& args, const Settings& settings) {
   }
   if (missing && !args.execute) text += "nothing was created; --execute creates what is missing\n";
   print(args.output == OutputFormat::kJson ? Json{{"executed", args.execute}, {"topics", topics}}.dump() + "\n" : text);
-  return wrong;
+  BLOOMRING_TRY(std::move(wrong));
+  return missing && !args.execute ? kFoundWhatMustNotBe : 0;
 }
 
 }  // namespace
@@ -64,7 +66,8 @@ Status show_and_create(const TopicsArgs& args, const Settings& settings) {
 int topics_command(const TopicsArgs& args) {
   const auto settings = load_command_settings(args.config);
   if (!settings.ok()) return report(settings.status());
-  return finish_output(report(show_and_create(args, *settings)));
+  const Result<int> code = show_and_create(args, *settings);
+  return finish_output(code.ok() ? *code : report(code.status()));
 }
 
 }  // namespace bloomring::cli

@@ -70,7 +70,7 @@ class Commands(law.LawCase):
         self.assertRegex(out, r"\n  never +no +-\n")
         self.assertEqual(self.typed("served", *user, "v90")[0], "user: 17\nrecorded: 1\n")
         self.assertEqual(self.typed("forget", *user, "v90")[0], "user: 17\nforgotten: v90\n")
-        self.assertRegex(self.typed("snapshot", *user, "--test", "v1")[0], r"made at ms: 20\d\d-.*Z\n")
+        self.assertRegex(self.typed("snapshot", *user, "--test", "v1")[0], r"made at: 20\d\d-.*Z\n")
 
     def load(self):
         asked = ["--server", self.server, "--rate", "50", "--seconds", "1", "--warm-up-seconds", "0", "--served", "0"]
@@ -103,6 +103,24 @@ class Commands(law.LawCase):
         out, _ = self.typed("inspect", *words, "--output", "text")
         self.assertIn("user: 17\n", out)
         self.assertIn("other scenes:\n  scene: feed\n", out)
+        period = found["filters"][0]["period"]
+        left_out = found["left_out"]["items"]
+        self.assertEqual(found["left_out"]["filters"], [])
+        # Known at once, and merged seconds later.
+        self.typed("forget", "--server", self.server, "--user", "17", "v1")
+        now_left_out = json.loads(self.typed("inspect", *words)[0])["left_out"]["items"]
+        self.assertEqual([one["period"] for one in now_left_out], [period] * (len(left_out) + 1))
+        self.typed("forget", "--server", self.server, "--user", "17", "--everything")
+        forgotten = json.loads(self.typed("inspect", *words)[0])
+        merged = "everything_until_ms" in forgotten["forgotten"]
+        self.assertTrue(merged or forgotten["left_out"]["filters"] == [period], forgotten)
+        _, err = self.typed("inspect", *words, "--scene", "feed", "--set", "events.scene=", code=2)
+        self.assertIn('--scene is feed: events.scene is "", so scenes do not part filters', err)
+        _, err = self.typed("inspect", "filter", *words[1:], "--period", "2026-13", code=2)
+        self.assertRegex(err, r"--period is 2026-13: no filters are kept of it; name one from \d{4}-\d\d to \d{4}-\d\d")
+        (self.folder / "empty").mkdir()
+        ring = ["ring", *words[1:], "--set", f"state.path={self.folder / 'empty'}"]
+        self.assertIn("has the state of none of these partitions", json.loads(self.typed("inspect", *ring)[0])["hint"])
         of_feed = json.loads(self.typed("inspect", *words, "--scene", "feed")[0])
         self.assertNotIn("other_scenes", of_feed)
         self.assertEqual(of_feed["scene"], "feed")
@@ -127,6 +145,11 @@ class Commands(law.LawCase):
         self.assertIn("state.path /nonexistent/state is no folder here; name that of a window process", err)
         _, err = self.typed("inspect", "store", "--set", "store.path=/nonexistent", code=2)
         self.assertIn("store.path /nonexistent does not exist; name the folder of the filter store", err)
+        _, err = self.typed("query", "--timeout-ms", "0", "--user", "17", "v1", code=2)
+        self.assertIn("--timeout-ms: Value 0 not in range", err)
+        for flag, *words in (("--config", "check"), ("--plays", "dev"), ("--plays-file", "load")):
+            _, err = self.typed(*words, flag, "/nope", code=2)
+            self.assertRegex(err, rf"{flag}: '?/nope'?:? cannot be read: No such file or directory; name a")
         _, err = self.typed("query", "--server", "127.0.0.1", "--user", "17", "v1", code=2)
         self.assertIn("--server: 127.0.0.1 must be HOST:PORT, as 127.0.0.1:7700", err)
         _, err = self.typed("query", "--server", "127.0.0.1:1", "--user", "17", "v1", code=1)

@@ -80,7 +80,7 @@ TEST_CASE("query: about all scenes it names them, and those in which the user is
         std::string::npos);
 }
 
-TEST_CASE("query: who is not known in the scene that was asked is told how to ask them all") {
+TEST_CASE("query: of a user who is not known in the scene that was asked it tells where else, if anywhere") {
   Served served;
   served.world.play_in("feed", "u1", "v1");
   QueryOptions options;
@@ -88,8 +88,12 @@ TEST_CASE("query: who is not known in the scene that was asked is told how to as
   options.items = {"v1"};
   const std::string out = run_query(served, options, "", 0);
   CHECK(out.find("\"user_known\":false") != std::string::npos);
-  CHECK(out.find("nothing is known of user u1 without a scene: no play, and nothing served; --all-scenes") !=
-        std::string::npos);
+  CHECK_THAT(out, Catch::Contains("nothing is known of user u1 without a scene: no play, and nothing served; the user "
+                                  "is known in other scenes (feed): ask with --scene, or --all-scenes"));
+  options.user = "u2";
+  const std::string nowhere = run_query(served, options, "", 0);
+  CHECK_THAT(nowhere, Catch::Contains("nothing is known of user u2 in any scene: no play, and nothing served\n"));
+  CHECK_THAT(nowhere, !Catch::Contains("--all-scenes"));
 }
 
 TEST_CASE("query: more items than one request holds are asked in several") {
