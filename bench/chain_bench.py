@@ -101,7 +101,7 @@ class Node:
         self._scrape_due = 0.0
 
     def make_topics(self):
-        processes.run([plays.binary(), "topics", "--config", self.config, "--execute"])
+        processes.run([plays.binary(), "topics", "--config", self.config, "--execute", "--create-plays"])
 
     def __enter__(self):
         self.process.start()

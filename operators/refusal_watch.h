@@ -25,7 +25,7 @@ struct RefusedRecord {
   Refusal reason = Refusal::kNone;
   std::string detail;
 };
-// "video-plays[3] at offset 17: missing_field: field 'uid' is missing"
+// "video-plays[3] at offset 17: missing_field: events.user 'uid': field missing"
 std::string to_string(const RefusedRecord& record);
 
 class RefusalWatch {

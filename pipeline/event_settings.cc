@@ -30,13 +30,14 @@ void declare_scenes(Config& config, EventSettings& events) {
 void declare_kinds(Config& config, EventSettings& events) {
   config.string("events.event", &events.event)
       .doc(
-          "Field with the kind of event, `play`, `serve`, `forget` or `forget_all`; a play where it is absent. `\"\"`: "
-          "every record is a play.");
+          "Field with the kind of event, `play`, `serve`, `forget` or `forget_all`. A record without it is a play, "
+          "unless `events.kinds` is set. `\"\"`: every record is a play.");
   config.map("events.kinds", &events.kinds)
       .doc(
           "The site's own names of kinds, as `{view: play, delete: forget, impression: ignore}`: each is `play`, "
           "`serve`, `forget`, `forget_all`, or `ignore` for records that are skipped. `\"*\"` is any name that neither "
-          "this map nor bloomring knows; without it such a record is refused as `unknown_event`.");
+          "this map nor bloomring knows; without it such a record is refused as `unknown_event`. `\"\"` is a record "
+          "without the field; without it such a record is refused as `missing_field`.");
   config.string("events.watched", &events.watched)
       .doc("Field with how long was watched: a number. Needed by `events.view_share_min` and `events.view_ms_min`.");
   config.string("events.duration", &events.duration)

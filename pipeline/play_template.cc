@@ -33,12 +33,14 @@ void set_field(Json& play, const std::string& path, const std::string& value) {
   (*at)[path.substr(begin)] = value;
 }
 
-// The site's own name of a play; empty where only a record without a kind is one.
+// The site's own name of a play, "" for a record without a kind. Where only `*` is a play, a name that nobody has.
 std::string play_kind(const PlayMapping& mapping) {
   for (const auto& [name, kind] : mapping.kinds) {
     if (kind == EventKind::kPlay && name != "*") return name;
   }
-  return mapping.kinds.contains("play") ? "" : "play";
+  std::string name = "play";
+  while (mapping.kinds.contains(name)) name += "_";
+  return name;
 }
 
 std::string scene_of(const PlayMapping& mapping) {

@@ -74,8 +74,11 @@ Status Process::wait_for_topics() {
     if (!found.ok()) return found.status().with_context("kafka.bootstrap is " + settings_.kafka.bootstrap);
     for (const kafka::TopicDescription& topic : *found) {
       if (topic.exists) continue;
+      if (std::ranges::find(topics.plays, topic.name) != topics.plays.end()) {
+        return retry(missing_plays(*kafka_admin_, topic.name, topics));
+      }
       return retry("topic " + topic.name +
-                   " does not exist, or may not be seen; `bloomring topics --execute` creates it");
+                   " does not exist, or this user may not see it; `bloomring topics --execute` creates it");
     }
     return {};
   });

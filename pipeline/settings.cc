@@ -409,6 +409,9 @@ Result<LoadedSettings> load_settings(const ConfigSources& sources, LogSettings* 
     BLOOMRING_TRY_ASSIGN(loaded.settings.instance, host_name());
   }
   BLOOMRING_TRY(check_settings_fit(loaded.settings, config, loaded.warnings));
+  if (const std::string& place = config.origin("topics.plays"); place != "default") {
+    loaded.settings.topics.plays_place = place;
+  }
   loaded.effective_yaml = config.effective_yaml();
   return loaded;
 }

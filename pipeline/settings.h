@@ -35,6 +35,7 @@ struct KafkaSettings {
 
 struct TopicSettings {
   std::vector<std::string> plays = {"plays"};
+  std::string plays_place;  // Where `plays` was set, as "site.yaml:3"; empty where nothing sets it.
   std::string user_events = "user-events";
   std::string user_batches = "user-batches";
   std::string dead = "plays-dead";

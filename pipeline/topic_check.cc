@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/nearest.h"
 #include "pipeline/retention_need.h"
 #include "pipeline/wait.h"
 
@@ -15,6 +16,8 @@ namespace {
 // librdkafka's receive.message.max.bytes: a larger batch, or one that unpacks to more, is never fetched.
 constexpr int64_t kFetchBytesMax = 100'000'000;
 constexpr int64_t kKnownBoundMs = 15'000;
+constexpr size_t kLikeMax = 3;
+constexpr size_t kPartMin = 4;  // Letters; less is a part of anything.
 
 // How a site keeps its plays is its own business, as long as they can be read.
 void check_plays(kafka::Admin& admin, TopicFinding& finding) {
@@ -26,6 +29,18 @@ void check_plays(kafka::Admin& admin, TopicFinding& finding) {
                              std::to_string(kFetchBytesMax) + " bytes or more cannot be fetched, and stops ingest");
 }
 
+// Near enough to be what was meant: by its letters, or because one name is a part of the other.
+std::vector<std::string> like(const std::string& name, std::vector<std::string> there) {
+  std::erase_if(there, [&](const std::string& other) {
+    const bool part = std::min(name.size(), other.size()) >= kPartMin &&
+                      (other.find(name) != std::string::npos || name.find(other) != std::string::npos);
+    return other.starts_with("__") || (!part && nearest_name(name, {other}).empty());
+  });
+  std::ranges::stable_sort(there, {}, [&](const std::string& other) { return edit_distance(name, other); });
+  there.resize(std::min(there.size(), kLikeMax));
+  return there;
+}
+
 // The whole command that gives the topic the wanted value.
 std::string mend_with(const Settings& settings, const std::string& topic, const std::string& key,
                       const std::string& wanted) {
@@ -34,7 +49,7 @@ std::string mend_with(const Settings& settings, const std::string& topic, const 
 }
 
 void check_settings(kafka::Admin& admin, TopicFinding& finding, const Settings& settings) {
-  if (finding.wanted.settings.empty()) return check_plays(admin, finding);
+  if (finding.wanted.of_the_site) return check_plays(admin, finding);
   const auto config = admin.config(finding.wanted.name);
   if (!config.ok()) {
     finding.warnings.push_back("its settings cannot be read: " + config.status().message());
@@ -67,7 +82,9 @@ void check_settings(kafka::Admin& admin, TopicFinding& finding, const Settings& 
 void check_one(kafka::Admin& admin, TopicFinding& finding, const Settings& settings) {
   const TopicSpec& wanted = finding.wanted;
   if (!finding.found.exists) {
-    finding.errors.push_back("does not exist; `bloomring topics --execute` creates it");
+    finding.missing = wanted.of_the_site ? missing_plays(admin, wanted.name, settings.topics)
+                                         : "topic " + wanted.name + " does not exist, or this user may not see it; "
+                                           "`bloomring topics --execute` creates it";
     return;
   }
   if (wanted.partitions_fixed && finding.found.partitions != wanted.partitions) {
@@ -83,6 +100,24 @@ void check_one(kafka::Admin& admin, TopicFinding& finding, const Settings& setti
 }
 
 }  // namespace
+
+std::string missing_plays(const std::string& name, const std::string& place, const std::vector<std::string>& there) {
+  std::string names;
+  for (const std::string& other : like(name, there)) names += (names.empty() ? "" : ", ") + other;
+  return (place.empty() ? "" : place + ": ") + "topics.plays is " + name +
+         ": no such topic exists, or this user may not see it; name one that exists" +
+         (names.empty() ? "" : " (did you mean " + names + "?)") +
+         ", or make it with `bloomring topics --execute --create-plays`";
+}
+
+std::string missing_plays(kafka::Admin& admin, const std::string& name, const TopicSettings& topics) {
+  auto there = admin.topic_names();
+  if (!there.ok()) return missing_plays(name, topics.plays_place, {});
+  std::erase_if(*there, [&](const std::string& other) {
+    return other == topics.user_events || other == topics.user_batches || other == topics.dead;
+  });
+  return missing_plays(name, topics.plays_place, *there);
+}
 
 kafka::ClientSettings client_settings(const Settings& settings) {
   kafka::ClientSettings client;
@@ -109,7 +144,7 @@ Result<std::vector<TopicFinding>> check_topics(kafka::Admin& admin, const std::v
   BLOOMRING_TRY_ASSIGN(const std::vector<kafka::TopicDescription> found, admin.describe(names));
   std::vector<TopicFinding> findings;
   for (size_t i = 0; i < topics.size(); ++i) {
-    findings.push_back({topics[i], found[i], {}, {}});
+    findings.push_back({topics[i], found[i], {}, {}, {}});
     check_one(admin, findings.back(), settings);
   }
   return findings;
@@ -127,8 +162,8 @@ std::vector<std::string> retention_warnings(kafka::Admin& admin, const Settings&
 Status verify_topic_settings(kafka::Admin& admin, const Settings& settings) {
   std::string errors;
   for (const TopicSpec& topic : topics_of(settings)) {
-    if (topic.settings.empty()) continue;
-    TopicFinding finding{topic, {}, {}, {}};
+    if (topic.of_the_site) continue;
+    TopicFinding finding{topic, {}, {}, {}, {}};
     check_settings(admin, finding, settings);
     for (const std::string& error : finding.errors)
       errors += (errors.empty() ? "topic " : "\ntopic ") + topic.name + ": " + error;
@@ -163,11 +198,11 @@ Status wait_until_known(kafka::Admin& admin, std::span<const kafka::NewTopic> ma
 
 }  // namespace
 
-Status create_missing(kafka::Admin& admin, const std::vector<TopicFinding>& findings) {
+Status create_missing(kafka::Admin& admin, const std::vector<TopicFinding>& findings, bool with_plays) {
   std::vector<kafka::NewTopic> missing;
   for (const TopicFinding& finding : findings) {
-    if (finding.found.exists) continue;
     const TopicSpec& wanted = finding.wanted;
+    if (finding.found.exists || (wanted.of_the_site && !with_plays)) continue;
     missing.push_back({wanted.name, wanted.partitions, wanted.replication, wanted.settings});
   }
   if (missing.empty()) return {};

@@ -22,7 +22,14 @@ struct TopicFinding {
   kafka::TopicDescription found;
   std::vector<std::string> errors;    // It would not work, or lose what is promised.
   std::vector<std::string> warnings;  // It would work, but probably is not meant.
+  std::string missing = {};           // A line (base/finding.h) where the topic does not exist.
 };
+
+// A line about a topic of plays that does not exist: the key, where it was set, and what in `there`, names of topics,
+// is like it.
+std::string missing_plays(const std::string& name, const std::string& place, const std::vector<std::string>& there);
+// The same, with the topics of the brokers that are not ours; with none where the brokers do not tell.
+std::string missing_plays(kafka::Admin& admin, const std::string& name, const TopicSettings& topics);
 
 // Asks the brokers. kRetry when none answers. `settings` are those that the topics are of.
 Result<std::vector<TopicFinding>> check_topics(kafka::Admin& admin, const std::vector<TopicSpec>& topics,
@@ -38,7 +45,7 @@ std::optional<uint64_t> count_plays_partitions(kafka::Admin& admin, const Settin
 // What is wrong with how long user-events is kept, for the log at a start; a sentence where it cannot be told.
 std::vector<std::string> retention_warnings(kafka::Admin& admin, const Settings& settings);
 
-// Creates the topics that are missing, and waits until the brokers know them.
-Status create_missing(kafka::Admin& admin, const std::vector<TopicFinding>& findings);
+// Creates the topics that are missing, those of plays only where `with_plays`, and waits until the brokers know them.
+Status create_missing(kafka::Admin& admin, const std::vector<TopicFinding>& findings, bool with_plays);
 
 }  // namespace bloomring

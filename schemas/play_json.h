@@ -4,7 +4,8 @@
 // Required: user, item, time.
 // A field is a name or a path with dots (schemas/json_fields.h); an empty one is a field that the site does not have.
 // `event` is "play" (also when it is absent), "serve", "forget" (one item) or "forget_all" (everything of the user in
-// the scene; has no item, and does not look at one), or one of the site's own names for these.
+// the scene; has no item, and does not look at one), or one of the site's own names for these. Where a site has such
+// names, a record without one is what the site's name "" says, and refused where there is none.
 // A record of a kind that is to be ignored is skipped, whatever else is in it; so is a play of which too little was
 // watched.
 // `user` and `item` are strings or integers (an integer is its decimal string); `time` is a number in the configured
@@ -86,7 +87,7 @@ struct PlayMapping {
   TimeUnit time_unit = TimeUnit::kMilliseconds;
   int64_t ahead_ms = 10 * 60 * 1000;  // Up to here an event time that is ahead is usual: see Ingest.
   size_t record_bytes_max = 65536;
-  // The site's own names of kinds; "*" is every name that is not here and none of bloomring's.
+  // The site's own names of kinds; "*" is every name that is not here and none of bloomring's, "" is no name at all.
   std::map<std::string, MappedKind, std::less<>> kinds = {};
   ViewRule view = {};
   std::vector<std::string> scenes = {};  // The only ones that are accepted; empty: all are.
@@ -110,9 +111,12 @@ class PlayParser {
   PlayParser(PlayParser&&) noexcept;
   PlayParser& operator=(PlayParser&&) noexcept;
 
-  // Parses one record. On refusal `detail()` is a sentence for the dead letter: which field, what was found.
+  // Parses one record. On refusal `detail()` says why, for people: the key of the configuration, the record's field of
+  // that name, and what was found, as "events.item 'video.id': field missing".
   Refusal parse(std::string_view json, int64_t now_ms, Play& play);
   const std::string& detail() const;
+  // The key whose field the last refusal is about, "events.item"; empty where it is about the record as a whole.
+  std::string_view key() const;
 
  private:
   struct Impl;

@@ -29,7 +29,8 @@ TopicSettings internal_settings(const TopicPlan& plan, int64_t retention_ms) {
 std::vector<TopicSpec> topic_registry(const TopicPlan& plan) {
   std::vector<TopicSpec> topics;
   for (const std::string& name : plan.names.plays) {
-    topics.push_back({name, "plays as JSON, from any producer", plan.plays_partitions, plan.replication, {}, false});
+    topics.push_back({name, "plays as JSON, from any producer", plan.plays_partitions, plan.replication, {}, false,
+                      true});
   }
   topics.push_back({plan.names.user_events, "event blocks: the one ordered log of everything that happens to a user",
                     plan.partitions, plan.replication, internal_settings(plan, plan.retention_ms), true});

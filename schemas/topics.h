@@ -33,6 +33,7 @@ struct TopicSpec {
   std::map<std::string, std::string> settings;
   // The partition count is part of what is stored: another count is refused, not adapted to.
   bool partitions_fixed = true;
+  bool of_the_site = false;  // A topic of plays: the site's producers fill it, and we make it only when told to.
 };
 
 struct TopicPlan {

@@ -14,9 +14,10 @@ namespace {
 
 Status errors_of(const std::vector<TopicFinding>& topics) {
   std::string text;
+  const auto add = [&text](const std::string& line) { text += (text.empty() ? "" : "\n") + line; };
   for (const TopicFinding& topic : topics) {
-    for (const std::string& error : topic.errors)
-      text += (text.empty() ? "topic " : "\ntopic ") + topic.wanted.name + ": " + error;
+    if (!topic.missing.empty()) add(topic.missing);
+    for (const std::string& error : topic.errors) add("topic " + topic.wanted.name + ": " + error);
   }
   return text.empty() ? Status() : invalid(text);
 }

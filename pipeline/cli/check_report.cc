@@ -1,6 +1,8 @@
 #include "pipeline/cli/check_report.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "base/finding.h"
 #include "pipeline/cli/output.h"
@@ -21,23 +23,60 @@ Json memory_json(const MemoryPlan& plan) {
   return {{"limit", plan.total()}, {"parts", parts}};
 }
 
+Json to_json(const PlaysRead& plays) {
+  return {{"topic", plays.topic},
+          {"read", plays.read},
+          {"plays", plays.plays},
+          {"serves_and_forgets", plays.serves_and_forgets},
+          {"ignored_kind", plays.ignored_kind},
+          {"short_view", plays.short_view},
+          {"refused", plays.refused}};
+}
+
+// Each once, in the order in which they came.
+std::vector<std::string> once(const std::vector<std::string>& lines) {
+  std::vector<std::string> kept;
+  for (const std::string& line : lines) {
+    if (std::ranges::find(kept, line) == kept.end()) kept.push_back(line);
+  }
+  return kept;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream rest(text);
+  for (std::string line; std::getline(rest, line);) lines.push_back(std::move(line));
+  return lines;
+}
+
+std::string joined(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += (text.empty() ? "" : "\n") + line;
+  return text;
+}
+
 std::string report_json(const CheckReport& report) {
   Json findings = Json::array();
   for (const SetupFinding& finding : findings_of(report.status())) findings.push_back(to_json(finding, "error"));
-  for (const std::string& warning : report.warnings) findings.push_back(to_json(finding_of(warning), "warning"));
+  for (const std::string& warning : once(report.warnings)) findings.push_back(to_json(finding_of(warning), "warning"));
   Json json = {{"ok", report.status().ok()},
                {"file", report.file},
                {"checked", report.checked},
-               {"warnings", report.warnings},
+               {"warnings", once(report.warnings)},
                {"findings", findings}};
+  if (!report.plays.empty()) {
+    json["plays"] = Json::array();
+    for (const PlaysRead& plays : report.plays) json["plays"].push_back(to_json(plays));
+  }
   if (report.memory) json["memory"] = memory_json(*report.memory);
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::string plain_text(const CheckReport& report) {
   std::string text;
-  for (const std::string& warning : report.warnings) text += "warning: " + warning + "\n";
+  for (const std::string& warning : once(report.warnings)) text += "warning: " + warning + "\n";
   for (const std::string& part : report.checked) text += part + ": ok\n";
+  for (const PlaysRead& plays : report.plays) text += "plays of " + to_string(plays) + "\n";
   if (!report.memory) return text;
   text += "memory: " + bytes_text(report.memory->total()) + "\n";
   for (const MemoryPart& part : report.memory->parts())
@@ -51,7 +90,8 @@ bool CheckReport::succeeds(const Status& status) {
   if (status.ok()) return true;
   const bool first = errors_.ok();
   const Code code = first || status.code() == Code::kInvalid ? status.code() : errors_.code();
-  errors_ = Status(code, first ? status.message() : errors_.message() + "\n" + status.message());
+  const std::string all = first ? status.message() : errors_.message() + "\n" + status.message();
+  errors_ = Status(code, joined(once(lines_of(all))));
   return false;
 }
 

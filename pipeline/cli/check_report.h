@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "pipeline/cli/commands.h"
 #include "pipeline/memory_plan.h"
+#include "pipeline/plays_verdict.h"
 #include "pipeline/start_checks.h"
 
 namespace bloomring::cli {
@@ -16,9 +17,10 @@ struct CheckReport {
   std::string file;                  // The configuration; empty when none was named.
   std::vector<std::string> checked;  // What was looked at and is fine: "configuration", "brokers", "topics", ...
   std::vector<std::string> warnings;
+  std::vector<PlaysRead> plays;      // Of each topic of plays that could be read.
   std::optional<MemoryPlan> memory;  // Where the configuration is fine.
 
-  // Takes the failure in, if it is one: each line of its message is a finding. True when there is none.
+  // Takes the failure in, if it is one: each line of its message is a finding, once. True when there is none.
   bool succeeds(const Status& status);
   // The same of one part, which then counts as checked.
   bool passes(const std::string& part, const Status& status);

@@ -340,7 +340,10 @@ void declare_check(CLI::App& app, CommandLine& line) {
 void declare_topics(CLI::App& app, CommandLine& line) {
   CLI::App& command = *app.add_subcommand("topics", "Show the topics, and create those that are missing");
   add_config_flags(command, line.topics.config);
-  command.add_flag("--execute", line.topics.execute, "Create them; without it, only show what would be done");
+  CLI::Option* execute = command.add_flag("--execute", line.topics.execute,
+                                          "Create them, except topics of plays; without it, only show them");
+  command.add_flag("--create-plays", line.topics.create_plays, "With --execute: create topics of plays, too")
+      ->needs(execute);
   add_output_flag(command, line.topics.output);
   command.callback([&line] { line.chosen = [&line] { return topics_command(line.topics); }; });
 }

@@ -143,7 +143,8 @@ int check_command(const CheckArgs& args);
 
 struct TopicsArgs {
   ConfigArgs config;
-  bool execute = false;  // Create what is missing; otherwise only show.
+  bool execute = false;       // Create what is missing; otherwise only show.
+  bool create_plays = false;  // Topics of plays, too.
   OutputFormat output = OutputFormat::kJson;
 };
 int topics_command(const TopicsArgs& args);

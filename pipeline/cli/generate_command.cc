@@ -166,7 +166,8 @@ Status generate_to_topic(const GenerateArgs& args, const Settings& settings, con
   BLOOMRING_TRY_ASSIGN(const auto admin, kafka::Admin::create(kafka));
   BLOOMRING_TRY_ASSIGN(const auto found, admin->describe(std::span(&args.topic, 1)));
   if (!found.front().exists) {
-    return invalid("topic " + args.topic + " does not exist: see `bloomring topics --execute`");
+    return invalid("topic " + args.topic + " does not exist; make it, or `bloomring topics --execute --create-plays` "
+                   "makes those of topics.plays");
   }
   const int32_t partitions = found.front().partitions;
   if (!args.execute) {

@@ -53,7 +53,8 @@ constexpr Help kHelp[] = {
      "a broker or a store could not be asked; nothing that was asked is wrong"},
     {"topics",
      "bloomring topics --config site.yaml --output text\n"
-     "bloomring topics --config site.yaml --execute",
+     "bloomring topics --config site.yaml --execute\n"
+     "bloomring topics --config site.yaml --execute --create-plays",
      "no broker answered", "without --execute: topics are missing"},
     {"inspect",
      "bloomring inspect user --user 17 --config site.yaml --output text\n"

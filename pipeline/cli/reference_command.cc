@@ -26,7 +26,8 @@ constexpr const char* kMetricsHead =
 constexpr const char* kTopicsHead =
     "# Topics\n\n"
     "Made by `bloomring reference topics` from the registry with the default settings; do not edit.\n\n"
-    "`bloomring topics --config F --execute` creates what is missing.\n\n"
+    "`bloomring topics --config F --execute` creates what is missing; topics of plays only with `--create-plays`, "
+    "since your producers fill them.\n\n"
     "| topic | what it carries | partitions | replication | settings |\n|---|---|---|---|---|\n";
 
 std::string topics_reference() {

@@ -10,6 +10,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+bool creates(const TopicsArgs& args, const TopicFinding& finding) {
+  return args.execute && !finding.found.exists && (args.create_plays || !finding.wanted.of_the_site);
+}
+
 Json to_json(const TopicFinding& finding, bool created) {
   const TopicSpec& wanted = finding.wanted;
   Json json = {{"topic", wanted.name},
@@ -21,6 +25,7 @@ Json to_json(const TopicFinding& finding, bool created) {
   json["replication"] = finding.found.exists ? finding.found.replication : static_cast<int32_t>(wanted.replication);
   json["settings"] = wanted.settings;
   if (!created && finding.found.exists) json["errors"] = finding.errors;
+  if (!created && !finding.found.exists && wanted.of_the_site) json["errors"] = {finding.missing};
   json["warnings"] = finding.warnings;
   return json;
 }
@@ -43,19 +48,22 @@ Result<int> show_and_create(const TopicsArgs& args, const Settings& settings) {
   BLOOMRING_TRY(check_runnable(settings));
   BLOOMRING_TRY_ASSIGN(const std::unique_ptr<kafka::Admin> admin, kafka::Admin::create(client_settings(settings)));
   BLOOMRING_TRY_ASSIGN(const std::vector<TopicFinding> findings, check_topics(*admin, topics_of(settings), settings));
-  if (args.execute) BLOOMRING_TRY(create_missing(*admin, findings));
+  if (args.execute) BLOOMRING_TRY(create_missing(*admin, findings, args.create_plays));
   Json topics = Json::array();
   std::string text;
   Status wrong;
-  bool missing = false;
+  bool missing = false, to_create = false;
   for (const TopicFinding& finding : findings) {
-    topics.push_back(to_json(finding, args.execute && !finding.found.exists));
+    const bool created = creates(args, finding);
+    topics.push_back(to_json(finding, created));
     text += to_text(topics.back());
     missing |= !finding.found.exists;
-    if (finding.found.exists && !finding.errors.empty() && wrong.ok())
-      wrong = invalid("topic " + finding.wanted.name + ": " + finding.errors.front());
+    to_create |= !finding.found.exists && !finding.wanted.of_the_site;
+    if (!wrong.ok() || created) continue;
+    if (!finding.errors.empty()) wrong = invalid("topic " + finding.wanted.name + ": " + finding.errors.front());
+    if (args.execute && !finding.found.exists) wrong = invalid(finding.missing);
   }
-  if (missing && !args.execute) text += "nothing was created; --execute creates what is missing\n";
+  if (to_create && !args.execute) text += "nothing was created; --execute creates what is missing\n";
   print(args.output == OutputFormat::kJson ? Json{{"executed", args.execute}, {"topics", topics}}.dump() + "\n" : text);
   BLOOMRING_TRY(std::move(wrong));
   return missing && !args.execute ? kFoundWhatMustNotBe : 0;

@@ -95,6 +95,10 @@ Result<std::vector<TopicDescription>> Admin::describe(std::span<const std::strin
   return describe_topics(core_->client(), core_->bootstrap(), names, timeout_ms, slow_timeout_ms);
 }
 
+Result<std::vector<std::string>> Admin::topic_names(int timeout_ms) {
+  return list_topics(core_->client(), core_->bootstrap(), timeout_ms);
+}
+
 Result<std::map<std::string, std::string>> Admin::config(const std::string& topic, int timeout_ms) {
   const auto options = core_->options(RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS, timeout_ms);
   const ResourceHandle resource(rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, topic.c_str()));

@@ -42,6 +42,9 @@ class Admin {
   Result<std::vector<TopicDescription>> describe(std::span<const std::string> names, int timeout_ms = 5000,
                                                  int slow_timeout_ms = 0);
 
+  // Of every topic that this user may see, Kafka's own ones too.
+  Result<std::vector<std::string>> topic_names(int timeout_ms = 5000);
+
   // Every setting of the topic that is in force, defaults included. The embedded broker has none: kRetry.
   Result<std::map<std::string, std::string>> config(const std::string& topic, int timeout_ms = 5000);
 

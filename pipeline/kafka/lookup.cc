@@ -78,4 +78,14 @@ Result<std::vector<TopicDescription>> describe_topics(rd_kafka_t* client, const 
   return descriptions;
 }
 
+Result<std::vector<std::string>> list_topics(rd_kafka_t* client, const std::string& bootstrap, int timeout_ms) {
+  const rd_kafka_metadata_t* answer = nullptr;
+  const auto error = rd_kafka_metadata(client, /*all_topics=*/1, nullptr, &answer, timeout_ms);
+  if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return lookup_failure(error, bootstrap, timeout_ms);
+  const MetadataHandle all(answer);
+  std::vector<std::string> names;
+  for (const auto& topic : std::span(all->topics, static_cast<size_t>(all->topic_cnt))) names.emplace_back(topic.topic);
+  return names;
+}
+
 }  // namespace bloomring::kafka

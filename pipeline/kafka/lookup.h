@@ -24,6 +24,9 @@ Result<std::vector<TopicDescription>> describe_topics(rd_kafka_t* client, const 
                                                       std::span<const std::string> names, int timeout_ms,
                                                       int slow_timeout_ms = 0);
 
+// The names of all topics of the cluster.
+Result<std::vector<std::string>> list_topics(rd_kafka_t* client, const std::string& bootstrap, int timeout_ms);
+
 // Asks who leads all partitions: librdkafka 2.0.2 goes on to ask the leader it once heard of, for as long as that one
 // is away, and takes a partition that no broker led for one that does not exist. Brokers that do not tell are asked
 // again by the next lookup that fails.

@@ -158,7 +158,7 @@ class World:
             )
             replication = {"topics.replication": min(3, self.server.brokers)}
             path = chain.write_config(self.folder, self.server.bootstrap, "topics", {**SETTINGS, **replication})
-            processes.run([plays.binary(), "topics", "--config", path, "--execute"])
+            processes.run([plays.binary(), "topics", "--config", path, "--execute", "--create-plays"])
             for instance, stage in {**STAGES, **GUESTS}.items():
                 command = [plays.binary(), "run", "--config", self.folder / f"{instance}.yaml", "--stages", stage]
                 self._processes[instance] = processes.Process(instance, command, self.folder)

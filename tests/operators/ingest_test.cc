@@ -49,7 +49,7 @@ TEST_CASE("ingest: what is to be skipped is counted by its reason, and is neithe
   skipping.mapping.view = {.watched = "w", .ms_min = 3'000};
   Ingest ingest(skipping);
   const auto watched = [](const std::string& ms) {
-    return play("u1", "v1", kNowMs).replace(0, 1, R"({"w":)" + ms + ",");
+    return play("u1", "v1", kNowMs).replace(0, 1, R"({"event":"play","w":)" + ms + ",");
   };
   const auto ignored = ingest.take(R"({"event":"impression"})", kNowMs);
   CHECK(ignored.refusal == Refusal::kNone);
@@ -154,6 +154,6 @@ TEST_CASE("ingest: a refused record packs nothing and says why") {
   const auto taken = ingest.take(R"({"user":"u1"})", kNowMs);
   CHECK(taken.refusal == Refusal::kMissingField);
   CHECK_FALSE(taken.packed);
-  CHECK(ingest.detail() == "field 'item' is missing");
+  CHECK(ingest.detail() == "events.item 'item': field missing");
   CHECK(ingest.stats().refused[static_cast<size_t>(Refusal::kMissingField)] == 1);
 }

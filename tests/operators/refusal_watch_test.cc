@@ -7,7 +7,7 @@ using namespace bloomring;
 namespace {
 
 RefusedRecord at(int64_t offset) {
-  return {"video-plays", PartitionId(3), Offset(offset), Refusal::kMissingField, "field 'uid' is missing"};
+  return {"video-plays", PartitionId(3), Offset(offset), Refusal::kMissingField, "events.user 'uid': field missing"};
 }
 
 }  // namespace
@@ -21,7 +21,7 @@ TEST_CASE("refusal watch: the first refusal is warned of at once, with its place
   REQUIRE(warning);
   CHECK(warning->refused == 2);
   CHECK(warning->read == 100);
-  CHECK(to_string(warning->first) == "video-plays[3] at offset 17: missing_field: field 'uid' is missing");
+  CHECK(to_string(warning->first) == "video-plays[3] at offset 17: missing_field: events.user 'uid': field missing");
 }
 
 TEST_CASE("refusal watch: a minute has one warning, which counts all and names the first since the last") {

@@ -167,13 +167,18 @@ TEST_CASE("load model: what is written counts as a play under any mapping of a s
   CHECK(parsed.user == "u17");
   CHECK(parsed.scene == "feed");
   mapping.scenes = {"feed", ""};
-  mapping.kinds = {{"play", MappedKind()}};
+  mapping.kinds = {{"play", MappedKind()}, {"", EventKind::kPlay}};
   mapping.event = "user.kind";
   LoadPlayWriter(mapping).write(play, json);
   PlayParser other(mapping);
   REQUIRE(other.parse(json, play.time_ms, parsed) == Refusal::kNone);
   CHECK(parsed.skip == Skip::kNone);
   CHECK(parsed.scene.empty());
+  mapping.kinds = {{"play", MappedKind()}, {"*", EventKind::kPlay}};
+  LoadPlayWriter(mapping).write(play, json);
+  PlayParser starred(mapping);
+  REQUIRE(starred.parse(json, play.time_ms, parsed) == Refusal::kNone);
+  CHECK(parsed.skip == Skip::kNone);
 }
 
 TEST_CASE("load model: ids of any characters are written as JSON") {

@@ -278,6 +278,19 @@ TEST_CASE("settings: a site's own kinds, views and scenes reach the mapping of i
   CHECK(loaded->settings.events.scene_rules().part_filters);
 }
 
+TEST_CASE("settings: the empty name of a kind stands for records without one") {
+  const Result<LoadedSettings> loaded = load({{"events.kinds", "{view: play, '': ignore}"}});
+  REQUIRE(loaded.status().message() == "");
+  const PlayMapping mapping = loaded->settings.events.mapping();
+  REQUIRE(mapping.kinds.contains(""));
+  CHECK_FALSE(mapping.kinds.at("").has_value());
+}
+
+TEST_CASE("settings: where the topics of plays were set is known") {
+  CHECK(load({})->settings.topics.plays_place == "");
+  CHECK(load({{"topics.plays", "views"}})->settings.topics.plays_place == "--topics.plays");
+}
+
 TEST_CASE("settings: a site may have neither scenes nor kinds, and must have user, item and time") {
   const Result<LoadedSettings> loaded = load({{"events.scene", ""}, {"events.event", ""}});
   REQUIRE(loaded.status().message() == "");

@@ -65,7 +65,14 @@ class Chain:
 
     def make_topics(self):
         processes.run(
-            [plays.binary(), "topics", "--config", write_config(self.folder, self.bootstrap, "topics"), "--execute"]
+            [
+                plays.binary(),
+                "topics",
+                "--config",
+                write_config(self.folder, self.bootstrap, "topics"),
+                "--execute",
+                "--create-plays",
+            ]
         )
 
     def __enter__(self):

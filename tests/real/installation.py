@@ -28,7 +28,7 @@ class Installation:
             settings.setdefault(section, {}).update(keys)
         self.path = self.folder / "bloomring.yaml"
         self.path.write_text(json.dumps(settings))
-        self.command("topics", "--execute")
+        self.command("topics", "--execute", "--create-plays")
 
     @property
     def events(self):

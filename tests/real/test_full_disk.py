@@ -43,7 +43,7 @@ class FullDisk(law.LawCase):
             settings["store"]["path"] = str(disk / "store")
             path = folder / "all.yaml"
             path.write_text(json.dumps(settings))
-            processes.run([plays.binary(), "topics", "--execute", "--config", path])
+            processes.run([plays.binary(), "topics", "--execute", "--create-plays", "--config", path])
             some = plays.read(last_play_ms=int(time.time() * 1000))
             oracle = plays.by_user(some)
             with processes.Process("all", [plays.binary(), "run", "--config", path], folder) as run:

@@ -62,7 +62,7 @@ class Mistakes(law.LawCase):
                 retention_ms=3_600_000,
             )
             path = chain.write_config(folder, server.bootstrap, "window", {"ring.slot_seconds": 3600})
-            processes.run([plays.binary(), "topics", "--execute", "--config", path])
+            processes.run([plays.binary(), "topics", "--execute", "--create-plays", "--config", path])
             warning = r"retention\.ms is 3600000 \(1 h\), shorter than the ring needs: 6 slots .* make 9 h"
 
             def checked():  # A broker may need a moment to know of topics that were just made.
@@ -85,7 +85,7 @@ class Mistakes(law.LawCase):
             for topic, partitions in ours.items():
                 kafka_admin.create_topic(server.bootstrap, topic, partitions)
             path = self.write(folder, "site", chain.config(folder, server.bootstrap, "window"))
-            processes.run([plays.binary(), "topics", "--execute", "--config", path], check=False)
+            processes.run([plays.binary(), "topics", "--execute", "--create-plays", "--config", path], check=False)
             for command in (["check"], ["run", "--stages", "window,merge"]):
                 with self.subTest(command[0]):
                     code, err = self.bloomring(*command, "--config", path)
@@ -102,7 +102,7 @@ class Mistakes(law.LawCase):
         ):
             right = chain.config(folder, server.bootstrap, "window-1")
             path = self.write(folder, "right", right)
-            processes.run([plays.binary(), "topics", "--execute", "--config", path])
+            processes.run([plays.binary(), "topics", "--execute", "--create-plays", "--config", path])
             with processes.Process(
                 "window-1", [plays.binary(), "run", "--stages", "window,merge", "--config", path], folder
             ) as window:
@@ -127,7 +127,7 @@ class Mistakes(law.LawCase):
                 },
             }
             path = self.write(folder, "renamed", renamed)
-            processes.run([plays.binary(), "topics", "--execute", "--config", path])
+            processes.run([plays.binary(), "topics", "--execute", "--create-plays", "--config", path])
             with self.subTest("state"):
                 code, err = self.bloomring("run", "--stages", "window", "--config", path)
                 self.assertIn(code, (WRONG, FAILED), err)

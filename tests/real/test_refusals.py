@@ -108,7 +108,7 @@ class Refusals(law.LawCase):
         ):
             kafka_admin.create_topic(server.bootstrap, "plays-dead", 1, max_message_bytes=500_000)
             path = chain.write_config(folder, server.bootstrap, "ingest")
-            processes.run([plays.binary(), "topics", "--execute", "--config", path], check=False)
+            processes.run([plays.binary(), "topics", "--execute", "--create-plays", "--config", path], check=False)
             for command in (["check"], ["run", "--stages", "ingest"]):
                 with self.subTest(command[0]):
                     code, _, err = processes.run([plays.binary(), *command, "--config", path], 60, check=False)

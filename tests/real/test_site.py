@@ -56,6 +56,7 @@ class Readme(law.LawCase):
         ):
             self.env = self.environment(self.folder, server.bootstrap)
             (self.folder / "site.yaml").write_text(site_yaml())
+            kafka_admin.create_topic(server.bootstrap, "video-plays", 1)
             self.assertIn("user-events", self.typed("bloomring topics --config site.yaml"))
             self.typed("bloomring topics --config site.yaml --execute")
             self.typed("bloomring check --config site.yaml")

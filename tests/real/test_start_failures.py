@@ -190,7 +190,8 @@ class StartFailures(one_broker.OneBrokerCase):
                 answered | {"topics.plays": "no-plays"},
                 "ingest",
                 FAILED,
-                rf"{in_vain}brokers and topics: topic no-plays does not exist.*`bloomring topics --execute` creates it",
+                rf"{in_vain}brokers and topics: --set topics\.plays: topics\.plays is no-plays: no such topic .*"
+                r"; name one that exists.*, or make it with `bloomring topics --execute --create-plays`",
                 True,
             ),
             "another number of partitions": (

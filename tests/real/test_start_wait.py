@@ -110,7 +110,7 @@ class BrokerAway(law.LawCase):
             admin = f"127.0.0.1:{processes.free_port()}"
             changes = {"admin.listen": admin, "process.start_seconds": 0}
             path = chain.write_config(folder, server.bootstrap, "away", changes)
-            processes.run([plays.binary(), "topics", "--execute", "--config", path])
+            processes.run([plays.binary(), "topics", "--execute", "--create-plays", "--config", path])
             server.kill9()
             command = [plays.binary(), "run", "--config", path]
             with processes.Process("first", command, folder) as run:

@@ -28,7 +28,7 @@ class Watchdog(one_broker.OneBrokerCase):
         settings["state"]["flush_seconds"] = 3600  # nothing but the orderly end makes it durable
         path = folder / "bloomring.yaml"
         path.write_text(json.dumps(settings))
-        processes.run([plays.binary(), "topics", "--execute", "--config", path])
+        processes.run([plays.binary(), "topics", "--execute", "--create-plays", "--config", path])
         return processes.Process(
             name, [plays.binary(), "run", "--config", path], folder, env={"BLOOMRING_FAULT_POINT": fault}
         )
