@@ -28,7 +28,7 @@ constexpr uint64_t kStoresLeast = 32 * kMiB;
 constexpr uint64_t kDrainPassLeast = 1 * kMiB, kDrainPassMost = 64 * kMiB;
 constexpr uint64_t kRecentLeast = 1 * kMiB, kServedLeast = kMiB / 2;
 constexpr uint64_t kFilterCacheLeast = 8 * kMiB;
-constexpr uint64_t kCallsLeast = 32 * kMiB, kCallsMost = 128 * kMiB;
+constexpr uint64_t kCallsLeast = 16 * kMiB, kCallsMost = 128 * kMiB;
 
 // A part before the limit is shared out.
 struct Claim {
