@@ -83,6 +83,7 @@ TEST_CASE("query: about all scenes it names them, and those in which the user is
 TEST_CASE("query: of a user who is not known in the scene that was asked it tells where else, if anywhere") {
   Served served;
   served.world.play_in("feed", "u1", "v1");
+  served.partitions.known.note_stored({});
   QueryOptions options;
   options.user = "u1";
   options.items = {"v1"};
