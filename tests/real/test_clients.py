@@ -4,6 +4,7 @@ file of ours."""
 import contextlib
 import datetime
 import json
+import re
 import shutil
 
 import law
@@ -13,6 +14,14 @@ import processes
 PYTHON = "/usr/bin/python3"  # Debian's, which has python3-grpcio
 PATIENT_S = 60  # of a query, on a busy machine
 BUILD = plays.binary().resolve().parents[1]
+
+
+def as_built():
+    """What makes a program fit libraries of this build: its compiler, and its sanitizers if it has any."""
+    cache = dict(re.findall(r"^(\w+):\w+=(.*)$", (BUILD / "CMakeCache.txt").read_text(), re.MULTILINE))
+    sanitize = cache["BLOOMRING_SANITIZE"]
+    compiler = f"-DCMAKE_CXX_COMPILER={cache['CMAKE_CXX_COMPILER']}"
+    return [compiler, *([f"-DCMAKE_CXX_FLAGS=-fsanitize={sanitize}"] if sanitize else [])]
 
 
 class Clients(law.LawCase):
@@ -107,6 +116,7 @@ class Clients(law.LawCase):
                 "-B",
                 build,
                 f"-DCMAKE_PREFIX_PATH={prefix}",
+                *as_built(),
             ],
             bound_s=300,
         )
