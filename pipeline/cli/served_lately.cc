@@ -14,15 +14,17 @@ using Json = nlohmann::ordered_json;
 
 constexpr int64_t kDeadlineMs = 5000;
 
-// Filters of the store in which the service looks for nothing, since the user has forgotten everything.
+// Filters of the store in which the service looks for nothing, since the user has forgotten everything. Where there are
+// recent plays of its period, a filter may only be newer than what the service has read, and is not named.
 Json left_out(const Snapshot& snapshot, const Json& stored) {
   Json periods = Json::array();
   for (const Json& filter : stored) {
     const auto period = std::ranges::find(snapshot.periods, filter["period"].get<std::string>());
     const auto index = static_cast<uint64_t>(period - snapshot.periods.begin());
     if (period == snapshot.periods.end() || !snapshot.complete) continue;
-    if (std::ranges::find(snapshot.filters, index, &Snapshot::Filter::period) == snapshot.filters.end())
-      periods.push_back(*period);
+    const auto of_period = [&](const auto& part) { return part.period == index; };
+    const bool looked_in = std::ranges::any_of(snapshot.filters, of_period);
+    if (!looked_in && std::ranges::none_of(snapshot.recents, of_period)) periods.push_back(*period);
   }
   return periods;
 }
