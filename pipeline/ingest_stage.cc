@@ -1,7 +1,9 @@
 #include "pipeline/ingest_stage.h"
 
+#include <algorithm>
 #include <cmath>
 
+#include "base/hash.h"
 #include "base/log.h"
 #include "base/metric_names.h"
 #include "pipeline/leased.h"
@@ -21,6 +23,15 @@ constexpr size_t kPlayQueueOverhead = 4;  // A play of 110 bytes takes 410 in li
 // How long a revoked partition may wait for the acknowledgement of what was read. What is not acknowledged by then is
 // read again by its next owner.
 constexpr int64_t kReleasePatienceMs = 10'000;
+
+// A static member that comes back is given the partitions that it had, whatever it asks for now (Kafka compares nothing
+// but the name of the assignor). So one with other topics is another member.
+std::string name_of(std::vector<std::string> topics) {
+  std::ranges::sort(topics);
+  std::string all;
+  for (const std::string& topic : topics) all += topic + "\n";
+  return std::to_string(hash_bytes(all, 0) % 1'000'000);
+}
 
 IngestTaskConfig task_config(const Settings& settings) {
   IngestTaskConfig config;
@@ -59,6 +70,7 @@ IngestStage::IngestStage(const StageContext& context)
 Status IngestStage::start() {
   kafka::ClientSettings group = group_settings(context_, "ingest", MemoryUse::kIngestQueue);
   group.queue_overhead = kPlayQueueOverhead;
+  group.instance_id += "-" + name_of(context_.settings.topics.plays);
   group.properties.try_emplace("topic.metadata.refresh.interval.ms", kPartitionsAskedMs);
   const auto join = [&] { return poller_.start(group, context_.settings.topics.plays, *this, context_.clock); };
   return context_.start_wait.until("the brokers to describe the topics of plays", join).with_context("ingest");

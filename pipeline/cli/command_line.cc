@@ -127,8 +127,8 @@ void declare_run(CLI::App& app, CommandLine& line) {
       .add_option("--stages", line.stages,
                   "Stages to run: ingest,window,merge,serve (default: all, or the key `stages`)")
       ->type_name("LIST");
-  command.callback([&line] {
-    if (!line.stages.empty()) line.run.config.overrides.push_back({"stages", line.stages, "--stages"});
+  command.callback([&line, &command] {
+    if (command.count("--stages") > 0) line.run.config.overrides.push_back({"stages", line.stages, "--stages"});
     line.chosen = [&line] { return run_command(line.run); };
   });
 }

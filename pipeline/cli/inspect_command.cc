@@ -129,7 +129,9 @@ Result<Json> Inspector::user(const InspectArgs& args) {
   json.update(here);
   json.update(served_lately(args, settings_, args.scene, json["filters"]));
   if (!args.all_scenes || settings_.events.scene.empty()) return json;
-  BLOOMRING_TRY_ASSIGN(json["other_scenes"], other_scenes(args));
+  BLOOMRING_TRY_ASSIGN(Json others, other_scenes(args));
+  const bool asked = !json.contains("service");  // Otherwise none is no word of what is not merged yet.
+  if (asked || !others.empty()) json["other_scenes"] = std::move(others);
   return json;
 }
 

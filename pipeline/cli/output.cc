@@ -11,6 +11,10 @@
 
 namespace bloomring::cli {
 
+namespace {
+int output_error = 0;  // errno of the first write to standard output that failed.
+}
+
 int exit_code(const Status& status) {
   if (status.ok()) return 0;
   return status.code() == Code::kInvalid ? 2 : 1;
@@ -28,12 +32,17 @@ int report(const Status& status) {
   return exit_code(status);
 }
 
-void print(std::string_view result) { std::cout << result << std::flush; }
+void print(std::string_view result) {
+  errno = 0;
+  std::cout << result << std::flush;
+  if (!std::cout.good() && output_error == 0) output_error = errno;
+}
 
 int finish_output(int exit_code) {
   std::cout.flush();
   if (std::cout.good()) return exit_code;
-  return report(fatal("standard output cannot be written: " + std::string(std::strerror(errno))));
+  const int error = output_error == 0 ? EIO : output_error;
+  return report(fatal("standard output cannot be written: " + std::string(std::strerror(error))));
 }
 
 }  // namespace bloomring::cli

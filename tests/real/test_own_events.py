@@ -224,7 +224,9 @@ class OwnEvents(one_broker.OneBrokerCase):
                 self.assertEqual(code, WRONG, err)
                 told = r"bloomring.yaml:\d+: topics\.plays is plays-rigth: no such topic .*did you mean plays-right"
                 self.assertRegex(err, told)
-        shown = json.loads(site.command("topics")[1])["topics"]
+        code, out, _ = site.command("topics", check=False)
+        self.assertEqual(code, FOUND)
+        shown = json.loads(out)["topics"]
         self.assertEqual([one["state"] for one in shown], ["missing", "exists", "exists", "exists"])
         site.command("topics", "--execute", "--create-plays")
         self.assertEqual(json.loads(site.command("topics")[1])["topics"][0]["state"], "exists")

@@ -35,6 +35,20 @@ class TopicsOfSites(one_broker.OneBrokerCase):
             # Asked for every 5 s, and a rebalance; librdkafka's own interval is 300 s.
             processes.wait_for(lambda: run.committed("ingest", "grown").get(1) == 2, 60, "the new partition is read")
 
+    def test_added_topic(self):
+        """ingest: a topic that is added to topics.plays is read after an ordinary restart"""
+        bootstrap = self.server.bootstrap
+        for topic in ("first", "second"):
+            kafka_admin.create_topic(bootstrap, topic, 1)
+        settings = ({"added": {"topics.plays": topics}} for topics in ("first", "first,second"))
+        before, after = (chain.Chain(self.folder, bootstrap, {"added": "ingest"}, one) for one in settings)
+        before.make_topics()
+        with before:
+            self.assertEqual(before.stop(), {"added": 0})
+        kafka_admin.write_transaction(bootstrap, "second", 0, [play("new")])
+        with after:
+            processes.wait_for(lambda: after.committed("ingest", "second").get(0) == 2, 60, "the new topic is read")
+
     def test_transactions(self):
         """ingest: passes markers and aborted plays; a log without them, and nothing else, has lost nothing"""
         bootstrap = self.server.bootstrap
