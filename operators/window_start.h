@@ -43,7 +43,9 @@ struct WindowStart {
   Offset base;           // Where the ring's first hour starts when the state is wiped.
   HourIndex first_hour;  // A ring without hours begins with no hour before it: those are merged.
   std::string reason;    // One sentence for the log.
-  bool lost = false;     // Goes on without records that the log has lost, since the operator accepts that.
+  // Goes on without records that the log has lost, since the operator accepts that; a restored ring is to be told
+  // (Ring::lost_records).
+  bool lost = false;
 };
 
 // kInvalid for another length of slots; kFatal with the numbers and the way out where the table says refuse; kRetry,

@@ -96,7 +96,11 @@ Result<Ring> WindowStage::start_ring(WindowStore& store, PartitionId partition, 
             {"log_start", facts.log_start.value},
             {"log_end", facts.log_end.value}});
   read_from = start.read_from;
-  if (start.resume && !start_facts.local->hours.empty()) return Ring::restore(ring_config_, *start_facts.local);
+  if (start.resume && !start_facts.local->hours.empty()) {
+    BLOOMRING_TRY_ASSIGN(Ring ring, Ring::restore(ring_config_, *start_facts.local));
+    if (start.lost) ring.lost_records();
+    return ring;
+  }
   BLOOMRING_TRY(store.clear());
   return Ring(ring_config_, start.resume ? start_facts.local->applied : start.base, start.first_hour);
 }

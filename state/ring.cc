@@ -49,6 +49,7 @@ Result<Ring> Ring::restore(RingConfig config, const WindowState& state) {
   }
   ring.laps_ = 0;
   ring.newest_play_ms_ = state.newest_play_ms;
+  ring.lost_below_ = state.hours.back().late_before_ms == StagedHour::kNotKnown;
   ring.noted_time_ms_ = state.log_time_ms;
   return ring;
 }
@@ -60,7 +61,8 @@ void Ring::open(HourIndex hour) {
   }
   slot.state = SlotState::kFilling;
   slot.runs = 0;
-  slot.hours.push_back({.hour = hour, .range = {applied_, applied_}, .late_before_ms = newest_play_ms_});
+  const int64_t late_before_ms = lost_below_ ? StagedHour::kNotKnown : newest_play_ms_;
+  slot.hours.push_back({.hour = hour, .range = {applied_, applied_}, .late_before_ms = late_before_ms});
   due_[slot_of(hour).value] = false;
   hour_from_ = applied_;
   filling_ = hour;
@@ -72,6 +74,18 @@ void Ring::open_first(HourIndex hour, int64_t log_time_ms) {
   if (first_hour_.value == 0) return;  // Nothing is merged.
   newest_play_ms_ = std::min(log_time_ms, below_logged_ms_.value_or(log_time_ms));
   slot_at(hour).hours.back().late_before_ms = newest_play_ms_;
+}
+
+void Ring::lost_records() {
+  if (!filling_) return;  // The first hour goes by its first record.
+  lost_below_ = true;
+  advance_to(HourIndex(filling_->value + 1));
+}
+
+void Ring::bound_lost(int64_t log_time_ms) {
+  newest_play_ms_ = std::max(newest_play_ms_, log_time_ms);
+  slot_at(*filling_).hours.back().late_before_ms = newest_play_ms_;
+  lost_below_ = false;
 }
 
 void Ring::seal_filling() {
@@ -102,6 +116,7 @@ void Ring::advance_to(HourIndex hour) {
 HourIndex Ring::admit(Offset offset, int64_t log_time_ms, const Staged& record) {
   BLOOMRING_CHECK(offset >= applied_, "records are admitted in the order of their offsets");
   const HourIndex hour = std::max(hour_of(std::max<int64_t>(log_time_ms, 0)), first_hour_);
+  if (lost_below_) bound_lost(log_time_ms);
   if (!filling_) {
     open_first(hour, std::max<int64_t>(log_time_ms, 0));
   } else if (hour > *filling_) {

@@ -31,7 +31,9 @@
 // after a lap: the merge stage will come to it (BatchesLog).
 // Event times are only looked at to say from when on a forget is late (StagedHour::late_before_ms): not after the
 // newest play below the hour's first offset, whatever the clocks of ingest and the brokers say. Of what is merged below
-// the base nothing is known but that it was logged no later than the last record below the base.
+// the base nothing is known but that it was logged no later than the last record below the base. Of records that the
+// log lost unread, some of which may be merged ahead, it is known that they were logged no later than the first behind
+// them.
 // Threading: a value used by one thread. No I/O, no clock: time is an argument.
 #pragma once
 
@@ -99,6 +101,9 @@ class Ring {
   // The last record below the base was logged at this time. To be said before the first record is admitted, where the
   // log still has it; else that first record's own time stands for it.
   void saw_below(int64_t log_time_ms) { below_logged_ms_ = log_time_ms; }
+  // The log has lost records from the applied offset on. To be said of a restored ring before anything is admitted: the
+  // hour that was filling ends. The state that is saved keeps it in mind until the first record behind them.
+  void lost_records();
 
   // What is staged of a record; nothing of a dead letter.
   struct Staged {
@@ -165,6 +170,7 @@ class Ring {
   SlotView& slot_at(HourIndex hour) { return slots_[slot_of(hour).value]; }
   void open(HourIndex hour);
   void open_first(HourIndex hour, int64_t log_time_ms);
+  void bound_lost(int64_t log_time_ms);
   void seal_filling();
   void advance_to(HourIndex hour);
   void make_second_runs_due(HourIndex hour);
@@ -180,6 +186,7 @@ class Ring {
   Offset applied_;
   int64_t newest_play_ms_;  // No play below applied_ is newer.
   std::optional<int64_t> below_logged_ms_;
+  bool lost_below_ = false;  // Records below applied_ were lost, and none behind them was read yet.
   int64_t noted_time_ms_ = 0;
   uint64_t active_ = 0;  // Id of the drain under way, 0 for none.
   SlotIndex active_slot_;

@@ -29,7 +29,9 @@ struct StagedHour {
   uint64_t bytes = 0;    // Of the staged blocks.
   uint64_t forgets = 0;  // Of the events.
   // A forget of this hour that happened before this time is late: a play after it may stand in an earlier hour.
+  // kNotKnown where records below the hour were lost and none behind them was read yet.
   int64_t late_before_ms = 0;
+  static constexpr int64_t kNotKnown = INT64_MAX;
   // Where user-batches ended when the drain began whose slot end speaks of this hour: that slot end stands behind it.
   // -1 before, and where it was not known.
   Offset drained_behind{-1};

@@ -105,7 +105,8 @@ using ByOffset = std::map<size_t, int64_t>;
 // Where the window stage began without its state: what was merged at that time.
 struct BlindStarts {
   std::set<size_t> at;
-  std::set<size_t> without_record_below;  // The log's start: nothing tells when what is merged was logged.
+  // The log's start: nothing tells when what is merged was logged. Also with its state, where records were lost.
+  std::set<size_t> without_record_below;
 };
 
 // What is known of a partition's log beside its records.

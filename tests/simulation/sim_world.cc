@@ -139,13 +139,14 @@ void World::start_window(int32_t p) {
     ++tally_.wiped;
   }
   const bool restored = start->resume && !facts.local->hours.empty();
-  if (!restored) note_blind(p, watermark->value_or(MergedWatermark{}).offset);
+  if (!restored || start->lost) note_blind(p, watermark->value_or(MergedWatermark{}).offset);
   const Offset base = start->resume ? facts.local->applied : start->base;
   const SimSettings settings = settings_of_start();
   const RingConfig ring_config{settings.ring_slots, ring_.slot_ms};
   tally_.rings_resized += restored && ring_slots_[p] != settings.ring_slots;
   ring_slots_[p] = settings.ring_slots;
   Ring ring = restored ? *Ring::restore(ring_config, *facts.local) : Ring(ring_config, base, start->first_hour);
+  if (restored && start->lost) ring.lost_records();
   WindowTaskConfig config;
   config.window = {partition, kPartitions, ring_config, settings.drain, settings.drain_spread};
   config.blocks_per_step = 8;

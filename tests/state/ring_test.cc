@@ -264,6 +264,26 @@ TEST_CASE(
   CHECK(ring.state(1).hours.back().late_before_ms == 11'200);
 }
 
+TEST_CASE("time ring: plays among records that the log lost unread were logged before the first record behind them") {
+  Ring before({6, kHourMs}, Offset(0));
+  before.admit(Offset(0), 10'200, {.events = 2, .forgets = 1, .newest_play_ms = 10'100});
+  Ring ring = Ring::restore({6, kHourMs}, before.state(1)).value();  // Others have merged a play of 10.9 from offset 2.
+  ring.lost_records();
+  const auto late_before_ms = [&](size_t hour) { return ring.state(1).hours[hour].late_before_ms; };
+  CHECK(ring.pass_to(Offset(4)));
+  if (GENERATE(false, true)) ring.pass_time(11'000);
+  if (GENERATE(false, true)) ring.pass_time(12'000);
+  if (GENERATE(false, true)) ring = Ring::restore({6, kHourMs}, ring.state(1)).value();
+  const int64_t log_time_ms = GENERATE(10'950, 11'300, 12'400);  // In the hour that was filling, the next and another.
+  ring.admit(Offset(4), log_time_ms, {.events = 1, .forgets = 1});
+  const WindowState state = ring.state(1);
+  CHECK(state.hours.front().range == OffsetRange{Offset(0), Offset(1)});
+  CHECK(late_before_ms(0) == 0);  // What it forgets was logged before the lost records.
+  CHECK(state.hours.back().late_before_ms == log_time_ms);
+  ring.admit(Offset(5), 13'000, {});
+  CHECK(ring.state(1).hours.back().late_before_ms == log_time_ms);
+}
+
 TEST_CASE("time ring: the state that is saved gives the same ring back, with its drains due again") {
   Rig rig(6);
   for (int64_t hour = 10; hour < 14; ++hour) rig.play_at(hour);
