@@ -43,8 +43,10 @@ size_t World::acknowledged_end(int32_t p) const {
 std::map<std::string, UserOracle> World::oracle_of(int32_t p, size_t end, bool of_replica) const {
   const ByOffset* replica_hours = of_replica ? &replica_hours_[p] : nullptr;
   const auto log_start = static_cast<size_t>(log_.start_of(kEvents, PartitionId(p)).value);
+  BlindStarts blind = blind_[p];
+  if (of_replica) blind.without_record_below.insert(replica_blind_[p].begin(), replica_blind_[p].end());
   const LogFacts facts{before_[p], made_anew_, logged_at_restore_[p], clock_wrong_from_[p],
-                       blind_[p],  log_start,  replica_hours,         ring_.slot_ms};
+                       blind,      log_start,  replica_hours,         ring_.slot_ms};
   return read_log(logged_[p], end, acknowledged_end(p), facts, calendar_);
 }
 

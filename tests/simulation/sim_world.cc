@@ -204,6 +204,7 @@ void World::start_replica(int32_t p) {
   REQUIRE(start.ok());
   const int64_t log_floor_ms = start->first_hour.value * ring_.slot_ms;
   note(replica_hours_[p], start->merged, start->first_hour.value);
+  if (start->lost_below > Offset(0)) replica_blind_[p].insert(static_cast<size_t>(start->merged.value));
   const RecentPlaysConfig recents{ring_.slot_ms, settings.recents_bytes_max};
   held_[p] =
       std::make_shared<HeldPartition>(partition, recents, calendar_, start->merged, served_[p], log_floor_ms);
@@ -277,6 +278,7 @@ void World::step_replica(int32_t p) {
 void World::crash_replica(int32_t p) {
   replicas_[p].reset();
   replica_hours_[p].clear();
+  replica_blind_[p].clear();
   noted_[p].clear();
   replica_outdated_[p] = false;
   // With its cache.

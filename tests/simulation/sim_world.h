@@ -185,6 +185,7 @@ class World {
   size_t clock_wrong_from_[kPartitions];
   BlindStarts blind_[kPartitions];
   ByOffset replica_hours_[kPartitions];
+  std::set<size_t> replica_blind_[kPartitions];  // Where replicas began behind records that nobody had merged.
   DrainOrder drains_[kPartitions];
   size_t letters_seen_ = 0;
   std::vector<int64_t> watermark_floor_;
