@@ -74,7 +74,6 @@ std::string report_json(const CheckReport& report) {
 
 std::string plain_text(const CheckReport& report) {
   std::string text;
-  for (const std::string& error : lines_of(report.status().message())) text += "error: " + error + "\n";
   for (const std::string& warning : once(report.warnings)) text += "warning: " + warning + "\n";
   for (const std::string& part : report.checked) text += part + ": ok\n";
   for (const PlaysRead& plays : report.plays) text += "plays of " + to_string(plays) + "\n";
