@@ -1,5 +1,5 @@
-// What a stage does between an assignment and its partitions' first steps: it opens them one after another, which may
-// take long (local state with many files, a slow disk). Says so, in words, for the log and for /readyz.
+// Tells the log and /readyz which partition a stage is opening. After an assignment a stage opens its partitions one
+// after another, before their first steps. Local state with many files, or a slow disk, makes that long.
 //
 // Threading: thread safe: the thread that opens is busy, another one tells. Times are steady nanoseconds.
 #pragma once

@@ -23,12 +23,10 @@ namespace bloomring {
 
 class PartitionStage : public kafka::GroupListener {
  public:
-  // What a stage is: `name` is that of its group, its threads and its metrics; `opens` what it does to begin with a
-  // partition ("opens its local state"); `queue` the part of the memory that its consumer has.
   struct Kind {
-    std::string name;
-    std::string opens;
-    MemoryUse queue;
+    std::string name;   // Of the stage's consumer group, threads and metrics.
+    std::string opens;  // The stage's first step with a partition, in words: "opens its local state".
+    MemoryUse queue;    // The part of memory.limit for the queue of its consumer.
   };
   PartitionStage(StageContext context, Kind kind, std::string topic, size_t threads);
   ~PartitionStage() override = default;  // The derived class has called `stop`.

@@ -43,7 +43,7 @@ std::string joined(const std::set<std::string>& words) {
   return text;
 }
 
-// What a person may do about a refusal: mend the mapping, or what the producer writes.
+// The advice for a refusal: correct the mapping, or correct the producer's records.
 std::string way_out(Refusal reason, const std::string& key) {
   switch (reason) {
     case Refusal::kUnknownEvent: return "name it in events.kinds, or give events.kinds a \"*\"";

@@ -1,8 +1,8 @@
-// Whether it is this installation itself that holds a port: for `bloomring check`, which may run beside it.
+// Tells `bloomring check` whether a process of this installation holds a port, so that a check while the installation
+// runs does not take its own ports for a stranger's.
 //
-// The admin port is asked for /version. The gRPC port is its own where the process at admin.listen says that it serves
-// there; otherwise it is asked itself, as replicas ask each other, and whoever refuses a question as our service does
-// is one.
+// It asks the admin port for /version. The gRPC port belongs to the installation when that page names it. Otherwise it
+// sends the port a question that our service refuses, and takes a port that refuses it in the same way for ours.
 #pragma once
 
 #include "pipeline/settings.h"

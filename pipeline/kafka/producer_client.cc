@@ -18,7 +18,8 @@ namespace {
 constexpr int kDrainTimeoutMs = 100;
 // Reports of purged records come at once; the bound is for a client that is stuck.
 constexpr int kPurgeRounds = 100;
-// What a record takes beside its payload; the bound of the queue in records is the one in bytes divided by it.
+// Memory of a queued record without its payload. Client settings divide the queue's bound in bytes by it to get the
+// bound in records.
 constexpr size_t kRecordBytes = 512;
 
 std::string place(const std::string& topic, int32_t partition) {
