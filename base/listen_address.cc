@@ -9,6 +9,12 @@ std::string ListenAddress::to_string() const {
   return (v6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
 }
 
+ListenAddress ListenAddress::reachable() const {
+  if (host == "0.0.0.0") return {"127.0.0.1", port};
+  if (host == "::") return {"::1", port};
+  return *this;
+}
+
 Result<ListenAddress> parse_listen_address(std::string_view text) {
   const Status refused = invalid("not an address: \"" + std::string(text) + "\"; it must be host:port");
   const size_t colon = text.rfind(':');

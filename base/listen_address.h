@@ -15,6 +15,8 @@ struct ListenAddress {
   uint16_t port = 0;
 
   std::string to_string() const;
+  // The address at which this machine reaches the server: loopback where the server listens on every address.
+  ListenAddress reachable() const;
 };
 
 // kInvalid for anything but a host and a port in [0, 65535].

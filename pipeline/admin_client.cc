@@ -29,8 +29,8 @@ std::string read_body(mg_connection* connection) {
 }
 
 Result<AdminPage> ask(const std::string& address, const char* method, const std::string& path, int timeout_ms) {
-  BLOOMRING_TRY_ASSIGN(ListenAddress where, parse_listen_address(address));
-  if (where.host == "0.0.0.0") where.host = "127.0.0.1";
+  BLOOMRING_TRY_ASSIGN(const ListenAddress listens, parse_listen_address(address));
+  const ListenAddress where = listens.reachable();
   if (where.port == 0)
     return invalid("admin address " + address + " has no port: name the one that the process has told");
   char error[256] = {};

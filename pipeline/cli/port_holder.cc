@@ -31,12 +31,9 @@ Result<ProcessIdentity> own_process(const Settings& settings) {
 bool is_service(const Settings& settings) {
   const auto address = parse_listen_address(settings.serve.listen);
   if (!address.ok()) return false;
-  ListenAddress where = *address;
-  if (where.host == "0.0.0.0") where.host = "127.0.0.1";
-  if (where.host == "::") where.host = "::1";
   const TlsClientFiles tls = settings.serve.tls.enabled() ? settings.serve.peer_tls() : TlsClientFiles();
   const auto client = Client::connect(
-      {.server = where.to_string(), .deadline_ms = kDeadlineMs, .fail_open = false, .tls = tls});
+      {.server = address->reachable().to_string(), .deadline_ms = kDeadlineMs, .fail_open = false, .tls = tls});
   FilterCall call;
   call.user = std::string(kIdBytesMax + 1, 'u');
   return client->filter(call).code() == Code::kBadRecord;

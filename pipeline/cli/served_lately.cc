@@ -52,11 +52,9 @@ Result<Json> lately(const std::string& server, const InspectArgs& args, const st
 
 Result<std::string> service_address(const InspectArgs& args, const Settings& settings) {
   if (!args.server.empty()) return args.server;
-  BLOOMRING_TRY_ASSIGN(ListenAddress address, parse_listen_address(settings.serve.listen));
+  BLOOMRING_TRY_ASSIGN(const ListenAddress address, parse_listen_address(settings.serve.listen));
   if (address.port == 0) return invalid("serve.listen takes any free port: name the service with --server HOST:PORT");
-  if (address.host == "0.0.0.0") address.host = "127.0.0.1";
-  if (address.host == "::") address.host = "::1";
-  return address.to_string();
+  return address.reachable().to_string();
 }
 
 Json served_lately(const InspectArgs& args, const Settings& settings, const std::string& scene, const Json& stored) {

@@ -20,3 +20,9 @@ TEST_CASE("listen address: anything else is refused") {
     CHECK(parse_listen_address(text).code() == Code::kInvalid);
   }
 }
+
+TEST_CASE("listen address: a server on every address is reached by loopback, another one where it listens") {
+  CHECK(parse_listen_address("0.0.0.0:7700")->reachable().to_string() == "127.0.0.1:7700");
+  CHECK(parse_listen_address("[::]:7700")->reachable().to_string() == "[::1]:7700");
+  CHECK(parse_listen_address("10.0.0.1:7700")->reachable().to_string() == "10.0.0.1:7700");
+}

@@ -8,26 +8,13 @@
 
 #include "base/metric_names.h"
 #include "tests/schemas/documented_example.h"
+#include "tests/schemas/play_reader.h"
 
 using namespace bloomring;
 
 namespace {
 
-constexpr int64_t kNowMs = 1'649'314'900'000;  // 2022-04-07 07:01:40 UTC.
 constexpr int64_t kAheadMs = 86'400'000;
-
-// A parser with what it said last; the views of `play` live until its next record.
-struct Reader {
-  explicit Reader(PlayMapping mapping = {}) : parser(std::move(mapping)) {}
-  Refusal read(std::string_view json) {
-    record = json;
-    return parser.parse(record, kNowMs, play);
-  }
-
-  std::string record;  // What the views point into.
-  PlayParser parser;
-  Play play;
-};
 
 Refusal refusal_of(std::string_view json) { return Reader().read(json); }
 

@@ -2,25 +2,13 @@
 
 #include <catch2/catch.hpp>
 
+#include "tests/schemas/play_reader.h"
+
 using namespace bloomring;
 
 namespace {
 
-constexpr int64_t kNowMs = 1'649'314'900'000;  // 2022-04-07 07:01:40 UTC.
 const std::string kPlain = R"({"user":"u1","item":"v1","time":1649314823123})";
-
-// A parser with what it said last; the views of `play` live until its next record.
-struct Reader {
-  explicit Reader(PlayMapping mapping = {}) : parser(std::move(mapping)) {}
-  Refusal read(std::string_view json) {
-    record = json;
-    return parser.parse(record, kNowMs, play);
-  }
-
-  std::string record;  // What the views point into.
-  PlayParser parser;
-  Play play;
-};
 
 std::string with(const std::string& fields) {
   return R"({"user":"u1","item":"v1","time":1649314823123,)" + fields + "}";
