@@ -71,6 +71,7 @@ class Log final : public Source {
   Offset log_start() const override { return Offset(0); }
   Offset log_end() const override { return Offset(static_cast<int64_t>(kBlocks)); }
   void commit(Offset) override {}
+  void go_back(Offset offset) override { next_ = offset.value; }
 
  private:
   int64_t next_ = 0;

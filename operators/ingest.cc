@@ -52,16 +52,17 @@ void Ingest::count_ahead(int64_t time_ms, int64_t now_ms) {
   ++(time_ms > now_ms + config_.mapping.ahead_ms ? stats_.far_ahead : stats_.ahead);
 }
 
-const Ingest::Taken& Ingest::take(std::string_view json, int64_t now_ms) {
+const Ingest::Taken& Ingest::take(std::string_view json, int64_t now_ms, const Gate* gate) {
+  const bool first_time = gate == nullptr || !gate->again;
   Play play;
   taken_.refusal = parser_.parse(json, now_ms, play);
   taken_.packed = false;
   if (taken_.refusal != Refusal::kNone) {
-    ++stats_.refused[static_cast<size_t>(taken_.refusal)];
+    if (first_time) ++stats_.refused[static_cast<size_t>(taken_.refusal)];
     return taken_;
   }
   if (play.skip != Skip::kNone) {
-    ++stats_.skipped[static_cast<size_t>(play.skip)];
+    if (first_time) ++stats_.skipped[static_cast<size_t>(play.skip)];
     return taken_;
   }
   user_key_.clear();
@@ -69,6 +70,8 @@ const Ingest::Taken& Ingest::take(std::string_view json, int64_t now_ms) {
   user_key_.append(play.scene);
   user_key_.append(play.user);
   const uint64_t hash = user_hash(user_key_);
+  const PartitionId partition = partition_of(shard_of_hash(hash), config_.partition_count);
+  if (gate != nullptr && !gate->lets_through(partition)) return taken_;
   const ItemHash item = play.kind == EventKind::kForgetAll ? ItemHash(0) : item_hash(play.item);
   const Event event{play.kind, item, not_ahead(play.kind, play.time_ms, now_ms)};
   if (is_repeat(hash, event)) {
@@ -77,7 +80,6 @@ const Ingest::Taken& Ingest::take(std::string_view json, int64_t now_ms) {
   }
   ++stats_.accepted;
   if (play.time_ms > now_ms) count_ahead(play.time_ms, now_ms);
-  const PartitionId partition = partition_of(shard_of_hash(hash), config_.partition_count);
   OpenBlock& block = blocks_[static_cast<size_t>(partition.value)];
   if (block.builder.events() == 0) {
     block.opened_ms = now_ms;

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,9 +55,15 @@ class Ingest {
     PartitionId partition;             // Whose open block holds the play.
     bool full = false;                 // That block should be closed now.
   };
+  // What of a record is wanted. What the gate does not let through is neither packed nor remembered, as if it had not
+  // been read.
+  struct Gate {
+    bool again = false;  // The record was taken before: counted is only what is packed.
+    std::function<bool(PartitionId)> lets_through;
+  };
   // Valid until the next call. Not a copy: with it, a whole read of what was written in pieces, the processor would
   // wait for all stores before it, among them the one into recent_ that mostly misses the caches.
-  const Taken& take(std::string_view json, int64_t now_ms);
+  const Taken& take(std::string_view json, int64_t now_ms, const Gate* gate = nullptr);
   const std::string& detail() const { return parser_.detail(); }
 
   // Closes the open block of the partition and returns its bytes; empty when nothing is in it.

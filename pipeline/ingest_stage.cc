@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/hash.h"
 #include "base/log.h"
@@ -16,6 +17,7 @@ namespace {
 constexpr int64_t kReportIntervalMs = 250;
 constexpr const char* kClockPart = "ingest-clock";   // Of the process's health, while it is wrong.
 constexpr const char* kRefusedPart = "ingest-plays";  // Of the process's health, while too many are refused.
+constexpr const char* kEventsPart = "ingest-events";  // While users' plays are passed over.
 // A site adds partitions to its topics of plays while we run, and the freshness of their plays starts with the first:
 // how often the brokers are asked, in ms. Taking up what is new is a rebalance of the group.
 constexpr const char* kPartitionsAskedMs = "5000";
@@ -158,6 +160,7 @@ void IngestStage::report() {
   counted_ = now;
   report_refused(taken + refused_in_all, refused_in_all);
   report_clock();
+  report_passed_over();
 }
 
 void IngestStage::report_refused(uint64_t read, uint64_t refused) {
@@ -182,6 +185,29 @@ void IngestStage::report_refused(uint64_t read, uint64_t refused) {
     context_.health.forget(kRefusedPart);
   }
   degraded_ = degraded;
+}
+
+void IngestStage::report_passed_over() {
+  std::vector<PartitionId> now = task_->passed_over();
+  if (now == passed_over_) return;
+  const std::string& topic = context_.settings.topics.user_events;
+  std::string names;
+  for (const PartitionId partition : now) {
+    const std::string name = kafka::to_string({topic, partition});
+    names += (names.empty() ? "" : ", ") + name;
+    if (std::ranges::find(passed_over_, partition) != passed_over_.end()) continue;
+    log_warning("ingest: nothing written to " + name +
+                    " was acknowledged for seconds (has it a leader, and enough replicas in sync?): plays of its users "
+                    "are passed over, held back from being committed, and read again when it takes records again",
+                {{"stage", "ingest"}, {"topic", topic}, {"partition", partition.value}});
+  }
+  for (const PartitionId partition : std::exchange(passed_over_, std::move(now))) {
+    if (std::ranges::find(passed_over_, partition) != passed_over_.end()) continue;
+    log_info("ingest: a partition takes records again; plays of its users that were passed over are read again",
+             {{"stage", "ingest"}, {"topic", topic}, {"partition", partition.value}});
+  }
+  if (names.empty()) return context_.health.forget(kEventsPart);
+  context_.health.set_ready(kEventsPart, "nothing can be written to " + names + "; plays of its users wait");
 }
 
 void IngestStage::report_clock() {

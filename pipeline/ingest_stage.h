@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "pipeline/group_poller.h"
 #include "pipeline/ingest_task.h"
@@ -30,6 +31,7 @@ class IngestStage final : public kafka::GroupListener {
   void report();
   void report_refused(uint64_t read, uint64_t refused);
   void report_clock();
+  void report_passed_over();
 
   const StageContext context_;
   Lease lease_;  // Of the poller's thread.
@@ -38,6 +40,7 @@ class IngestStage final : public kafka::GroupListener {
   RefusalWatch refusals_;
   bool degraded_ = false;
   bool clock_off_ = false;
+  std::vector<PartitionId> passed_over_;  // As reported.
   std::unique_ptr<IngestTask> task_;  // Of the worker.
   Worker worker_;
   Worker poll_worker_;

@@ -23,12 +23,15 @@ IngestTask::IngestTask(IngestTaskConfig config, const Clock& clock, std::unique_
       sink_(std::move(sink)),
       ingest_clock_(config_.clock_skew_max_ms),
       ingest_(config_.ingest),
+      lanes_(config_.ingest.partition_count, config_.lane_in_flight_max, config_.lane_patience_ms),
       open_firsts_(config_.ingest.partition_count) {
+  gate_.lets_through = [this](PartitionId partition) { return wants(partition); };
   if (!sink_->broker_time_ms()) ingest_clock_.acknowledged_unstamped();
 }
 
 void IngestTask::add_source(std::string topic, PartitionId partition, Offset start, std::unique_ptr<Source> source) {
   inputs_.push_back({std::move(topic), partition, std::move(source), start});
+  inputs_.back().read_to = start.value;
   releasing_ = false;
 }
 
@@ -36,6 +39,8 @@ Result<bool> IngestTask::step(int64_t now_ms) {
   worked_ = false;
   BLOOMRING_TRY(take_acks(now_ms));
   BLOOMRING_TRY(send_outbox());
+  if (!releasing_) open_lanes();
+  if (!releasing_ && !room()) shut_lanes();
   const int64_t judged_ms = ingest_clock_.now_ms(now_ms, steady_ms());
   if (!releasing_ && ingest_clock_.may_judge()) BLOOMRING_TRY(read(judged_ms));
   if (!releasing_) ask_time(now_ms);
@@ -59,6 +64,7 @@ Status IngestTask::take_acks(int64_t wall_ms) {
     if (found == in_flight_.end()) continue;
     sent_ms = std::min(sent_ms, found->second.sent_ms);
     unstamped |= found->second.tells_the_time;
+    lanes_.acknowledge(found->second.lane, steady_ms());
     in_flight_.erase(found);
   }
   const int64_t broker_ms = sink_->broker_time_ms().value_or(0);
@@ -83,6 +89,7 @@ Status IngestTask::read(int64_t now_ms) {
       if (!record) break;
       take_record(input, *record, now_ms);
     }
+    if (!inputs_[input].unpacked.empty()) caught_up(inputs_[input]);
     i += run;
     worked_ |= run > 0;
     idle = run == 0 ? idle + 1 : 0;
@@ -95,8 +102,7 @@ Status IngestTask::read(int64_t now_ms) {
 void IngestTask::ask_time(int64_t wall_ms) {
   const bool off = ingest_clock_.state() == IngestClock::State::kOff;
   if (ingest_clock_.may_judge() || (!off && !more_to_read())) return;
-  if (!outbox_.empty() || steady_ms() < ask_time_at_ms_) return;
-  if (in_flight_.size() >= config_.in_flight_max) return;
+  if (!room() || steady_ms() < ask_time_at_ms_) return;
   ask_time_at_ms_ = steady_ms() + config_.ask_time_interval_ms;
   const UserKey user = nobody(times_asked_++);
   const uint64_t hash = user_hash(user.bytes());
@@ -104,21 +110,81 @@ void IngestTask::ask_time(int64_t wall_ms) {
   EventBlockBuilder block;
   const int64_t time_ms = std::clamp(wall_ms, kEventTimeMinMs, kEventTimeEndMs - 1);
   block.add(user.bytes(), hash, {EventKind::kServe, ItemHash(0), time_ms});
-  outbox_.push_back(
-      {{config_.events_topic, partition, {}, block.finish(partition, config_.ingest.partition_count), {}}, {}});
+  enqueue({static_cast<size_t>(partition.value),
+           {config_.events_topic, partition, {}, block.finish(partition, config_.ingest.partition_count), {}},
+           {}});
+}
+
+void IngestTask::enqueue(Outgoing outgoing) {
+  lanes_.queue(outgoing.lane, steady_ms());
+  outbox_.push_back(std::move(outgoing));
+}
+
+bool IngestTask::wants(PartitionId partition) {
+  Input& input = inputs_[gate_input_];
+  const auto lane = static_cast<size_t>(partition.value);
+  if (input.unpacked.empty()) input.unpacked.resize(config_.ingest.partition_count, kNothing);
+  int64_t& unpacked = input.unpacked[lane];
+  if (gate_.again && gate_offset_ < unpacked) return false;
+  if (lanes_.shut(lane)) {
+    unpacked = std::min(unpacked, gate_offset_);
+    return false;
+  }
+  if (unpacked != kNothing) unpacked = gate_offset_ + 1;
+  return true;
+}
+
+void IngestTask::caught_up(Input& input) {
+  if (input.position().value < input.read_to) return;
+  bool all = true;
+  for (size_t i = 0; i < input.unpacked.size(); ++i) {
+    if (!lanes_.shut(i)) input.unpacked[i] = kNothing;
+    all &= input.unpacked[i] == kNothing;
+  }
+  if (all) input.unpacked.clear();
+}
+
+void IngestTask::open_lanes() {
+  for (const size_t lane : lanes_.open_again()) {
+    for (Input& input : inputs_) {
+      if (input.unpacked.empty() || input.unpacked[lane] >= input.position().value) continue;
+      input.source->go_back(Offset(input.unpacked[lane]));
+    }
+  }
+}
+
+void IngestTask::shut_lanes() {
+  for (const size_t lane : lanes_.shut_stalled(steady_ms())) close_block(PartitionId(static_cast<int32_t>(lane)));
+}
+
+std::vector<PartitionId> IngestTask::passed_over() const {
+  std::vector<PartitionId> partitions;
+  for (size_t i = 0; i < lanes_.letters(); ++i) {
+    if (lanes_.shut(i)) partitions.push_back(PartitionId(static_cast<int32_t>(i)));
+  }
+  return partitions;
 }
 
 void IngestTask::take_record(size_t input, const LogRecord& record, int64_t now_ms) {
-  const Ingest::Taken& taken = ingest_.take(record.value, now_ms);
+  Input& at = inputs_[input];
+  const bool gated = lanes_.any_shut() || !at.unpacked.empty();
+  gate_.again = record.offset.value < at.read_to;
+  gate_input_ = input;
+  gate_offset_ = record.offset.value;
+  const Ingest::Taken& taken = ingest_.take(record.value, now_ms, gated ? &gate_ : nullptr);
+  at.read_to = std::max(at.read_to, record.offset.value + 1);
+  if (gate_.again && taken.refusal != Refusal::kNone) return;
   if (taken.refusal != Refusal::kNone) {
     const RecordOrigin origin{"ingest", inputs_[input].topic, inputs_[input].partition};
-    Outgoing letter{dead_letter(config_.dead_topic, origin, record, taken.refusal, ingest_.detail(), now_ms), {}};
+    Outgoing letter{lanes_.letters(),
+                    dead_letter(config_.dead_topic, origin, record, taken.refusal, ingest_.detail(), now_ms),
+                    {}};
     if (!first_refused_) {
       first_refused_ = RefusedRecord{inputs_[input].topic, inputs_[input].partition, record.offset, taken.refusal,
                                      ingest_.detail()};
     }
     note(letter.firsts, input, record.offset);
-    outbox_.push_back(std::move(letter));
+    enqueue(std::move(letter));
     ++dead_letters_;
     return;
   }
@@ -136,7 +202,9 @@ void IngestTask::close_block(PartitionId partition) {
   std::string block = ingest_.close_block(partition);
   if (block.empty()) return;
   Firsts& firsts = open_firsts_[static_cast<size_t>(partition.value)];
-  outbox_.push_back({{config_.events_topic, partition, {}, std::move(block), {}}, std::move(firsts)});
+  enqueue({static_cast<size_t>(partition.value),
+           {config_.events_topic, partition, {}, std::move(block), {}},
+           std::move(firsts)});
   firsts.clear();
 }
 
@@ -149,14 +217,22 @@ void IngestTask::close_due_blocks(int64_t now_ms) {
 }
 
 Status IngestTask::send_outbox() {
-  while (!outbox_.empty()) {
-    const bool tells_the_time = outbox_.front().record.topic == config_.events_topic;
-    const Status sent = sink_->send(outbox_.front().record, next_ticket_);
-    if (sent.code() == Code::kRetry) return {};
+  std::vector<size_t> full;
+  for (size_t i = 0; i < outbox_.size();) {
+    Outgoing& out = outbox_[i];
+    const size_t lane = out.lane;
+    const bool waits = std::ranges::find(full, lane) != full.end() || !lanes_.may_send(lane);
+    const Status sent = waits ? retry("its lane is full") : sink_->send(out.record, next_ticket_);
+    if (sent.code() == Code::kRetry) {
+      full.push_back(lane);
+      ++i;
+      continue;
+    }
     BLOOMRING_TRY(Status(sent));
     worked_ = true;
-    in_flight_.emplace(next_ticket_++, InFlight{std::move(outbox_.front().firsts), steady_ms(), tells_the_time});
-    outbox_.pop_front();
+    lanes_.send(lane);
+    in_flight_.emplace(next_ticket_++, InFlight{lane, std::move(out.firsts), steady_ms(), lane != lanes_.letters()});
+    outbox_.erase(outbox_.begin() + static_cast<std::ptrdiff_t>(i));
     fault_point("ingest.block_sent");
   }
   return {};
@@ -167,12 +243,15 @@ void IngestTask::commit() {
   const auto hold = [&](const Firsts& firsts) {
     for (size_t i = 0; i < firsts.size(); ++i) held[i] = std::min(held[i], firsts[i]);
   };
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    for (const int64_t unpacked : inputs_[i].unpacked) held[i] = std::min(held[i], unpacked);
+  }
   for (const Firsts& firsts : open_firsts_) hold(firsts);
   for (const Outgoing& outgoing : outbox_) hold(outgoing.firsts);
   for (const auto& [ticket, flight] : in_flight_) hold(flight.firsts);
   for (size_t i = 0; i < inputs_.size(); ++i) {
     Input& input = inputs_[i];
-    const Offset safe(std::min(held[i], input.next().value));
+    const Offset safe(std::min(held[i], input.position().value));
     if (safe <= input.committed || safe.value < 0) continue;
     input.source->commit(safe);
     input.committed = safe;
@@ -197,6 +276,7 @@ void IngestTask::drop_sources(bool lost) {
   ingest_clock_.doubt();
   if (!settled()) ingest_.start_over();
   outbox_.clear();
+  lanes_.forget_queued();
   for (Firsts& firsts : open_firsts_) firsts.clear();
   // What is on its way stays on its way, perhaps in vain.
   for (auto& [ticket, flight] : in_flight_) flight.firsts.clear();

@@ -9,7 +9,11 @@
 //
 // Guarantees, held by the simulation, ingest_task_test and gaps_test:
 //   - an offset is committed only when every block and dead letter made from records before it was acknowledged;
-//   - a full queue of the broker stops the reading; nothing is dropped.
+//   - a full queue of the broker stops the reading; nothing is dropped;
+//   - a partition of user-events that takes nothing for a while stops it for `lane_patience_ms` (ingest_lanes.h). Then
+//     the plays of its users are passed over, their partitions are committed up to the first of them at most, and read
+//     again from there when the partition has taken what waited for it. Of what is read again only that is packed which
+//     was not. The dead letters' partition stops the reading for as long as it lasts.
 // Threading and failure: see Task.
 #pragma once
 
@@ -27,6 +31,7 @@
 #include "operators/ingest.h"
 #include "operators/ingest_clock.h"
 #include "operators/refusal_watch.h"
+#include "pipeline/ingest_lanes.h"
 #include "pipeline/io.h"
 #include "pipeline/task.h"
 
@@ -37,7 +42,10 @@ struct IngestTaskConfig {
   std::string events_topic = "user-events";
   std::string dead_topic = "plays-dead";
   size_t records_per_step = 2048;
-  size_t in_flight_max = 512;  // Blocks and dead letters that are sent and not yet acknowledged.
+  // Blocks and dead letters that are sent and not yet acknowledged, but for partitions that are passed over.
+  size_t in_flight_max = 512;
+  size_t lane_in_flight_max = 64;  // Of these, to one partition of user-events.
+  int64_t lane_patience_ms = 5'000;
   int64_t commit_interval_ms = 1'000;
   int64_t clock_skew_max_ms = 60'000;  // How far this machine's clock and the brokers' may differ.
   int64_t ask_time_interval_ms = 1'000;
@@ -55,7 +63,10 @@ class IngestTask final : public Task {
   // Giving partitions back: `begin_release`, then `step` until `released` (everything read is acknowledged) or the
   // caller's patience ends, then `drop_sources`, which commits what may be committed.
   void begin_release() { releasing_ = true; }
-  bool released() const { return releasing_ && settled(); }
+  // What waits for partitions that are passed over is not waited for: it holds back the last commits.
+  bool released() const {
+    return releasing_ && lanes_.queued() == 0 && lanes_.in_flight() == 0 && nothing_open();
+  }
   // `lost`: the partitions belong to others already, nothing is committed. What the sink has not taken is not written
   // any more: whoever reads the partitions next, perhaps this task again, reads it again and takes it for no repeat.
   void drop_sources(bool lost);
@@ -66,6 +77,8 @@ class IngestTask final : public Task {
   // The first record that was refused since the last call, if any was.
   std::optional<RefusedRecord> take_first_refused() { return std::exchange(first_refused_, std::nullopt); }
   size_t in_flight() const { return in_flight_.size(); }
+  // The partitions of user-events whose users' plays are passed over for now.
+  std::vector<PartitionId> passed_over() const;
 
   // One source partition as it stands, for metrics.
   struct SourceView {
@@ -84,18 +97,23 @@ class IngestTask final : public Task {
     std::unique_ptr<Source> source;
     Offset start;
     Offset committed{-1};
-    // Every record below it was taken.
-    Offset next() const { return std::max(start, source->position()); }
+    int64_t read_to = 0;              // Behind the last record that was ever read.
+    std::vector<int64_t> unpacked{};  // By partition of user-events: packed is all below it. Empty where all is packed.
+    Offset position() const { return std::max(start, source->position()); }
+    // Every record below it was taken, or passed over.
+    Offset next() const { return std::max(position(), Offset(read_to)); }
   };
   // By index of inputs_: the first offset that went in, or kNothing.
   using Firsts = std::vector<int64_t>;
   static constexpr int64_t kNothing = INT64_MAX;
 
   struct Outgoing {
+    size_t lane;
     OutRecord record;
     Firsts firsts;
   };
   struct InFlight {
+    size_t lane;
     Firsts firsts;
     int64_t sent_ms;      // Steady.
     bool tells_the_time;  // A record of user-events, which brokers stamp.
@@ -104,6 +122,12 @@ class IngestTask final : public Task {
   Status take_acks(int64_t wall_ms);
   Status read(int64_t now_ms);
   void take_record(size_t input, const LogRecord& record, int64_t now_ms);
+  void enqueue(Outgoing outgoing);
+  // Whether the record that is read now is to be packed for this partition.
+  bool wants(PartitionId partition);
+  void caught_up(Input& input);
+  void open_lanes();
+  void shut_lanes();
   void ask_time(int64_t wall_ms);
   int64_t steady_ms() const { return clock_.steady_ns() / 1'000'000; }
   void note(Firsts& firsts, size_t input, Offset offset);
@@ -111,7 +135,7 @@ class IngestTask final : public Task {
   void close_due_blocks(int64_t now_ms);
   Status send_outbox();
   void commit();
-  bool room() const { return outbox_.empty() && in_flight_.size() < config_.in_flight_max; }
+  bool room() const { return lanes_.queued() == 0 && lanes_.in_flight() < config_.in_flight_max; }
   // Everything that was read is acknowledged.
   bool settled() const { return in_flight_.empty() && outbox_.empty() && nothing_open(); }
   bool nothing_open() const;
@@ -122,6 +146,10 @@ class IngestTask final : public Task {
   std::unique_ptr<Sink> sink_;
   IngestClock ingest_clock_;
   Ingest ingest_;
+  IngestLanes lanes_;
+  Ingest::Gate gate_;
+  size_t gate_input_ = 0;  // Whose record is read now.
+  int64_t gate_offset_ = 0;
   std::vector<Input> inputs_;
   std::vector<Firsts> open_firsts_;                 // By partition of user-events: of its open block.
   std::deque<Outgoing> outbox_;                     // Closed, not yet taken by the sink.

@@ -50,6 +50,9 @@ class Source {
   // Asks that `next` (the first offset not done with) be recorded for the group. Asynchronous, best effort: a lost
   // commit only means that records are read again.
   virtual void commit(Offset next) = 0;
+  // Returns the record at `offset`, which was returned before, and all behind it once more. It may take a while until
+  // they come; `position` is there at once.
+  virtual void go_back(Offset offset) = 0;
 };
 
 // A record to be written.

@@ -1,10 +1,14 @@
 #include "pipeline/kafka/partition_source.h"
 
+#include <algorithm>
+
 #include "base/log.h"
 #include "pipeline/kafka/commit_board.h"
 
 namespace bloomring::kafka {
 namespace {
+
+constexpr int kPlacedInVainMax = 5;
 
 QueueHandle cut_loose(rd_kafka_t* client, const TopicPartition& at) {
   QueueHandle queue(rd_kafka_queue_get_partition(client, at.topic.c_str(), at.partition.value));
@@ -45,10 +49,37 @@ Result<std::optional<LogRecord>> PartitionSource::poll() {
   while (true) {
     message_.reset(rd_kafka_consume_queue(queue_.get(), 0));
     if (!message_) return std::optional<LogRecord>();
+    if (back_from_ && still_of_before()) continue;
     if (message_->err != RD_KAFKA_RESP_ERR_NO_ERROR) return on_error();
     if (message_->offset >= position_->next().value) return std::optional(take());
     BLOOMRING_TRY(compare_again());
   }
+}
+
+// What is of before may also say that the source was placed before it went back, so it is placed again; but where that
+// helps nothing, compaction has removed all records between.
+bool PartitionSource::still_of_before() {
+  const bool end = message_->err == RD_KAFKA_RESP_ERR__PARTITION_EOF;
+  if (message_->err != RD_KAFKA_RESP_ERR_NO_ERROR && !end) return false;
+  if (!end && message_->offset < back_from_->value) {
+    if (message_->offset >= position_->next().value) back_from_.reset();
+    return false;
+  }
+  if (position_->state() == Position::State::kPlaced && ++placed_in_vain_ == kPlacedInVainMax) {
+    back_from_.reset();
+    return false;
+  }
+  position_->doubt();
+  return true;
+}
+
+void PartitionSource::go_back(Offset offset) {
+  if (lost_position()) return;
+  back_from_ = std::max(back_from_.value_or(offset), position());
+  placed_in_vain_ = 0;
+  end_seen_at_ = -1;
+  last_.reset();
+  position_->go_back(offset);
 }
 
 LogRecord PartitionSource::take() {

@@ -4,6 +4,8 @@
 // is assigned. Backpressure is not reading: librdkafka stops fetching once the queue is at its bound.
 // When a broker says that its log does not have the position, nothing comes until the consumer's Placement has decided:
 // it is lost, or the log is read on from one record before it. Records that were returned before are dropped.
+// A source that goes back has the Placement place it there in the same way. What the queue still has of before lies
+// where the source had been, and is dropped until a record from between comes.
 // Threading: as Source; made and destroyed while the client lives (the client's owner counts them).
 #pragma once
 
@@ -40,6 +42,7 @@ class PartitionSource final : public Source {
   Offset log_start() const override;
   Offset log_end() const override;
   void commit(Offset next) override;
+  void go_back(Offset offset) override;
 
  private:
   // What tells a record from another one at its offset.
@@ -56,6 +59,8 @@ class PartitionSource final : public Source {
   void doubt();
   // A record that was returned before: the same one, unless this is another log.
   Status compare_again();
+  // True while nothing of what lies between there and where the source had been has come.
+  bool still_of_before();
   Seen seen() const;
 
   SourceHost& host_;
@@ -64,6 +69,8 @@ class PartitionSource final : public Source {
   QueueHandle queue_;
   MessageHandle message_;  // What the last record's views point into.
   std::optional<Seen> last_;
+  std::optional<Offset> back_from_;  // Since it went back, until records come from there.
+  int placed_in_vain_ = 0;           // Since then.
   int64_t end_seen_at_ = -1;  // Offset at which the broker had nothing more, while nothing came since; else -1.
 };
 

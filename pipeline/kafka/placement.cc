@@ -47,6 +47,12 @@ void Position::reached(Offset end) {
   confirm();
 }
 
+void Position::go_back(Offset offset) {
+  last_.store(-1, std::memory_order_release);
+  next_.store(offset.value, std::memory_order_release);
+  doubt();
+}
+
 void Position::confirm() {
   if (state_.load(std::memory_order_relaxed) != State::kSound) state_.store(State::kSound, std::memory_order_release);
 }

@@ -35,7 +35,7 @@ class Position {
  public:
   enum class State : uint8_t {
     kSound,    // The log has it.
-    kDoubted,  // A broker says that its log does not have it. Nothing is fetched.
+    kDoubted,  // A broker says that its log does not have it, or its source went back to it. Nothing is fetched.
     kPlaced,   // Assigned anew; nothing was heard since.
     kLost,     // For good.
   };
@@ -56,6 +56,8 @@ class Position {
   void returned(Offset offset);
   void reached(Offset end);
   void doubt() { state_.store(State::kDoubted, std::memory_order_release); }
+  // By its source: is read again from `offset` on, once that was found to be in the log.
+  void go_back(Offset offset);
   // Once it is lost.
   const std::string& why_lost() const { return why_lost_; }
 

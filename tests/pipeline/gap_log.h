@@ -44,6 +44,7 @@ class GapSource final : public Source {
   Offset log_start() const override { return Offset(log_.log_start); }
   Offset log_end() const override { return Offset(log_.end()); }
   void commit(Offset next) override { log_.committed = next.value; }
+  void go_back(Offset offset) override { next_ = offset.value; }
 
  private:
   GapLog& log_;

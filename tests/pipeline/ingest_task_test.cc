@@ -2,8 +2,12 @@
 // clock it judges. (What it does otherwise is tested by the simulation.)
 #include "pipeline/ingest_task.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <iterator>
+#include <map>
 
+#include "base/hash.h"
 #include "schemas/event_block.h"
 #include "tests/pipeline/gap_log.h"
 
@@ -20,7 +24,12 @@ struct Wire {
   std::vector<OutRecord> sent;
   std::vector<uint64_t> unacknowledged, acknowledged;
   const Clock* brokers = nullptr;  // By which they stamp what they acknowledge; null: the sink does not tell.
-  void acknowledge_all() { acknowledged = std::exchange(unacknowledged, {}); }
+  std::optional<PartitionId> leaderless;  // Of user-events: what was sent there waits.
+  std::vector<uint64_t> waiting;
+  void acknowledge_all() {
+    acknowledged = std::exchange(unacknowledged, {});
+    if (!leaderless) std::ranges::move(std::exchange(waiting, {}), std::back_inserter(acknowledged));
+  }
 };
 
 class WireSink final : public Sink {
@@ -28,8 +37,9 @@ class WireSink final : public Sink {
   explicit WireSink(Wire& wire) : wire_(wire) {}
   Status send(OutRecord& record, uint64_t ticket) override {
     if (wire_.sent.size() == wire_.room) return retry("full");
+    const bool waits = record.topic == "user-events" && record.partition == wire_.leaderless;
     wire_.sent.push_back(std::move(record));
-    wire_.unacknowledged.push_back(ticket);
+    (waits ? wire_.waiting : wire_.unacknowledged).push_back(ticket);
     return {};
   }
   Status poll_acks(std::vector<uint64_t>& tickets) override {
@@ -264,4 +274,139 @@ TEST_CASE("ingest task: brokers that stamp no time that an event could have are 
   CHECK(rig.task().clock().state() == IngestClock::State::kAlone);
   CHECK(rig.times_ms().size() == 2);
   CHECK(rig.log.committed == 2);
+}
+
+namespace {
+
+constexpr uint32_t kEventsPartitions = 4;
+
+PartitionId partition_of_user(int user) {
+  return partition_of(shard_of(UserKey("", "u" + std::to_string(user)).bytes()), kEventsPartitions);
+}
+
+// Plays of many users, of which those of one partition of user-events wait for its leader.
+struct LeaderlessRig : Rig {
+  const PartitionId stuck = partition_of_user(0);
+  int played = 0;
+
+  LeaderlessRig() {
+    wire.room = 100'000;
+    IngestTaskConfig config = Rig::config();
+    config.ingest.partition_count = kEventsPartitions;
+    config.lane_in_flight_max = 4;
+    config.commit_interval_ms = 1;
+    made = std::make_unique<IngestTask>(config, clock, std::make_unique<WireSink>(wire));
+  }
+  void play_next(int count) {
+    for (int i = 0; i < count; ++i, ++played) {
+      log.add(R"({"user":"u)" + std::to_string(played) + R"(","item":"a","time":)" + std::to_string(kNowMs) + "}",
+              kNowMs);
+    }
+  }
+  // Steps of 100 ms, with plays in each of them.
+  void live(int steps, int plays) {
+    for (int i = 0; i < steps; ++i) {
+      play_next(plays);
+      clock.advance_ms(100);
+      REQUIRE(task().step(clock.now_ms()).ok());
+      wire.acknowledge_all();
+    }
+  }
+  // By user: in how many records its play was sent.
+  std::map<std::string, int> sent() const {
+    std::map<std::string, int> users;
+    for (const OutRecord& record : wire.sent) {
+      if (record.topic != "user-events") continue;
+      auto reader = EventBlockReader::open(record.value, record.partition, kEventsPartitions).value();
+      while (reader.next_user()) ++users[std::string(reader.user_key())];
+    }
+    return users;
+  }
+  int unsent(bool of_stuck) const {
+    const auto users = sent();
+    int missing = 0;
+    for (int user = 0; user < played; ++user) {
+      const UserKey key("", "u" + std::to_string(user));
+      missing += (partition_of_user(user) == stuck) == of_stuck && !users.contains(std::string(key.bytes()));
+    }
+    return missing;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("ingest task: a partition of user-events without a leader holds up plays of its own users only") {
+  LeaderlessRig rig;
+  rig.wire.leaderless = rig.stuck;
+  rig.assign();
+  rig.live(200, 10);
+  CHECK(rig.unsent(/*of_stuck=*/false) == 0);
+  CHECK(rig.unsent(/*of_stuck=*/true) > 100);
+  CHECK(rig.task().passed_over() == std::vector<PartitionId>{rig.stuck});
+  CHECK(rig.task().in_flight() < 20);
+}
+
+TEST_CASE("ingest task: plays that were passed over are not committed, and read when their partition has a leader") {
+  LeaderlessRig rig;
+  rig.play_next(1);
+  rig.wire.leaderless = rig.stuck;
+  rig.assign();
+  rig.live(200, 10);
+  CHECK(rig.log.committed == 0);  // The first play is of that partition.
+  rig.wire.leaderless.reset();
+  rig.live(10, 10);
+  CHECK(rig.task().passed_over().empty());
+  CHECK(rig.unsent(true) + rig.unsent(false) == 0);
+  rig.live(5, 0);
+  CHECK(rig.log.committed == rig.log.end());
+  // None was packed twice, nor counted twice.
+  CHECK(std::ranges::all_of(rig.sent(), [](const auto& user) { return user.second == 1; }));
+  CHECK(rig.task().ingest().stats().accepted == static_cast<uint64_t>(rig.played));
+}
+
+TEST_CASE("ingest task: a partition that loses its leader again and again loses no play and repeats none") {
+  LeaderlessRig rig;
+  rig.assign();
+  for (int i = 0; i < 6; ++i) {
+    rig.wire.leaderless = rig.stuck;
+    rig.live(80, 10);
+    rig.wire.leaderless.reset();
+    rig.live(i % 3, 10);
+  }
+  rig.live(20, 10);
+  rig.live(5, 0);
+  CHECK(rig.unsent(true) + rig.unsent(false) == 0);
+  CHECK(rig.log.committed == rig.log.end());
+  CHECK(std::ranges::all_of(rig.sent(), [](const auto& user) { return user.second == 1; }));
+}
+
+TEST_CASE("ingest task: partitions that are given back while plays are passed over go without waiting for these") {
+  LeaderlessRig rig;
+  rig.wire.leaderless = rig.stuck;
+  rig.assign();
+  rig.live(100, 10);
+  rig.task().begin_release();
+  rig.live(2, 0);
+  CHECK(rig.task().released());
+  rig.task().drop_sources(/*lost=*/false);
+  CHECK(rig.log.committed <= 0);
+  rig.wire.leaderless.reset();
+  rig.assign();
+  rig.live(20, 0);
+  CHECK(rig.unsent(true) + rig.unsent(false) == 0);
+  CHECK(rig.log.committed == rig.log.end());
+}
+
+TEST_CASE("ingest task: while no partition of user-events takes anything, nothing is passed over and reading stops") {
+  LeaderlessRig rig;
+  rig.assign();
+  for (int i = 0; i < 100; ++i) {
+    rig.play_next(10);
+    rig.clock.advance_ms(100);
+    REQUIRE(rig.task().step(rig.clock.now_ms()).ok());
+  }
+  CHECK(rig.task().passed_over().empty());
+  CHECK(rig.task().in_flight() <= 4 * kEventsPartitions);
+  rig.live(20, 0);
+  CHECK(rig.log.committed == rig.log.end());
 }

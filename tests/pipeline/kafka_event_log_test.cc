@@ -85,13 +85,13 @@ TEST_CASE("event log: while the brokers are away a bounded number waits, more is
 
 TEST_CASE("event log: what waits for a partition without a leader keeps nothing from the others") {
   const auto broker = broker_with({{"user-events", 2}});
+  Heard waiting, heard;  // Outlive the log, which tells them at its end, also when a check before it has failed.
   const KafkaEventLogConfig config{.topic = "user-events", .partition_count = 2, .in_flight_max = 6};
   const auto log = must(KafkaEventLog::create(config, broker->settings()));
   UserKey other = kUser;
   for (int i = 0; partition_of(shard_of(other.bytes()), 2) == kUsersPartition; ++i)
     other = UserKey("feed", "other" + std::to_string(i));
   broker->move_leader("user-events", kUsersPartition.value, -1);
-  Heard waiting, heard;
   const std::vector<Event> events = {serve("v1")};
   for (int i = 0; i < 10; ++i) log->append(kUser, events, waiting.told());
   CHECK(waiting.retry > 0);

@@ -19,6 +19,7 @@ class SilentSource final : public Source {
   Offset log_start() const override { return Offset(0); }
   Offset log_end() const override { return Offset(0); }
   void commit(Offset) override {}
+  void go_back(Offset) override {}
 };
 
 // Gives one block at the second look, whose log time another machine's clock has written, and is silent then.
@@ -40,6 +41,7 @@ class OneBlock final : public Source {
   Offset log_start() const override { return Offset(0); }
   Offset log_end() const override { return Offset(1); }
   void commit(Offset) override {}
+  void go_back(Offset) override {}
 
  private:
   const int64_t log_time_ms_;
@@ -142,6 +144,7 @@ class FailingSource final : public Source {
   Offset log_start() const override { return Offset(0); }
   Offset log_end() const override { return Offset(0); }
   void commit(Offset) override {}
+  void go_back(Offset) override {}
 };
 
 TEST_CASE("replica: a source that fails ends its task and no other: the partition is not ready any more") {

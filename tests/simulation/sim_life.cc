@@ -168,6 +168,11 @@ void World::pass_time() {
 void World::strike() {
   if (one_in(random_, 120)) crash_ingest();
   if (one_in(random_, 60)) rebalance_ingest();
+  if (leaders_go_ && one_in(random_, 60)) {
+    log_.leaderless.emplace("user-events", static_cast<int32_t>(random_() % kPartitions));
+  } else if (leaders_go_ && one_in(random_, 60)) {
+    log_.leaderless.clear();
+  }
   if (one_in(random_, 80)) crash_window(static_cast<int32_t>(random_() % kPartitions));
   if (one_in(random_, 120)) crash_merges();
   if (one_in(random_, 200)) crash_replica(static_cast<int32_t>(random_() % kPartitions));

@@ -32,7 +32,9 @@ void SimLog::pump() {
   if (trouble > 0 && one_in(random_, 10)) std::shuffle(in_flight_.begin(), in_flight_.end(), random_);
   std::vector<InFlight> later;
   for (InFlight& flight : in_flight_) {
-    if (trouble > 0 && one_in(random_, 3)) {
+    if (leaderless.contains({flight.record.topic, flight.record.partition.value})) {
+      if (!flight.acks.expired()) later.push_back(std::move(flight));
+    } else if (trouble > 0 && one_in(random_, 3)) {
       later.push_back(std::move(flight));
     } else if (!flight.acks.expired() || !one_in(random_, 2)) {
       arrive(flight);

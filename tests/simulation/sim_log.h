@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -74,6 +75,8 @@ class SimLog {
   void pump();
   // FAULT: how often things go wrong; 0 is a quiet network.
   int trouble = 1;
+  // FAULT: partitions that nobody leads: what is under way to them stays under way.
+  std::set<std::pair<std::string, int32_t>> leaderless;
   // By topic: a larger record is refused for good, as by a broker's max.message.bytes.
   std::map<std::string, size_t> record_bytes_max;
 
@@ -127,6 +130,7 @@ class SimSource final : public Source {
   Offset log_start() const override { return log_.start(topic_, partition_); }
   Offset log_end() const override;
   void commit(Offset next) override;
+  void go_back(Offset offset) override { next_ = offset.value; }
 
  private:
   SimLog& log_;

@@ -33,6 +33,7 @@ constexpr Name kNames[] = {
     {"store outages of hours", &Tally::long_outages},
     {"clock steps", &Tally::clock_steps},
     {"steps in which ingest paused for a clock", &Tally::paused},
+    {"steps in which ingest passed over plays", &Tally::passed_over},
     {"rebalances", &Tally::rebalances},
     {"month turns", &Tally::months},
     {"drains", &Tally::drains},

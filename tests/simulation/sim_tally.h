@@ -10,6 +10,7 @@ namespace bloomring::simulation {
 struct Tally {
   uint64_t plays = 0, burst_plays = 0, refused = 0, large = 0;
   uint64_t crashes = 0, disks_lost = 0, wiped = 0, gaps = 0, batches_lost = 0, paused = 0;
+  uint64_t passed_over = 0;       // Steps of ingest that passed over the plays for some partition.
   uint64_t settings_changed = 0;  // Starts with other settings than the world began with.
   uint64_t rings_resized = 0;     // Rings that were restored with another number of slots.
   uint64_t logs_cut = 0, records_cut = 0, cuts_refused = 0;  // Of cuts: of several partitions at once.

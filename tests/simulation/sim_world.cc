@@ -37,6 +37,7 @@ World::World(uint64_t seed)
       log_(random_, broker_clock_, clock_),
       bursts_(one_in(random_, 4)),
       logs_replaced_(seed % 3 == 0),
+      leaders_go_(seed % 2 == 0),
       logs_cut_(!logs_replaced_ && seed / 3 % 5 == 0),
       logs_expire_(!logs_replaced_ && seed / 3 % 5 == 1),
       settings_change_(seed / 15 % 3 == 0),
@@ -104,6 +105,8 @@ void World::start_ingest() {
   config.ingest.partition_count = kPartitions;
   config.records_per_step = 64;
   config.in_flight_max = 32;
+  config.lane_in_flight_max = 4;
+  config.lane_patience_ms = 500;
   config.clock_skew_max_ms = 3 * kClocksOffMaxMs;
   ingest_ = std::make_unique<IngestTask>(config, clock_, std::make_unique<SimSink>(log_));
   assign_plays();
@@ -244,6 +247,7 @@ void World::step_ingest() {
   if (!ingest_) start_ingest();
   ledger_.ingest_stepped(clock_.now_ms());
   if (!survives([&] { return ingest_->step(ingest_clock_.now_ms()); })) return crash_ingest();
+  tally_.passed_over += !ingest_->passed_over().empty();
   tally_.paused += ingest_->clock().state() == IngestClock::State::kOff;
 }
 
@@ -348,6 +352,7 @@ bool World::all_ingested() {
 void World::settle() {
   faults_ = false;
   log_.trouble = 0;
+  log_.leaderless.clear();
   filters_->fail_next(0);
   filters_->fail_until_ms(0);
   windows_paused_ = merges_paused_ = 0;

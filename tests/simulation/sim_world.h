@@ -4,7 +4,8 @@
 // Fault model: every task may crash at each fault point (base/fault_point.h) and between steps, and comes back with
 // its disk as it was flushed, or without it; the merge process takes what the store had not made durable with it; the
 // filter store refuses for a while, is away for up to two laps, or goes back to a backup; the log misbehaves as
-// sim_log.h says; user-events is made anew, loses its end to an unclean election, or its beginning to retention before
+// sim_log.h says; partitions of user-events take nothing for a while;
+// user-events is made anew, loses its end to an unclean election, or its beginning to retention before
 // it is merged, and the operator does what the refusals name (sim_lost.cc); processes start with other settings
 // (sim_settings.h); the group takes partitions from ingest and gives them back; time passes in jumps, so that slots,
 // laps and months turn; users go quiet; plays, serves and forgets come late, out of order and more than once, by topic
@@ -152,6 +153,7 @@ class World {
   SimLog log_;
   const bool bursts_;  // A user plays hundreds of items at once, now and then.
   const bool logs_replaced_;
+  const bool leaders_go_;  // Partitions of user-events lose their leaders.
   const bool logs_cut_;
   const bool logs_expire_;
   bool settings_change_;

@@ -65,6 +65,7 @@ TEST_CASE("simulation: no play that the log accepted is ever unseen, and what is
   CHECK(sum.restores > 0);
   CHECK(sum.clock_steps > 0);
   CHECK(sum.paused > 1'000);
+  CHECK(sum.passed_over > 1'000);
   CHECK(sum.rebalances > 0);
   CHECK(sum.months > 0);
   CHECK(sum.refused > 0);

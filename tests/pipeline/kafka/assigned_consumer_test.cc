@@ -275,6 +275,30 @@ TEST_CASE("source: a position beyond the log's end for 30 s is kFatal with the p
   CHECK_THAT(status.message(), Catch::Contains("in[0]") && Catch::Contains("1000") && Catch::Contains("[0, 10)"));
 }
 
+TEST_CASE("source: one that goes back returns everything from there on once more, without gap or duplicate") {
+  const auto broker = broker_with({{"in", 1}});
+  const auto producer = must(Producer::create(broker->settings()));
+  write_numbers(*producer, "in", 0, 0, 20);
+  const Reader reader(*broker, {{kIn0, Offset(0)}});
+  Source& source = *reader.sources[0];
+  const int64_t read_before = GENERATE(8, 20);  // With more in the queue, and at the end.
+  for (int64_t count = 0; count < read_before;) {
+    REQUIRE(eventually([&] { return must(source.poll()).has_value(); }));
+    ++count;
+  }
+  source.go_back(Offset(5));
+  CHECK(source.position() == Offset(5));
+  write_numbers(*producer, "in", 0, 20, 5);
+  Read again;
+  const bool all = eventually([&] {
+    must(reader.consumer->poll(5));
+    read_some(source, again);
+    return source.position() == Offset(25);
+  });
+  CHECK(all);
+  CHECK(again.offsets == numbers(20, 5));
+}
+
 TEST_CASE("source: keys, values and times are the record's own") {
   const auto broker = broker_with({{"in", 1}});
   const auto producer = must(Producer::create(broker->settings()));
