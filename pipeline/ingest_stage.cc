@@ -46,6 +46,7 @@ IngestTaskConfig task_config(const Settings& settings) {
   config.events_topic = settings.topics.user_events;
   config.dead_topic = settings.topics.dead;
   config.clock_skew_max_ms = int64_t{settings.events.clock_skew_max_seconds} * 1000;
+  config.lane_in_flight_max = std::max(config.lane_in_flight_max, config.in_flight_max / settings.topics.partitions);
   return config;
 }
 
