@@ -13,6 +13,7 @@ import processes
 FILE = processes.ROOT / "tests" / "data" / "kuairand_plays.tsv"
 BATCH_ITEMS_MAX = 20_000  # the largest request that the service takes
 COMPLETE_BOUND_S = 60
+TIMEOUT_MS = 5000  # What `bloomring query` waits unless told.
 
 
 def binary():
@@ -65,7 +66,7 @@ def by_user(plays):
 def query(address, user, items, options=()):
     """One question through the command line, the answer as it prints it. options: more of the command's."""
     _, out, _ = processes.run(
-        [binary(), "query", "--server", address, "--user", user, *options],
+        [binary(), "query", "--server", address, "--user", user, *_patient(options)],
         stdin="".join(f"{item}\n" for item in items),
     )
     answer = json.loads(out)
@@ -94,8 +95,16 @@ def complete_answer(address, user, items, options=()):
 def query_batch(address, questions, options=()):
     """Many questions (user, items) over one connection; the answers in their order."""
     lines = "".join(json.dumps({"user": user, "items": items}) + "\n" for user, items in questions)
-    _, out, _ = processes.run([binary(), "query", "--server", address, "--batch", *options], stdin=lines, bound_s=120)
+    command = [binary(), "query", "--server", address, "--batch", *_patient(options)]
+    _, out, _ = processes.run(command, stdin=lines, bound_s=120)
     return [checked(json.loads(line), *question) for line, question in zip(out.splitlines(), questions, strict=True)]
+
+
+def _patient(options):
+    """The same options; a sanitized process may take longer for a call."""
+    if "--timeout-ms" in options:
+        return options
+    return [*options, "--timeout-ms", int(TIMEOUT_MS * processes.PATIENCE)]
 
 
 def checked(answer, user, items):
