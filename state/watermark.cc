@@ -79,13 +79,14 @@ bool MergedWatermark::add(OffsetRange range, HourIndex last_hour) {
     range.from = std::min(range.from, last->from);
     range.to = std::max(range.to, last->to);
   }
-  if (range.from <= offset) {
+  const bool moves = range.from <= offset;
+  if (!moves && first == last && ahead.size() == kAheadMax) return false;
+  hour = std::max(hour, last_hour);
+  if (moves) {
     offset = range.to;
-    hour = std::max(hour, last_hour);
     ahead.erase(ahead.begin(), last);
     return true;
   }
-  if (first == last && ahead.size() == kAheadMax) return false;
   ahead.insert(ahead.erase(first, last), range);
   return true;
 }
