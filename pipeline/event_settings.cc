@@ -3,12 +3,19 @@
 #include <utility>
 #include <vector>
 
+#include "schemas/clock_scene.h"
+
 namespace bloomring {
 namespace {
 
 constexpr int64_t kPlayBytesMax = 16 << 20;
 
 std::string must_not_be_empty(const std::string& text) { return text.empty() ? "must not be empty" : ""; }
+
+std::string why_no_scene(const std::string& scene) {
+  if (scene == kClockScene) return "is a name of bloomring's own: give the scene another one";
+  return scene.size() <= kIdBytesMax ? "" : "must be at most 128 bytes";
+}
 
 const std::vector<std::pair<std::string, TimeUnit>> kTimeUnits = {
     {"ms", TimeUnit::kMilliseconds}, {"s", TimeUnit::kSeconds}, {"us", TimeUnit::kMicroseconds}};
@@ -21,10 +28,12 @@ void declare_scenes(Config& config, EventSettings& events) {
           "anywhere is seen everywhere, and the scene of a query does not matter. Changing it later hides what is "
           "stored.");
   config.list("events.scenes", &events.scenes)
-      .check([](const std::string& scene) { return scene.size() <= kIdBytesMax ? "" : "must be at most 128 bytes"; })
+      .check(why_no_scene)
       .doc(
           "The scenes there are, with `\"\"` for records without one. A play of another scene is refused as "
-          "`unknown_scene`, and a query, too. Empty: any scene is a scene, also a misspelt one.");
+          "`unknown_scene`, and a query, too. Empty: any scene is a scene, also a misspelt one, but `bloomring-clock`, "
+          "which ingest needs itself. Questions about all scenes also ask those that were declared once "
+          "and are stored.");
 }
 
 void declare_kinds(Config& config, EventSettings& events) {

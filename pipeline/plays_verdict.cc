@@ -47,7 +47,7 @@ std::string joined(const std::set<std::string>& words) {
 std::string way_out(Refusal reason, const std::string& key) {
   switch (reason) {
     case Refusal::kUnknownEvent: return "name it in events.kinds, or give events.kinds a \"*\"";
-    case Refusal::kUnknownScene: return "name it in events.scenes";
+    case Refusal::kUnknownScene: return "name it in events.scenes, or correct the producer";
     case Refusal::kTimeTooEarly:
     case Refusal::kTimeAhead: return "correct events.time_unit or events.time, or the producer";
     case Refusal::kTooLarge: return "raise events.record_bytes_max, or correct the producer";

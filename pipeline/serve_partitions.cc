@@ -16,6 +16,30 @@ constexpr int kPlaceTimeoutMs = 1'000;
 // Between two looks at what waits, when something else is read and must not wait for it.
 constexpr int64_t kPlaceIntervalNs = 3'000'000'000;
 constexpr int64_t kWarnIntervalNs = 30'000'000'000;
+// A scene that was declared until lately may be merged, from other partitions than are held here, after the first look.
+constexpr int64_t kScenesIntervalNs = 600'000'000'000;
+
+// Those that the site does not name, separated by commas.
+std::string other_scenes(const std::set<std::string>& stored, const SceneRules& rules) {
+  const std::vector<std::string> named = rules.part_filters ? rules.declared : std::vector<std::string>{""};
+  std::string others;
+  if (named.empty()) return others;
+  for (const std::string& scene : stored) {
+    if (std::ranges::find(named, scene) != named.end()) continue;
+    others += (others.empty() ? "" : ", ") + (scene.empty() ? "\"\"" : scene);
+  }
+  return others;
+}
+
+void warn_of_others(const std::string& others, const SceneRules& rules) {
+  const std::string why =
+      rules.part_filters
+          ? "events.scenes lacks scenes of which the filter store has plays. Questions about all scenes ask them, too; "
+            "add them to ask one by itself"
+          : "events.scene is \"\", and the filter store has plays of scenes: no question finds these. Name the field "
+            "again that events.scene was before, or replay the plays";
+  log_warning("serve: " + why, {{"stage", "serve"}, {"scenes", others}});
+}
 }  // namespace
 
 ServePartitions::ServePartitions(const StageContext& context, const std::vector<PartitionId>& ids, Worker& worker)
@@ -24,7 +48,8 @@ ServePartitions::ServePartitions(const StageContext& context, const std::vector<
       partitions_max_(std::max<size_t>(1, ids.size())),
       levels_(context.metrics, context.clock, {"serve", context.settings.metrics.per_partition}),
       catch_up_("serve", context.clock, context.metrics),
-      learns_scenes_(!context.settings.events.scene_rules().known_beforehand()) {
+      scene_rules_(context.settings.events.scene_rules()),
+      scenes_(scene_rules_) {
   for (const PartitionId id : ids)
     members_[id] = {make_held(id, {}), nullptr, {}, 0, 0, {}, "the brokers were not asked yet"};
 }
@@ -45,7 +70,7 @@ std::shared_ptr<HeldPartition> ServePartitions::make_held(PartitionId id, const 
   const int64_t log_floor_ms = start.first_hour.value * settings.ring.slot_ms();
   auto held = std::make_shared<HeldPartition>(id, recents, context_.calendar, start.merged, served, log_floor_ms);
   held->set_lost_below(start.lost_below);
-  if (learns_scenes_) held->set_scenes(&scenes_);
+  if (scene_rules_.part_filters) held->set_scenes(&scenes_);
   return held;
 }
 
@@ -60,12 +85,21 @@ Status ServePartitions::tend() {
 
 // After the watermarks below which the partitions do not read their logs: what is below is in the store.
 void ServePartitions::read_scenes() {
-  if (!learns_scenes_ || scenes_.stored_noted() || placed().empty()) return;
-  if (const auto stored = context_.filters->scenes(); stored.ok()) scenes_.note_stored(*stored);
+  const int64_t now_ns = context_.clock.steady_ns();
+  if ((scenes_.stored_noted() && now_ns < read_scenes_at_ns_) || placed().empty()) return;
+  const auto stored = context_.filters->scenes();
+  if (!stored.ok()) return;
+  read_scenes_at_ns_ = now_ns + kScenesIntervalNs;
+  scenes_.note_stored(*stored);
+  if (std::string others = other_scenes(*stored, scene_rules_); others != others_told_) {
+    if (!others.empty()) warn_of_others(others, scene_rules_);
+    others_told_ = std::move(others);
+  }
 }
 
 AllScenes ServePartitions::scenes() const {
   AllScenes all = scenes_.all();
+  if (scene_rules_.declares()) return all;
   const std::lock_guard lock(mutex_);
   const uint32_t partitions = context_.settings.topics.partitions;
   if (all.missing.empty() && members_.size() < partitions) {

@@ -55,7 +55,7 @@ class ServePartitions {
 
   std::shared_ptr<HeldPartition> find(PartitionId partition) const;
   void for_each(const std::function<void(const HeldPartition&)>& take) const;
-  // Of a site whose scenes are not known beforehand.
+  // Of a site whose scenes part filters.
   AllScenes scenes() const;
 
  private:
@@ -101,8 +101,10 @@ class ServePartitions {
   std::unique_ptr<kafka::AssignedConsumer> consumer_;  // Of the thread that tends.
   int64_t place_at_ns_ = INT64_MIN;
   int64_t warn_at_ns_ = INT64_MIN;
-  const bool learns_scenes_;
+  const SceneRules scene_rules_;
   KnownScenes scenes_;
+  int64_t read_scenes_at_ns_ = INT64_MIN;
+  std::string others_told_;  // Stored scenes that the site does not name, as they were warned of.
   mutable std::mutex mutex_;               // Guards what follows; a task itself belongs to the worker.
   std::map<PartitionId, Member> members_;  // Of all that this replica holds.
   std::vector<PartitionId> aside_;         // Whose sources are gone, and which the consumer still knows.

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "schemas/clock_scene.h"
 #include "schemas/json_fields.h"
 
 namespace bloomring {
@@ -214,6 +215,10 @@ Refusal PlayParser::Impl::read_scene(const JsonField& field, std::string_view& s
 }
 
 Refusal PlayParser::Impl::check_scene(std::string_view scene) {
+  if (scene == kClockScene) {
+    return refuse(Refusal::kUnknownScene, {"events.scene", mapping.scene},
+                  "'" + std::string(scene) + "' is a name of bloomring's own, give the scene another one");
+  }
   if (mapping.scenes.empty() || std::ranges::find(mapping.scenes, scene) != mapping.scenes.end()) return Refusal::kNone;
   const Named named{"events.scene", mapping.scene};
   if (scene.empty()) return refuse(Refusal::kUnknownScene, named, "field missing, and events.scenes has no \"\"");

@@ -22,10 +22,19 @@ bool is_over(const grpc::CallbackServerContext& context) {
   return context.IsCancelled() || has_passed(context.raw_deadline());
 }
 
+template <typename Request>
+const SceneRules& rules_for(const Request&, const RequestLimits& limits) {
+  return limits.scenes;
+}
+
+const SceneRules& rules_for(const v1::ForgetRequest& request, const RequestLimits& limits) {
+  return request.all_scenes() ? any_scene(limits.scenes) : limits.scenes;
+}
+
 // The user of a request whose other fields are right.
 template <typename Request>
 Result<UserKey> user_of(const Request& request, const RequestLimits& limits) {
-  BLOOMRING_TRY_ASSIGN(UserKey user_key, decode_user(request.user(), request.scene(), limits.scenes));
+  BLOOMRING_TRY_ASSIGN(UserKey user_key, decode_user(request.user(), request.scene(), rules_for(request, limits)));
   BLOOMRING_TRY(check_bytes(request, limits));
   return user_key;
 }

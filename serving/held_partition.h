@@ -134,7 +134,7 @@ class PartitionDirectory {
   virtual std::shared_ptr<HeldPartition> find(PartitionId partition) const = 0;
   // "host:port" of the other replicas that hold the partition; none when this one does not know them.
   virtual std::vector<std::string> holders(PartitionId partition) const = 0;
-  // Of a site whose scenes are not known beforehand.
+  // Of a site whose scenes part filters.
   virtual AllScenes scenes() const { return {{""}, "which scenes there are is not known"}; }
 };
 

@@ -9,14 +9,8 @@ const std::string kTooMany =
 
 }  // namespace
 
-AllScenes SceneRules::all() const {
-  if (!part_filters) return {{""}, ""};
-  AllScenes all{declared, ""};
-  if (all.names.size() > kScenesMax) {
-    all.names.resize(kScenesMax);
-    all.missing = kTooMany;
-  }
-  return all;
+KnownScenes::KnownScenes(const SceneRules& rules) {
+  for (const std::string& scene : rules.declared) add(scene);
 }
 
 void KnownScenes::add(std::string_view scene) {

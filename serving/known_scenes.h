@@ -1,10 +1,11 @@
 // Which scenes there are, for calls about all scenes of a user.
 //
-// A site that declares its scenes (events.scenes) has these and no others. Of one that does not, a replica knows the
-// scenes of the filter store, which it reads once its partitions have started (of what the log held before that,
-// nothing else is left), and those of every record that it has applied since. Together these are all scenes in which
-// anything can be seen, as long as the replica holds every partition and is not behind; otherwise `AllScenes::missing`
-// says what may be lacking, and an answer about them is incomplete.
+// A replica knows the scenes of the filter store, which it reads once its partitions have started (of what the log
+// held before that, nothing else is left), and those of every record that it has applied since. Together these are all
+// scenes in which anything can be seen, as long as the replica holds every partition and is not behind; otherwise
+// `AllScenes::missing` says what may be lacking, and an answer about them is incomplete. A site that declares its
+// scenes (events.scenes) gets no plays of others, whatever partitions a replica holds; but the store may have plays of
+// a scene that was declared once, or of before any was, and these are asked, too.
 //
 // Scenes are not forgotten: one that is asked about in vain costs a little time. At most kScenesMax are asked.
 // Threading: thread safe.
@@ -17,10 +18,9 @@
 #include <string_view>
 #include <vector>
 
-namespace bloomring {
+#include "schemas/clock_scene.h"
 
-// The scene of events that ingest writes to hear the log's time: serves of nobody, merged into nothing.
-inline constexpr std::string_view kClockScene = "bloomring-clock";
+namespace bloomring {
 
 inline constexpr size_t kScenesMax = 32;  // In one call: each is a question of its own.
 
@@ -35,13 +35,14 @@ struct SceneRules {
   bool part_filters = true;           // Otherwise there is one, without a name, whatever a call says.
   std::vector<std::string> declared;  // The only ones there are; empty: any.
 
-  bool known_beforehand() const { return !part_filters || !declared.empty(); }
-  // Of a site whose scenes are known beforehand.
-  AllScenes all() const;
+  bool declares() const { return part_filters && !declared.empty(); }
 };
 
 class KnownScenes {
  public:
+  KnownScenes() = default;
+  // The declared ones are among them.
+  explicit KnownScenes(const SceneRules& rules);
   void note(std::string_view scene);
   void note_stored(const std::set<std::string>& scenes);
   // Partitions start at watermarks that are newer than the last reading: the store is to be read again.

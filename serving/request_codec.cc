@@ -183,12 +183,18 @@ Status undeclared(std::string_view scene, const SceneRules& rules) {
 
 }  // namespace
 
+const SceneRules& any_scene(const SceneRules& rules) {
+  static const SceneRules kAny{};
+  return rules.declares() ? kAny : rules;
+}
+
 Result<UserKey> decode_user(std::string_view user, std::string_view scene, const SceneRules& rules) {
   if (!has_id_size(user)) return wrong_size(user, "user");
   if (scene.size() > kIdBytesMax) return bad_record(quantity("scene", scene.size(), "bytes", kIdBytesMax));
   if (!is_text(user)) return bad_record("user: not UTF-8 or contains NUL");
   if (!is_text(scene)) return bad_record("scene: not UTF-8 or contains NUL");
   if (!rules.part_filters) return UserKey("", user);
+  if (scene == kClockScene) return bad_record("scene: '" + std::string(scene) + "' is a name of bloomring's own");
   const bool declared =
       rules.declared.empty() || std::ranges::find(rules.declared, scene) != rules.declared.end();
   return declared ? Result<UserKey>(UserKey(scene, user)) : undeclared(scene, rules);
@@ -209,10 +215,8 @@ Result<std::optional<ItemHash>> decode_forgotten_item(const v1::ForgetRequest& r
 
 Result<DecodedFilter> decode(const v1::FilterRequest& request, const RequestLimits& limits) {
   DecodedFilter decoded;
-  static const SceneRules kNoneNamed{};  // Of all scenes.
-  const bool all = request.all_scenes() && request.scene().empty();
-  BLOOMRING_TRY_ASSIGN(decoded.user_key,
-                       decode_user(request.user(), request.scene(), all ? kNoneNamed : limits.scenes));
+  const SceneRules& rules = request.all_scenes() ? any_scene(limits.scenes) : limits.scenes;
+  BLOOMRING_TRY_ASSIGN(decoded.user_key, decode_user(request.user(), request.scene(), rules));
   BLOOMRING_TRY_ASSIGN(decoded.ids, hash_ids(request.candidates(), "candidates", limits.candidates_max));
   BLOOMRING_TRY_ASSIGN(decoded.client_seen, hash_ids(request.client_seen(), "client_seen", limits.client_seen_max));
   if (request.ids_per_candidate_size() > 0) {

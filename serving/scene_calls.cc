@@ -9,7 +9,7 @@
 namespace bloomring {
 
 AllScenes FilterService::all_scenes() const {
-  return config_.limits.scenes.known_beforehand() ? config_.limits.scenes.all() : partitions_.scenes();
+  return config_.limits.scenes.part_filters ? partitions_.scenes() : AllScenes{{""}, ""};
 }
 
 // What is asked about all scenes, and what has come of it. Shared by its parts.

@@ -156,6 +156,19 @@ TEST_CASE("play: a site without scenes and kinds has plays of no scene, whatever
   CHECK(reader.play.kind == EventKind::kPlay);
 }
 
+TEST_CASE("play: one of the scene in which ingest asks for the time is refused, where scenes part filters") {
+  const std::string play = with(R"("scene":"bloomring-clock")");
+  PlayMapping mapping;
+  Reader reader(mapping);
+  CHECK(reader.read(play) == Refusal::kUnknownScene);
+  CHECK(reader.parser.detail() ==
+        "events.scene 'scene': 'bloomring-clock' is a name of bloomring's own, give the scene another one");
+  mapping.scenes = {"bloomring-clock"};
+  CHECK(Reader(mapping).read(play) == Refusal::kUnknownScene);
+  mapping.scene = "";
+  CHECK(Reader(mapping).read(play) == Refusal::kNone);
+}
+
 TEST_CASE("play: where the scenes are declared another one is refused, also none") {
   PlayMapping mapping;
   mapping.scenes = {"feed", "search"};

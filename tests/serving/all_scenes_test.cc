@@ -119,12 +119,52 @@ TEST_CASE("all scenes: the answer is of the scenes that other replicas hold, too
   Served asked(config), holder(config);
   asked.partitions.held = nullptr;
   asked.partitions.elsewhere = {holder.server->address()};
+  asked.partitions.known.note_stored({"", "feed", "search"});
   fill(holder);
   const FilterReply reply = client_of(asked)->filter(everywhere({"old", "never", "new"})).value();
   CHECK(reasons(reply) == std::vector<std::string>{"filter 2026-11", "unseen", "recent"});
   CHECK(reply.complete);
   CHECK(asked.server->counters().complete_known == 1);
   CHECK(holder.server->counters().complete_known + holder.server->counters().complete_unknown == 0);
+}
+
+TEST_CASE("all scenes: a scene that is stored and not declared any more is asked, here and elsewhere, and forgotten") {
+  const GrpcServerConfig config = declared({"search"});
+  Served asked(config), holder(config);
+  asked.partitions.held = nullptr;
+  asked.partitions.elsewhere = {holder.server->address()};
+  fill(holder);
+  asked.partitions.known.note_stored({"feed", "search"});
+  for (Served* served : {&holder, &asked}) {
+    const FilterReply reply = client_of(*served)->filter(everywhere({"old", "never", "new"})).value();
+    CHECK(reasons(reply) == std::vector<std::string>{"filter 2026-11", "unseen", "recent"});
+    CHECK(reply.complete);
+  }
+  REQUIRE(client_of(asked)->forget_everything_in_all_scenes("u1").ok());
+  CHECK(reasons(client_of(holder)->filter(everywhere({"old", "new"})).value()) ==
+        std::vector<std::string>(2, "unseen"));
+}
+
+TEST_CASE("all scenes: of a site that declares them they are known once those of the filter store are") {
+  KnownScenes known(SceneRules{.part_filters = true, .declared = {"search", "feed"}});
+  CHECK_FALSE(known.all().missing.empty());
+  known.note_stored({"kids", "feed"});
+  CHECK(known.all().names == std::vector<std::string>{"feed", "kids", "search"});
+  CHECK(known.all().missing.empty());
+}
+
+TEST_CASE("scenes: no call may name the one in which ingest asks for the time") {
+  Served served;
+  const auto client = client_of(served);
+  const std::string clock_scene(kClockScene);
+  FilterCall call;
+  call.user = "u1";
+  call.scene = clock_scene;
+  const auto reply = client->filter(call);
+  CHECK(reply.code() == Code::kBadRecord);
+  CHECK(reply.status().message() == "scene: 'bloomring-clock' is a name of bloomring's own");
+  CHECK(client->record_served("u1", clock_scene, {"v1"}).code() == Code::kBadRecord);
+  CHECK(client->forget("u1", clock_scene, "v1").code() == Code::kBadRecord);
 }
 
 TEST_CASE("all scenes: a batch asks them like a single call, with every way to explain") {
