@@ -152,12 +152,7 @@ void ServePartitions::ask_log_ends() {
   });
 }
 
-// Unknown while the store is away: the log is read from its start then, and something may be merged.
-std::optional<MergedWatermark> ServePartitions::watermark_of(PartitionId id) const {
-  auto watermark = context_.filters->read_watermark(id);
-  return watermark.ok() ? *watermark : MergedWatermark{};
-}
-
+// While the store does not tell its watermark a partition waits: the whole log would be held in memory without it.
 // Watermarks first: the log's end, which is asked afterwards, is not below them in the log that they are of.
 Status ServePartitions::place() {
   const std::vector<PartitionId> ids = waiting();
@@ -166,16 +161,17 @@ Status ServePartitions::place() {
   const Settings& settings = context_.settings;
   // The event time of what was served may be ahead of the time in the log.
   const int64_t age_max_ms = settings.served.max_age_ms() + context_.calendar.config().ahead_ms;
-  std::vector<std::optional<MergedWatermark>> watermarks;
+  std::vector<Result<std::optional<MergedWatermark>>> watermarks;
   std::vector<kafka::TopicPartition> partitions;
   std::vector<int64_t> young_ms;
   for (const PartitionId id : ids) {
-    watermarks.push_back(watermark_of(id));
-    const int64_t stored_ms = watermarks.back() ? watermarks.back()->slot_ms : 0;
+    watermarks.push_back(context_.filters->read_watermark(id));
+    const auto watermark = watermarks.back().ok() ? *watermarks.back() : std::nullopt;
+    const int64_t stored_ms = watermark ? watermark->slot_ms : 0;
     BLOOMRING_TRY(check_slot_length(stored_ms, settings.ring.slot_ms(), "the merged watermark"));
     partitions.push_back(at(id));
     young_ms.push_back(
-        served_since_ms(watermarks.back(), settings.ring.slot_ms(), context_.clock.now_ms(), age_max_ms));
+        served_since_ms(watermark, settings.ring.slot_ms(), context_.clock.now_ms(), age_max_ms));
   }
   const auto facts = consumer_->facts_of_each(partitions, kPlaceTimeoutMs);
   const auto young = consumer_->offsets_at(partitions, young_ms, kPlaceTimeoutMs);
@@ -195,12 +191,13 @@ Status ServePartitions::place() {
   return {};
 }
 
-Result<ReplicaStart> ServePartitions::decide(const std::optional<MergedWatermark>& watermark,
+Result<ReplicaStart> ServePartitions::decide(const Result<std::optional<MergedWatermark>>& watermark,
                                              const Result<kafka::PartitionFacts>& facts,
                                              const Result<std::optional<Offset>>& young) {
+  if (!watermark.ok()) return watermark.status().with_context("the filter store does not tell what is merged");
   BLOOMRING_TRY(facts.status());
   BLOOMRING_TRY(young.status());
-  return decide_replica_start({{watermark, facts->log_start, facts->log_end}, *young});
+  return decide_replica_start({{*watermark, facts->log_start, facts->log_end}, *young});
 }
 
 void ServePartitions::wait_because(PartitionId id, const Status& why, bool warn) {

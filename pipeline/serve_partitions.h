@@ -1,7 +1,7 @@
 // The partitions that a serve replica holds, each by itself: what the brokers, the log or the store refuse of one takes
 // no answer from the others.
 //
-//     waiting --the brokers tell its log, and that goes on where the store ends--> read --> ready
+//     waiting --store and brokers tell its log, and that goes on where the store ends--> read --> ready
 //        ^                                                                          |
 //        +---- its source fails: the topic was cut, made anew, or is gone ----------+
 //
@@ -82,10 +82,9 @@ class ServePartitions {
   void ask_log_ends();
   Status place();
   void read_scenes();
-  static Result<ReplicaStart> decide(const std::optional<MergedWatermark>& watermark,
+  static Result<ReplicaStart> decide(const Result<std::optional<MergedWatermark>>& watermark,
                                      const Result<kafka::PartitionFacts>& facts,
                                      const Result<std::optional<Offset>>& young);
-  std::optional<MergedWatermark> watermark_of(PartitionId id) const;
   Status begin(const std::vector<Placing>& placing);
   void wait_because(PartitionId id, const Status& why, bool warn);
   void take_aside();
