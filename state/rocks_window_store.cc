@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 
 #include "state/rocks.h"
 #include "state/window_state.h"
@@ -20,6 +21,8 @@ constexpr size_t kTableBytes = 64ull << 20;
 constexpr uint64_t kLevelBytes = 1ull << 50;  // One level holds everything: nothing is moved further.
 constexpr int kOpenFilesMax = 64;
 constexpr size_t kReadaheadBytes = 1 << 20;
+
+constexpr const char* kDamagedName = "damaged";  // A file of ours in the folder, which RocksDB passes over.
 
 constexpr char kStateTag = 0;
 constexpr char kBlockTag = 1;
@@ -92,6 +95,8 @@ struct RocksWindowStore::Impl {
   Status write(rocksdb::WriteBatch& batch, const WindowState& state);
   Result<std::optional<WindowState>> load();
   Status remove_files_before(HourIndex hour);
+  // Notes damage in the folder, so that the next `open` gives kCorrupt, and says so.
+  Status checked(const rocksdb::Status& status) const;
   void note_hours(const WindowState& state);
   bool staged(HourIndex hour) const { return std::find(hours.begin(), hours.end(), hour) != hours.end(); }
 
@@ -107,10 +112,22 @@ struct RocksWindowStore::Impl {
   std::string encoded;           // The state's bytes, kept for their memory.
 };
 
+Status RocksWindowStore::Impl::checked(const rocksdb::Status& status) const {
+  Status found = status_of(status, what);
+  if (found.code() != Code::kCorrupt) return found;
+  std::ofstream note(config.path + "/" + kDamagedName);
+  note << found.message() << std::endl;
+  const char* way_out = note ? ". The next start removes this folder, and reads what is not merged from the log"
+                             : ". Remove this folder: what is not merged is read from the log again";
+  return corrupt(found.message() + way_out);
+}
+
 Status RocksWindowStore::Impl::open_db() {
   std::error_code error;
   std::filesystem::create_directories(config.path, error);
   if (error) return invalid(what + ": the folder cannot be made: " + error.message());
+  if (std::filesystem::exists(config.path + "/" + kDamagedName, error))
+    return corrupt(what + " was found damaged while it was in use");
   rocksdb::DB* opened = nullptr;
   const rocksdb::Status status = rocksdb::DB::Open(options, config.path, &opened);
   db.reset(opened);
@@ -135,7 +152,7 @@ Status RocksWindowStore::Impl::write(rocksdb::WriteBatch& batch, const WindowSta
   encode_window_state(state, encoded);
   place = std::max(place, place_of(state.filling, state.applied));
   BLOOMRING_TRY(status_of(batch.Put(state_key(place, saves), encoded), what));
-  BLOOMRING_TRY(status_of(db->Write(no_log(), &batch), what));
+  BLOOMRING_TRY(checked(db->Write(no_log(), &batch)));
   ++saves;
   note_hours(state);
   return {};
@@ -217,7 +234,7 @@ Status RocksWindowStore::scan(HourIndex hour, const std::function<Status(Offset,
     if (key.size() != kBlockKeyBytes) continue;  // A state.
     BLOOMRING_TRY(visit(Offset(u64_be(key.substr(8))), view(row->value())));
   }
-  return status_of(row->status(), impl_->what);
+  return impl_->checked(row->status());
 }
 
 Result<std::optional<std::string>> RocksWindowStore::find(HourIndex hour, Offset offset) {
@@ -225,7 +242,7 @@ Result<std::optional<std::string>> RocksWindowStore::find(HourIndex hour, Offset
   std::string block;
   const rocksdb::Status status = impl_->db->Get(rocksdb::ReadOptions(), block_key(hour, offset), &block);
   if (status.IsNotFound()) return std::optional<std::string>();
-  BLOOMRING_TRY(status_of(status, impl_->what));
+  BLOOMRING_TRY(impl_->checked(status));
   return std::optional<std::string>(std::move(block));
 }
 
@@ -241,7 +258,7 @@ Status RocksWindowStore::flush() {
   rocksdb::FlushOptions options;
   options.wait = true;
   options.allow_write_stall = true;
-  return status_of(impl_->db->Flush(options), impl_->what);
+  return impl_->checked(impl_->db->Flush(options));
 }
 
 Status RocksWindowStore::clear() {

@@ -33,7 +33,7 @@ struct RocksWindowStoreConfig {
 class RocksWindowStore final : public WindowStore {
  public:
   // kInvalid when another process has the folder open, it cannot be made or it was made for another partition count;
-  // kCorrupt when it cannot be read: the caller calls `wipe` and opens again.
+  // kCorrupt when it cannot be read, or was found damaged while it was in use: the caller calls `wipe` and opens again.
   static Result<std::unique_ptr<RocksWindowStore>> open(const RocksWindowStoreConfig& config,
                                                         const StateMemory& memory);
   // For a look at what is on the disk, also while another process has the folder open: its last flush. Only load, scan

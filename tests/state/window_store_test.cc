@@ -1,6 +1,8 @@
 #include "state/window_store.h"
 
 #include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <random>
 
@@ -225,6 +227,31 @@ TEST_CASE("window store: a damaged folder is corrupt, and new after a wipe") {
   CHECK(RocksWindowStore::open({disk.folder / "w", kBlocksPartitionCount}, disk.memory).code() == Code::kCorrupt);
   REQUIRE(RocksWindowStore::wipe(disk.folder / "w").ok());
   CHECK_FALSE(disk.open()->load().value().has_value());
+}
+
+TEST_CASE("window store: damage that is found late is told with the way out, and the next start finds it corrupt") {
+  OnDisk disk;
+  const std::string path = disk.folder / "w";
+  {
+    const auto store = disk.open();
+    for (int64_t offset = 0; offset < 20; ++offset)
+      stage(*store, 1, offset, std::string(50'000, 'b'), state_of({hour(1, 0, offset + 1)}));
+  }
+  for (const auto& file : std::filesystem::directory_iterator(path)) {
+    if (file.path().extension() != ".sst") continue;
+    std::fstream bytes(file.path(), std::ios::in | std::ios::out | std::ios::binary);
+    bytes.seekp(1'000);
+    bytes << "damage";
+  }
+  const auto visit = [](Offset, std::string_view) { return Status(); };
+  {
+    const Status found = disk.open()->scan(HourIndex(1), visit);
+    CHECK(found.code() == Code::kCorrupt);
+    CHECK_THAT(found.message(), Catch::Contains(path) && Catch::Contains("The next start removes this folder"));
+  }
+  CHECK(RocksWindowStore::open({path, kBlocksPartitionCount}, disk.memory).code() == Code::kCorrupt);
+  REQUIRE(RocksWindowStore::wipe(path).ok());
+  CHECK(disk.open()->scan(HourIndex(1), visit).ok());
 }
 
 TEST_CASE("window state: its bytes are golden, come back as they went in, and every flipped bit is corrupt") {
