@@ -300,8 +300,20 @@ void Config::load_flags(const std::vector<ConfigFlag>& flags, std::vector<std::s
       assign_text(*key, flag.value, flag.origin, problems);
       continue;
     }
-    problems.push_back(flag.origin + ": " + unknown_key(flag.key));
+    if (!load_entry(flag, problems)) problems.push_back(flag.origin + ": " + unknown_key(flag.key));
   }
+}
+
+bool Config::load_entry(const ConfigFlag& flag, std::vector<std::string>& problems) {
+  for (ConfigKey& key : keys_) {
+    if (key.kind_ != ConfigKey::Kind::kMap || !flag.key.starts_with(key.name() + ".")) continue;
+    ConfigText text;
+    text.kind = ConfigText::Kind::kMap;
+    text.entries.emplace_back(flag.key.substr(key.name().size() + 1), flag.value);
+    assign(key, text, flag.origin, flag.origin, problems);
+    return true;
+  }
+  return false;
 }
 
 void Config::assign_text(ConfigKey& key, const std::string& value, const std::string& origin,

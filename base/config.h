@@ -12,7 +12,7 @@
 // Precedence: flags > environment > file > defaults. `ring.slot_seconds` is BLOOMRING_RING_SLOT_SECONDS in the
 // environment. A list is written `a,b` there (or `[a, b]`), a map `{name: value}` in YAML or JSON; one entry of a map
 // can also be set alone, in lower case and with a dot for each underscore: BLOOMRING_KAFKA_PROPERTIES_SASL_PASSWORD
-// sets `sasl.password` in `kafka.properties`. Maps merge entry by entry over the three sources; `{}` clears the default
+// sets `sasl.password` in `kafka.properties`, and so does the flag `kafka.properties.sasl.password`. Maps merge entry by entry over the three sources; `{}` clears the default
 // and what the sources below have set. Everything else replaces.
 //
 // Failure: kInvalid; the message has one line for each thing that is wrong, with file and line (or the variable, or
@@ -211,6 +211,8 @@ class Config {
   void load_environment(const std::map<std::string, std::string>& environment, std::vector<std::string>& problems);
   void load_variable(const std::string& variable, const std::string& value, std::vector<std::string>& problems);
   void load_flags(const std::vector<ConfigFlag>& flags, std::vector<std::string>& problems);
+  // The entry of a map whose key the flag's begins with; false when there is no such map.
+  bool load_entry(const ConfigFlag& flag, std::vector<std::string>& problems);
   void assign_text(ConfigKey& key, const std::string& value, const std::string& origin,
                    std::vector<std::string>& problems);
   void assign(ConfigKey& key, const ConfigText& text, const std::string& place, const std::string& origin,

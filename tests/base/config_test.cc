@@ -253,6 +253,11 @@ TEST_CASE("config: what is not one YAML map is refused with the line") {
   CHECK(message_of("ring:\n  slots: [1\n").substr(0, 13) == "F:2: not YAML");
   CHECK(message_of("kafka:\n  topics: [a, b\nring:\n  slots: 5\n").substr(0, 13) == "F:2: not YAML");
   CHECK(message_of("ring:\n  # slots\n  slots 5\n\n  unit: week\n").substr(0, 13) == "F:3: not YAML");
+  const std::string quote = "F:2: not YAML: a quote is opened here and not closed in this line; close it";
+  CHECK(message_of("ring:\n  unit: \"week\n  slots: 5\n  slot_seconds: 5\n") == quote);
+  CHECK(message_of("ring:\n  unit: 'week\n  slots: 5\n  slot_seconds: '5'\n") == quote);
+  CHECK(message_of("ring:\n  unit: \"week\n") == quote);
+  CHECK(message_of("ring:\n  unit: it's\n  slots: [1\n").substr(0, 13) == "F:3: not YAML");
   CHECK(message_of("ring\n  slots: 5\n").substr(0, 13) == "F:1: not YAML");
   CHECK(message_of("ring:\n  slots: 5: 6\n").substr(0, 13) == "F:2: not YAML");
   CHECK(message_of("ring:\n\tslots: 1\n") == "F:2: not YAML: a tab indents this line; write blanks instead");
@@ -275,6 +280,15 @@ TEST_CASE("config: a variable that nothing has replaced is refused, with the one
   }
 }
 
+TEST_CASE("config: a flag sets one entry of a map, whatever dots its name has") {
+  Sample s;
+  const Status status = s.load({.environment = {{"BLOOMRING_KAFKA_PROPERTIES", "{a: 1, sasl.password: 1}"}},
+                                .flags = {{"kafka.properties.sasl.password", "2", "--set"}}});
+  CHECK(status.message() == "");
+  CHECK(s.properties["a"] == "1");
+  CHECK(s.properties["sasl.password"] == "2");
+}
+
 TEST_CASE("config: a file that cannot be read is refused with the reason") {
   Sample s;
   CHECK(s.load({.path = "/nonexistent/f.yaml"}).message() ==
@@ -290,6 +304,8 @@ TEST_CASE("config: errors in the environment and in flags name the variable and 
         "--slots: ring.slots is \"\"; it must be an integer in [3, 64]");
   CHECK(s.load({.flags = {{"ring.slotz", "1", "--set"}}}).message() ==
         "--set: unknown key ring.slotz; did you mean ring.slots?");
+  CHECK(s.load({.flags = {{"kafka.propertiez.a", "1", "--set"}}}).message().substr(0, 40) ==
+        "--set: unknown key kafka.propertiez.a; d");
   CHECK(s.load({.flags = {{"ring", "1", "--set"}}}).message() == "--set: ring is a section; it must be a map of keys");
   CHECK(s.load({.environment = {{"BLOOMRING_KAFKA_PROPERTIES", "{a"}}}).message().substr(0, 54) ==
         "BLOOMRING_KAFKA_PROPERTIES: kafka.properties: not YAML");
