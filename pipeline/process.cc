@@ -16,6 +16,7 @@
 #include "pipeline/window_stage.h"
 #include "state/embedded_filter_follower.h"
 #include "state/embedded_filter_store.h"
+#include "state/slot_length.h"
 #include "state/store_backup.h"
 
 namespace bloomring {
@@ -56,6 +57,7 @@ Status Process::start() {
   BLOOMRING_TRY_ASSIGN(producer_, kafka::Producer::create(kafka_));
   BLOOMRING_TRY(verify_topics());
   BLOOMRING_TRY(open_store());
+  BLOOMRING_TRY(check_stored_slots());
   log_watch_ = std::make_unique<LogWatch>(kafka_, clock_);
   process_metrics_ =
       std::make_unique<ProcessMetrics>(metrics_, settings_, *plan_, *memory_, *producer_, *log_watch_, clock_);
@@ -146,6 +148,16 @@ Status Process::follow_store(EmbeddedFilterStoreConfig config) {
     const Status refreshed = filters_->refresh();
     if (!refreshed.ok()) metrics_.counter(metric::kStoreErrors, {"refresh"}).add();
   });
+  return {};
+}
+
+Status Process::check_stored_slots() {
+  if (!filters_) return {};
+  for (uint32_t p = 0; p < settings_.topics.partitions; ++p) {
+    BLOOMRING_TRY_ASSIGN(const auto watermark, filters_->read_watermark(PartitionId(static_cast<int32_t>(p))));
+    const int64_t stored_ms = watermark ? watermark->slot_ms : 0;
+    BLOOMRING_TRY(check_slot_length(stored_ms, settings_.ring.slot_ms(), "the merged watermark"));
+  }
   return {};
 }
 

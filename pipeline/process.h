@@ -90,6 +90,8 @@ class Process {
   AdminPage back_up_store();
   Status plan();
   Status verify_topics();
+  // Before a group is joined: a member that is refused then holds its partitions until its session ends.
+  Status check_stored_slots();
   Status start_stages();
   void fail(std::string_view stage, const Status& status);
 

@@ -52,6 +52,7 @@ class SlotLength(law.LawCase):
             said = process.tail(40)
         for words in (f"ring.slot_seconds is {NEW}", f"was written with {OLD}", "bloomring store slot-length"):
             self.assertIn(words, said)
+        self.assertNotIn("kafka: partitions", said, "it was given partitions, and its group waits for it")
 
     def store_command(self, folder, server, *flags):
         command = [plays.binary(), "store", "slot-length", "--config", folder / "merge.yaml"]
