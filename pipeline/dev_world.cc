@@ -1,5 +1,6 @@
 #include "pipeline/dev_world.h"
 
+#include <set>
 #include <sstream>
 
 #include "base/metric_names.h"
@@ -159,7 +160,7 @@ std::string DevWorld::query_line(const std::string& user, const std::vector<std:
   return out.str();
 }
 
-std::string DevWorld::summary(const PlayFile& file) {
+std::string DevWorld::summary() {
   Metrics& metrics = process_->metrics();
   const auto count = [&](const MetricDecl& decl, LabelValues labels = {}) {
     return metrics.counter(decl, labels).value();
@@ -173,20 +174,22 @@ std::string DevWorld::summary(const PlayFile& file) {
     if (const uint64_t refused = count(metric::kIngestRefused, {reason}))
       out << "  refused       " << reason << ": " << refused << "\n";
   }
-  out << "users           " << file.played.size() << "\n";
+  uint64_t filters = 0;
+  uint64_t filter_bytes = 0;
+  std::set<std::string> users;
+  const Status scanned = process_->filters().scan([&](const StoredFilter& stored, std::string_view user_key) {
+    ++filters;
+    users.emplace(UserKey::from_bytes(user_key).user());
+    filter_bytes += stored.value.size();
+    return true;
+  });
+  out << "users           " << users.size() << "\n";
   out << "event blocks    " << count(metric::kBlocks) << ", " << count(metric::kBlockBytes) << " bytes\n";
   out << "the ring        " << settings_.ring.slots << " slots of " << settings_.ring.slot_seconds << " s in "
       << settings_.topics.partitions << " partitions; drains: " << count(metric::kDrains, {"first"}) << " first, "
       << count(metric::kDrains, {"second"}) << " second, " << count(metric::kDrains, {"lap"})
       << " a lap later; everything merged\n";
   out << "user batches    " << count(metric::kBatches) << " with " << count(metric::kBatchPlays) << " plays\n";
-  uint64_t filters = 0;
-  uint64_t filter_bytes = 0;
-  const Status scanned = process_->filters().scan([&](const StoredFilter& stored, std::string_view) {
-    ++filters;
-    filter_bytes += stored.value.size();
-    return true;
-  });
   const FilterStoreStats stats = process_->filters().stats();
   const uint64_t merged = std::max<uint64_t>(1, count(metric::kMergedPlays));
   out << "filters         " << filters << ", " << filter_bytes << " bytes"

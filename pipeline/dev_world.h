@@ -51,7 +51,7 @@ class DevWorld {
   // Asks the service about every user of the file.
   Result<DevCheck> check(const PlayFile& file);
   // What the chain did, as lines for a person.
-  std::string summary(const PlayFile& file);
+  std::string summary();
   uint64_t plays_refused();
   std::string query_line(const std::string& user, const std::vector<std::string>& items);
 

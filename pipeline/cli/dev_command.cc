@@ -105,7 +105,7 @@ Result<int> run(const DevArgs& args, Settings settings, const Clock& clock) {
     return 0;
   }
   BLOOMRING_TRY(world->settle());
-  print(world->summary(file));
+  print(world->summary());
   BLOOMRING_TRY(show_query(*world, file, mapping, clock.now_ms()));
   if (args.check) BLOOMRING_TRY(show_check(*world, file));
   if (world->plays_refused() == 0) return 0;

@@ -234,11 +234,13 @@ class OwnEvents(one_broker.OneBrokerCase):
 
 class Dev(law.LawCase):
     def test_once(self):
-        """dev --once: plays that were refused make exit code 3"""
+        """dev --once: users are counted, and plays that were refused make exit code 3"""
         with processes.temp_folder("refused") as folder:
             for name, user, expected in (("fine", '"u1"', 0), ("refused", '""', FOUND)):
                 with self.subTest(name):
                     play = f'{{"user":{user},"item":"v1","time":{int(time.time() * 1000)}}}\n'
                     (folder / "plays.jsonl").write_text(play)
                     words = [plays.binary(), "dev", "--plays", folder / "plays.jsonl", "--once", "--slot-seconds", "1"]
-                    self.assertEqual(processes.run(words, BOUND_S, check=False)[0], expected)
+                    code, out, _ = processes.run(words, BOUND_S, check=False)
+                    self.assertEqual(code, expected)
+                    self.assertRegex(out, rf"\nusers +{0 if expected else 1}\n")
