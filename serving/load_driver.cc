@@ -51,6 +51,12 @@ struct ServedCallState {
   bool counts = false;
 };
 
+void count_error(LoadCalls& calls, const grpc::Status& status) {
+  const std::string code(status_name(status.error_code()));
+  ++calls.errors[code];
+  calls.reasons.emplace(code, status.error_message());
+}
+
 bool is_seen(const v1::FilterResponse& response, size_t candidate) {
   return (static_cast<uint8_t>(response.seen()[candidate / 8]) >> (candidate % 8)) & 1;
 }
@@ -167,8 +173,10 @@ void LoadRun::answered(std::unique_ptr<FilterCallState> call, const grpc::Status
   if (call->counts && whole) {
     report_.filter.latency_ns.record(static_cast<uint64_t>(latency_ns));
     count_answer(*call);
+  } else if (call->counts && status.ok()) {
+    ++report_.filter.errors["WRONG_LENGTH"];
   } else if (call->counts) {
-    ++report_.filter.errors[status.ok() ? "WRONG_LENGTH" : std::string(status_name(status.error_code()))];
+    count_error(report_.filter, status);
   }
   call.reset();
   end_call();
@@ -212,7 +220,7 @@ void LoadRun::served(std::unique_ptr<ServedCallState> call, const grpc::Status& 
   } else if (call->counts && status.ok()) {
     report_.served.latency_ns.record(static_cast<uint64_t>(latency_ns));
   } else if (call->counts) {
-    ++report_.served.errors[std::string(status_name(status.error_code()))];
+    count_error(report_.served, status);
   }
   call.reset();
   end_call();

@@ -72,7 +72,8 @@ struct LoadSurroundings {
 // Calls of one kind.
 struct LoadCalls {
   LatencyHistogram latency_ns;             // Of those that were answered.
-  std::map<std::string, uint64_t> errors;  // By the name of the status code.
+  std::map<std::string, uint64_t> errors;      // By the name of the status code.
+  std::map<std::string, std::string> reasons;  // By the same: the service's words for the first of them.
   uint64_t ok() const { return latency_ns.count(); }
 };
 

@@ -77,6 +77,16 @@ Result<LoadReport> load(const LoadArgs& args, const LoadOptions& options) {
   return run_load(options, questions, surroundings);
 }
 
+// Once for each code, however many calls it befell.
+void tell_errors(const LoadArgs& args, const std::string& call, const LoadCalls& calls) {
+  for (const auto& [code, reason] : calls.reasons) {
+    const bool scene = code == "INVALID_ARGUMENT" && reason.starts_with("scene");
+    const std::string way_out = scene ? "; name the scene of the plays with --scene" : "";
+    log_warning(args.server + ": " + std::to_string(calls.errors.at(code)) + " calls of " + call + " got " + code +
+                "; the first: " + reason + way_out);
+  }
+}
+
 }  // namespace
 
 int load_command(const LoadArgs& args) {
@@ -94,11 +104,15 @@ int load_command(const LoadArgs& args) {
   const Result<LoadReport> report_ = load(args, options);
   if (!report_.ok()) return report(report_.status());
   print(args.output == OutputFormat::kText ? to_text(options, *report_) : to_json(options, *report_));
+  tell_errors(args, "Filter", report_->filter);
+  tell_errors(args, "RecordServed", report_->served);
   if (report_->filter.ok() == 0) return report(fatal(args.server + ": no call was answered"));
   if (report_->played_unseen == 0) return finish_output(0);
   const std::string count = std::to_string(report_->played_unseen) + " of " + std::to_string(report_->played);
-  report(fatal(count + " played items are unseen in complete answers; they must be 0 once the plays are ingested. Look "
-                       "at --scene, and whether they are older than filter.periods_read periods"));
+  report(
+      fatal(count + " played items are unseen in complete answers; they must be 0 once the plays are ingested. Look at "
+                    "--scene, whether they are older than filter.periods_read periods, and whether their users have "
+                    "forgotten them (a forget makes items unseen that were played)"));
   return finish_output(kFoundWhatMustNotBe);
 }
 
