@@ -18,6 +18,12 @@ bool ProcessIdentity::same_installation(const ProcessIdentity& other) const {
   return kafka == other.kafka && group_prefix == other.group_prefix;
 }
 
+std::string ProcessIdentity::to_string() const {
+  std::string list;
+  for (const std::string& stage : stages) list += (list.empty() ? "" : ",") + stage;
+  return "instance " + instance + ", stages " + list;
+}
+
 ProcessIdentity identity_of(const Settings& settings) {
   ProcessIdentity identity;
   identity.version = version();

@@ -27,6 +27,8 @@ struct ProcessIdentity {
 
   // Both read the same topics for the same groups.
   bool same_installation(const ProcessIdentity& other) const;
+  // "instance host-1, stages merge,serve"
+  std::string to_string() const;
 };
 
 ProcessIdentity identity_of(const Settings& settings);

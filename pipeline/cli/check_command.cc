@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "base/clock.h"
 #include "base/log.h"
 #include "pipeline/cli/check_plays.h"
@@ -11,6 +13,8 @@
 
 namespace bloomring::cli {
 namespace {
+
+constexpr const char* kBrokers = "brokers";  // The part of the check that asks them.
 
 Status errors_of(const std::vector<TopicFinding>& topics) {
   std::string text;
@@ -32,7 +36,7 @@ void check_brokers(const Settings& settings, CheckReport& report) {
   const auto admin = kafka::Admin::create(client_settings(settings));
   if (!report.succeeds(admin.status())) return;
   const auto topics = check_topics(**admin, topics_of(settings), settings);
-  if (!report.passes("brokers", topics.status().with_context("kafka.bootstrap is " + settings.kafka.bootstrap))) return;
+  if (!report.passes(kBrokers, topics.status().with_context("kafka.bootstrap is " + settings.kafka.bootstrap))) return;
   for (const TopicFinding& topic : *topics) {
     for (const std::string& warning : topic.warnings)
       report.warnings.push_back("topic " + topic.wanted.name + ": " + warning);
@@ -65,7 +69,8 @@ int check_command(const CheckArgs& args) {
     check_store(settings, found);
     check_state(settings, found);
     found.takes("folders", check_folders(settings));
-    found.takes("ports", check_ports(settings, own_holder(settings)));
+    const bool brokers_answer = std::ranges::find(found.checked, kBrokers) != found.checked.end();
+    found.takes("ports", check_ports(settings, own_holder(settings, brokers_answer)));
   }
   return print(found, args.output);
 }

@@ -12,18 +12,18 @@ namespace {
 
 constexpr int64_t kDeadlineMs = 2000;
 
-std::string named(const ProcessIdentity& process) {
-  std::string stages;
-  for (const std::string& stage : process.stages) stages += (stages.empty() ? "" : ",") + stage;
-  return "the port is held by a running process of this configuration (instance " + process.instance + ", stages " +
-         stages + ")";
+std::string named(const ProcessIdentity& process, const Settings& settings) {
+  const std::string& kafka = process.kafka;
+  const std::string other = kafka == settings.kafka.bootstrap ? "" : ", with kafka.bootstrap " + kafka;
+  return "the port is held by a running process of this configuration (" + process.to_string() + other + ")";
 }
 
 // The process at admin.listen, where it is one of this installation.
-Result<ProcessIdentity> own_process(const Settings& settings) {
+Result<ProcessIdentity> own_process(const Settings& settings, bool brokers_answer) {
   BLOOMRING_TRY_ASSIGN(const std::string page, get_admin_page(settings.admin.listen, "/version"));
   BLOOMRING_TRY_ASSIGN(ProcessIdentity found, parse_identity(page));
-  if (!found.same_installation(identity_of(settings))) return invalid("another installation");
+  const bool may_be = !brokers_answer && found.group_prefix == settings.kafka.group_prefix;
+  if (!may_be && !found.same_installation(identity_of(settings))) return invalid("another installation");
   return found;
 }
 
@@ -41,11 +41,11 @@ bool is_service(const Settings& settings) {
 
 }  // namespace
 
-OwnHolder own_holder(const Settings& settings) {
-  return [&settings](const std::string& key, const std::string& address) -> std::string {
-    const auto process = own_process(settings);
-    if (key == "admin.listen") return process.ok() ? named(*process) : "";
-    if (process.ok() && process->grpc == address) return named(*process);
+OwnHolder own_holder(const Settings& settings, bool brokers_answer) {
+  return [&settings, brokers_answer](const std::string& key, const std::string& address) -> std::string {
+    const auto process = own_process(settings, brokers_answer);
+    if (key == "admin.listen") return process.ok() ? named(*process, settings) : "";
+    if (process.ok() && process->grpc == address) return named(*process, settings);
     return is_service(settings) ? "the port is held by a running bloomring service" : "";
   };
 }

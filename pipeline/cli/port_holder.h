@@ -10,7 +10,8 @@
 
 namespace bloomring::cli {
 
-// Outlived by the settings.
-OwnHolder own_holder(const Settings& settings);
+// Outlived by the settings. Where no broker answers at kafka.bootstrap, that key may be wrong, and a process with
+// another one counts as ours by its group prefix alone.
+OwnHolder own_holder(const Settings& settings, bool brokers_answer);
 
 }  // namespace bloomring::cli

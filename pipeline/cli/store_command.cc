@@ -10,6 +10,7 @@
 #include "pipeline/cli/output.h"
 #include "pipeline/kafka/assigned_consumer.h"
 #include "pipeline/new_log.h"
+#include "pipeline/process_identity.h"
 #include "pipeline/topic_check.h"
 #include "pipeline/window_folder.h"
 #include "serving/json_text.h"
@@ -22,6 +23,15 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr int kNoSuchAction = 404;
+
+// " (instance host-1, stages ingest,serve)", where it says so.
+std::string process_named(const std::string& admin) {
+  const auto page = get_admin_page(admin, "/version");
+  if (!page.ok()) return "";
+  const auto process = parse_identity(*page);
+  return process.ok() ? " (" + process->to_string() + ")" : "";
+}
 
 // What the words of the command work on.
 class StoreTool {
@@ -89,7 +99,12 @@ Result<Json> StoreTool::ask_the_process() {
         "the store is in use, and the process that writes it is to be asked at its admin "
         "port (--admin HOST:PORT)");
   }
-  if (answer->status != 200) return fatal("the process that writes the store says: " + answer->body);
+  const std::string who = "the process at " + address + process_named(address);
+  if (answer->status == kNoSuchAction) {
+    return invalid(who + " does not write the filter store: the one that runs the merge stage does, and takes the "
+                   "backup; name its admin port (its admin.listen) with --admin HOST:PORT");
+  }
+  if (answer->status != 200) return fatal(who + ", which writes the store, says: " + answer->body);
   return Json::parse(answer->body);
 }
 

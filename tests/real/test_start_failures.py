@@ -256,6 +256,12 @@ class StartFailures(one_broker.OneBrokerCase):
             held = r"the port is held by a running process of this configuration \(instance \S+, stages ingest,window,"
             self.assertRegex(out, rf"warning: admin\.listen is {admin}: {held}")
             self.assertRegex(out, rf"warning: serve\.listen is {grpc}: {held}")
+            nobody = ["--set", "kafka.bootstrap=127.0.0.1:1"]
+            code, out, err = processes.run([*check, *ports, *nobody], BOUND_S, check=False)
+            self.assertEqual(code, FAILED, err)
+            self.assertNotIn("taken by another process", err)
+            other = rf"the port is held .*, with kafka\.bootstrap {self.server.bootstrap}\)"
+            self.assertRegex(out, rf"admin\.listen is {admin}: {other}")
             elsewhere = [*ports[:-1], f"serve.listen={grpc}", "--set", "admin.listen=127.0.0.1:0"]
             _, out, err = processes.run([*check, *elsewhere], BOUND_S)
             self.assertRegex(out, rf"warning: serve\.listen is {grpc}: the port is held by a running bloomring service")

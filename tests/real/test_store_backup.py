@@ -28,13 +28,19 @@ class StoreBackup(one_broker.OneBrokerCase):
             )
             admin = merge.ready_line(60)["admin"]
             window.ready_line(60), ingest.ready_line(60)
-            grpc = serve.ready_line(60)["grpc"]
+            served = serve.ready_line(60)
+            grpc = served["grpc"]
             # The filters of one heavy user are in the backup, those of the other one come back from the log.
             oracle = site.play_heavily({"heavy-5000": 5_000})
             site.play(["a", "b"])
             site.wait_until_answered(serve, grpc, ["a", "b"], ["filter"])
             in_backup = site.wait_until_merged(merge, 30 * 2 + 5_000)["items"]
 
+            code, _, err = site.command("store", "backup", "--admin", served["admin"], check=False)
+            self.assertEqual(code, 2)
+            asked = f"the process at {served['admin']} (instance serve, stages serve)"
+            self.assertIn(f"{asked} does not write the filter store", err)
+            self.assertIn("name its admin port (its admin.listen) with --admin HOST:PORT", err)
             taken = json.loads(site.command("store", "backup", "--admin", admin)[1])
             self.assertGreater(taken["bytes_new"], 0)
             self.assertEqual(
