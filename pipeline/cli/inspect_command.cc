@@ -4,6 +4,8 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
+#include "base/log.h"
+#include "base/nearest.h"
 #include "pipeline/cli/commands.h"
 #include "pipeline/cli/output.h"
 #include "pipeline/cli/served_lately.h"
@@ -40,8 +42,12 @@ class Inspector {
     return inspector;
   }
 
-  Status check_scene(const InspectArgs& args) const;
+  bool is_scene(const std::string& scene) const;
+  std::vector<std::string> scenes_there_are(const InspectArgs& args);
+  Status check_scene(const InspectArgs& args);
   Result<Json> user(const InspectArgs& args);
+  Result<Json> in_scenes(const InspectArgs& args);
+  void tell_unknown(const InspectArgs& args, const Json& found);
   std::vector<PeriodIndex> periods() const;
   Status check_period(const std::string& period) const;
   Result<Json> of_scene(const std::string& user, const std::string& scene);
@@ -98,41 +104,89 @@ Json Inspector::describe(const Forgotten& forgotten) {
   return json;
 }
 
-// The other scenes in which anything is known of the user.
+// Whether anything is known of the user in a scene that has been read.
+bool anything_in(const Json& scene) {
+  const auto has = [&](const char* key) { return scene.contains(key) && !scene[key].empty(); };
+  const bool left_out = scene.contains("left_out") && !scene["left_out"]["items"].empty();
+  const bool forgot = scene.contains("forgotten") && (!scene["forgotten"]["items"].empty() ||
+                                                      scene["forgotten"].contains("everything_until_ms"));
+  return has("filters") || has("recent") || has("served") || forgot || left_out;
+}
+
+// The scenes in which anything is known of the user, but the first one's.
 Result<Json> Inspector::other_scenes(const InspectArgs& args) {
   BLOOMRING_TRY_ASSIGN(std::set<std::string> scenes, store_->scenes());
   scenes.merge(scenes_lately(args, settings_));  // Those of which nothing is merged yet.
   Json found = Json::array();
   for (const std::string& scene : scenes) {
-    if (scene == args.scene) continue;
+    if (scene == args.scene && is_scene(args.scene)) continue;
     BLOOMRING_TRY_ASSIGN(Json one, of_scene(args.user, scene));
     one.update(served_lately(args, settings_, scene, one["filters"]));
-    const auto has = [&](const char* key) { return one.contains(key) && !one[key].empty(); };
-    const bool left_out = one.contains("left_out") && !one["left_out"]["items"].empty();
-    const bool forgot = !one["forgotten"]["items"].empty() || one["forgotten"].contains("everything_until_ms");
-    if (has("filters") || has("recent") || has("served") || forgot || left_out) found.push_back(std::move(one));
+    if (anything_in(one)) found.push_back(std::move(one));
   }
   return found;
 }
 
-Status Inspector::check_scene(const InspectArgs& args) const {
-  if (args.scene.empty() || !settings_.events.scene.empty()) return {};
-  return invalid("--scene is " + args.scene +
-                 ": events.scene is \"\", so scenes do not part filters and there is one for all; leave --scene out");
+// Where the site has declared its scenes, "" may be none.
+bool Inspector::is_scene(const std::string& scene) const {
+  const std::vector<std::string>& declared = settings_.events.scenes;
+  return declared.empty() || std::ranges::find(declared, scene) != declared.end();
+}
+
+std::vector<std::string> Inspector::scenes_there_are(const InspectArgs& args) {
+  if (!settings_.events.scenes.empty()) return settings_.events.scenes;
+  std::set<std::string> scenes = scenes_lately(args, settings_);
+  if (auto stored = store_->scenes(); stored.ok()) scenes.merge(*stored);
+  return {scenes.begin(), scenes.end()};
+}
+
+Status Inspector::check_scene(const InspectArgs& args) {
+  if (args.scene.empty()) return {};
+  if (settings_.events.scene.empty()) {
+    return invalid("--scene is " + args.scene +
+                   ": events.scene is \"\", so scenes do not part filters and there is one for all; leave --scene out");
+  }
+  const std::vector<std::string> there = scenes_there_are(args);
+  if (std::ranges::find(there, args.scene) != there.end()) return {};
+  const std::string nearest = nearest_name(args.scene, there);
+  std::string list;
+  for (const std::string& scene : there) list += (list.empty() ? "" : ", ") + (scene.empty() ? "\"\"" : scene);
+  return invalid("--scene is " + args.scene + ": nothing is known of this scene; " +
+                 (nearest.empty() ? "" : "did you mean " + nearest + "? ") +
+                 (list.empty() ? "there is none yet" : "there are " + list));
 }
 
 Result<Json> Inspector::user(const InspectArgs& args) {
   if (args.user.empty()) return invalid("inspect user needs --user");
   BLOOMRING_TRY(check_scene(args));
+  BLOOMRING_TRY_ASSIGN(Json json, in_scenes(args));
+  const bool known = anything_in(json) || (json.contains("other_scenes") && !json["other_scenes"].empty());
+  if (!known) tell_unknown(args, json);
+  return json;
+}
+
+Result<Json> Inspector::in_scenes(const InspectArgs& args) {
   Json json = {{"user", args.user}};
-  BLOOMRING_TRY_ASSIGN(const Json here, of_scene(args.user, args.scene));
-  json.update(here);
-  json.update(served_lately(args, settings_, args.scene, json["filters"]));
+  const bool first = is_scene(args.scene);
+  if (first) {
+    BLOOMRING_TRY_ASSIGN(const Json here, of_scene(args.user, args.scene));
+    json.update(here);
+    json.update(served_lately(args, settings_, args.scene, json["filters"]));
+  }
   if (!args.all_scenes || settings_.events.scene.empty()) return json;
   BLOOMRING_TRY_ASSIGN(Json others, other_scenes(args));
   const bool asked = !json.contains("service");  // Otherwise none is no word of what is not merged yet.
   if (asked || !others.empty()) json["other_scenes"] = std::move(others);
   return json;
+}
+
+// Nothing found looks much like nothing asked.
+void Inspector::tell_unknown(const InspectArgs& args, const Json& found) {
+  const std::string where = args.all_scenes ? "" : args.scene.empty() ? " without a scene" : " in scene " + args.scene;
+  const bool asked = found.contains("recent") || !scenes_lately(args, settings_).empty();
+  log_warning("nothing is known of user " + args.user + where +
+              (asked ? ": no filter, no recent play, nothing served, nothing forgotten"
+                     : " in the filter store; the service was not asked, and may know of recent plays (--server)"));
 }
 
 // Those of which filters may be kept, newest first.

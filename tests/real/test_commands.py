@@ -80,6 +80,7 @@ class Commands(law.LawCase):
         out, err = self.typed("load", *asked, "--plays-file", self.others, code=3)
         self.assertGreater(json.loads(out)["candidates"]["played_unseen"], 0)
         self.assertIn("played items are unseen in complete answers; they must be 0", err)
+        self.assertIn("whether their users have forgotten them", err)
         _, err = self.typed("load", *asked[:-2], "--plays-file", self.plays, code=2)
         self.assertIn("record 1 would be refused as missing_field", err)
         self.assertIn("with --config", err)
@@ -121,9 +122,24 @@ class Commands(law.LawCase):
         (self.folder / "empty").mkdir()
         ring = ["ring", *words[1:], "--set", f"state.path={self.folder / 'empty'}"]
         self.assertIn("has the state of none of these partitions", json.loads(self.typed("inspect", *ring)[0])["hint"])
+        _, err = self.typed("inspect", *words, "--scene", "fed", code=2)
+        self.assertIn("--scene is fed: nothing is known of this scene; did you mean feed? there are \"\", feed", err)
+        self.inspect_declared(words)
         of_feed = json.loads(self.typed("inspect", *words, "--scene", "feed")[0])
         self.assertNotIn("other_scenes", of_feed)
         self.assertEqual(of_feed["scene"], "feed")
+
+    def inspect_declared(self, words):
+        """As a site asks that has declared its scenes, "" not among them; and about nobody."""
+        declared = [*words, "--set", "events.scenes=feed,kids"]
+        shown = json.loads(self.typed("inspect", *declared)[0])
+        self.assertEqual(list(shown), ["user", "other_scenes"])
+        self.assertEqual([one["scene"] for one in shown["other_scenes"]], ["feed"])
+        _, err = self.typed("inspect", *declared, "--scene", "kid", code=2)
+        self.assertIn("nothing is known of this scene; did you mean kids? there are feed, kids", err)
+        for asked in (words, declared):
+            _, err = self.typed("inspect", *["nobody" if word == "17" else word for word in asked])
+            self.assertIn("nothing is known of user nobody: no filter, no recent play, nothing served", err)
 
     def terminal(self):
         blob = self.folder / "17.snapshot"
