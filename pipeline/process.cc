@@ -79,8 +79,7 @@ Status Process::wait_for_topics() {
       if (std::ranges::find(topics.plays, topic.name) != topics.plays.end()) {
         return retry(missing_plays(*kafka_admin_, topic.name, topics));
       }
-      return retry("topic " + topic.name +
-                   " does not exist, or this user may not see it; `bloomring topics --execute` creates it");
+      return retry(missing_internal(*kafka_admin_, topic.name));
     }
     return {};
   });

@@ -83,8 +83,7 @@ void check_one(kafka::Admin& admin, TopicFinding& finding, const Settings& setti
   const TopicSpec& wanted = finding.wanted;
   if (!finding.found.exists) {
     finding.missing = wanted.of_the_site ? missing_plays(admin, wanted.name, settings.topics)
-                                         : "topic " + wanted.name + " does not exist, or this user may not see it; "
-                                           "`bloomring topics --execute` creates it";
+                                         : missing_internal(admin, wanted.name);
     return;
   }
   if (wanted.partitions_fixed && finding.found.partitions != wanted.partitions) {
@@ -117,6 +116,18 @@ std::string missing_plays(kafka::Admin& admin, const std::string& name, const To
     return other == topics.user_events || other == topics.user_batches || other == topics.dead;
   });
   return missing_plays(name, topics.plays_place, *there);
+}
+
+std::string missing_internal(const std::string& name, const std::vector<std::string>& there) {
+  std::string names;
+  for (const std::string& other : like(name, there)) names += (names.empty() ? "" : ", ") + other;
+  return "topic " + name + " does not exist, or this user may not see it; " +
+         (names.empty() ? "" : "did you mean " + names + "? Otherwise ") + "`bloomring topics --execute` creates it";
+}
+
+std::string missing_internal(kafka::Admin& admin, const std::string& name) {
+  const auto there = admin.topic_names();
+  return missing_internal(name, there.ok() ? *there : std::vector<std::string>());
 }
 
 kafka::ClientSettings client_settings(const Settings& settings) {

@@ -55,7 +55,10 @@ Status test(const SnapshotOptions& options, std::string blob, std::istream& in, 
 
 Status carry_out(const SnapshotOptions& options, std::istream& in, std::ostream& out) {
   BLOOMRING_TRY_ASSIGN(std::string blob, options.from.empty() ? fetch(options) : read_file(options.from));
-  if (options.test) return test(options, std::move(blob), in, out);
+  if (options.test) {
+    Status tested = test(options, std::move(blob), in, out);
+    return options.from.empty() ? tested : std::move(tested).with_context(options.from);
+  }
   out.write(blob.data(), static_cast<std::streamsize>(blob.size())).flush();
   return {};
 }

@@ -1,6 +1,7 @@
 #include "serving/forget_command.h"
 
 #include <iostream>
+#include <sstream>
 
 #include "pipeline/cli/commands.h"
 #include "pipeline/cli/output.h"
@@ -18,7 +19,9 @@ int forget_command(const ForgetArgs& args) {
   options.everything = args.everything;
   options.text = args.output == OutputFormat::kText;
   options.deadline_ms = args.timeout_ms;
-  return finish_output(forget(options, std::cout, std::cerr));
+  std::ostringstream said;
+  const int code = forget(options, std::cout, said);
+  return finish_output(report_said(code, said.str(), !options.text));
 }
 
 }  // namespace bloomring::cli

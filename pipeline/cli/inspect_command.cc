@@ -319,9 +319,10 @@ Result<Json> inspect(const InspectArgs& args, const Settings& settings) {
 
 int inspect_command(const InspectArgs& args) {
   const auto settings = load_command_settings(args.config);
-  if (!settings.ok()) return report(settings.status());
+  const bool json = args.output == OutputFormat::kJson;
+  if (!settings.ok()) return report_result(settings.status(), json);
   const auto shown = inspect(args, *settings);
-  if (!shown.ok()) return report(shown.status());
+  if (!shown.ok()) return report_result(shown.status(), json);
   print(args.output == OutputFormat::kText ? json_text(*shown) : shown->dump() + "\n");
   return finish_output(0);
 }

@@ -102,7 +102,7 @@ int load_command(const LoadArgs& args) {
                             .served = args.served,
                             .seed = args.model.seed};
   const Result<LoadReport> report_ = load(args, options);
-  if (!report_.ok()) return report(report_.status());
+  if (!report_.ok()) return report_result(report_.status(), args.output == OutputFormat::kJson);
   print(args.output == OutputFormat::kText ? to_text(options, *report_) : to_json(options, *report_));
   tell_errors(args, "Filter", report_->filter);
   tell_errors(args, "RecordServed", report_->served);

@@ -4,8 +4,10 @@
 #include <cstdio>
 #include <cstring>
 #include <iostream>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+#include <utility>
 
 #include "base/log.h"
 
@@ -13,7 +15,14 @@ namespace bloomring::cli {
 
 namespace {
 int output_error = 0;  // errno of the first write to standard output that failed.
+bool error_told = false;
+
+void print_error(std::string message) {
+  while (message.ends_with('\n')) message.pop_back();
+  using Json = nlohmann::ordered_json;
+  print(Json{{"error", message}}.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
+}  // namespace
 
 int exit_code(const Status& status) {
   if (status.ok()) return 0;
@@ -32,15 +41,27 @@ int report(const Status& status) {
   return exit_code(status);
 }
 
+int report_result(const Status& status, bool json) {
+  if (!status.ok() && json) print_error(status.message());
+  return report(status);
+}
+
+int report_said(int exit_code, const std::string& said, bool json) {
+  std::cerr << said << std::flush;
+  if (exit_code != 0 && json && !said.empty()) print_error(said);
+  return exit_code;
+}
+
 void print(std::string_view result) {
   errno = 0;
   std::cout << result << std::flush;
   if (!std::cout.good() && output_error == 0) output_error = errno;
 }
 
-int finish_output(int exit_code) {
+int finish_output(int code) {
   std::cout.flush();
-  if (std::cout.good()) return exit_code;
+  if (std::cout.good()) return code;
+  if (std::exchange(error_told, true)) return exit_code(fatal(""));
   const int error = output_error == 0 ? EIO : output_error;
   return report(fatal("standard output cannot be written: " + std::string(std::strerror(error))));
 }

@@ -1,6 +1,7 @@
 // What a command says: results on standard output, everything else on standard error.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "base/result.h"
@@ -14,11 +15,18 @@ int exit_code(const Status& status);
 // JSON, and returns its exit code.
 int report(const Status& status);
 
+// The same for a command whose result is `json`: a failure is then a result as well, {"error":"..."}, so that standard
+// output can always be read as JSON.
+int report_result(const Status& status, bool json);
+
+// What a client command has `said` to standard error, shown there; and as that result where it failed.
+int report_said(int exit_code, const std::string& said, bool json);
+
 // Writes a result to standard output as it is.
 void print(std::string_view result);
 
 // The exit code of a command whose output must have arrived: 1, with a line on standard error, when standard output
-// could not be written (a full disk, a closed pipe).
+// could not be written (a full disk, a closed pipe). The line comes once, however often this is called.
 int finish_output(int exit_code);
 
 }  // namespace bloomring::cli

@@ -1,6 +1,7 @@
 #include "serving/query_command.h"
 
 #include <iostream>
+#include <sstream>
 
 #include "pipeline/cli/commands.h"
 #include "pipeline/cli/output.h"
@@ -18,7 +19,9 @@ int query_command(const QueryArgs& args) {
   options.batch = args.batch;
   options.text = args.output == OutputFormat::kText;
   options.deadline_ms = args.timeout_ms;
-  return finish_output(query(options, std::cin, std::cout, std::cerr));
+  std::ostringstream said;
+  const int code = query(options, std::cin, std::cout, said);
+  return finish_output(report_said(code, said.str(), !options.text));
 }
 
 }  // namespace bloomring::cli

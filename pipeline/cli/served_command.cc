@@ -1,6 +1,7 @@
 #include "serving/served_command.h"
 
 #include <iostream>
+#include <sstream>
 
 #include "pipeline/cli/commands.h"
 #include "pipeline/cli/output.h"
@@ -16,7 +17,9 @@ int served_command(const ServedArgs& args) {
   options.items = args.items;
   options.text = args.output == OutputFormat::kText;
   options.deadline_ms = args.timeout_ms;
-  return finish_output(served(options, std::cin, std::cout, std::cerr));
+  std::ostringstream said;
+  const int code = served(options, std::cin, std::cout, said);
+  return finish_output(report_said(code, said.str(), !options.text));
 }
 
 }  // namespace bloomring::cli

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <iostream>
+#include <sstream>
 
 #include "pipeline/cli/commands.h"
 #include "pipeline/cli/output.h"
@@ -26,7 +27,9 @@ int snapshot_command(const SnapshotArgs& args) {
   options.items = args.items;
   options.text = args.output == OutputFormat::kText;
   options.deadline_ms = args.timeout_ms;
-  return finish_output(snapshot(options, std::cin, std::cout, std::cerr));
+  std::ostringstream said;
+  const int code = snapshot(options, std::cin, std::cout, said);
+  return finish_output(report_said(code, said.str(), options.test && !options.text));
 }
 
 }  // namespace bloomring::cli

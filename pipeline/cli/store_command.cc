@@ -237,9 +237,10 @@ Result<Json> work(const StoreArgs& args, const Settings& settings) {
 
 int store_command(const StoreArgs& args) {
   const auto settings = load_command_settings(args.config);
-  if (!settings.ok()) return report(settings.status());
+  const bool json = args.output == OutputFormat::kJson;
+  if (!settings.ok()) return report_result(settings.status(), json);
   const auto done = work(args, *settings);
-  if (!done.ok()) return report(done.status());
+  if (!done.ok()) return report_result(done.status(), json);
   print(args.output == OutputFormat::kText ? json_text(*done) : done->dump() + "\n");
   if (done->contains("sound") && !(*done)["sound"].get<bool>())
     return report(corrupt("the store is damaged; what is wrong is in the result"));

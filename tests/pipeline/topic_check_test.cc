@@ -20,3 +20,11 @@ TEST_CASE("topics: a topic of plays that is missing is told by key, place and th
   CHECK(alone.place == "");
   CHECK(alone.way_out == "name one that exists, or make it with `bloomring topics --execute --create-plays`");
 }
+
+TEST_CASE("topics: a topic of ours that is missing is told with the names that are like it") {
+  CHECK(missing_internal("user-event", {"orders", "user-events"}) ==
+        "topic user-event does not exist, or this user may not see it; did you mean user-events? Otherwise `bloomring "
+        "topics --execute` creates it");
+  CHECK(missing_internal("user-event", {"orders"}) ==
+        "topic user-event does not exist, or this user may not see it; `bloomring topics --execute` creates it");
+}

@@ -209,6 +209,12 @@ TEST_CASE("cli: --set takes one KEY=VALUE each time") {
         "bloomring: --set ring.slots: ring.slots is 99; it must be an integer in [3, 64]\n");
 }
 
+TEST_CASE("cli: --set takes an entry of a map by its name") {
+  const Outcome outcome = run({"check", "--print", "--set", "kafka.properties.sasl.username=me"});
+  CHECK(outcome.exit_code == 0);
+  CHECK(contains(outcome.out, "sasl.username: me"));
+}
+
 TEST_CASE("cli: a variable that is one slip away from a key is a warning") {
   const Outcome outcome =
       run({"check", "--offline"}, {"BLOOMRING_RNIG_SLOTS=3", "BLOOMRING_KAFKA_BOOTSTRAP=b:9092"});
@@ -231,4 +237,36 @@ TEST_CASE("cli: output that cannot be written is a failure") {
   const Outcome outcome = Scratch().run_to("/dev/full", {"reference", "config"});
   CHECK(outcome.exit_code == 1);
   CHECK(outcome.err == "bloomring: standard output cannot be written: No space left on device\n");
+}
+
+TEST_CASE("cli: output that cannot be written is told once") {
+  const Outcome outcome = Scratch().run_to("/dev/full", {"check", "--print"});
+  CHECK(outcome.exit_code == 1);
+  CHECK(outcome.err == "bloomring: standard output cannot be written: No space left on device\n");
+}
+
+TEST_CASE("cli: what a client could not do is a result in JSON, and words alone in text") {
+  const std::vector<std::vector<std::string>> commands = {{"query", "--user", "u1", "v1"},
+                                                          {"served", "--user", "u1", "v1"},
+                                                          {"forget", "--user", "u1", "v1"},
+                                                          {"snapshot", "--user", "u1", "--test", "v1"}};
+  for (std::vector<std::string> words : commands) {
+    INFO(words.front());
+    words.insert(words.end(), {"--server", "127.0.0.1:1", "--timeout-ms", "60000"});
+    const Outcome json = run(words);
+    CHECK(json.exit_code == 1);
+    CHECK(nlohmann::json::parse(json.out)["error"].get<std::string>() + "\n" == json.err);
+    words.insert(words.end(), {"--output", "text"});
+    CHECK(run(words).out == "");
+  }
+  const Outcome inspect = run({"inspect", "store", "--set", "store.path=/nonexistent"});
+  CHECK(inspect.exit_code == 2);
+  CHECK(contains(nlohmann::json::parse(inspect.out)["error"], "store.path /nonexistent does not exist"));
+}
+
+TEST_CASE("cli: a file that is no snapshot is named") {
+  const Scratch scratch;
+  const Outcome outcome = scratch.run({"snapshot", "--from", scratch.file("garbage"), "--test", "v1"});
+  CHECK(outcome.exit_code != 0);
+  CHECK(contains(outcome.err, "bloomring.yaml: "));
 }
