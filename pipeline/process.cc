@@ -58,7 +58,7 @@ Status Process::start() {
   BLOOMRING_TRY(verify_topics());
   BLOOMRING_TRY(open_store());
   BLOOMRING_TRY(check_stored_slots());
-  log_watch_ = std::make_unique<LogWatch>(kafka_, clock_);
+  log_watch_ = std::make_unique<LogWatch>(kafka_, clock_, health_);
   process_metrics_ =
       std::make_unique<ProcessMetrics>(metrics_, settings_, *plan_, *memory_, *producer_, *log_watch_, clock_);
   BLOOMRING_TRY(start_stages());

@@ -9,16 +9,18 @@ constexpr int64_t kAskIntervalMs = 1'000;
 constexpr int kAskTimeoutMs = 1'000;
 constexpr int64_t kSilenceToldNs = 10'000'000'000;
 constexpr const char* kOnlyCritical = "2";  // The other clients of the process say what befalls connections.
+constexpr const char* kPart = "brokers";  // Of readiness.
 constexpr size_t kQueueMemoryBytes = 1 << 20;  // Nothing is read.
 }  // namespace
 
-LogWatch::LogWatch(kafka::ClientSettings settings, const Clock& clock)
+LogWatch::LogWatch(kafka::ClientSettings settings, const Clock& clock, Health& health)
     : settings_([&] {
         settings.queue_memory_bytes = kQueueMemoryBytes;
         settings.properties["log_level"] = kOnlyCritical;
         return std::move(settings);
       }()),
       clock_(clock),
+      health_(health),
       heard_at_ns_(clock.steady_ns()),
       worker_(std::make_unique<Worker>("log-watch", clock, [](const Status&) {})) {
   worker_->set_ticker(kAskIntervalMs, [this] { ask(); });
@@ -60,6 +62,12 @@ void LogWatch::tell_silence() {
     const int64_t silent_ns = heard_at_ns_.load() - *silent_since_ns_;
     log_warning("kafka: brokers answer again", {{"seconds", silent_ns / 1'000'000'000}});
     silent_since_ns_.reset();
+    health_.forget(kPart);
+  }
+  if (silent_since_ns_) {
+    health_.set_ready(kPart, "no broker of kafka.bootstrap has answered for " +
+                                 std::to_string(silence_ns() / 1'000'000'000) +
+                                 " s: nothing is read or written meanwhile, and answers lack what is newer");
   }
 }
 

@@ -1,7 +1,9 @@
 // Asks the brokers once a second where the logs end that the stages of this process read, so that metrics can say how
 // far behind each is while a broker hangs or is gone, and for how long no broker has answered.
 //
-// The log has a line when that was long, and one when they answer again.
+// The log has a line when that was long, and one when they answer again; meanwhile readiness has the part "brokers" with
+// a note of it. It stays ready: a replica without brokers answers from what it has and says what is missing, and taking
+// all of them out of service at once would leave nobody to answer.
 // Threading: one thread of its own asks; everything else may be called from anywhere. A listener is called on that
 // thread, under a lock that its destructor waits for. Failure: who is not answered hears nothing; asked again.
 #pragma once
@@ -14,6 +16,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "pipeline/health.h"
 #include "pipeline/kafka/assigned_consumer.h"
 #include "pipeline/worker.h"
 
@@ -29,8 +32,8 @@ class LogWatch {
     virtual void hear(const kafka::TopicPartition& at, Offset end, int64_t asked_at_ns) = 0;
   };
 
-  // `clock` outlives the watch.
-  LogWatch(kafka::ClientSettings settings, const Clock& clock);
+  // `clock` and `health` outlive the watch.
+  LogWatch(kafka::ClientSettings settings, const Clock& clock, Health& health);
   ~LogWatch();
 
   void add(Listener& listener);
@@ -47,6 +50,7 @@ class LogWatch {
 
   const kafka::ClientSettings settings_;
   const Clock& clock_;
+  Health& health_;
   std::atomic<int64_t> heard_at_ns_;
   std::unique_ptr<kafka::AssignedConsumer> consumer_;  // Of the worker, as what follows.
   std::optional<int64_t> silent_since_ns_;             // While the log has said that nobody answers.

@@ -1,6 +1,7 @@
 """/metrics of running processes, each stage by itself and all together, on a real broker."""
 
 import contextlib
+import json
 import pathlib
 import re
 import time
@@ -99,6 +100,10 @@ class Metrics(one_broker.OneBrokerCase):
         # 60 plays and the item that was recorded as served, each counted by itself; what came before it was ready, not.
         processes.wait_for(lambda: seen() >= 60, 60, lambda: f"every play to be counted as seen, {seen()} are")
 
+    def brokers_of(self, admin):
+        """What readiness says of the brokers; None while it says nothing."""
+        return json.loads(processes.http_get(admin, "/readyz")[1])["parts"].get("brokers")
+
     def while_the_broker_hangs(self, started):
         def behind(stage):
             """How far each partition is behind, and for how long no broker has answered."""
@@ -131,10 +136,16 @@ class Metrics(one_broker.OneBrokerCase):
                 partitions, silence = behind(stage)
                 passed = time.monotonic() - looked_at[stage]
                 self.assertLess(max(*partitions, silence), before[stage] + passed + 3, stage)
+            for stage, (process, ready) in started.items():
+                process.wait_until(lambda at=ready["admin"]: self.brokers_of(at), 60, f"{stage}'s readiness to tell of it")
+                self.assertRegex(self.brokers_of(ready["admin"])["reason"], r"no broker .* has answered for \d\d+ s")
+                self.assertTrue(self.brokers_of(ready["admin"])["ready"])
         finally:
             broker.resume()
         for stage, (process, _) in started.items():
             process.wait_until(lambda stage=stage: at_the_end(stage), 60, f"{stage} is at the end of its log again")
+            admin = started[stage][1]["admin"]
+            process.wait_until(lambda at=admin: self.brokers_of(at) is None, 30, f"{stage} to say no more of brokers")
 
     def test_of_all_partitions(self):
         """metrics: without series of partitions there is one for all of them, and a certificate's expiry is shown"""
