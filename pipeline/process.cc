@@ -153,8 +153,9 @@ Status Process::follow_store(EmbeddedFilterStoreConfig config) {
 Status Process::check_stored_slots() {
   if (!filters_) return {};
   for (uint32_t p = 0; p < settings_.topics.partitions; ++p) {
-    BLOOMRING_TRY_ASSIGN(const auto watermark, filters_->read_watermark(PartitionId(static_cast<int32_t>(p))));
-    const int64_t stored_ms = watermark ? watermark->slot_ms : 0;
+    const auto watermark = filters_->read_watermark(PartitionId(static_cast<int32_t>(p)));
+    if (!watermark.ok()) continue;  // The stages ask it again, and wait.
+    const int64_t stored_ms = *watermark ? (*watermark)->slot_ms : 0;
     BLOOMRING_TRY(check_slot_length(stored_ms, settings_.ring.slot_ms(), "the merged watermark"));
   }
   return {};

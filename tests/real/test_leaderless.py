@@ -27,7 +27,9 @@ class Leaderless(law.LawCase):
                 with site.process("serve") as serve:
                     grpc = serve.ready_line(120)["grpc"]
                     answered = serve.wait_until(
-                        lambda: [user for user in range(USERS) if self.seen(grpc, user, ["a"])], 60, "some to be answered"
+                        lambda: [user for user in range(USERS) if self.seen(grpc, user, ["a"])],
+                        60,
+                        "some users to be answered",
                     )
                     self.assertLess(len(answered), USERS, answered)
                     played = self.play_until_passed_over(site, ingest, ready["admin"])
