@@ -299,6 +299,32 @@ TEST_CASE("source: one that goes back returns everything from there on once more
   CHECK(again.offsets == numbers(20, 5));
 }
 
+TEST_CASE("source: one that goes back further before anything came from there misses nothing of what lies between") {
+  const auto broker = broker_with({{"in", 2}});
+  const auto producer = must(Producer::create(broker->settings()));
+  for (const int32_t partition : {0, 1}) write_numbers(*producer, "in", partition, 0, 20);
+  const Reader reader(*broker, {{kIn0, Offset(0)}, {{"in", PartitionId(1)}, Offset(0)}});
+  Source& source = *reader.sources[0];
+  Source& other = *reader.sources[1];
+  Read first;
+  const auto at_end = [&] { return source.position() == Offset(20) && other.position() == Offset(20); };
+  REQUIRE(eventually([&] { return read_some(source, first), read_some(other, first), at_end(); }));
+  // The second time comes when the queue has what was placed for the first one, of this source or of the other alone.
+  const bool went_back_before = GENERATE(true, false);
+  other.go_back(Offset(15));
+  if (went_back_before) source.go_back(Offset(15));
+  REQUIRE(eventually([&] { return must(reader.consumer->poll(5)), must(other.poll()).has_value(); }));
+  source.go_back(Offset(5));
+  Read again;
+  const bool all = eventually([&] {
+    must(reader.consumer->poll(5));
+    read_some(source, again);
+    return source.position() == Offset(20);
+  });
+  CHECK(all);
+  CHECK(again.offsets == numbers(15, 5));
+}
+
 TEST_CASE("source: keys, values and times are the record's own") {
   const auto broker = broker_with({{"in", 1}});
   const auto producer = must(Producer::create(broker->settings()));
