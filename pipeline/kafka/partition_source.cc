@@ -61,7 +61,8 @@ Result<std::optional<LogRecord>> PartitionSource::poll() {
 bool PartitionSource::still_of_before() {
   const bool end = message_->err == RD_KAFKA_RESP_ERR__PARTITION_EOF;
   if (message_->err != RD_KAFKA_RESP_ERR_NO_ERROR && !end) return false;
-  if (!end && message_->offset < back_from_->value) {
+  const bool awaited = message_->offset == position_->next().value;  // Right wherever it comes from.
+  if (!end && (awaited || message_->offset < back_from_->value)) {
     if (message_->offset >= position_->next().value) back_from_.reset();
     return false;
   }
@@ -75,7 +76,7 @@ bool PartitionSource::still_of_before() {
 
 void PartitionSource::go_back(Offset offset) {
   if (lost_position()) return;
-  back_from_ = std::max(back_from_.value_or(offset), position());
+  back_from_ = position_->one_before();
   placed_in_vain_ = 0;
   end_seen_at_ = -1;
   last_.reset();

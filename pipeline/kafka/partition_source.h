@@ -5,7 +5,8 @@
 // When a broker says that its log does not have the position, nothing comes until the consumer's Placement has decided:
 // it is lost, or the log is read on from one record before it. Records that were returned before are dropped.
 // A source that goes back has the Placement place it there in the same way. What the queue still has of before lies
-// where the source had been, and is dropped until a record from between comes.
+// where the source had been, or one record before it (an earlier placement begins there, its own or one for another
+// partition), and is dropped until the record that it went back to comes, or another one from between.
 // Threading: as Source; made and destroyed while the client lives (the client's owner counts them).
 #pragma once
 
@@ -69,7 +70,8 @@ class PartitionSource final : public Source {
   QueueHandle queue_;
   MessageHandle message_;  // What the last record's views point into.
   std::optional<Seen> last_;
-  std::optional<Offset> back_from_;  // Since it went back, until records come from there.
+  // Since it went back, until records come from there: nothing of before lies below it.
+  std::optional<Offset> back_from_;
   int placed_in_vain_ = 0;           // Since then.
   int64_t end_seen_at_ = -1;  // Offset at which the broker had nothing more, while nothing came since; else -1.
 };
