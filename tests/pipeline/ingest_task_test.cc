@@ -6,6 +6,8 @@
 #include <catch2/catch.hpp>
 #include <iterator>
 #include <map>
+#include <random>
+#include <set>
 
 #include "base/hash.h"
 #include "schemas/event_block.h"
@@ -409,4 +411,158 @@ TEST_CASE("ingest task: while no partition of user-events takes anything, nothin
   CHECK(rig.task().in_flight() <= 4 * kEventsPartitions);
   rig.live(20, 0);
   CHECK(rig.log.committed == rig.log.end());
+}
+
+namespace {
+
+// Several topics of plays with gaps, repeats and refused records, and brokers that lead now these partitions of
+// user-events and now those; what is sent is durable once acknowledged.
+class Shaken {
+ public:
+  explicit Shaken(unsigned seed) : random_(seed) {}
+
+  void run(int steps) {
+    assign();
+    for (int i = 0; i < steps; ++i) {
+      for (testing::GapLog& log : logs_) write(log);
+      if (one_in(40)) leaderless_ = random_() % (1u << kEventsPartitions);
+      if (one_in(60)) give_back();
+      step();
+      check_commits();
+    }
+    leaderless_ = 0;
+    const auto done = [&] { return std::ranges::all_of(logs_, [](auto& log) { return log.committed == log.end(); }); };
+    for (int i = 0; i < 10'000 && !done(); ++i) step();
+    check_commits();
+    CHECK(done());
+    CHECK(task_->passed_over().empty());
+  }
+
+ private:
+  static constexpr size_t kInputs = 3;
+
+  class Brokers final : public Sink {
+   public:
+    explicit Brokers(Shaken& world) : world_(world) {}
+    Status send(OutRecord& record, uint64_t ticket) override {
+      if (world_.one_in(15)) return retry("full");
+      world_.in_flight_.push_back({ticket, std::move(record)});
+      return {};
+    }
+    Status poll_acks(std::vector<uint64_t>& tickets) override { return world_.acknowledge(tickets), Status(); }
+
+   private:
+    Shaken& world_;
+  };
+
+  bool one_in(unsigned n) { return random_() % n == 0; }
+
+  void write(testing::GapLog& log) {
+    for (unsigned i = random_() % 12; i > 0; --i) {
+      if (one_in(12)) log.add_gap(1 + random_() % 3);
+      const std::string user = "u" + std::to_string(random_() % 40);
+      const std::string play = R"({"user":")" + user + R"(","item":")" + std::to_string(items_) + R"(","time":)" +
+                               std::to_string(kNowMs) + "}";
+      if (one_in(15)) {
+        log.add("no play " + std::to_string(items_), kNowMs);
+        expected_[index(log)][log.end() - 1] = "no play " + std::to_string(items_);
+      } else {
+        for (unsigned again = one_in(20) ? 2 : 1; again > 0; --again) {
+          log.add(play, kNowMs);
+          expected_[index(log)][log.end() - 1] = user + "/" + std::to_string(item_hash(std::to_string(items_)).value);
+        }
+      }
+      ++items_;
+    }
+  }
+  size_t index(const testing::GapLog& log) const { return static_cast<size_t>(&log - logs_.data()); }
+
+  void acknowledge(std::vector<uint64_t>& tickets) {
+    for (size_t i = 0; i < in_flight_.size();) {
+      auto& [ticket, record] = in_flight_[i];
+      const bool waits = record.topic == "user-events" && (leaderless_ >> record.partition.value & 1u) != 0;
+      if (waits || one_in(4)) {
+        ++i;
+        continue;
+      }
+      take(record);
+      tickets.push_back(ticket);
+      in_flight_.erase(in_flight_.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+  }
+  void take(const OutRecord& record) {
+    if (record.topic != "user-events") {
+      durable_.insert(record.value);
+      return;
+    }
+    auto reader = EventBlockReader::open(record.value, record.partition, kEventsPartitions).value();
+    while (reader.next_user()) {
+      const std::string user(reader.user_key().substr(1));
+      while (reader.next_event()) durable_.insert(user + "/" + std::to_string(reader.event().item.value));
+    }
+  }
+  void check_commits() {
+    for (size_t i = 0; i < kInputs; ++i) {
+      auto& expected = expected_[i];
+      while (!expected.empty() && expected.begin()->first < logs_[i].committed) {
+        INFO("input " << i << " offset " << expected.begin()->first << " " << expected.begin()->second);
+        REQUIRE(durable_.contains(expected.begin()->second));
+        expected.erase(expected.begin());
+      }
+    }
+  }
+
+  void assign() {
+    if (!task_) {
+      IngestTaskConfig config = Rig::config();
+      config.ingest.partition_count = kEventsPartitions;
+      config.ingest.linger_ms = 30;
+      config.ingest.block_events = 7;
+      config.lane_in_flight_max = 3;
+      config.in_flight_max = 9;
+      config.lane_patience_ms = 1'000;
+      config.commit_interval_ms = 150;
+      config.records_per_step = 50;
+      task_ = std::make_unique<IngestTask>(config, clock_, std::make_unique<Brokers>(*this));
+    }
+    for (size_t i = 0; i < kInputs; ++i) {
+      const Offset start(std::max<int64_t>(0, logs_[i].committed));
+      task_->add_source("plays" + std::to_string(i), kPlays, start,
+                        std::make_unique<testing::GapSource>(logs_[i], start));
+    }
+  }
+  void give_back() {
+    const bool lost = one_in(2);
+    if (!lost) {
+      task_->begin_release();
+      for (int i = 0; i < 20 && !task_->released(); ++i) step();
+    }
+    task_->drop_sources(lost);
+    check_commits();
+    if (one_in(3)) task_.reset(), in_flight_.clear();  // Another process.
+    assign();
+  }
+  void step() {
+    clock_.advance_ms(20 + random_() % 100);
+    REQUIRE(task_->step(clock_.now_ms()).ok());
+  }
+
+  std::mt19937 random_;
+  ManualClock clock_{kNowMs};
+  std::vector<testing::GapLog> logs_{kInputs, testing::GapLog{.committed = 0}};
+  std::map<int64_t, std::string> expected_[kInputs];  // By offset, of what is not committed.
+  std::set<std::string> durable_;
+  std::vector<std::pair<uint64_t, OutRecord>> in_flight_;
+  unsigned leaderless_ = 0;  // A bit for each partition of user-events.
+  int items_ = 0;
+  std::unique_ptr<IngestTask> task_;
+};
+
+}  // namespace
+
+TEST_CASE("ingest task: of what is committed all is durable, whatever partitions of user-events come and go") {
+  for (unsigned seed = 0; seed < 12; ++seed) {
+    INFO("seed " << seed);
+    Shaken(seed).run(200);
+  }
 }
