@@ -12,8 +12,9 @@
 // Precedence: flags > environment > file > defaults. `ring.slot_seconds` is BLOOMRING_RING_SLOT_SECONDS in the
 // environment. A list is written `a,b` there (or `[a, b]`), a map `{name: value}` in YAML or JSON; one entry of a map
 // can also be set alone, in lower case and with a dot for each underscore: BLOOMRING_KAFKA_PROPERTIES_SASL_PASSWORD
-// sets `sasl.password` in `kafka.properties`, and so does the flag `kafka.properties.sasl.password`. Maps merge entry by
-// entry over the three sources; `{}` clears the default and what the sources below have set. Everything else replaces.
+// sets `sasl.password` in `kafka.properties`, and so does the flag `kafka.properties.sasl.password`. Maps merge entry
+// by entry over the three sources; `{}` clears the default and what the sources below have set. Everything else
+// replaces.
 //
 // Failure: kInvalid; the message has one line for each thing that is wrong, with file and line (or the variable, or
 // the flag), the value, and what is allowed or the nearest known key. Values of secrets are never in a message. The

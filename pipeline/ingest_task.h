@@ -7,7 +7,7 @@
 // the partitions came, nothing is read; where something is there, an event of nobody is written to hear the time.
 // Nor is anything read while the two clocks differ by too much.
 //
-// Guarantees, held by the simulation, ingest_task_test and gaps_test:
+// Guarantees, held by the simulation, ingest_task_test, ingest_lanes_test and gaps_test:
 //   - an offset is committed only when every block and dead letter made from records before it was acknowledged;
 //   - a full queue of the broker stops the reading; nothing is dropped;
 //   - a partition of user-events that takes nothing for a while stops it for `lane_patience_ms` (ingest_lanes.h). Then

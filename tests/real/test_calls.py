@@ -101,6 +101,8 @@ class Calls(law.LawCase):
             before_mib = resident_mib(dev.pid)
             self.flood(dev, ready, CONNECTIONS // AT_ONCE)
             growth_mib.append(resident_mib(dev.pid) - before_mib)
+            if processes.PATIENCE > 1:
+                return  # A sanitizer keeps what was given back, and says itself what leaked.
         self.assertLess(min(growth_mib), GROWTH_MIB_MAX, growth_mib)
 
     def flood(self, dev, ready, rounds):

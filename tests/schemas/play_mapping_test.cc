@@ -166,6 +166,7 @@ TEST_CASE("play: one of the scene in which ingest asks for the time is refused, 
   mapping.scenes = {"bloomring-clock"};
   CHECK(Reader(mapping).read(play) == Refusal::kUnknownScene);
   mapping.scene = "";
+  mapping.scenes = {};
   CHECK(Reader(mapping).read(play) == Refusal::kNone);
 }
 

@@ -151,7 +151,7 @@ TEST_CASE("snapshot command: the blob that is printed answers here as the servic
         nlohmann::json({{"item", "november1"}, {"seen", true}, {"reason", "filter"}, {"period", "2026-11"}}));
   CHECK(json["items"][1]["seen"] == false);
   std::ofstream(name, std::ios::binary) << blob.substr(1);
-  CHECK(run({.from = name, .test = true}, "", 1) == "snapshot: checksum differs or bytes are missing\n");
+  CHECK(run({.from = name, .test = true}, "", 1) == name + ": snapshot: checksum differs or bytes are missing\n");
   std::filesystem::remove(name);
   CHECK(run({.from = name, .test = true}, "", 2) == name + " cannot be read: No such file or directory\n");
   CHECK(run({.user = ""}, "", 2).ends_with(": user: an id is empty\n"));
