@@ -130,11 +130,11 @@ class Commands(law.LawCase):
         self.assertEqual(of_feed["scene"], "feed")
 
     def inspect_declared(self, words):
-        """As a site asks that has declared its scenes, "" not among them; and about nobody."""
+        """As a site asks that has declared its scenes, "" not among them, which is stored; and about nobody."""
         declared = [*words, "--set", "events.scenes=feed,kids"]
         shown = json.loads(self.typed("inspect", *declared)[0])
         self.assertEqual(list(shown), ["user", "other_scenes"])
-        self.assertEqual([one["scene"] for one in shown["other_scenes"]], ["feed"])
+        self.assertEqual([one["scene"] for one in shown["other_scenes"]], ["", "feed"])
         _, err = self.typed("inspect", *declared, "--scene", "kid", code=2)
         self.assertIn("nothing is known of this scene; did you mean kids? there are feed, kids", err)
         for asked in (words, declared):
