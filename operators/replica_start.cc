@@ -3,6 +3,17 @@
 #include <algorithm>
 
 namespace bloomring {
+namespace {
+
+// The watermark's hour is that of the slot that moved it last. When it passed a gap, hours beyond were merged before.
+HourIndex hour_after_merged(const MergedWatermark& watermark) {
+  const int64_t after = watermark.hour.value + 1;
+  if (watermark.slot_ms == 0) return HourIndex(after);
+  const int64_t merged_ms = watermark.merged_ms.value_or(0);
+  return HourIndex(std::max(after, (merged_ms + watermark.slot_ms - 1) / watermark.slot_ms));
+}
+
+}  // namespace
 
 Result<ReplicaStart> decide_replica_start(const ReplicaStartFacts& facts) {
   const auto& [watermark, log_start, log_end] = facts.log;
@@ -10,7 +21,7 @@ Result<ReplicaStart> decide_replica_start(const ReplicaStartFacts& facts) {
   if (watermark) BLOOMRING_TRY(check_log_reaches(*watermark, log_end));
   ReplicaStart start;
   start.merged = std::max(merged, log_start);
-  start.first_hour = HourIndex(watermark ? watermark->hour.value + 1 : 0);
+  start.first_hour = watermark ? hour_after_merged(*watermark) : HourIndex(0);
   start.read_from = std::max(log_start, std::min(start.merged, facts.young.value_or(log_end)));
   start.lost_below = merged < log_start ? log_start : Offset(0);
   return start;

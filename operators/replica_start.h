@@ -22,7 +22,9 @@ struct ReplicaStartFacts {
 
 struct ReplicaStart {
   Offset merged;         // Recent plays begin here...
-  HourIndex first_hour;  // ...in this hour or later.
+  // ...in this hour or later: all that is merged below was logged before, hours merged beyond a gap too, as far as the
+  // clock of the merge stage was not behind them (merged log time is never ahead of it).
+  HourIndex first_hour;
   Offset read_from;      // What was served begins here.
   Offset lost_below;     // Answers have a gap until the watermark is here.
 };

@@ -79,14 +79,13 @@ bool MergedWatermark::add(OffsetRange range, HourIndex last_hour) {
     range.from = std::min(range.from, last->from);
     range.to = std::max(range.to, last->to);
   }
-  const bool moves = range.from <= offset;
-  if (!moves && first == last && ahead.size() == kAheadMax) return false;
-  hour = std::max(hour, last_hour);
-  if (moves) {
+  if (range.from <= offset) {
     offset = range.to;
+    hour = std::max(hour, last_hour);
     ahead.erase(ahead.begin(), last);
     return true;
   }
+  if (first == last && ahead.size() == kAheadMax) return false;
   ahead.insert(ahead.erase(first, last), range);
   return true;
 }

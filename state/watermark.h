@@ -20,7 +20,7 @@ namespace bloomring {
 
 struct MergedWatermark {
   Offset offset{0};                // Everything below is merged.
-  HourIndex hour{0};               // The last hour that is merged, also beyond a gap: no hour up to it fills again.
+  HourIndex hour{0};               // The last hour whose slot end moved the watermark: no hour up to it fills again.
   std::vector<OffsetRange> ahead;  // Merged beyond a gap; sorted, none touches another or `offset`; at most kAheadMax.
   std::optional<int64_t> merged_ms = std::nullopt;  // Merged log time, positive; state/merged_time.h.
   int64_t slot_ms = 0;                              // How long the hours are that `hour` numbers; 0: not known.
@@ -31,8 +31,8 @@ struct MergedWatermark {
   // True when all of the range is merged.
   bool covers(OffsetRange range) const;
   // Notes that the range has been merged. The result covers what it covered before, and the range; `hour` becomes
-  // `last_hour` where that is later: when a gap is filled, nobody knows the hours of what lay beyond it any more. False
-  // when there was no place for the range: it is forgotten and nothing changed. `merged_ms` is left to the caller.
+  // `last_hour` where that is later and `offset` moved. False when there was no place for the range: it is forgotten
+  // and nothing changed. `merged_ms` is left to the caller.
   bool add(OffsetRange range, HourIndex last_hour);
 
   bool operator==(const MergedWatermark&) const = default;

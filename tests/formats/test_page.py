@@ -113,7 +113,7 @@ class Page(law.LawCase):
         self.assertEqual((end.head, end.hours), (batches.head, [(458143, 1000, 1500)]))
         self.assertEqual((end.users, end.plays, end.records), (2, 3, 1))
         watermark = store.decode_watermark(ex["Merged watermark, version 3"], store.watermark_key(3))
-        self.assertEqual((watermark.offset, watermark.hour, watermark.ranges), (1000, 458145, [(1500, 2000)]))
+        self.assertEqual((watermark.offset, watermark.hour, watermark.ranges), (1000, 458143, [(1500, 2000)]))
         self.assertEqual(watermark.time, 458146 * 3600000)
         state = store.decode_window_state(ex["Window state, version 4"])
         self.assertEqual(state.hours[0], (458143, 1000, 1500, 20000, 300000, 3, 1649314799000, 41))

@@ -57,6 +57,20 @@ TEST_CASE("replica start: what the log lost before it was merged is a gap until 
   CHECK(decide_replica_start(facts(merged(175), 175, 300))->lost_below == Offset(0));
 }
 
+TEST_CASE("replica start: behind a gap that was filled the hour is later than all that were merged beyond it") {
+  constexpr int64_t kSlotMs = 1000;
+  MergedWatermark watermark;
+  watermark.add({Offset(10), Offset(20)}, HourIndex(8));
+  watermark.merged_ms = 9 * kSlotMs;
+  watermark.add({Offset(0), Offset(10)}, HourIndex(7));
+  REQUIRE(watermark.offset == Offset(20));
+  CHECK(decide_replica_start(facts(watermark, 0, 30))->first_hour == HourIndex(8));  // How long hours are is not known.
+  watermark.slot_ms = kSlotMs;
+  CHECK(decide_replica_start(facts(watermark, 0, 30))->first_hour == HourIndex(9));
+  watermark.merged_ms = 9 * kSlotMs - 300;  // Its clock was behind.
+  CHECK(decide_replica_start(facts(watermark, 0, 30))->first_hour == HourIndex(9));
+}
+
 TEST_CASE("replica start: an empty log that nothing was merged from is read from its start") {
   const auto start = decide_replica_start(facts(std::nullopt, 0, 0));
   REQUIRE(start.ok());

@@ -225,20 +225,6 @@ TEST_CASE("recent plays: of plays below its start it is known that they were log
   }
 }
 
-TEST_CASE("recent plays: a forget is late when a play below their start may be newer, also of an hour merged ahead") {
-  const int64_t hour = kStartMs / kHourMs;
-  MergedWatermark watermark;
-  watermark.add({Offset(10), Offset(20)}, HourIndex(hour + 1));
-  watermark.add({Offset(0), Offset(10)}, HourIndex(hour));  // Its first drain had failed.
-  REQUIRE(watermark.offset == Offset(20));
-  const std::string user = user_key(1);
-  const int64_t merged_ms = (watermark.hour.value + 1) * kHourMs;
-  RecentPlays plays({.slot_ms = kHourMs, .bytes_max = 1 << 20}, utc_months(), watermark.offset, merged_ms);
-  apply_forget(plays, 20, (hour + 2) * kHourMs, user, 1, (hour + 1) * kHourMs + 10);
-  REQUIRE(forgets_of(plays, user).size() == 1);
-  CHECK(forgets_of(plays, user)[0].late);
-}
-
 TEST_CASE("recent plays: in a log that was made anew a forget from before its first record is late") {
   constexpr int64_t kSlotMs = 3'600'000;
   const std::string user = user_key(1);

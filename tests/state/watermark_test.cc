@@ -34,7 +34,6 @@ MergedWatermark sample() {
   w.add(range(0, 1000), HourIndex(456789));
   w.add(range(2000, 3000), HourIndex(456791));
   w.add(range(5000, 5001), HourIndex(456793));
-  w.hour = HourIndex(456789);  // As older versions wrote it: the last one below the gap.
   w.merged_ms = 1'649'316'000'000;
   w.slot_ms = 3'600'000;
   return w;
@@ -97,19 +96,6 @@ TEST_CASE("watermark: offset and hour never go back, also when a slot is merged 
   CHECK(w.add(range(500, 1500), HourIndex(3)));
   CHECK(w.offset == Offset(1500));
   CHECK(w.hour == before.hour);
-}
-
-TEST_CASE("watermark: its hour is the last that is merged, in whatever order slots are") {
-  std::vector<int> order = {0, 1, 2, 3};
-  do {
-    MergedWatermark w;
-    int last = 0;
-    for (const int slot : order) {
-      w.add(range(slot * 10, slot * 10 + 10), HourIndex(100 + slot));
-      last = std::max(last, slot);
-      REQUIRE(w.hour == HourIndex(100 + last));
-    }
-  } while (std::next_permutation(order.begin(), order.end()));
 }
 
 TEST_CASE("watermark: what is ahead is bounded, and a range without a place is forgotten without losing another") {
