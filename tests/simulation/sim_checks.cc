@@ -9,6 +9,7 @@
 #include "serving/forget_time.h"
 #include "state/filter/filter.h"
 #include "state/filter/fingerprints.h"
+#include "state/filter/ladder.h"
 #include "tests/simulation/sim_world.h"
 
 namespace bloomring::simulation {
@@ -118,13 +119,16 @@ void World::check_forget_time(int64_t time_ms) const {
 
 // The filter of this period says that the user has seen this item, which no play that counts is of. Nothing else
 // excuses it than another item of that filter: one that was played then and has the same fingerprint in as many bits as
-// the filter keeps. (A cached filter that is older keeps as many or more.)
+// the filter keeps. (A cached filter that is older keeps as many or more. Of one that a forget has removed from the store
+// since, it is only known that it kept the fewest bits that any is written with.)
 void World::check_collision(const std::string& user_key, const UserOracle& user, ItemHash item, PeriodIndex period) {
   const std::string store_key = filter_key(user_key, calendar_.config().unit, period);
   const MemoryFilterStore::Rows rows = filters_->backup();  // Also while the store is away.
   CAPTURE(user_key, item.value, period.value);
-  REQUIRE(rows.contains(store_key));
-  const uint32_t width_bits = filter::summarize(rows.find(store_key)->second, store_key)->width_bits;
+  const auto row = rows.find(store_key);
+  const filter::Ladder ladder = filter::ladder_of({.false_positive_rate = false_positive_rate_max_});
+  const uint32_t width_bits =
+      row == rows.end() ? ladder.folded_bits(1) : filter::summarize(row->second, store_key)->width_bits;
   const uint64_t multiplier = user_multiplier(user_key);
   const auto fingerprint = [&](ItemHash of) { return filter::fingerprint_of(of, multiplier, width_bits); };
   CAPTURE(width_bits);
