@@ -204,14 +204,15 @@ void SlotDrain::sort_plays() {
   for (const Play& play : plays_) sorted_[at[play.user]++] = play.play;
 }
 
-// By user, kind, lateness, item and time; of each item the latest forget stays.
+// By user, kind, lateness, item and time. Of each item the latest forget stays, and an earlier one that was logged behind
+// it: what is merged beyond the latest, before that is, makes it reach less far (Merge::reach_ms).
 void SlotDrain::sort_forgets() {
   std::sort(forgets_.begin(), forgets_.end(), std::greater<>());
-  const auto same = [](const Forget& a, const Forget& b) {
+  const auto says_less = [](const Forget& a, const Forget& b) {
     return a.user == b.user && a.forget.everything == b.forget.everything && a.forget.late == b.forget.late &&
-           a.forget.item == b.forget.item;
+           a.forget.item == b.forget.item && b.forget.offset <= a.forget.offset;
   };
-  forgets_.erase(std::unique(forgets_.begin(), forgets_.end(), same), forgets_.end());
+  forgets_.erase(std::unique(forgets_.begin(), forgets_.end(), says_less), forgets_.end());
   std::reverse(forgets_.begin(), forgets_.end());
 }
 

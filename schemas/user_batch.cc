@@ -67,26 +67,32 @@ DrainedForget read_forget(ByteReader& in) {
   return forget;
 }
 
+// What forgets about the same stand in: each later one was logged before the one before it.
+bool goes_on(const DrainedForget& last, const DrainedForget& next) {
+  return next.item == last.item && next.time_ms > last.time_ms && next.offset < last.offset;
+}
+
 // Reads the number of forgets that is at hand, and verifies them.
 Status verify_forgets(ByteReader& in, Offset end, uint64_t& forgets) {
   forgets = in.varint();
   if (forgets > in.left()) return bad_record("user batches: number of forgets is not possible");
   uint8_t last_rank = 0;
-  uint64_t last_item = 0;
+  DrainedForget last;
   for (uint64_t i = 0; i < forgets; ++i) {
     ByteReader ahead = in;
     const uint8_t rank = ahead.u8();
     const DrainedForget forget = read_forget(in);
     if (!in.ok() || rank == 0 || rank > kRankMax)
       return bad_record("user batches: forgets are cut short or of an unknown kind");
-    const bool ascends = rank > last_rank || (rank == last_rank && !forget.everything && forget.item.value > last_item);
+    const bool other_item = !forget.everything && forget.item.value > last.item.value;
+    const bool ascends = rank > last_rank || (rank == last_rank && (other_item || goes_on(last, forget)));
     if (!ascends) return bad_record("user batches: forgets are not ascending");
     if (forget.time_ms < kEventTimeMinMs || forget.time_ms >= kEventTimeEndMs || forget.offset.value < 0 ||
         forget.offset >= end) {
       return bad_record("user batches: time or offset of a forget out of range");
     }
     last_rank = rank;
-    last_item = forget.item.value;
+    last = forget;
   }
   return {};
 }

@@ -141,9 +141,10 @@ def _forgets(reader, head):
         item = reader.u64() if what <= 2 else None
         time, offset = reader.varint(), reader.varint(OFFSET_END)
         require(TIME_FIRST_MS <= time < TIME_END_MS and offset < head.end, "a time or an offset out of range")
-        order = (what, item or 0)
-        require(last is None or order > last, "forgets do not ascend")
-        last = order
+        about = (what, item or 0)
+        goes_on = last is not None and about == last[0] and time > last[1] and offset < last[2]
+        require(last is None or about > last[0] or goes_on, "forgets do not ascend")
+        last = (about, time, offset)
         forgets.append((what, item, time, offset))
     return forgets
 

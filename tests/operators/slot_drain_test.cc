@@ -144,7 +144,7 @@ TEST_CASE("slot drain: its end does not speak of an hour that was released meanw
   CHECK(drain.slot_end().header.range == OffsetRange{staged.hour.range.from, joined.range.to});
 }
 
-TEST_CASE("slot drain: forgets go with their user, of each item the latest, and late ones say so") {
+TEST_CASE("slot drain: forgets go with their user, of each item the latest and those behind it, and late ones say so") {
   Staged staged;
   const int64_t start_ms = kHour.value * kSlotMs;
   staged.event(staged.hour, EventKind::kForget, "u1", "a", start_ms + 10);
@@ -152,7 +152,8 @@ TEST_CASE("slot drain: forgets go with their user, of each item the latest, and 
   staged.event(staged.hour, EventKind::kForget, "u1", "a", start_ms + 20);
   staged.event(staged.hour, EventKind::kForgetAll, "u1", "", start_ms - 1);
   CHECK(staged.drain({}).empty());
-  const std::vector<DrainedForget> expected = {{false, false, item_hash("a"), start_ms + 30, Offset(1)},
+  const std::vector<DrainedForget> expected = {{false, false, item_hash("a"), start_ms + 20, Offset(2)},
+                                               {false, false, item_hash("a"), start_ms + 30, Offset(1)},
                                                {true, true, ItemHash(0), start_ms - 1, Offset(3)}};
   CHECK(staged.forgets[kU1] == expected);
 }

@@ -314,6 +314,15 @@ TEST_CASE("user batches: forgets ascend by kind, lateness and item, and lie with
   CHECK(with_forgets({{1, 6}, {1, 5}}) == Code::kBadRecord);
   CHECK(with_forgets({{2, 5}, {1, 6}}) == Code::kBadRecord);
   CHECK(with_forgets({{3, 0}, {3, 0}}) == Code::kBadRecord);
+  for (const Entry& about : {Entry{1, 5}, Entry{3, 0}}) {  // Several of the same: later ones were logged before.
+    const auto then = [&](int64_t later_ms, uint64_t offset) {
+      return with_forgets({about, {about.rank, about.item, kForgottenMs + static_cast<uint64_t>(later_ms), offset}});
+    };
+    CHECK(then(1, 1498) == Code::kOk);
+    CHECK(then(1, 1499) == Code::kBadRecord);
+    CHECK(then(0, 1498) == Code::kBadRecord);
+    CHECK(then(-1, 1498) == Code::kBadRecord);
+  }
   CHECK(with_forgets({{3, 0, kEventTimeMinMs}}) == Code::kOk);
   CHECK(with_forgets({{3, 0, kEventTimeMinMs - 1}}) == Code::kBadRecord);
   CHECK(with_forgets({{3, 0, kEventTimeEndMs}}) == Code::kBadRecord);
