@@ -119,8 +119,8 @@ void World::check_forget_time(int64_t time_ms) const {
 
 // The filter of this period says that the user has seen this item, which no play that counts is of. Nothing else
 // excuses it than another item of that filter: one that was played then and has the same fingerprint in as many bits as
-// the filter keeps. (A cached filter that is older keeps as many or more. Of one that a forget has removed from the store
-// since, it is only known that it kept the fewest bits that any is written with.)
+// the filter keeps. (A cached filter that is older keeps as many or more. Of one that a forget has removed from the
+// store since, it is only known that it kept the fewest bits that any is written with.)
 void World::check_collision(const std::string& user_key, const UserOracle& user, ItemHash item, PeriodIndex period) {
   const std::string store_key = filter_key(user_key, calendar_.config().unit, period);
   const MemoryFilterStore::Rows rows = filters_->backup();  // Also while the store is away.
