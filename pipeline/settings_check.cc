@@ -76,6 +76,8 @@ void check_fields(const EventSettings& events, Misfits& misfits) {
   for (const auto& [key, path] : fields) {
     misfits.require(std::count(path.begin(), path.end(), '.') < JsonFields::kDepthMax, key,
                     "is " + path + "; a path has at most " + std::to_string(JsonFields::kDepthMax) + " names");
+    const bool gap = path.starts_with('.') || path.ends_with('.') || path.find("..") != std::string::npos;
+    misfits.require(!gap, key, "is " + path + "; a path has a name before and behind each dot");
   }
 }
 

@@ -10,9 +10,14 @@ namespace {
 constexpr std::array kBrokenOff = {"Socket closed", "Connection reset", "Broken pipe", "handshake", "Endpoint read",
                                    "recvmsg", "failed to connect"};
 
+constexpr const char* kOfServe = "--server must be the address that serve.listen of the service says";
+
 std::string hint(const std::string& text, const TlsClientFiles& tls) {
   if (text.find("Connection refused") != std::string::npos) {
-    return "nothing listens there: --server must be the address that serve.listen of the service says";
+    return std::string("nothing listens there: ") + kOfServe;
+  }
+  if (text.find("Failed parsing HTTP/2") != std::string::npos || text.find("http1") != std::string::npos) {
+    return std::string("what listens there is no such service, perhaps an admin port: ") + kOfServe;
   }
   if (text.find("DNS resolution") != std::string::npos || text.find("resolution failed") != std::string::npos) {
     return "the name is not known here: correct the host of --server";
@@ -21,7 +26,10 @@ std::string hint(const std::string& text, const TlsClientFiles& tls) {
                    [&](const char* words) { return text.find(words) != std::string::npos; })) {
     return "";
   }
-  if (!tls.enabled()) return "the service may want TLS: name the authority of its certificate with --tls-ca";
+  if (!tls.enabled()) {
+    return std::string("the service may want TLS: name the authority of its certificate with --tls-ca. Or what listens "
+                       "there is no such service: ") + kOfServe;
+  }
   const std::string common =
       "the service may not speak TLS (leave --tls-ca out), or its certificate may be of another authority than "
       "--tls-ca or for another host than --server";

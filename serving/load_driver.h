@@ -54,7 +54,7 @@ struct LoadOptions {
   double warm_up_seconds = 2;
   int64_t deadline_ms = 1'000;  // Of each call.
   uint32_t connections = 2;
-  uint32_t served = 10;  // Items recorded as served after each answer; 0: none.
+  uint32_t served = 0;  // Items recorded as served after each answer; 0: none.
   int64_t in_flight_max = 10'000;
   uint64_t seed = 1;  // Of the gaps.
 };

@@ -308,7 +308,9 @@ void declare_load(CLI::App& app, CommandLine& line) {
   command.add_option("--seen-max", args.seen_max, "Greatest part of them that was played (default: 0.3)")
       ->check(CLI::Range(0.0, 1.0))
       ->type_name("FRACTION");
-  command.add_option("--served", args.served, "Items recorded as served after each answer (default: 10)")
+  command
+      .add_option("--served", args.served,
+                  "Items recorded as served after each answer, in the log of the service (default: 0)")
       ->check(CLI::Range(0, 1'000))
       ->type_name("N");
   command.add_option("--connections", args.connections, "Connections over which calls are spread (default: 2)")

@@ -126,7 +126,7 @@ struct LoadArgs {
   uint32_t candidates_max = 10'000;
   double seen_min = 0.05;  // Parts of the candidates.
   double seen_max = 0.30;
-  uint32_t served = 10;  // Recorded after each answer.
+  uint32_t served = 0;  // Recorded after each answer.
   uint32_t connections = 2;
   uint32_t timeout_ms = 1'000;
   OutputFormat output = OutputFormat::kJson;

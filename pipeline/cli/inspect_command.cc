@@ -122,7 +122,8 @@ Result<Json> Inspector::other_scenes(const InspectArgs& args) {
     if (scene == args.scene && is_scene(args.scene)) continue;
     BLOOMRING_TRY_ASSIGN(Json one, of_scene(args.user, scene));
     one.update(served_lately(args, settings_, scene, one["filters"]));
-    if (anything_in(one)) found.push_back(std::move(one));
+    const bool unasked = !is_scene(scene) && one.contains("service");  // The service takes no call that names it.
+    if (anything_in(one) || unasked) found.push_back(std::move(one));
   }
   return found;
 }
@@ -134,8 +135,8 @@ bool Inspector::is_scene(const std::string& scene) const {
 }
 
 std::vector<std::string> Inspector::scenes_there_are(const InspectArgs& args) {
-  if (!settings_.events.scenes.empty()) return settings_.events.scenes;
   std::set<std::string> scenes = scenes_lately(args, settings_);
+  scenes.insert(settings_.events.scenes.begin(), settings_.events.scenes.end());
   if (auto stored = store_->scenes(); stored.ok()) scenes.merge(*stored);
   return {scenes.begin(), scenes.end()};
 }

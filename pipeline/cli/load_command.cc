@@ -109,10 +109,10 @@ int load_command(const LoadArgs& args) {
   if (report_->filter.ok() == 0) return report(fatal(args.server + ": no call was answered"));
   if (report_->played_unseen == 0) return finish_output(0);
   const std::string count = std::to_string(report_->played_unseen) + " of " + std::to_string(report_->played);
-  report(
-      fatal(count + " played items are unseen in complete answers; they must be 0 once the plays are ingested. Look at "
-                    "--scene, whether they are older than filter.periods_read periods, and whether their users have "
-                    "forgotten them (a forget makes items unseen that were played)"));
+  report(fatal(count + " played items are unseen in complete answers; they must be 0 once the plays are ingested. Were "
+                       "they produced (`bloomring generate` prints those of --users and --seed)? Look at --scene, "
+                       "whether they are older than filter.periods_read periods, and whether their users have "
+                       "forgotten them (a forget makes items unseen that were played)"));
   return finish_output(kFoundWhatMustNotBe);
 }
 

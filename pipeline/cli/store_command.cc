@@ -97,7 +97,7 @@ Result<Json> StoreTool::ask_the_process() {
   if (!answer.ok()) {
     return std::move(answer).status().with_context(
         "the store is in use, and the process that writes it is to be asked at its admin "
-        "port (--admin HOST:PORT)");
+        "port (--admin HOST:PORT, its admin.listen)");
   }
   const std::string who = "the process at " + address + process_named(address);
   if (answer->status == kNoSuchAction) {

@@ -312,6 +312,9 @@ TEST_CASE("settings: kinds, views and scenes that cannot work are refused, with 
   refused({{"events.view_share_min", "0.5"}, {"events.watched", "w"}}, "events.duration must name");
   refused({{"events.scenes", "feed"}, {"events.scene", ""}}, "events.scene is empty");
   refused({{"events.user", "a.b.c.d.e.f.g.h.i"}}, "a path has at most 8 names");
+  for (const char* path : {"a..b", ".a", "a.", "."}) {
+    refused({{"events.user", path}}, "is " + std::string(path) + "; a path has a name before and behind each dot");
+  }
   refused({{"events.watched", "user"}}, "already the name of another field");
   const auto unused = load({{"events.watched", "w"}});
   REQUIRE(unused.ok());

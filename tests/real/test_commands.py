@@ -136,7 +136,7 @@ class Commands(law.LawCase):
         self.assertEqual(list(shown), ["user", "other_scenes"])
         self.assertEqual([one["scene"] for one in shown["other_scenes"]], ["", "feed"])
         _, err = self.typed("inspect", *declared, "--scene", "kid", code=2)
-        self.assertIn("nothing is known of this scene; did you mean kids? there are feed, kids", err)
+        self.assertIn("nothing is known of this scene; did you mean kids? there are \"\", feed, kids", err)
         for asked in (words, declared):
             _, err = self.typed("inspect", *["nobody" if word == "17" else word for word in asked])
             self.assertIn("nothing is known of user nobody: no filter, no recent play, nothing served", err)

@@ -225,6 +225,8 @@ class Soak:
             1,
             "--timeout-ms",
             5000,
+            "--served",
+            10,
         ]
         return processes.Process("load", command, self.site.folder)
 
