@@ -113,7 +113,7 @@ class Forwarding(law.LawCase):
     def strangers_are_not_answered(self, run):
         for tls in ([], self.tls[:2]):
             code, out, _ = self.call(run, "serve-0", "query", *tls, "--user", "u1", "v1", check=False)
-            self.assertEqual((code, out), (1, ""))
+            self.assertEqual((code, list(json.loads(out))), (1, ["error"]))
 
     def one_is_lost(self, run):
         run._processes["serve-1"].kill9()

@@ -197,7 +197,7 @@ class Tour(one_broker.OneBrokerCase):
         """Without a certificate, or without TLS, nothing is answered, and the message names the address."""
         for options in ([], self.site.ca):
             code, out, told = self.site.ask(0, "u0", ["v-none"], options, check=False)
-            self.assertEqual((code, out), (1, ""))
+            self.assertEqual((code, list(json.loads(out))), (1, ["error"]))
             self.assertIn(self.site.addresses[0], told)
 
     def check_while_it_runs(self):
