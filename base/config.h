@@ -212,7 +212,7 @@ class Config {
   void load_environment(const std::map<std::string, std::string>& environment, std::vector<std::string>& problems);
   void load_variable(const std::string& variable, const std::string& value, std::vector<std::string>& problems);
   void load_flags(const std::vector<ConfigFlag>& flags, std::vector<std::string>& problems);
-  // The entry of a map whose key the flag's begins with; false when there is no such map.
+  // Sets one entry of the map that the flag's key begins with. False when there is no such map.
   bool load_entry(const ConfigFlag& flag, std::vector<std::string>& problems);
   void assign_text(ConfigKey& key, const std::string& value, const std::string& origin,
                    std::vector<std::string>& problems);

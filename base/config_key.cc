@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "base/config.h"
+#include "base/words.h"
 
 namespace bloomring {
 namespace {
@@ -45,12 +46,6 @@ std::string bytes_as_text(int64_t bytes) {
     if (bytes != 0 && bytes % unit == 0) return std::to_string(bytes / unit) + suffix;
   }
   return std::to_string(bytes);
-}
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
 }
 
 }  // namespace

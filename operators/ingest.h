@@ -55,10 +55,10 @@ class Ingest {
     PartitionId partition;             // Whose open block holds the play.
     bool full = false;                 // That block should be closed now.
   };
-  // What of a record is wanted. What the gate does not let through is neither packed nor remembered, as if it had not
-  // been read.
+  // Chooses the plays that `take` packs. A play of a partition that the gate does not let through is neither packed nor
+  // remembered, as if its record had not been read.
   struct Gate {
-    bool again = false;  // The record was taken before: counted is only what is packed.
+    bool again = false;  // The record was taken before: `take` counts its play when it packs it, and nothing else.
     std::function<bool(PartitionId)> lets_through;
   };
   // Valid until the next call. Not a copy: with it, a whole read of what was written in pieces, the processor would

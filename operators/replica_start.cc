@@ -5,7 +5,8 @@
 namespace bloomring {
 namespace {
 
-// The watermark's hour is that of the slot that moved it last. When it passed a gap, hours beyond were merged before.
+// The first hour of which nothing is merged. The watermark's hour is that of the slot that moved it last; when it
+// passed a gap, hours beyond that one were merged before.
 HourIndex hour_after_merged(const MergedWatermark& watermark) {
   const int64_t after = watermark.hour.value + 1;
   if (watermark.slot_ms == 0) return HourIndex(after);

@@ -22,8 +22,8 @@ struct ReplicaStartFacts {
 
 struct ReplicaStart {
   Offset merged;         // Recent plays begin here...
-  // ...in this hour or later: all that is merged below was logged before, hours merged beyond a gap too, as far as the
-  // clock of the merge stage was not behind them (merged log time is never ahead of it).
+  // ...in this hour or later: plays that are merged were logged before it. That holds for hours merged beyond a gap as
+  // far as the clock of the merge stage was not behind them, because merged log time is never ahead of that clock.
   HourIndex first_hour;
   Offset read_from;      // What was served begins here.
   Offset lost_below;     // Answers have a gap until the watermark is here.

@@ -204,8 +204,9 @@ void SlotDrain::sort_plays() {
   for (const Play& play : plays_) sorted_[at[play.user]++] = play.play;
 }
 
-// By user, kind, lateness, item and time. Of each item the latest forget stays, and an earlier one that was logged
-// behind it: what is merged beyond the latest, before that is, makes it reach less far (Merge::reach_ms).
+// Sorts by user, kind, lateness, item and time. Keeps the latest forget of each item, and each earlier one that was
+// logged behind it: plays that the merge stage merges between the two make the latest one reach less far
+// (Merge::reach_ms), and the earlier one farther.
 void SlotDrain::sort_forgets() {
   std::sort(forgets_.begin(), forgets_.end(), std::greater<>());
   const auto says_less = [](const Forget& a, const Forget& b) {

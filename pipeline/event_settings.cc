@@ -31,9 +31,9 @@ void declare_scenes(Config& config, EventSettings& events) {
       .check(why_no_scene)
       .doc(
           "The scenes there are, with `\"\"` for records without one. A play of another scene is refused as "
-          "`unknown_scene`, and a query, too. Empty: any scene is a scene, also a misspelt one, but `bloomring-clock`, "
-          "which ingest needs itself. Questions about all scenes also ask those that were declared once "
-          "and are stored.");
+          "`unknown_scene`, and a query, too. Empty: any name is a scene, also a misspelt one; only `bloomring-clock` "
+          "is not, which ingest needs itself. Questions about all scenes also ask stored scenes that were declared "
+          "earlier.");
 }
 
 void declare_kinds(Config& config, EventSettings& events) {

@@ -1,11 +1,14 @@
-// What waits on its way to each partition of user-events, and which of these partitions ingest does without for now.
+// Counts the blocks on their way to each partition of user-events, its lane, and shuts the lanes that do not move.
 //
-// A partition takes nothing where nobody leads it. Its blocks wait, at most `lane_max` of them in the producer's queue.
-// When they keep ingest from reading and none of them was acknowledged for the patience, its lane is shut: nothing more
-// is packed for it, and what waits for it keeps nothing from the others. It is opened when nothing waits for it any
-// more. As long as no lane is known to take anything, none is shut: then the brokers are away, and reading on would
-// only mean to read all of it again.
-// Lane `partitions` is that of the dead letters, which is never shut and not bounded here.
+// A partition without a leader takes no records, and its blocks wait: at most `lane_max` of them in the producer's
+// queue, the others in the task. Lanes are in one of two states:
+//   open  Its blocks count towards the limits that stop ingest from reading.
+//   shut  Ingest packs nothing more for the partition, and the blocks that wait for it do not count.
+// `shut_stalled` shuts each lane with blocks of which none was acknowledged for `patience_ms`; none while all open
+// lanes stand so: then the brokers are away, and ingest would only read everything twice. `open_again` opens a shut
+// lane once none of its blocks waits any more.
+//
+// Dead letters have lane `partitions`, which is never shut and which `lane_max` does not bound.
 // Threading: one thread. Times are steady milliseconds.
 #pragma once
 
@@ -21,7 +24,7 @@ class IngestLanes {
 
   size_t letters() const { return lanes_.size() - 1; }
   void queue(size_t lane, int64_t now_ms);
-  void send(size_t lane);  // What was queued.
+  void send(size_t lane);  // One that was queued.
   void acknowledge(size_t lane, int64_t now_ms);
   void forget_queued();
 
@@ -32,15 +35,16 @@ class IngestLanes {
   size_t queued() const { return queued_; }
   size_t in_flight() const { return in_flight_; }
 
-  // To be called when ingest cannot read on: those that it shut.
+  // The caller calls it when the limits stop ingest from reading. Returns the lanes that it shut.
   std::vector<size_t> shut_stalled(int64_t now_ms);
+  // Returns the lanes that it opened.
   std::vector<size_t> open_again();
 
  private:
   struct Lane {
     size_t queued = 0;
     size_t in_flight = 0;
-    int64_t silent_since_ms = 0;  // Since when something waits and nothing was acknowledged.
+    int64_t silent_since_ms = 0;  // When blocks began to wait, or one was acknowledged, whichever is later.
     bool shut = false;
     bool waits() const { return queued + in_flight > 0; }
   };

@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/metric_names.h"
+#include "base/words.h"
 #include "pipeline/leased.h"
 #include "pipeline/wait.h"
 
@@ -192,10 +193,9 @@ void IngestStage::report_passed_over() {
   std::vector<PartitionId> now = task_->passed_over();
   if (now == passed_over_) return;
   const std::string& topic = context_.settings.topics.user_events;
-  std::string names;
+  std::vector<std::string> names;
   for (const PartitionId partition : now) {
-    const std::string name = kafka::to_string({topic, partition});
-    names += (names.empty() ? "" : ", ") + name;
+    const std::string name = names.emplace_back(kafka::to_string({topic, partition}));
     if (std::ranges::find(passed_over_, partition) != passed_over_.end()) continue;
     log_warning("ingest: nothing written to " + name +
                     " was acknowledged for seconds (has it a leader, and enough replicas in sync?): plays of its users "
@@ -208,7 +208,7 @@ void IngestStage::report_passed_over() {
              {{"stage", "ingest"}, {"topic", topic}, {"partition", partition.value}});
   }
   if (names.empty()) return context_.health.forget(kEventsPart);
-  context_.health.set_ready(kEventsPart, "nothing can be written to " + names + "; plays of its users wait");
+  context_.health.set_ready(kEventsPart, "nothing can be written to " + joined(names) + "; plays of its users wait");
 }
 
 void IngestStage::report_clock() {

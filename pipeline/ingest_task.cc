@@ -1,6 +1,7 @@
 #include "pipeline/ingest_task.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "base/fault_point.h"
 #include "base/hash.h"
@@ -25,7 +26,6 @@ IngestTask::IngestTask(IngestTaskConfig config, const Clock& clock, std::unique_
       ingest_(config_.ingest),
       lanes_(config_.ingest.partition_count, config_.lane_in_flight_max, config_.lane_patience_ms),
       open_firsts_(config_.ingest.partition_count) {
-  gate_.lets_through = [this](PartitionId partition) { return wants(partition); };
   if (!sink_->broker_time_ms()) ingest_clock_.acknowledged_unstamped();
 }
 
@@ -121,17 +121,16 @@ void IngestTask::enqueue(Outgoing outgoing) {
   outbox_.push_back(std::move(outgoing));
 }
 
-bool IngestTask::wants(PartitionId partition) {
-  Input& input = inputs_[gate_input_];
+bool IngestTask::wants(Input& input, int64_t offset, bool again, PartitionId partition) {
   const auto lane = static_cast<size_t>(partition.value);
   if (input.unpacked.empty()) input.unpacked.resize(config_.ingest.partition_count, kNothing);
   int64_t& unpacked = input.unpacked[lane];
-  if (gate_.again && gate_offset_ < unpacked) return false;
+  if (again && offset < unpacked) return false;
   if (lanes_.shut(lane)) {
-    unpacked = std::min(unpacked, gate_offset_);
+    unpacked = std::min(unpacked, offset);
     return false;
   }
-  if (unpacked != kNothing) unpacked = gate_offset_ + 1;
+  if (unpacked != kNothing) unpacked = offset + 1;
   return true;
 }
 
@@ -169,12 +168,13 @@ std::vector<PartitionId> IngestTask::passed_over() const {
 void IngestTask::take_record(size_t input, const LogRecord& record, int64_t now_ms) {
   Input& at = inputs_[input];
   const bool gated = lanes_.any_shut() || !at.unpacked.empty();
-  gate_.again = record.offset.value < at.read_to;
-  gate_input_ = input;
-  gate_offset_ = record.offset.value;
-  const Ingest::Taken& taken = ingest_.take(record.value, now_ms, gated ? &gate_ : nullptr);
-  at.read_to = std::max(at.read_to, record.offset.value + 1);
-  if (gate_.again && taken.refusal != Refusal::kNone) return;
+  const int64_t offset = record.offset.value;
+  const bool again = offset < at.read_to;
+  const auto wanted = [&](PartitionId partition) { return wants(at, offset, again, partition); };
+  const Ingest::Gate gate{again, std::ref(wanted)};
+  const Ingest::Taken& taken = ingest_.take(record.value, now_ms, gated ? &gate : nullptr);
+  at.read_to = std::max(at.read_to, offset + 1);
+  if (again && taken.refusal != Refusal::kNone) return;
   if (taken.refusal != Refusal::kNone) {
     const RecordOrigin origin{"ingest", inputs_[input].topic, inputs_[input].partition};
     Outgoing letter{lanes_.letters(),
@@ -222,8 +222,12 @@ Status IngestTask::send_outbox() {
   for (size_t i = 0; i < outbox_.size();) {
     Outgoing& out = outbox_[i];
     const size_t lane = out.lane;
-    const bool waits = std::ranges::find(full, lane) != full.end() || !lanes_.may_send(lane);
-    const Status sent = waits ? retry("its lane is full") : sink_->send(out.record, next_ticket_);
+    const bool waits = !lanes_.may_send(lane) || std::ranges::find(full, lane) != full.end();
+    if (waits) {
+      ++i;
+      continue;
+    }
+    const Status sent = sink_->send(out.record, next_ticket_);
     if (sent.code() == Code::kRetry) {
       full.push_back(lane);
       ++i;

@@ -10,10 +10,10 @@
 // Guarantees, held by the simulation, ingest_task_test, ingest_lanes_test and gaps_test:
 //   - an offset is committed only when every block and dead letter made from records before it was acknowledged;
 //   - a full queue of the broker stops the reading; nothing is dropped;
-//   - a partition of user-events that takes nothing for a while stops it for `lane_patience_ms` (ingest_lanes.h). Then
-//     the plays of its users are passed over, their partitions are committed up to the first of them at most, and read
-//     again from there when the partition has taken what waited for it. Of what is read again only that is packed which
-//     was not. The dead letters' partition stops the reading for as long as it lasts.
+//   - a partition of user-events that takes no records stops the reading for `lane_patience_ms` (ingest_lanes.h). After
+//     that ingest passes over the plays of its users, and commits nothing behind the first of them. When the partition
+//     has taken the blocks that waited, ingest reads again from there, and packs the plays that it had passed over;
+//   - a partition of the dead letters that takes no records stops the reading until it takes them.
 // Threading and failure: see Task.
 #pragma once
 
@@ -42,7 +42,8 @@ struct IngestTaskConfig {
   std::string events_topic = "user-events";
   std::string dead_topic = "plays-dead";
   size_t records_per_step = 2048;
-  // Blocks and dead letters that are sent and not yet acknowledged, but for partitions that are passed over.
+  // Blocks and dead letters that are sent and not yet acknowledged; those of partitions that are passed over not
+  // counted.
   size_t in_flight_max = 512;
   size_t lane_in_flight_max = 64;  // Of these, to one partition of user-events.
   int64_t lane_patience_ms = 5'000;
@@ -63,7 +64,7 @@ class IngestTask final : public Task {
   // Giving partitions back: `begin_release`, then `step` until `released` (everything read is acknowledged) or the
   // caller's patience ends, then `drop_sources`, which commits what may be committed.
   void begin_release() { releasing_ = true; }
-  // What waits for partitions that are passed over is not waited for: it holds back the last commits.
+  // True although blocks for partitions that are passed over still wait: they only hold back the last commits.
   bool released() const {
     return releasing_ && lanes_.queued() == 0 && lanes_.in_flight() == 0 && nothing_open();
   }
@@ -98,7 +99,8 @@ class IngestTask final : public Task {
     Offset start;
     Offset committed{-1};
     int64_t read_to = 0;              // Behind the last record that was ever read.
-    std::vector<int64_t> unpacked{};  // By partition of user-events: packed is all below it. Empty where all is packed.
+    // By partition of user-events: every play below it is packed. Empty when every play that was read is packed.
+    std::vector<int64_t> unpacked{};
     Offset position() const { return std::max(start, source->position()); }
     // Every record below it was taken, or passed over.
     Offset next() const { return std::max(position(), Offset(read_to)); }
@@ -123,8 +125,8 @@ class IngestTask final : public Task {
   Status read(int64_t now_ms);
   void take_record(size_t input, const LogRecord& record, int64_t now_ms);
   void enqueue(Outgoing outgoing);
-  // Whether the record that is read now is to be packed for this partition.
-  bool wants(PartitionId partition);
+  // Whether ingest packs the play of the input's record at `offset`, which is for this partition; notes it when not.
+  bool wants(Input& input, int64_t offset, bool again, PartitionId partition);
   void caught_up(Input& input);
   void open_lanes();
   void shut_lanes();
@@ -147,9 +149,6 @@ class IngestTask final : public Task {
   IngestClock ingest_clock_;
   Ingest ingest_;
   IngestLanes lanes_;
-  Ingest::Gate gate_;
-  size_t gate_input_ = 0;  // Whose record is read now.
-  int64_t gate_offset_ = 0;
   std::vector<Input> inputs_;
   std::vector<Firsts> open_firsts_;                 // By partition of user-events: of its open block.
   std::deque<Outgoing> outbox_;                     // Closed, not yet taken by the sink.

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "base/words.h"
 #include "operators/refusal_watch.h"
 #include "schemas/json_fields.h"
 
@@ -35,12 +36,6 @@ std::string fields_there(const std::string& record) {
   std::string text = " (fields there: ";
   for (size_t i = 0; i < std::min(paths.size(), kNamesShown); ++i) text += (i == 0 ? "" : ", ") + paths[i];
   return text + (paths.size() > kNamesShown ? ", ...)" : ")");
-}
-
-std::string joined(const std::set<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + (word.empty() ? "\"\"" : word);
-  return text;
 }
 
 // The advice for a refusal: correct the mapping, or correct the producer's records.
@@ -147,7 +142,7 @@ class Tally {
     const bool any = std::ranges::any_of(scenes_, [](const std::string& scene) { return !scene.empty(); });
     if (!any || !events_.scenes.empty()) return;
     verdict.warnings.push_back("events.scene is " + events_.scene + ": the newest records of topic " + counts_.topic +
-                               " are of the scenes " + joined(scenes_) +
+                               " are of the scenes " + joined_names(scenes_) +
                                ", whose filters never mix, and each query must name its scene; set events.scene to \"\""
                                " where an item that was played anywhere is to be seen everywhere, or declare the "
                                "scenes in events.scenes");

@@ -90,7 +90,7 @@ class Process {
   AdminPage back_up_store();
   Status plan();
   Status verify_topics();
-  // Before a group is joined: a member that is refused then holds its partitions until its session ends.
+  // Called before any group is joined: a member that is refused after that holds its partitions until its session ends.
   Status check_stored_slots();
   Status start_stages();
   void fail(std::string_view stage, const Status& status);

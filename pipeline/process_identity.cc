@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/version.h"
+#include "base/words.h"
 
 namespace bloomring {
 
@@ -19,9 +20,7 @@ bool ProcessIdentity::same_installation(const ProcessIdentity& other) const {
 }
 
 std::string ProcessIdentity::to_string() const {
-  std::string list;
-  for (const std::string& stage : stages) list += (list.empty() ? "" : ",") + stage;
-  return "instance " + instance + ", stages " + list;
+  return "instance " + instance + ", stages " + joined(stages, ",");
 }
 
 ProcessIdentity identity_of(const Settings& settings) {

@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "base/metric_names.h"
+#include "base/words.h"
 #include "serving/candidate_filter.h"
 #include "state/slot_length.h"
 
@@ -16,29 +17,26 @@ constexpr int kPlaceTimeoutMs = 1'000;
 // Between two looks at what waits, when something else is read and must not wait for it.
 constexpr int64_t kPlaceIntervalNs = 3'000'000'000;
 constexpr int64_t kWarnIntervalNs = 30'000'000'000;
-// A scene that was declared until lately may be merged, from other partitions than are held here, after the first look.
+// How often the store is asked for its scenes. A scene that was declared until lately may be merged after the first
+// time, from partitions that this replica does not hold.
 constexpr int64_t kScenesIntervalNs = 600'000'000'000;
 
-// Those that the site does not name, separated by commas.
-std::string other_scenes(const std::set<std::string>& stored, const SceneRules& rules) {
+// The stored scenes that the site does not name.
+std::set<std::string> other_scenes(std::set<std::string> stored, const SceneRules& rules) {
   const std::vector<std::string> named = rules.part_filters ? rules.declared : std::vector<std::string>{""};
-  std::string others;
-  if (named.empty()) return others;
-  for (const std::string& scene : stored) {
-    if (std::ranges::find(named, scene) != named.end()) continue;
-    others += (others.empty() ? "" : ", ") + (scene.empty() ? "\"\"" : scene);
-  }
-  return others;
+  if (named.empty()) return {};
+  for (const std::string& scene : named) stored.erase(scene);
+  return stored;
 }
 
-void warn_of_others(const std::string& others, const SceneRules& rules) {
+void warn_of_others(const std::set<std::string>& others, const SceneRules& rules) {
   const std::string why =
       rules.part_filters
           ? "events.scenes lacks scenes of which the filter store has plays. Questions about all scenes ask them, too; "
             "add them to ask one by itself"
           : "events.scene is \"\", and the filter store has plays of scenes: no question finds these. Name the field "
             "again that events.scene was before, or replay the plays";
-  log_warning("serve: " + why, {{"stage", "serve"}, {"scenes", others}});
+  log_warning("serve: " + why, {{"stage", "serve"}, {"scenes", joined_names(others)}});
 }
 }  // namespace
 
@@ -91,7 +89,7 @@ void ServePartitions::read_scenes() {
   if (!stored.ok()) return;
   read_scenes_at_ns_ = now_ns + kScenesIntervalNs;
   scenes_.note_stored(*stored);
-  if (std::string others = other_scenes(*stored, scene_rules_); others != others_told_) {
+  if (auto others = other_scenes(*stored, scene_rules_); others != others_told_) {
     if (!others.empty()) warn_of_others(others, scene_rules_);
     others_told_ = std::move(others);
   }
@@ -152,8 +150,8 @@ void ServePartitions::ask_log_ends() {
   });
 }
 
-// While the store does not tell its watermark a partition waits: the whole log would be held in memory without it.
-// Watermarks first: the log's end, which is asked afterwards, is not below them in the log that they are of.
+// A partition waits while the store does not tell its watermark: without it the replica would hold the whole log in
+// memory. Watermarks are read first, so that the ends of the logs, asked afterwards, are not below them.
 Status ServePartitions::place() {
   const std::vector<PartitionId> ids = waiting();
   const int64_t asked_at_ns = context_.clock.steady_ns();

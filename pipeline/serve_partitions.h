@@ -103,7 +103,7 @@ class ServePartitions {
   const SceneRules scene_rules_;
   KnownScenes scenes_;
   int64_t read_scenes_at_ns_ = INT64_MIN;
-  std::string others_told_;  // Stored scenes that the site does not name, as they were warned of.
+  std::set<std::string> others_told_;  // The stored scenes of the last warning, which the site does not name.
   mutable std::mutex mutex_;               // Guards what follows; a task itself belongs to the worker.
   std::map<PartitionId, Member> members_;  // Of all that this replica holds.
   std::vector<PartitionId> aside_;         // Whose sources are gone, and which the consumer still knows.

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/nearest.h"
+#include "base/words.h"
 #include "pipeline/retention_need.h"
 #include "pipeline/wait.h"
 
@@ -101,8 +102,7 @@ void check_one(kafka::Admin& admin, TopicFinding& finding, const Settings& setti
 }  // namespace
 
 std::string missing_plays(const std::string& name, const std::string& place, const std::vector<std::string>& there) {
-  std::string names;
-  for (const std::string& other : like(name, there)) names += (names.empty() ? "" : ", ") + other;
+  const std::string names = joined(like(name, there));
   return (place.empty() ? "" : place + ": ") + "topics.plays is " + name +
          ": no such topic exists, or this user may not see it; name one that exists" +
          (names.empty() ? "" : " (did you mean " + names + "?)") +
@@ -119,8 +119,7 @@ std::string missing_plays(kafka::Admin& admin, const std::string& name, const To
 }
 
 std::string missing_internal(const std::string& name, const std::vector<std::string>& there) {
-  std::string names;
-  for (const std::string& other : like(name, there)) names += (names.empty() ? "" : ", ") + other;
+  const std::string names = joined(like(name, there));
   return "topic " + name + " does not exist, or this user may not see it; " +
          (names.empty() ? "" : "did you mean " + names + "? Otherwise ") + "`bloomring topics --execute` creates it";
 }

@@ -31,8 +31,8 @@ std::string missing_plays(const std::string& name, const std::string& place, con
 // The same, with the topics of the brokers that are not ours; with none where the brokers do not tell.
 std::string missing_plays(kafka::Admin& admin, const std::string& name, const TopicSettings& topics);
 
-// A line about a topic of ours that does not exist, with the names in `there` that are like it; and with those of the
-// brokers, none where they do not tell.
+// A line about a topic of ours that does not exist, with the names in `there` that are like it. The second one asks the
+// brokers for these names, and does without when they do not answer.
 std::string missing_internal(const std::string& name, const std::vector<std::string>& there);
 std::string missing_internal(kafka::Admin& admin, const std::string& name);
 

@@ -1,5 +1,5 @@
-// The scene of events that ingest writes to hear the log's time: serves of nobody, merged into nothing. No site's plays
-// and calls may name it: what is served, played or forgotten there would be taken for bloomring's own.
+// The scene of the events that ingest writes to learn the log's time: serves of a user who does not exist, which the
+// merge stage leaves out. Plays and calls of a site must not name it, because ours could not be told from theirs.
 #pragma once
 
 #include <string_view>

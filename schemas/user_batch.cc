@@ -67,8 +67,8 @@ DrainedForget read_forget(ByteReader& in) {
   return forget;
 }
 
-// What forgets about the same stand in: each later one was logged before the one before it.
-bool goes_on(const DrainedForget& last, const DrainedForget& next) {
+// The order of forgets of the same item, or of everything: times ascend, offsets descend.
+bool same_item_ascends(const DrainedForget& last, const DrainedForget& next) {
   return next.item == last.item && next.time_ms > last.time_ms && next.offset < last.offset;
 }
 
@@ -85,7 +85,7 @@ Status verify_forgets(ByteReader& in, Offset end, uint64_t& forgets) {
     if (!in.ok() || rank == 0 || rank > kRankMax)
       return bad_record("user batches: forgets are cut short or of an unknown kind");
     const bool other_item = !forget.everything && forget.item.value > last.item.value;
-    const bool ascends = rank > last_rank || (rank == last_rank && (other_item || goes_on(last, forget)));
+    const bool ascends = rank > last_rank || (rank == last_rank && (other_item || same_item_ascends(last, forget)));
     if (!ascends) return bad_record("user batches: forgets are not ascending");
     if (forget.time_ms < kEventTimeMinMs || forget.time_ms >= kEventTimeEndMs || forget.offset.value < 0 ||
         forget.offset >= end) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/hash.h"
+#include "base/words.h"
 #include "serving/forget_time.h"
 #include "serving/service_status.h"
 #include "serving/snapshot_codec.h"
@@ -45,19 +46,13 @@ std::string describe(const std::vector<Gap>& gaps) {
   return text;
 }
 
-constexpr char kHolderSeparator = ',';
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : std::string(1, kHolderSeparator)) + word;
-  return text;
-}
+constexpr std::string_view kHolderSeparator = ",";
 
 // Calls `take` with each holder that a refusal names (FilterService::elsewhere).
 template <typename Take>
 void for_each_holder(const grpc::Status& refusal, const Take& take) {
   std::istringstream holders(refusal.error_details());
-  for (std::string holder; std::getline(holders, holder, kHolderSeparator);) take(holder);
+  for (std::string holder; std::getline(holders, holder, kHolderSeparator.front());) take(holder);
 }
 
 }  // namespace
@@ -232,7 +227,8 @@ void FilterService::elsewhere(const grpc::CallbackServerContext& context, const 
   std::vector<std::string> holders = partitions_.holders(id);
   if (holders.empty() || Forwarder::is_marked(context)) return done(to_grpc(reason));
   if (wanted == v1::ELSEWHERE_TELL) {
-    return done({grpc::StatusCode::UNAVAILABLE, reason.message() + "; held by " + joined(holders), joined(holders)});
+    const std::string addresses = joined(holders, kHolderSeparator);
+    return done({grpc::StatusCode::UNAVAILABLE, reason.message() + "; held by " + addresses, addresses});
   }
   forwarder_.forward(context, std::move(holders), std::move(send),
                      [this, reason, done = std::move(done)](const grpc::Status& status) {

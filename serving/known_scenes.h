@@ -4,8 +4,8 @@
 // held before that, nothing else is left), and those of every record that it has applied since. Together these are all
 // scenes in which anything can be seen, as long as the replica holds every partition and is not behind; otherwise
 // `AllScenes::missing` says what may be lacking, and an answer about them is incomplete. A site that declares its
-// scenes (events.scenes) gets no plays of others, whatever partitions a replica holds; but the store may have plays of
-// a scene that was declared once, or of before any was, and these are asked, too.
+// scenes (events.scenes) gets no plays of others, whatever partitions a replica holds. The store may have plays of a
+// scene that was declared earlier, or from before the site declared any; such a scene is asked, too.
 //
 // Scenes are not forgotten: one that is asked about in vain costs a little time. At most kScenesMax are asked.
 // Threading: thread safe.

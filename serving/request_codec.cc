@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/hash.h"
+#include "base/words.h"
 
 namespace bloomring {
 
@@ -175,10 +176,8 @@ Result<std::vector<ItemHash>> hash_ids(const v1::Ids& ids, std::string_view fiel
 namespace {
 
 Status undeclared(std::string_view scene, const SceneRules& rules) {
-  std::string known;
-  for (const std::string& one : rules.declared) known += (known.empty() ? "" : ", ") + (one.empty() ? "\"\"" : one);
   return bad_record("scene: " + (scene.empty() ? "is empty, which" : "'" + std::string(scene) + "'") +
-                    " is none of events.scenes: " + known);
+                    " is none of events.scenes: " + joined_names(rules.declared));
 }
 
 }  // namespace

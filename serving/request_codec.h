@@ -54,7 +54,7 @@ size_t id_count(const v1::Ids& ids);
 Result<std::vector<ItemHash>> hash_ids(const v1::Ids& ids, std::string_view field, size_t ids_max);
 // kBadRecord where the scene is none of the declared ones, or is bloomring's own.
 Result<UserKey> decode_user(std::string_view user, std::string_view scene, const SceneRules& rules = {});
-// For the parts of a call about all scenes: the store may have plays of one that is not declared any more.
+// The rules for the parts of a call about all scenes, which may name a stored scene that is not declared any more.
 const SceneRules& any_scene(const SceneRules& rules);
 // The item that is to be forgotten, or nothing for everything.
 Result<std::optional<ItemHash>> decode_forgotten_item(const v1::ForgetRequest& request);

@@ -95,7 +95,7 @@ struct RocksWindowStore::Impl {
   Status write(rocksdb::WriteBatch& batch, const WindowState& state);
   Result<std::optional<WindowState>> load();
   Status remove_files_before(HourIndex hour);
-  // Notes damage in the folder, so that the next `open` gives kCorrupt, and says so.
+  // On damage leaves a note in the folder that makes the next `open` return kCorrupt, and adds the way out.
   Status checked(const rocksdb::Status& status) const;
   void note_hours(const WindowState& state);
   bool staged(HourIndex hour) const { return std::find(hours.begin(), hours.end(), hour) != hours.end(); }

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "base/finding.h"
+#include "base/words.h"
 #include "pipeline/cli/output.h"
 
 namespace bloomring::cli {
@@ -40,19 +40,6 @@ std::vector<std::string> once(const std::vector<std::string>& lines) {
     if (std::ranges::find(kept, line) == kept.end()) kept.push_back(line);
   }
   return kept;
-}
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream rest(text);
-  for (std::string line; std::getline(rest, line);) lines.push_back(std::move(line));
-  return lines;
-}
-
-std::string joined(const std::vector<std::string>& lines) {
-  std::string text;
-  for (const std::string& line : lines) text += (text.empty() ? "" : "\n") + line;
-  return text;
 }
 
 std::string report_json(const CheckReport& report) {
@@ -91,7 +78,7 @@ bool CheckReport::succeeds(const Status& status) {
   const bool first = errors_.ok();
   const Code code = first || status.code() == Code::kInvalid ? status.code() : errors_.code();
   const std::string all = first ? status.message() : errors_.message() + "\n" + status.message();
-  errors_ = Status(code, joined(once(lines_of(all))));
+  errors_ = Status(code, joined(once(lines_of(all)), "\n"));
   return false;
 }
 

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/nearest.h"
 #include "base/version.h"
+#include "base/words.h"
 #include "pipeline/cli/commands.h"
 #include "pipeline/cli/help.h"
 #include "pipeline/cli/output.h"
@@ -53,12 +54,6 @@ std::vector<std::string> words_of(const std::map<std::string, E>& meanings) {
   return words;
 }
 
-std::string joined(const std::vector<std::string>& words, const char* separator) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : separator) + word;
-  return text;
-}
-
 std::string hint_for(const std::string& word, const std::vector<std::string>& known) {
   const std::string nearest = nearest_name(word, known);
   return nearest.empty() ? "" : "; did you mean " + nearest + "?";
@@ -71,7 +66,7 @@ CLI::Option* add_word(CLI::App& command, const std::string& name, E& target, con
   const std::vector<std::string> words = words_of(meanings);
   const auto check = [words](std::string& word) {
     if (std::find(words.begin(), words.end(), word) != words.end()) return std::string();
-    return word + " must be one of " + joined(words, ", ") + hint_for(word, words);
+    return word + " must be one of " + joined(words) + hint_for(word, words);
   };
   return command
       .add_option_function<std::string>(

@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/nearest.h"
+#include "base/words.h"
 #include "pipeline/cli/commands.h"
 #include "pipeline/cli/output.h"
 #include "pipeline/cli/served_lately.h"
@@ -150,11 +151,9 @@ Status Inspector::check_scene(const InspectArgs& args) {
   const std::vector<std::string> there = scenes_there_are(args);
   if (std::ranges::find(there, args.scene) != there.end()) return {};
   const std::string nearest = nearest_name(args.scene, there);
-  std::string list;
-  for (const std::string& scene : there) list += (list.empty() ? "" : ", ") + (scene.empty() ? "\"\"" : scene);
   return invalid("--scene is " + args.scene + ": nothing is known of this scene; " +
                  (nearest.empty() ? "" : "did you mean " + nearest + "? ") +
-                 (list.empty() ? "there is none yet" : "there are " + list));
+                 (there.empty() ? "there is none yet" : "there are " + joined_names(there)));
 }
 
 Result<Json> Inspector::user(const InspectArgs& args) {
@@ -181,7 +180,7 @@ Result<Json> Inspector::in_scenes(const InspectArgs& args) {
   return json;
 }
 
-// Nothing found looks much like nothing asked.
+// Without a word, a user of whom nothing is known looks like a service that was not asked.
 void Inspector::tell_unknown(const InspectArgs& args, const Json& found) {
   const std::string where = args.all_scenes ? "" : args.scene.empty() ? " without a scene" : " in scene " + args.scene;
   const bool asked = found.contains("recent") || !scenes_lately(args, settings_).empty();

@@ -46,10 +46,12 @@ int report_result(const Status& status, bool json) {
   return report(status);
 }
 
-int report_said(int exit_code, const std::string& said, bool json) {
-  std::cerr << said << std::flush;
-  if (exit_code != 0 && json && !said.empty()) print_error(said);
-  return exit_code;
+int run_client(bool json, const std::function<int(std::ostream& errors)>& client) {
+  std::ostringstream errors;
+  const int code = client(errors);
+  std::cerr << errors.view() << std::flush;
+  if (code != 0 && json && !errors.view().empty()) print_error(errors.str());
+  return finish_output(code);
 }
 
 void print(std::string_view result) {

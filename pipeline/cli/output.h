@@ -1,7 +1,8 @@
 // What a command says: results on standard output, everything else on standard error.
 #pragma once
 
-#include <string>
+#include <functional>
+#include <iosfwd>
 #include <string_view>
 
 #include "base/result.h"
@@ -19,8 +20,10 @@ int report(const Status& status);
 // output can always be read as JSON.
 int report_result(const Status& status, bool json);
 
-// What a client command has `said` to standard error, shown there; and as that result where it failed.
-int report_said(int exit_code, const std::string& said, bool json);
+// Runs a client command, which writes its errors to the stream and gives its exit code. The errors are shown on
+// standard error; where the command failed and its result is `json`, they are the result as well. Gives what
+// `finish_output` does.
+int run_client(bool json, const std::function<int(std::ostream& errors)>& client);
 
 // Writes a result to standard output as it is.
 void print(std::string_view result);

@@ -10,8 +10,8 @@
 
 namespace bloomring::cli {
 
-// Outlived by the settings. Where no broker answers at kafka.bootstrap, that key may be wrong, and a process with
-// another one counts as ours by its group prefix alone.
+// `settings` outlive it. When no broker answers at kafka.bootstrap, that key may be wrong: a process with another one
+// then counts as ours when its group prefix is the same.
 OwnHolder own_holder(const Settings& settings, bool brokers_answer);
 
 }  // namespace bloomring::cli

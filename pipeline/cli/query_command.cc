@@ -1,7 +1,6 @@
 #include "serving/query_command.h"
 
 #include <iostream>
-#include <sstream>
 
 #include "pipeline/cli/commands.h"
 #include "pipeline/cli/output.h"
@@ -19,9 +18,7 @@ int query_command(const QueryArgs& args) {
   options.batch = args.batch;
   options.text = args.output == OutputFormat::kText;
   options.deadline_ms = args.timeout_ms;
-  std::ostringstream said;
-  const int code = query(options, std::cin, std::cout, said);
-  return finish_output(report_said(code, said.str(), !options.text));
+  return run_client(!options.text, [&](std::ostream& errors) { return query(options, std::cin, std::cout, errors); });
 }
 
 }  // namespace bloomring::cli

@@ -1,7 +1,6 @@
 #include "serving/served_command.h"
 
 #include <iostream>
-#include <sstream>
 
 #include "pipeline/cli/commands.h"
 #include "pipeline/cli/output.h"
@@ -17,9 +16,7 @@ int served_command(const ServedArgs& args) {
   options.items = args.items;
   options.text = args.output == OutputFormat::kText;
   options.deadline_ms = args.timeout_ms;
-  std::ostringstream said;
-  const int code = served(options, std::cin, std::cout, said);
-  return finish_output(report_said(code, said.str(), !options.text));
+  return run_client(!options.text, [&](std::ostream& errors) { return served(options, std::cin, std::cout, errors); });
 }
 
 }  // namespace bloomring::cli

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <iostream>
-#include <sstream>
 
 #include "pipeline/cli/commands.h"
 #include "pipeline/cli/output.h"
@@ -27,9 +26,8 @@ int snapshot_command(const SnapshotArgs& args) {
   options.items = args.items;
   options.text = args.output == OutputFormat::kText;
   options.deadline_ms = args.timeout_ms;
-  std::ostringstream said;
-  const int code = snapshot(options, std::cin, std::cout, said);
-  return finish_output(report_said(code, said.str(), options.test && !options.text));
+  const bool json = options.test && !options.text;
+  return run_client(json, [&](std::ostream& errors) { return snapshot(options, std::cin, std::cout, errors); });
 }
 
 }  // namespace bloomring::cli

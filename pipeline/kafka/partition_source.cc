@@ -49,16 +49,16 @@ Result<std::optional<LogRecord>> PartitionSource::poll() {
   while (true) {
     message_.reset(rd_kafka_consume_queue(queue_.get(), 0));
     if (!message_) return std::optional<LogRecord>();
-    if (back_from_ && still_of_before()) continue;
+    if (back_from_ && from_before()) continue;
     if (message_->err != RD_KAFKA_RESP_ERR_NO_ERROR) return on_error();
     if (message_->offset >= position_->next().value) return std::optional(take());
     BLOOMRING_TRY(compare_again());
   }
 }
 
-// What is of before may also say that the source was placed before it went back, so it is placed again; but where that
-// helps nothing, compaction has removed all records between.
-bool PartitionSource::still_of_before() {
+// A record from before may have another cause: the Placement placed the source before it went back. So the source asks
+// to be placed again. After kPlacedInVainMax times the cause is compaction, which removed all records between.
+bool PartitionSource::from_before() {
   const bool end = message_->err == RD_KAFKA_RESP_ERR__PARTITION_EOF;
   if (message_->err != RD_KAFKA_RESP_ERR_NO_ERROR && !end) return false;
   const bool awaited = message_->offset == position_->next().value;  // Right wherever it comes from.

@@ -2,11 +2,14 @@
 //
 // The queue is cut loose from the consumer's main queue when the source is made, which has to be before the partition
 // is assigned. Backpressure is not reading: librdkafka stops fetching once the queue is at its bound.
+//
 // When a broker says that its log does not have the position, nothing comes until the consumer's Placement has decided:
 // it is lost, or the log is read on from one record before it. Records that were returned before are dropped.
-// A source that goes back has the Placement place it there in the same way. What the queue still has of before lies
-// where the source had been, or one record before it (an earlier placement begins there, its own or one for another
-// partition), and is dropped until the record that it went back to comes, or another one from between.
+//
+// A source that goes back has the Placement place it there in the same way. Its queue may still hold records from
+// before that. They lie where the source had been, or one record before it, where an earlier placement began (its own,
+// or one for another partition). The source drops them until the record that it went back to comes, or another one
+// from between.
 // Threading: as Source; made and destroyed while the client lives (the client's owner counts them).
 #pragma once
 
@@ -60,8 +63,8 @@ class PartitionSource final : public Source {
   void doubt();
   // A record that was returned before: the same one, unless this is another log.
   Status compare_again();
-  // True while nothing of what lies between there and where the source had been has come.
-  bool still_of_before();
+  // Whether message_ is from before the source went back; resets back_from_ when it is not.
+  bool from_before();
   Seen seen() const;
 
   SourceHost& host_;
@@ -70,9 +73,9 @@ class PartitionSource final : public Source {
   QueueHandle queue_;
   MessageHandle message_;  // What the last record's views point into.
   std::optional<Seen> last_;
-  // Since it went back, until records come from there: nothing of before lies below it.
+  // Set when the source goes back, until a record comes from there. Records from before lie at this offset or above.
   std::optional<Offset> back_from_;
-  int placed_in_vain_ = 0;           // Since then.
+  int placed_in_vain_ = 0;    // How often it was placed since it went back, and records from before came.
   int64_t end_seen_at_ = -1;  // Offset at which the broker had nothing more, while nothing came since; else -1.
 };
 

@@ -56,7 +56,7 @@ class Position {
   void returned(Offset offset);
   void reached(Offset end);
   void doubt() { state_.store(State::kDoubted, std::memory_order_release); }
-  // By its source: is read again from `offset` on, once that was found to be in the log.
+  // Called by the source that goes back. Reading begins again at `offset` once the Placement has found it in the log.
   void go_back(Offset offset);
   // Once it is lost.
   const std::string& why_lost() const { return why_lost_; }

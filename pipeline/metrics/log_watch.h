@@ -1,9 +1,9 @@
 // Asks the brokers once a second where the logs end that the stages of this process read, so that metrics can say how
 // far behind each is while a broker hangs or is gone, and for how long no broker has answered.
 //
-// The log has a line when that was long, and one when they answer again; meanwhile readiness has the part "brokers"
-// with a note of it. It stays ready: a replica without brokers answers from what it has and says what is missing, and
-// taking all of them out of service at once would leave nobody to answer.
+// When no broker has answered for ten seconds it writes a line to the log, and another one when they answer again. In
+// between, readiness has a part "brokers" that says so. The process stays ready: a replica without brokers answers from
+// what it has and says what is missing, and taking all of them out of service at once would leave nobody to answer.
 // Threading: one thread of its own asks; everything else may be called from anywhere. A listener is called on that
 // thread, under a lock that its destructor waits for. Failure: who is not answered hears nothing; asked again.
 #pragma once

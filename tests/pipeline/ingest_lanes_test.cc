@@ -1,4 +1,5 @@
-// What an ingest task does while partitions of user-events take nothing.
+// An ingest task whose partitions of user-events take no records for a while: it passes over plays of their users
+// alone, and packs all of them later.
 #include "pipeline/ingest_lanes.h"
 
 #include <algorithm>

@@ -55,6 +55,17 @@ class ReadingThread {
 const TopicPartition kIn0{"in", PartitionId(0)};
 const TopicPartition kIn1{"in", PartitionId(1)};
 
+// The offsets that the source returns until its position is `end`, while the reader places it where it went back to.
+std::vector<int64_t> read_to(const Reader& reader, Source& source, Offset end) {
+  Read read;
+  CHECK(eventually([&] {
+    must(reader.consumer->poll(5));
+    read_some(source, read);
+    return source.position() == end;
+  }));
+  return read.offsets;
+}
+
 // Asks until the first of the answers is one: of brokers that are there a busy machine may hear nothing in half a
 // second.
 template <typename Ask>
@@ -289,14 +300,7 @@ TEST_CASE("source: one that goes back returns everything from there on once more
   source.go_back(Offset(5));
   CHECK(source.position() == Offset(5));
   write_numbers(*producer, "in", 0, 20, 5);
-  Read again;
-  const bool all = eventually([&] {
-    must(reader.consumer->poll(5));
-    read_some(source, again);
-    return source.position() == Offset(25);
-  });
-  CHECK(all);
-  CHECK(again.offsets == numbers(20, 5));
+  CHECK(read_to(reader, source, Offset(25)) == numbers(20, 5));
 }
 
 TEST_CASE("source: one that goes back further before anything came from there misses nothing of what lies between") {
@@ -315,14 +319,7 @@ TEST_CASE("source: one that goes back further before anything came from there mi
   if (went_back_before) source.go_back(Offset(15));
   REQUIRE(eventually([&] { return must(reader.consumer->poll(5)), must(other.poll()).has_value(); }));
   source.go_back(Offset(5));
-  Read again;
-  const bool all = eventually([&] {
-    must(reader.consumer->poll(5));
-    read_some(source, again);
-    return source.position() == Offset(20);
-  });
-  CHECK(all);
-  CHECK(again.offsets == numbers(15, 5));
+  CHECK(read_to(reader, source, Offset(20)) == numbers(15, 5));
 }
 
 TEST_CASE("source: keys, values and times are the record's own") {

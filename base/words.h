@@ -1,0 +1,33 @@
+// Lists of words and lines of text, as messages show them.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bloomring {
+
+// Without their ends.
+std::vector<std::string> lines_of(const std::string& text);
+
+// `Words` is any range of strings.
+template <typename Words>
+std::string joined(const Words& words, std::string_view separator = ", ") {
+  std::string text;
+  for (bool first = true; const auto& word : words) {
+    if (!first) text += separator;
+    text += word;
+    first = false;
+  }
+  return text;
+}
+
+// Names of which one may be empty, which is shown as "".
+template <typename Names>
+std::string joined_names(const Names& names) {
+  std::vector<std::string> shown;
+  for (const auto& name : names) shown.emplace_back(name.empty() ? "\"\"" : name);
+  return joined(shown);
+}
+
+}  // namespace bloomring
