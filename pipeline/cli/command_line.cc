@@ -111,7 +111,7 @@ void add_server_flags(CLI::App& command, std::string& server, TlsClientFiles& tl
   key->needs(certificate);
 }
 
-void add_timeout_flag(CLI::App& command, uint32_t& timeout_ms, const std::string& doc) {
+void add_timeout_flag(CLI::App& command, int64_t& timeout_ms, const std::string& doc) {
   command.add_option("--timeout-ms", timeout_ms, doc)->check(CLI::Range(1, 600'000))->type_name("MS");
 }
 
@@ -161,7 +161,7 @@ void declare_query(CLI::App& app, CommandLine& line) {
   user->excludes(batch);
   CLI::Option* scene = command.add_option("--scene", args.scene, "Scene (default: none)")->type_name("NAME");
   command.add_flag("--all-scenes", args.all_scenes, "Seen in any scene is seen")->excludes(scene)->excludes(batch);
-  add_timeout_flag(command, args.timeout_ms, "Longest time to wait (default: 5000)");
+  add_timeout_flag(command, args.deadline_ms, "Longest time to wait (default: 5000)");
   command.add_option("items", args.items, "Items to ask about; one a line from standard input when none are named");
   add_output_flag(command, args.output);
   command.callback([&line] {
@@ -177,7 +177,7 @@ void declare_served(CLI::App& app, CommandLine& line) {
   add_server_flags(command, args.server, args.tls);
   command.add_option("--user", args.user, "User id")->required()->type_name("ID");
   command.add_option("--scene", args.scene, "Scene (default: none)")->type_name("NAME");
-  add_timeout_flag(command, args.timeout_ms, "Longest time to wait (default: 5000)");
+  add_timeout_flag(command, args.deadline_ms, "Longest time to wait (default: 5000)");
   command.add_option("items", args.items,
                      "Items in the order in which they were shown; one a line from standard input when none are named");
   add_output_flag(command, args.output);
@@ -196,7 +196,7 @@ void declare_snapshot(CLI::App& app, CommandLine& line) {
       ->type_name("FILE")
       ->excludes(user);
   CLI::Option* test = command.add_flag("--test", args.test, "Test the items against the blob, in this process");
-  add_timeout_flag(command, args.timeout_ms, "Longest time to wait (default: 5000)");
+  add_timeout_flag(command, args.deadline_ms, "Longest time to wait (default: 5000)");
   command.add_option("items", args.items, "Items to test; one a line from standard input when none are named")
       ->needs(test);
   add_output_flag(command, args.output);
@@ -239,7 +239,7 @@ void declare_forget(CLI::App& app, CommandLine& line) {
   command.add_option("--user", args.user, "User id")->required()->type_name("ID");
   CLI::Option* scene = command.add_option("--scene", args.scene, "Scene (default: none)")->type_name("NAME");
   command.add_flag("--all-scenes", args.all_scenes, "In every scene")->excludes(scene);
-  add_timeout_flag(command, args.timeout_ms, "Longest time to wait for each item (default: 5000)");
+  add_timeout_flag(command, args.deadline_ms, "Longest time to wait for each item (default: 5000)");
   CLI::Option* everything =
       command.add_flag("--everything", args.everything, "Everything that the user has played in the scene");
   command.add_option("items", args.items, "Items to forget")->excludes(everything);

@@ -14,6 +14,10 @@
 #include "base/result.h"
 #include "pipeline/cli/model_args.h"
 #include "pipeline/settings.h"
+#include "serving/forget_command.h"
+#include "serving/query_command.h"
+#include "serving/served_command.h"
+#include "serving/snapshot_command.h"
 
 namespace bloomring::cli {
 
@@ -51,56 +55,23 @@ struct DevArgs {
 };
 int dev_command(const DevArgs& args);
 
-struct QueryArgs {
-  std::string server = "127.0.0.1:7700";
-  TlsClientFiles tls;
-  std::string user;
-  std::string scene;
-  bool all_scenes = false;
-  std::vector<std::string> items;  // From standard input, one a line, when empty.
-  bool batch = false;              // Questions as JSON lines from standard input.
-  uint32_t timeout_ms = 5000;
+// Of a command that asks the service: its own options, and the form of the result, which sets `text` of the options.
+template <typename Options>
+struct ClientArgs : Options {
+  ClientArgs() {
+    this->server = "127.0.0.1:7700";
+    this->deadline_ms = 5'000;
+  }
   OutputFormat output = OutputFormat::kJson;
 };
-int query_command(const QueryArgs& args);
-
-struct SnapshotArgs {
-  std::string server = "127.0.0.1:7700";
-  TlsClientFiles tls;
-  std::string user;
-  std::string scene;
-  bool strict = false;
-  std::string from;                // A file with a blob, instead of the service.
-  bool test = false;               // Test items against the blob instead of printing it.
-  std::vector<std::string> items;  // From standard input, one a line, when empty.
-  uint32_t timeout_ms = 5000;
-  OutputFormat output = OutputFormat::kJson;
-};
-int snapshot_command(const SnapshotArgs& args);
-
-struct ServedArgs {
-  std::string server = "127.0.0.1:7700";
-  TlsClientFiles tls;
-  std::string user;
-  std::string scene;
-  std::vector<std::string> items;  // From standard input, one a line, when empty.
-  uint32_t timeout_ms = 5000;
-  OutputFormat output = OutputFormat::kJson;
-};
-int served_command(const ServedArgs& args);
-
-struct ForgetArgs {
-  std::string server = "127.0.0.1:7700";
-  TlsClientFiles tls;
-  std::string user;
-  std::string scene;
-  bool all_scenes = false;
-  std::vector<std::string> items;
-  bool everything = false;
-  uint32_t timeout_ms = 5000;
-  OutputFormat output = OutputFormat::kJson;
-};
-int forget_command(const ForgetArgs& args);
+using QueryArgs = ClientArgs<QueryOptions>;
+int query_command(QueryArgs args);
+using SnapshotArgs = ClientArgs<SnapshotOptions>;
+int snapshot_command(SnapshotArgs args);
+using ServedArgs = ClientArgs<ServedOptions>;
+int served_command(ServedArgs args);
+using ForgetArgs = ClientArgs<ForgetOptions>;
+int forget_command(ForgetArgs args);
 
 struct GenerateArgs {
   ConfigArgs config;     // Field names, and for a topic the brokers; --bootstrap stands for the key kafka.bootstrap.
@@ -128,7 +99,7 @@ struct LoadArgs {
   double seen_max = 0.30;
   uint32_t served = 0;  // Recorded after each answer.
   uint32_t connections = 2;
-  uint32_t timeout_ms = 1'000;
+  int64_t timeout_ms = 1'000;
   OutputFormat output = OutputFormat::kJson;
 };
 int load_command(const LoadArgs& args);
