@@ -6,9 +6,9 @@
 #include <random>
 
 #include "base/hash.h"
-#include "serving/candidate_filter.h"
-#include "serving/request_codec.h"
-#include "state/memory_filter_store.h"
+#include "serving/query/candidate_filter.h"
+#include "serving/service/request_codec.h"
+#include "tests/support/memory_filter_store.h"
 
 namespace bloomring {
 namespace {

@@ -19,7 +19,7 @@
 
 #include "base/hash.h"
 #include "bench/filter_baselines.h"
-#include "state/filter/filter.h"
+#include "filter/filter.h"
 
 namespace {
 

@@ -19,7 +19,7 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
-#include "state/embedded_filter_store.h"
+#include "state/store/embedded/embedded_filter_store.h"
 
 using namespace bloomring;
 

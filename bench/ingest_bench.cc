@@ -13,12 +13,12 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
+#include "load/load_model.h"
 #include "operators/ingest.h"
 #include "operators/merge.h"
 #include "operators/slot_drain.h"
-#include "pipeline/load_model.h"
-#include "state/embedded_filter_store.h"
-#include "state/memory_filter_store.h"
+#include "state/store/embedded/embedded_filter_store.h"
+#include "tests/support/memory_filter_store.h"
 
 using namespace bloomring;
 

@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "pipeline/kafka/assigned_consumer.h"
+#include "pipeline/kafka/consumer/assigned_consumer.h"
 #include "pipeline/kafka/embedded_broker.h"
-#include "pipeline/kafka/producer.h"
+#include "pipeline/kafka/producer/producer.h"
 
 namespace {
 

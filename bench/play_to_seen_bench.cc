@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "pipeline/kafka/producer.h"
-#include "pipeline/signals.h"
-#include "serving/client.h"
+#include "client/client.h"
+#include "pipeline/kafka/producer/producer.h"
+#include "pipeline/runtime/signals.h"
 
 namespace {
 

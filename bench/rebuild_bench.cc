@@ -13,11 +13,11 @@
 #include <string>
 
 #include "base/hash.h"
-#include "pipeline/replica_task.h"
-#include "pipeline/window_task.h"
+#include "pipeline/tasks/replica_task.h"
+#include "pipeline/tasks/window_task.h"
 #include "schemas/event_block.h"
-#include "state/memory_filter_store.h"
-#include "state/rocks_window_store.h"
+#include "state/window/rocks_window_store.h"
+#include "tests/support/memory_filter_store.h"
 
 using namespace bloomring;
 

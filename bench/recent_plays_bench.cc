@@ -5,7 +5,7 @@
 #include <random>
 
 #include "base/hash.h"
-#include "serving/recent_plays.h"
+#include "serving/query/recent_plays.h"
 
 namespace bloomring {
 namespace {

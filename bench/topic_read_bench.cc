@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "pipeline/kafka/assigned_consumer.h"
+#include "pipeline/kafka/consumer/assigned_consumer.h"
 
 namespace {
 

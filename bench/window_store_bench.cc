@@ -12,7 +12,7 @@
 #include <random>
 #include <string>
 
-#include "state/rocks_window_store.h"
+#include "state/window/rocks_window_store.h"
 
 using namespace bloomring;
 

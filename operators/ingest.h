@@ -20,7 +20,7 @@
 
 #include "base/ids.h"
 #include "schemas/event_block.h"
-#include "schemas/play_json.h"
+#include "schemas/json/play_json.h"
 
 namespace bloomring {
 

@@ -6,7 +6,7 @@
 
 #include "base/ids.h"
 #include "base/result.h"
-#include "state/watermark.h"
+#include "schemas/watermark.h"
 
 namespace bloomring {
 

@@ -1,5 +1,5 @@
 // The merge stage's work on one partition: unites user batches with the filters, keeps what users have forgotten
-// (state/forgotten.h), and moves the merged watermark.
+// (schemas/forgotten.h), and moves the merged watermark.
 //
 // A play that was forgotten is not united, by the exact event times of both. A forget goes with every batch of plays
 // that were logged after it, so whatever was merged before a forget became known here was logged before its hour, and
@@ -14,7 +14,7 @@
 // What has expired is decided by merged log time and the given wall clock together (state/merged_time.h), so that a
 // clock months ahead skips no play. A slot end that moves the watermark notes the end of its newest hour there.
 // Where what a user has forgotten cannot be read, plays of the user are united by what is good of it, and new forgets
-// are added to that: questions about the user have a gap, and the others are not held up (state/forgotten.h).
+// are added to that: questions about the user have a gap, and the others are not held up (schemas/forgotten.h).
 // Steps are pure on records: no Kafka, no threads, no clock reads.
 // Failure: that of the filter store; the same record may be applied again. Threading: used by the partition's task.
 #pragma once
@@ -27,10 +27,10 @@
 
 #include "base/ids.h"
 #include "base/result.h"
-#include "schemas/play_json.h"
+#include "schemas/json/play_json.h"
 #include "schemas/user_batch.h"
-#include "state/filter_store.h"
 #include "state/period.h"
+#include "state/store/filter_store.h"
 
 namespace bloomring {
 

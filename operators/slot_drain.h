@@ -30,8 +30,8 @@
 #include "operators/user_batch_writer.h"
 #include "schemas/event_block.h"
 #include "schemas/user_batch.h"
-#include "state/ring.h"
-#include "state/window_store.h"
+#include "state/window/ring.h"
+#include "state/window/window_store.h"
 
 namespace bloomring {
 

@@ -1,7 +1,7 @@
 // The window stage's work on one partition: stages event blocks by hour and drains the slots of the ring.
 //
-// Steps are pure on records and times: no Kafka, no threads, no clock reads. The task (pipeline/window_task.h) brings
-// records and carries away what comes out.
+// Steps are pure on records and times: no Kafka, no threads, no clock reads. The task (pipeline/tasks/window_task.h)
+// brings records and carries away what comes out.
 // Guarantees: a block and its offset become part of the store in one write; a drain emits every play of its slot; the
 // slot end is given out only after the caller has said that every record of the drain is durable.
 // Failure: that of the window store. Threading: used by the partition's task.
@@ -16,9 +16,9 @@
 #include "base/ids.h"
 #include "base/result.h"
 #include "operators/slot_drain.h"
-#include "schemas/play_json.h"
-#include "state/ring.h"
-#include "state/window_store.h"
+#include "schemas/json/play_json.h"
+#include "state/window/ring.h"
+#include "state/window/window_store.h"
 
 namespace bloomring {
 

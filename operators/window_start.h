@@ -23,8 +23,8 @@
 
 #include "base/ids.h"
 #include "base/result.h"
-#include "state/watermark.h"
-#include "state/window_store.h"
+#include "schemas/watermark.h"
+#include "state/window/window_store.h"
 
 namespace bloomring {
 

@@ -48,7 +48,7 @@ inline constexpr char kWatermarkKeyTag = 'w';
 // `user_key` is valid UserKey bytes and the period has a key: the caller has checked both.
 std::string filter_key(std::string_view user_key, PeriodUnit unit, PeriodIndex period);
 Result<FilterKey> parse_filter_key(std::string_view key);
-// Where lies what the user has forgotten (state/forgotten.h). `user_key` is valid UserKey bytes.
+// Where lies what the user has forgotten (schemas/forgotten.h). `user_key` is valid UserKey bytes.
 std::string forgotten_key(std::string_view user_key);
 // The UserKey bytes; they point into the key.
 Result<std::string_view> parse_forgotten_key(std::string_view key);
@@ -67,7 +67,7 @@ Result<PartitionId> parse_watermark_key(std::string_view key);
 inline constexpr std::string_view kWatermarkKeysBegin = "w";
 inline constexpr std::string_view kWatermarkKeysEnd = "x";
 
-// Where a store says what it is: format version and partition count (state/store_meta.h).
+// Where a store says what it is: format version and partition count (state/store/store_meta.h).
 inline constexpr std::string_view kMetaKey = "m";
 
 }  // namespace bloomring

@@ -2,7 +2,7 @@
 //
 // Merged log time is the end of the newest hour of the log that a partition of the store has merged, as far as the wall
 // clock of the merging process agreed (it is never ahead of that clock when it is noted). It lies in the store, in each
-// watermark (state/watermark.h); that of the store is the latest of them.
+// watermark (schemas/watermark.h); that of the store is the latest of them.
 //
 // Guarantee: expiry never runs ahead of merged log time by more than a day, so a wall clock that is months ahead
 // deletes nothing; nor does a log time that is far ahead, as long as the wall clock is right. Where no merged log time

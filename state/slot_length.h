@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "state/watermark.h"
+#include "schemas/watermark.h"
 
 namespace bloomring {
 

@@ -1,8 +1,8 @@
 // Which of these candidates has the user seen? Asked over the network, and once more in this process from a snapshot.
 #include <cstdio>
 
-#include "serving/client.h"
-#include "serving/snapshot_filter.h"
+#include "client/client.h"
+#include "client/snapshot_filter.h"
 
 int main(int argc, char** argv) {
   using namespace bloomring;

@@ -2,7 +2,7 @@
 #include <cstdio>
 
 #include "base/hash.h"
-#include "state/filter/filter.h"
+#include "filter/filter.h"
 
 int main() {
   using namespace bloomring;

@@ -2,7 +2,7 @@
 
 #include <sstream>
 
-#include "base/listen_address.h"
+#include "base/config/listen_address.h"
 
 namespace bloomring::kafka {
 

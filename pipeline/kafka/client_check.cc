@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "base/config.h"
+#include "base/config/config.h"
 #include "pipeline/kafka/broker_list.h"
 #include "pipeline/kafka/client.h"
 #include "pipeline/kafka/property_rules.h"

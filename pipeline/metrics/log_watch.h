@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "pipeline/health.h"
-#include "pipeline/kafka/assigned_consumer.h"
-#include "pipeline/worker.h"
+#include "pipeline/kafka/consumer/assigned_consumer.h"
+#include "pipeline/runtime/health.h"
+#include "pipeline/runtime/worker.h"
 
 namespace bloomring {
 

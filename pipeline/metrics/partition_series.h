@@ -9,8 +9,8 @@
 #include <tuple>
 
 #include "base/ids.h"
-#include "base/metric_names.h"
-#include "base/metrics.h"
+#include "base/metrics/metric_names.h"
+#include "base/metrics/metrics.h"
 
 namespace bloomring {
 

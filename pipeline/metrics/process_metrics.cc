@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "base/metric_names.h"
+#include "base/metrics/metric_names.h"
 #include "base/version.h"
 #include "pipeline/kafka/connections.h"
-#include "serving/certificates.h"
-#include "serving/library_version.h"
+#include "pipeline/settings/certificates.h"
+#include "serving/server/library_version.h"
 
 namespace bloomring {
 

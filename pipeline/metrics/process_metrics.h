@@ -13,12 +13,12 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/metrics.h"
-#include "pipeline/kafka/producer.h"
-#include "pipeline/memory_plan.h"
+#include "base/metrics/metrics.h"
+#include "pipeline/kafka/producer/producer.h"
 #include "pipeline/metrics/log_watch.h"
-#include "pipeline/settings.h"
-#include "state/state_memory.h"
+#include "pipeline/settings/memory_plan.h"
+#include "pipeline/settings/settings.h"
+#include "state/rocksdb/state_memory.h"
 
 namespace bloomring {
 

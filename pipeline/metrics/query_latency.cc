@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/log.h"
-#include "base/metric_names.h"
-#include "serving/status_name.h"
+#include "base/metrics/metric_names.h"
+#include "client/status_name.h"
 
 namespace bloomring {
 

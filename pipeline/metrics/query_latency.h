@@ -5,8 +5,8 @@
 #include <array>
 #include <atomic>
 
-#include "base/metrics.h"
-#include "serving/filter_service.h"
+#include "base/metrics/metrics.h"
+#include "serving/service/filter_service.h"
 
 namespace bloomring {
 

@@ -4,9 +4,9 @@
 
 #include "base/ids.h"
 #include "base/result.h"
+#include "filter/format.h"
 #include "schemas/event_block.h"
-#include "serving/candidate_filter.h"
-#include "state/filter/format.h"
+#include "serving/query/candidate_filter.h"
 
 using namespace bloomring;
 

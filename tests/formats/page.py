@@ -3,7 +3,7 @@
 import pathlib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-GOLDEN = ROOT / "tests" / "state" / "filter"
+GOLDEN = ROOT / "tests" / "filter"
 
 
 def _bytes_of(line):

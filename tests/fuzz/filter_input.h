@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "state/filter/filter.h"
-#include "state/filter/format.h"
+#include "filter/filter.h"
+#include "filter/format.h"
 
 namespace bloomring::filter {
 

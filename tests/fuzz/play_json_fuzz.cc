@@ -1,8 +1,8 @@
 // Any bytes as a play: accepted or refused, the same by the quick readers and by the strict one, also when the quick
 // ones have seen the record's shape before.
 #include "base/result.h"
-#include "schemas/json_fields.h"
-#include "schemas/play_json.h"
+#include "schemas/json/json_fields.h"
+#include "schemas/json/play_json.h"
 
 using namespace bloomring;
 

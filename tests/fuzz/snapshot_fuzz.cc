@@ -2,8 +2,8 @@
 // be asked about, whatever its filters hold.
 #include <array>
 
-#include "serving/snapshot.h"
-#include "serving/snapshot_filter.h"
+#include "client/snapshot_filter.h"
+#include "schemas/snapshot.h"
 #include "tests/fuzz/sealed.h"
 
 using namespace bloomring;

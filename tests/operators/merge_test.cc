@@ -8,8 +8,8 @@
 #include "operators/user_batch_writer.h"
 #include "schemas/event.h"
 #include "schemas/store_key.h"
-#include "state/memory_filter_store.h"
-#include "tests/instrumented.h"
+#include "tests/support/instrumented.h"
+#include "tests/support/memory_filter_store.h"
 
 using namespace bloomring;
 

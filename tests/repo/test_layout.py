@@ -19,21 +19,16 @@ SOURCES = CXX | {".py", ".sh", ".cmake", ".txt", ".proto", ".yaml", ".yml", ""}
 TEXTS = SOURCES | {".md", ".toml"}
 MERGE_MARK = re.compile(r"^(<<<<<<<|>>>>>>>) ", re.MULTILINE)
 
-# Folder: what it may include of ours. tests/ and bench/ see everything; nothing sees them.
-MAY_INCLUDE = {
-    "base": {"base"},
-    "schemas": {"base", "schemas"},
-    "state": {"base", "schemas", "state"},
-    "operators": {"base", "schemas", "state", "operators"},
-    "serving": {"base", "schemas", "state", "serving"},
-    "pipeline": {"base", "schemas", "state", "operators", "serving", "pipeline"},
-}
+ARCHITECTURE = ROOT / "docs" / "architecture.md"
+ROOM_ROW = re.compile(r"^\| `(?P<room>[a-z/]+)` \| (?P<holds>[^|]+) \| (?P<uses>[^|]+) \|$", re.MULTILINE)
+ROOM_FILES_MAX = 25  # Of one folder, headers and sources.
+TOPS = {"base", "cli", "client", "filter", "load", "operators", "pipeline", "schemas", "serving", "state"}
 # Third-party header: where alone it may be included.
 STAYS_IN = [
     (re.compile(r"librdkafka/|rdkafka"), re.compile(r"pipeline/kafka/")),
     (re.compile(r"rocksdb/|hiredis"), re.compile(r"state/")),
-    (re.compile(r"grpc(pp|\+\+)?/|.*\.grpc\.pb\.h$"), re.compile(r"serving/")),
-    (re.compile(r"prometheus/"), re.compile(r"base/metrics\.(h|cc)$")),
+    (re.compile(r"grpc(pp|\+\+)?/|.*\.grpc\.pb\.h$"), re.compile(r"(serving|client|load)/")),
+    (re.compile(r"prometheus/"), re.compile(r"base/metrics/metrics\.(h|cc)$")),
 ]
 CLOCK = re.compile(
     r"\b(system_clock|steady_clock|high_resolution_clock|gettimeofday|clock_gettime|absl::Now)\b"
@@ -61,7 +56,27 @@ def code_of(text):
     return _LITERAL_OR_COMMENT.sub(lambda match: '""' + "\n" * match.group().count("\n"), text)
 
 
-def findings(path, text):
+def read_rooms(page):
+    """The table of rooms: each room and the rooms that it may use, in the order of the page."""
+    rooms = {}
+    for row in ROOM_ROW.finditer(page):
+        rooms[row["room"]] = set(re.findall(r"`([a-z/]+)`", row["uses"]))
+    return rooms
+
+
+def table_faults(rooms):
+    """What is wrong with the table itself: an arrow upward, which every circle has, or to a room that there is not."""
+    above = set()
+    for room, uses in rooms.items():
+        for used in sorted(uses - above):
+            yield f"{room} uses {used}, which does not stand above it"
+        above.add(room)
+
+
+ROOMS = read_rooms(ARCHITECTURE.read_text(encoding="utf-8"))
+
+
+def findings(path, text, rooms=ROOMS):
     """What is wrong with one file, as (line, what); path is relative to the root, with slashes."""
     found = []
     folder, suffix = path.split("/")[0], pathlib.PurePosixPath(path).suffix
@@ -75,7 +90,7 @@ def findings(path, text):
             for number, line in enumerate(lines, 1)
             if len(line) > COLUMNS_MAX
         ]
-        found += _includes(path, folder, lines)
+        found += _includes(path, lines, rooms)
         for number, line in enumerate(code_of(text).splitlines(), 1):
             if CLOCK.search(line) and path != CLOCK_PLACE and folder not in ("tests", "bench"):
                 found.append((number, f"reads the machine's clock outside {CLOCK_PLACE}"))
@@ -95,17 +110,27 @@ def _disabled(suffix, text):
     return [match.start() for match in DISABLED[suffix].finditer(text)] if suffix in DISABLED else []
 
 
-def _includes(path, folder, lines):
+def _includes(path, lines, rooms):
+    room, top = path.rpartition("/")[0], path.split("/")[0]
+    if top not in TOPS:
+        return
+    if room not in rooms:
+        yield 1, f"{room}/ has no row in docs/architecture.md"
+        return
     for number, line in enumerate(lines, 1):
         match = re.match(r'\s*#\s*include\s*(["<])([^">]+)[">]', line)
-        if not match or folder not in MAY_INCLUDE:
+        if not match:
             continue
         header = match.group(2)
-        target = header.split("/")[0]
-        if target in ("tests", "bench") or target in MAY_INCLUDE and target not in MAY_INCLUDE[folder]:
-            yield number, f"{folder}/ may not include {header}"
+        target = header.rpartition("/")[0]
+        ours = header.split("/")[0] in TOPS and match.group(1) == '"'
+        generated = header.endswith(".pb.h")
+        if header.split("/")[0] in ("tests", "bench"):
+            yield number, f"{room}/ may not include {header}"
+        elif ours and not generated and target != room and target not in rooms[room]:
+            yield number, f"{room}/ may not include {header}: docs/architecture.md has no such arrow"
         for third_party, place in STAYS_IN:
-            if third_party.match(header) and target not in MAY_INCLUDE and not place.match(path):
+            if third_party.match(header) and (generated or not ours) and not place.match(path):
                 yield number, f"{header} belongs to {place.pattern} only"
 
 
@@ -135,13 +160,50 @@ class Layout(law.LawCase):
         self.assertGreater(seen, 20)
         self.assertEqual(found, [], "\n" + "\n".join(found))
 
+    def test_rooms(self):
+        """layout: the table of rooms has every folder of sources, no arrow upward, and no room is a corridor"""
+        self.assertEqual(list(table_faults(ROOMS)), [])
+        sources = {}
+        for path in files():
+            relative = path.relative_to(ROOT).as_posix()
+            if path.suffix in CXX and relative.split("/")[0] in TOPS:
+                sources.setdefault(relative.rpartition("/")[0], []).append(path.name)
+        self.assertEqual(set(ROOMS), set(sources))
+        crowded = {room: len(names) for room, names in sources.items() if len(names) > ROOM_FILES_MAX}
+        self.assertEqual(crowded, {})
+        for room in ROOMS:
+            self.assertTrue((ROOT / room / "CMakeLists.txt").exists(), f"{room} has no CMake target")
+
+    def test_table_bites(self):
+        """layout: an arrow upward, a circle and an unknown room in the table are found"""
+        row = "| `{}` | Things. | {} |\n"
+        sound = read_rooms(row.format("a", "nothing of ours") + row.format("a/b", "`a`") + row.format("c", "`a`, `a/b`"))
+        self.assertEqual(sound, {"a": set(), "a/b": {"a"}, "c": {"a", "a/b"}})
+        self.assertEqual(list(table_faults(sound)), [])
+        upward = {"a": {"b"}, "b": set()}
+        circle = {"a": set(), "b": {"a", "c"}, "c": {"b"}}
+        unknown = {"a": set(), "b": {"z"}}
+        for rooms in (upward, circle, unknown):
+            self.assertEqual(len(list(table_faults(rooms))), 1, rooms)
+
     def test_rules_bite(self):
         """layout: each rule finds what it forbids and lets pass what it allows"""
+        rooms = {
+            "base": set(),
+            "base/metrics": {"base"},
+            "schemas": {"base"},
+            "state": {"base", "schemas"},
+            "operators": {"base", "schemas", "state"},
+            "serving/server": {"base"},
+            "pipeline/io": {"base"},
+            "pipeline/kafka": {"base", "pipeline/io"},
+            "pipeline/stages": {"base", "pipeline/io", "serving/server"},
+        }
         clean = [
             ("pipeline/kafka/consumer.cc", "#include <librdkafka/rdkafka.h>"),
             ("state/partition_store.cc", '#include <rocksdb/db.h>\n#include "schemas/event.h"'),
-            ("serving/server.cc", "#include <grpcpp/grpcpp.h>"),
-            ("base/metrics.cc", "#include <prometheus/registry.h>"),
+            ("serving/server/server.cc", '#include <grpcpp/grpcpp.h>\n#include "schemas/bloomring.grpc.pb.h"'),
+            ("base/metrics/metrics.cc", "#include <prometheus/registry.h>"),
             ("base/clock.cc", "std::chrono::steady_clock::now();"),
             (
                 "operators/window.h",
@@ -151,31 +213,34 @@ class Layout(law.LawCase):
                 "operators/window.cc",
                 "log(\"time(nullptr)\"); play.time(0); total = 1'000'000; std::chrono::milliseconds(5);",
             ),
-            ("tests/operators/window_test.cc", '#include "pipeline/io.h"\nTEST_CASE("window: seals", "[window]")'),
+            ("tests/operators/window_test.cc", '#include "pipeline/io/io.h"\nTEST_CASE("window: seals", "[window]")'),
             (
                 "tests/serving/a_test.cc",
                 'TEST_CASE("query: a list [of two]") {\n  CHECK(out == R"({\\"items\\":[..]})");\n}',
             ),
             ("bench/chain_bench.cc", "std::chrono::steady_clock::now();"),
-            ("pipeline/main.cc", '#include "serving/server.h"'),
+            ("pipeline/stages/main.cc", '#include "serving/server/server.h"'),
         ]
         for path, text in clean:
-            self.assertEqual(findings(path, text), [], path)
+            self.assertEqual(findings(path, text, rooms), [], path)
         forbidden = [
             ("base/a.cc", '#include "state/ring.h"'),
             ("schemas/a.h", '#include "operators/window.h"'),
-            ("operators/a.cc", '#include "pipeline/io.h"'),
-            ("serving/a.cc", '#include "pipeline/io.h"'),
+            ("operators/a.cc", '#include "pipeline/io/io.h"'),
+            ("serving/server/a.cc", '#include "pipeline/io/io.h"'),
+            ("pipeline/io/a.h", '#include "pipeline/kafka/client.h"'),
+            ("pipeline/a.cc", "int a = 0;"),
             ("state/a.cc", '#include "tests/state/fixture.h"'),
-            ("pipeline/a.cc", "#include <librdkafka/rdkafka.h>"),
+            ("pipeline/io/a.cc", "#include <librdkafka/rdkafka.h>"),
             ("operators/a.cc", "#include <rocksdb/db.h>"),
-            ("pipeline/a.cc", "#include <hiredis/hiredis.h>"),
-            ("pipeline/a.cc", "#include <grpcpp/grpcpp.h>"),
-            ("pipeline/a.cc", "#include <prometheus/counter.h>"),
+            ("pipeline/io/a.cc", "#include <hiredis/hiredis.h>"),
+            ("pipeline/io/a.cc", "#include <grpcpp/grpcpp.h>"),
+            ("pipeline/io/a.cc", "#include <prometheus/counter.h>"),
+            ("pipeline/io/a.cc", '#include "schemas/bloomring.grpc.pb.h"'),
             ("operators/a.cc", "const auto now = std::chrono::system_clock::now();"),
             ("state/a.h", "// " + "x" * COLUMNS_MAX),
             ("state/a.cc", "const auto now = time(nullptr);"),
-            ("pipeline/a.cc", "std::this_thread::sleep_for(1ms);"),
+            ("pipeline/io/a.cc", "std::this_thread::sleep_for(1ms);"),
             ("tests/a_test.cc", "usleep(100);"),
             ("tests/a_test.py", "time." + "sleep(1)"),
             ("tests/a_test.cc", 'TEST_CASE("ring: x", "[.][slow]")'),
@@ -186,7 +251,7 @@ class Layout(law.LawCase):
             ("docs/a.md", "one\n" + "<" * 7 + " ours\ntwo"),
         ]
         for path, text in forbidden:
-            self.assertEqual(len(findings(path, text)), 1, f"{path}: {text}")
+            self.assertEqual(len(findings(path, text, rooms)), 1, f"{path}: {text}")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tests/hex.h"
+#include "tests/support/hex.h"
 
 namespace bloomring {
 

@@ -5,9 +5,9 @@
 #include <random>
 
 #include "base/hash.h"
-#include "tests/instrumented.h"
 #include "tests/schemas/documented_example.h"
 #include "tests/schemas/forgery.h"
+#include "tests/support/instrumented.h"
 
 using namespace bloomring;
 

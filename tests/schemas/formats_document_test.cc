@@ -3,15 +3,15 @@
 #include <set>
 
 #include "base/hash.h"
-#include "pipeline/dead_letter.h"
-#include "schemas/play_json.h"
+#include "filter/filter.h"
+#include "pipeline/tasks/dead_letter.h"
+#include "schemas/forgotten.h"
+#include "schemas/json/play_json.h"
 #include "schemas/store_key.h"
-#include "state/filter/filter.h"
-#include "state/forgotten.h"
-#include "state/store_meta.h"
-#include "state/stored_union.h"
-#include "state/watermark.h"
-#include "state/window_state.h"
+#include "schemas/watermark.h"
+#include "state/store/store_meta.h"
+#include "state/store/stored_union.h"
+#include "state/window/window_state.h"
 #include "tests/schemas/documented_example.h"
 #include "tests/schemas/forgery.h"
 
@@ -44,7 +44,7 @@ TEST_CASE("formats: every example of the document is compared with what the prog
       "Store keys", "Example: an operand", "Example: the dense form", "Example: two sets", "Damaged value",
       "Forgotten value, version 1", "Merged watermark, version 3", "Store description, version 2",
       "Window state, version 4",
-      // event_block_test.cc, user_batch_test.cc, tests/serving/snapshot_test.cc
+      // event_block_test.cc, user_batch_test.cc, tests/client/snapshot_test.cc
       "Event block, version 1", "User batches, version 2", "Slot end, version 2", "Snapshot, version 2"};
   std::set<std::string> found;
   for (const DocumentedBlock& block : documented_blocks("hex")) CHECK(found.insert(block.section).second);

@@ -3,13 +3,13 @@
 #include <catch2/catch.hpp>
 
 #include "base/hash.h"
+#include "filter/filter.h"
+#include "filter/fingerprints.h"
+#include "filter/ladder.h"
 #include "operators/replica_start.h"
 #include "schemas/event_block.h"
 #include "schemas/store_key.h"
-#include "serving/forget_time.h"
-#include "state/filter/filter.h"
-#include "state/filter/fingerprints.h"
-#include "state/filter/ladder.h"
+#include "serving/query/forget_time.h"
 #include "tests/simulation/sim_world.h"
 
 namespace bloomring::simulation {

@@ -6,7 +6,7 @@
 
 #include <map>
 
-#include "state/window_store.h"
+#include "state/window/window_store.h"
 #include "tests/simulation/sim_log.h"
 
 namespace bloomring::simulation {

@@ -1,5 +1,5 @@
 // What producers and callers said, held against what stands in the logs. Own books: of ingest only its promises are
-// used (docs/formats.md, "Play, as JSON"; pipeline/ingest_task.h).
+// used (docs/formats.md, "Play, as JSON"; pipeline/tasks/ingest_task.h).
 //
 //   - an accepted event is in the log with its own kind, user, item and time; one that was ahead of the brokers' clock
 //     has the moment at which ingest read it as its time (a forget the millisecond before), whatever ingest's own says;

@@ -4,7 +4,7 @@
 
 #include "base/hash.h"
 #include "schemas/event_block.h"
-#include "serving/forget_time.h"
+#include "serving/query/forget_time.h"
 #include "tests/simulation/sim_world.h"
 
 namespace bloomring::simulation {
@@ -111,7 +111,7 @@ int64_t World::append_call(const UserKey& key, Event event) {
   return log_time_ms;
 }
 
-// A call of the query service, as serving/filter_service.h takes it.
+// A call of the query service, as serving/service/filter_service.h takes it.
 void World::call() {
   const uint64_t user = random_() % 6;
   const UserKey key(scene_of(user), user_name(user));

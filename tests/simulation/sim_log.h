@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "pipeline/io.h"
+#include "pipeline/io/io.h"
 
 namespace bloomring::simulation {
 

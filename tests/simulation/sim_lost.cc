@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <utility>
 
-#include "pipeline/unread_batches.h"
+#include "pipeline/tasks/unread_batches.h"
 #include "schemas/store_key.h"
 #include "tests/simulation/sim_world.h"
 
@@ -127,7 +127,7 @@ void World::begin_new_log() {
   made_anew_ = true;
 }
 
-// As pipeline/new_log.cc does.
+// As pipeline/topics/new_log.cc does.
 Result<bool> World::new_log() {
   for (int32_t p = 0; p < kPartitions; ++p) {
     const PartitionId partition(p);

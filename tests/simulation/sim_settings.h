@@ -3,9 +3,9 @@
 // of one chain run with different ones at once.
 #pragma once
 
+#include "filter/filter.h"
 #include "operators/ingest.h"
 #include "operators/slot_drain.h"
-#include "state/filter/filter.h"
 #include "tests/simulation/sim_log.h"
 
 namespace bloomring::simulation {

@@ -5,10 +5,10 @@
 
 #include "base/fault_point.h"
 #include "base/hash.h"
+#include "filter/filter.h"
 #include "operators/replica_start.h"
 #include "operators/window_start.h"
 #include "schemas/event_block.h"
-#include "state/filter/filter.h"
 
 namespace bloomring::simulation {
 
@@ -189,7 +189,7 @@ void World::start_merges() {
   }
 }
 
-// As pipeline/serve_partitions.cc does: from the log's start while the store is away.
+// As pipeline/stages/serve_partitions.cc does: from the log's start while the store is away.
 void World::start_replica(int32_t p) {
   const PartitionId partition(p);
   const auto read = filters_->read_watermark(partition);

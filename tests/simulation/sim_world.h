@@ -25,12 +25,11 @@
 #include "base/clock.h"
 #include "operators/merge_start.h"
 #include "operators/window_start.h"
-#include "pipeline/ingest_task.h"
-#include "pipeline/merge_task.h"
-#include "pipeline/replica_task.h"
-#include "pipeline/window_task.h"
-#include "serving/candidate_filter.h"
-#include "state/memory_filter_store.h"
+#include "pipeline/tasks/ingest_task.h"
+#include "pipeline/tasks/merge_task.h"
+#include "pipeline/tasks/replica_task.h"
+#include "pipeline/tasks/window_task.h"
+#include "serving/query/candidate_filter.h"
 #include "state/period.h"
 #include "tests/simulation/sim_clock.h"
 #include "tests/simulation/sim_disk.h"
@@ -40,6 +39,7 @@
 #include "tests/simulation/sim_order.h"
 #include "tests/simulation/sim_settings.h"
 #include "tests/simulation/sim_tally.h"
+#include "tests/support/memory_filter_store.h"
 
 namespace bloomring::simulation {
 

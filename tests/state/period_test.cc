@@ -9,7 +9,7 @@
 #include <random>
 
 #include "base/hash.h"
-#include "tests/instrumented.h"
+#include "tests/support/instrumented.h"
 
 using namespace bloomring;
 

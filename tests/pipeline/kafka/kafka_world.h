@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "pipeline/kafka/consumer/group_consumer.h"
 #include "pipeline/kafka/embedded_broker.h"
-#include "pipeline/kafka/group_consumer.h"
-#include "pipeline/kafka/producer.h"
+#include "pipeline/kafka/producer/producer.h"
 
 namespace bloomring::kafka::testing {
 

@@ -6,12 +6,12 @@
 
 #include "kafka_world.h"
 #include "pipeline/kafka/admin.h"
-#include "pipeline/kafka/assigned_consumer.h"
 #include "pipeline/kafka/client.h"
-#include "pipeline/kafka/group_consumer.h"
+#include "pipeline/kafka/consumer/assigned_consumer.h"
+#include "pipeline/kafka/consumer/group_consumer.h"
+#include "pipeline/kafka/consumer/partition_source.h"
+#include "pipeline/kafka/consumer/placement.h"
 #include "pipeline/kafka/lookup.h"
-#include "pipeline/kafka/partition_source.h"
-#include "pipeline/kafka/placement.h"
 
 namespace bloomring::kafka::testing {
 namespace {

@@ -1,0 +1,328 @@
+#include "base/config/config.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "base/config/nearest.h"
+
+extern char** environ;
+
+namespace bloomring {
+namespace {
+
+constexpr std::string_view kPrefix = "BLOOMRING_";
+
+Result<std::string> read_text_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream text;
+  if (file) text << file.rdbuf();
+  // A directory opens but does not read; an empty file reads nothing and is fine.
+  if (!file || (file.peek(), file.bad())) return invalid(path + ": cannot be read: " + std::strerror(errno));
+  return text.str();
+}
+
+// `a,b`, or YAML flow syntax where it starts like that.
+Result<ConfigText> list_from_text(const std::string& text) {
+  if (!text.empty() && text.front() == '[') return read_config_value(text);
+  ConfigText list = ConfigText::list();
+  std::stringstream rest(text);
+  for (std::string item; std::getline(rest, item, ',');) {
+    if (!item.empty()) list.items.push_back(item);
+  }
+  return list;
+}
+
+// BLOOMRING_KAFKA_PROPERTIES_SASL_PASSWORD after the map's own variable: "sasl.password".
+std::string entry_name(std::string_view suffix) {
+  std::string name;
+  for (const char c : suffix) name += c == '_' ? '.' : static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  return name;
+}
+
+// And back: "SASL_PASSWORD".
+std::string variable_name(std::string_view entry) {
+  std::string name;
+  for (const char c : entry) name += c == '.' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return name;
+}
+
+std::string last_part(std::string_view key) { return std::string(key.substr(key.rfind('.') + 1)); }
+
+std::string shown(const ConfigText& text) {
+  if (text.kind == ConfigText::Kind::kNothing) return text.scalar.empty() ? "has no value" : text.scalar;
+  return "is " + yaml_scalar(text);
+}
+
+// The name between ${ and } when there is one.
+std::string variable_in(std::string_view text) {
+  for (size_t at = text.find("${"); at != std::string_view::npos; at = text.find("${", at + 2)) {
+    const std::string_view name = text.substr(at + 2, text.find('}', at) - at - 2);
+    const auto legal = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+    const bool closed = at + 2 + name.size() < text.size();
+    if (closed && !name.empty() && std::all_of(name.begin(), name.end(), legal)) return std::string(name);
+  }
+  return "";
+}
+
+// About a value with a variable that somebody meant to be replaced; empty when there is none. `variable` is the one of
+// the environment that sets `what`.
+std::string unreplaced(const std::string& what, const std::string& value, const std::string& variable) {
+  const std::string name = variable_in(value);
+  if (name.empty()) return "";
+  return what + " holds ${" + name + "}, and variables are not replaced in values; write the value itself, or set " +
+         variable + " in the environment";
+}
+
+std::string unreplaced(const ConfigKey& key, const ConfigText& text) {
+  const std::string own = key.environment_variable();
+  std::string found = unreplaced(key.name(), text.scalar, own);
+  for (const std::string& item : text.items) {
+    if (found.empty()) found = unreplaced(key.name(), item, own);
+  }
+  for (const auto& [entry, value] : text.entries) {
+    // A password may well hold what looks like a variable; one that is nothing else is none.
+    const bool whole = value.starts_with("${") && value.find('}') + 1 == value.size();
+    if (!found.empty() || (looks_secret(entry) && !whole)) continue;
+    found = unreplaced(key.name() + " " + entry, value, own + "_" + variable_name(entry));
+  }
+  return found;
+}
+
+Status all_problems(const std::vector<std::string>& problems) {
+  std::string message;
+  for (const std::string& problem : problems) message += (message.empty() ? "" : "\n") + problem;
+  return problems.empty() ? Status() : invalid(message);
+}
+
+}  // namespace
+
+std::map<std::string, std::string> process_environment() {
+  std::map<std::string, std::string> variables;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const size_t equals = text.find('=');
+    if (text.starts_with(kPrefix) && equals != std::string_view::npos) {
+      variables.emplace(text.substr(0, equals), text.substr(equals + 1));
+    }
+  }
+  return variables;
+}
+
+void Config::section(std::string name, std::string sentence) {
+  sections_.push_back({std::move(name), std::move(sentence)});
+}
+
+ConfigKey& Config::add(std::string name, ConfigKey::Kind kind) {
+  const std::string section = name.find('.') == std::string::npos ? "" : name.substr(0, name.find('.'));
+  BLOOMRING_CHECK(find(name) == nullptr, "declared twice: " + name);
+  BLOOMRING_CHECK(!sections_.empty() && sections_.back().name == section, "declared outside its section: " + name);
+  ConfigKey& key = keys_.emplace_back();
+  key.name_ = std::move(name);
+  key.kind_ = kind;
+  return key;
+}
+
+ConfigKey& Config::real(std::string name, double* target) {
+  ConfigKey& key = add(std::move(name), ConfigKey::Kind::kReal);
+  key.real_low_ = std::numeric_limits<double>::lowest();
+  key.real_high_ = std::numeric_limits<double>::max();
+  key.set_real_ = [target](double value) { *target = value; };
+  key.get_ = [target] {
+    std::ostringstream text;
+    text << *target;
+    return ConfigText::of(text.str());
+  };
+  key.default_ = key.get_();
+  return key;
+}
+
+ConfigKey& Config::boolean(std::string name, bool* target) {
+  ConfigKey& key = add(std::move(name), ConfigKey::Kind::kBoolean);
+  key.choices_ = {"true", "false"};
+  key.set_text_ = [target](const std::string& text) { *target = text == "true"; };
+  key.get_ = [target] { return ConfigText::of(*target ? "true" : "false"); };
+  key.default_ = key.get_();
+  return key;
+}
+
+ConfigKey& Config::string(std::string name, std::string* target) {
+  ConfigKey& key = add(std::move(name), ConfigKey::Kind::kString);
+  key.set_text_ = [target](const std::string& text) { *target = text; };
+  key.get_ = [target] { return ConfigText::of(*target); };
+  key.default_ = key.get_();
+  return key;
+}
+
+ConfigKey& Config::list(std::string name, std::vector<std::string>* target) {
+  ConfigKey& key = add(std::move(name), ConfigKey::Kind::kList);
+  key.set_items_ = [target](const std::vector<std::string>& items) { *target = items; };
+  key.get_ = [target] { return ConfigText::list(*target); };
+  key.default_ = key.get_();
+  return key;
+}
+
+ConfigKey& Config::map(std::string name, std::map<std::string, std::string>* target) {
+  ConfigKey& key = add(std::move(name), ConfigKey::Kind::kMap);
+  key.map_ = target;
+  key.get_ = [target] {
+    ConfigText text;
+    text.kind = ConfigText::Kind::kMap;
+    text.entries.assign(target->begin(), target->end());
+    return text;
+  };
+  key.default_ = key.get_();
+  return key;
+}
+
+ConfigKey* Config::find(std::string_view name) {
+  const auto found = std::find_if(keys_.begin(), keys_.end(), [&](const ConfigKey& key) { return key.name() == name; });
+  return found == keys_.end() ? nullptr : &*found;
+}
+
+bool Config::is_section(std::string_view name) const {
+  return !name.empty() &&
+         std::any_of(sections_.begin(), sections_.end(), [&](const Section& section) { return section.name == name; });
+}
+
+const std::string& Config::origin(std::string_view key) const {
+  const ConfigKey* found = const_cast<Config*>(this)->find(key);
+  BLOOMRING_CHECK(found != nullptr, "no such key: " + std::string(key));
+  return found->origin();
+}
+
+std::string Config::nearest_key(std::string_view name) const {
+  std::vector<std::string> known, last_parts;
+  for (const ConfigKey& key : keys_) known.push_back(key.name());
+  for (const Section& section : sections_) {
+    if (!section.name.empty()) known.push_back(section.name);
+  }
+  const std::string nearest = nearest_name(name, known);
+  if (!nearest.empty()) return nearest;
+  // The right word in the wrong section: `slots` for `ring.slots`.
+  for (const std::string& key : known) last_parts.push_back(last_part(key));
+  const std::string part = nearest_name(last_part(name), last_parts);
+  if (part.empty()) return "";
+  return known[static_cast<size_t>(std::find(last_parts.begin(), last_parts.end(), part) - last_parts.begin())];
+}
+
+std::string Config::unknown_key(const std::string& name) const {
+  if (is_section(name)) return name + " is a section; it must be a map of keys";
+  const std::string nearest = nearest_key(name);
+  const std::string hint =
+      nearest.empty() ? "`bloomring reference config` lists the keys" : "did you mean " + nearest + "?";
+  return "unknown key " + name + "; " + hint;
+}
+
+Status Config::load(const ConfigSources& sources) {
+  std::vector<std::string> problems;
+  if (!sources.path.empty()) load_file(sources.path, problems);
+  load_environment(sources.environment, problems);
+  load_flags(sources.flags, problems);
+  return all_problems(problems);
+}
+
+void Config::assign(ConfigKey& key, const ConfigText& text, const std::string& place, const std::string& origin,
+                    std::vector<std::string>& problems) {
+  std::set<std::string> names;
+  for (const auto& entry : text.entries) {
+    if (names.insert(entry.first).second) continue;
+    problems.push_back(place + ": " + key.name() + " has " + entry.first + " twice");
+    return;
+  }
+  if (const std::string variable = unreplaced(key, text); !variable.empty()) {
+    problems.push_back(place + ": " + variable);
+    return;
+  }
+  const std::string complaint = key.set(text);
+  if (!complaint.empty()) {
+    const bool hidden = key.secret_ || key.kind_ == ConfigKey::Kind::kMap;
+    const bool plain = hidden && text.kind != ConfigText::Kind::kNothing;
+    problems.push_back(place + ": " + key.name() + " " + (plain ? "has a value of the wrong kind" : shown(text)) +
+                       "; it " + complaint);
+    return;
+  }
+  key.origin_ = origin;
+  for (const auto& entry : text.entries) key.entry_origins_[entry.first] = origin;
+}
+
+void Config::load_file(const std::string& path, std::vector<std::string>& problems) {
+  Result<std::string> text = read_text_file(path);
+  if (!text.ok()) return problems.push_back(text.status().message());
+  auto entries = read_config_yaml(*text, path, [this](std::string_view name) { return is_section(name); });
+  if (!entries.ok()) return problems.push_back(entries.status().message());
+  std::map<std::string, int> lines;
+  for (const ConfigEntry& entry : *entries) {
+    const std::string place = path + ":" + std::to_string(entry.line);
+    ConfigKey* key = find(entry.key);
+    if (key == nullptr) {
+      problems.push_back(place + ": " + unknown_key(entry.key));
+    } else if (const auto [first, inserted] = lines.emplace(entry.key, entry.line); !inserted) {
+      problems.push_back(place + ": " + entry.key + " is already set in line " + std::to_string(first->second));
+    } else {
+      assign(*key, entry.text, place, place, problems);
+    }
+  }
+}
+
+void Config::load_environment(const std::map<std::string, std::string>& environment,
+                              std::vector<std::string>& problems) {
+  for (const auto& [variable, value] : environment) load_variable(variable, value, problems);
+}
+
+void Config::load_variable(const std::string& variable, const std::string& value, std::vector<std::string>& problems) {
+  for (ConfigKey& key : keys_) {
+    const std::string own = key.environment_variable();
+    if (variable == own) return assign_text(key, value, variable, problems);
+    if (key.kind_ == ConfigKey::Kind::kMap && variable.starts_with(own + "_")) {
+      ConfigText text;
+      text.kind = ConfigText::Kind::kMap;
+      text.entries.emplace_back(entry_name(std::string_view(variable).substr(own.size() + 1)), value);
+      return assign(key, text, variable, variable, problems);
+    }
+  }
+  for (const ConfigKey& key : keys_) {
+    if (edit_distance(variable, key.environment_variable()) <= 2) {
+      warnings_.push_back(variable + " is not a configuration variable; did you mean " + key.environment_variable() +
+                          "?");
+      return;
+    }
+  }
+}
+
+void Config::load_flags(const std::vector<ConfigFlag>& flags, std::vector<std::string>& problems) {
+  for (const ConfigFlag& flag : flags) {
+    if (ConfigKey* key = find(flag.key)) {
+      assign_text(*key, flag.value, flag.origin, problems);
+      continue;
+    }
+    if (!load_entry(flag, problems)) problems.push_back(flag.origin + ": " + unknown_key(flag.key));
+  }
+}
+
+bool Config::load_entry(const ConfigFlag& flag, std::vector<std::string>& problems) {
+  for (ConfigKey& key : keys_) {
+    if (key.kind_ != ConfigKey::Kind::kMap || !flag.key.starts_with(key.name() + ".")) continue;
+    ConfigText text;
+    text.kind = ConfigText::Kind::kMap;
+    text.entries.emplace_back(flag.key.substr(key.name().size() + 1), flag.value);
+    assign(key, text, flag.origin, flag.origin, problems);
+    return true;
+  }
+  return false;
+}
+
+void Config::assign_text(ConfigKey& key, const std::string& value, const std::string& origin,
+                         std::vector<std::string>& problems) {
+  Result<ConfigText> text = ConfigText::of(value);
+  if (key.kind_ == ConfigKey::Kind::kMap) text = read_config_value(value);
+  if (key.kind_ == ConfigKey::Kind::kList) text = list_from_text(value);
+  if (!text.ok()) return problems.push_back(origin + ": " + key.name() + ": " + text.status().message());
+  assign(key, *text, origin, origin, problems);
+}
+
+}  // namespace bloomring

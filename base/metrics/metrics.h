@@ -1,0 +1,140 @@
+// Metrics of the process, in the Prometheus text format. The only file pair that knows the Prometheus library.
+//
+//   Counter& accepted = metrics.counter(metric::kIngestRecords, {"accepted"});   // Once, at start.
+//   accepted.add(batch.size());                                                 // Then as often as wanted.
+//
+// Every metric is declared once in base/metrics/metric_names.h; a name, a type, a number of labels or a label value
+// that is not in the declaration is a broken invariant. Children whose label values are all known beforehand can be
+// made at once with `create_all`, so that a scrape shows 0 instead of nothing. Values of things that come and go
+// (partitions), or that are dear to keep up to date, are written by a callback at scrape time (`on_scrape`): such a
+// series exists only in scrapes that wrote it.
+//
+// Threading: thread safe. Counters and gauges are lock-free (about 10 ns), `observe` takes a mutex (about 40 ns):
+// per-record code adds up in a local variable and adds once per batch. References stay valid as long as the Metrics.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace prometheus {
+class Counter;
+class Gauge;
+class Histogram;
+}  // namespace prometheus
+
+namespace bloomring {
+
+enum class MetricType : uint8_t { kCounter, kGauge, kHistogram };
+std::string_view metric_type_name(MetricType type);
+
+// A label: its name and, where they are a closed list, its values separated by "|". Labels without a list must be
+// bounded by nature (partition, stage); an id, an offset or a text never is a label.
+struct MetricLabel {
+  std::string_view name;
+  std::string_view values;
+};
+
+// One metric. The unit is the last word of the name: _seconds, _bytes, _ratio; _total ends counters and nothing else.
+struct MetricDecl {
+  std::string_view name;
+  MetricType type;
+  std::string_view help;                   // Full sentences.
+  std::array<MetricLabel, 5> labels = {};  // In order; empty names are none.
+  std::span<const double> buckets = {};    // Histograms: upper ends, ascending, without infinity.
+
+  size_t label_count() const;
+};
+
+using LabelValues = std::initializer_list<std::string_view>;
+
+class Counter {
+ public:
+  explicit Counter(prometheus::Counter& impl) : impl_(impl) {}
+  void add(uint64_t count = 1);
+  uint64_t value() const;
+
+ private:
+  prometheus::Counter& impl_;
+};
+
+class Gauge {
+ public:
+  explicit Gauge(prometheus::Gauge& impl) : impl_(impl) {}
+  void set(double value);
+  void add(double change);
+  double value() const;
+
+ private:
+  prometheus::Gauge& impl_;
+};
+
+class Histogram {
+ public:
+  Histogram(prometheus::Histogram& impl, std::span<const double> buckets) : impl_(impl), buckets_(buckets) {}
+  void observe(double value);
+  // The same value so many times; costs no more than once.
+  void observe(double value, uint64_t times);
+  uint64_t count() const;
+
+ private:
+  prometheus::Histogram& impl_;
+  std::span<const double> buckets_;  // Of the declaration, which is for ever.
+};
+
+// Takes what a callback writes during one scrape. Counters carry their value since start, not a change.
+class Scrape {
+ public:
+  virtual ~Scrape() = default;
+  virtual void write(const MetricDecl& decl, LabelValues labels, double value) = 0;
+};
+
+class Metrics {
+ public:
+  Metrics();
+  ~Metrics();
+  Metrics(const Metrics&) = delete;
+  Metrics& operator=(const Metrics&) = delete;
+
+  // The child with these label values, made at the first call. Values are in the order of the declaration.
+  Counter& counter(const MetricDecl& decl, LabelValues labels = {});
+  Gauge& gauge(const MetricDecl& decl, LabelValues labels = {});
+  Histogram& histogram(const MetricDecl& decl, LabelValues labels = {});
+  // Makes every child of a metric whose labels are all closed lists.
+  void create_all(const MetricDecl& decl);
+
+  // Keeps a callback while it lives; when its destructor has returned, the callback is not running and never will be.
+  class [[nodiscard]] Registration {
+   public:
+    Registration() = default;
+    Registration(Registration&& other) noexcept { *this = std::move(other); }
+    Registration& operator=(Registration&& other) noexcept;
+    ~Registration();
+
+   private:
+    friend class Metrics;
+    Registration(Metrics* metrics, uint64_t id) : metrics_(metrics), id_(id) {}
+    Metrics* metrics_ = nullptr;  // Outlives the registration.
+    uint64_t id_ = 0;
+  };
+  // Calls `write` at every scrape, in the scraping thread and one at a time. It must be quick and never wait for the
+  // thread that calls on_scrape or ends a Registration.
+  Registration on_scrape(std::function<void(Scrape&)> write);
+
+  // The page that /metrics serves: all of the above, process_* and bloomring_log_messages_total.
+  std::string text() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// The reference page of the given declarations in Markdown.
+std::string metrics_reference(std::span<const MetricDecl* const> decls);
+
+}  // namespace bloomring

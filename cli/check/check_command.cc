@@ -1,0 +1,78 @@
+#include <algorithm>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "cli/check/check_plays.h"
+#include "cli/check/check_report.h"
+#include "cli/check/check_stores.h"
+#include "cli/check/port_holder.h"
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "pipeline/settings/start_checks.h"
+#include "pipeline/topics/topic_check.h"
+
+namespace bloomring::cli {
+namespace {
+
+constexpr const char* kBrokers = "brokers";  // The part of the check that asks them.
+
+Status errors_of(const std::vector<TopicFinding>& topics) {
+  std::string text;
+  const auto add = [&text](const std::string& line) { text += (text.empty() ? "" : "\n") + line; };
+  for (const TopicFinding& topic : topics) {
+    if (!topic.missing.empty()) add(topic.missing);
+    for (const std::string& error : topic.errors) add("topic " + topic.wanted.name + ": " + error);
+  }
+  return text.empty() ? Status() : invalid(text);
+}
+
+void plan_for_topics(kafka::Admin& admin, const Settings& settings, CheckReport& report) {
+  auto memory = plan_memory(settings, count_plays_partitions(admin, settings));
+  if (!report.succeeds(memory.ok() ? Status() : invalid("memory.limit " + memory.status().message()))) return;
+  report.memory = std::move(*memory);
+}
+
+void check_brokers(const Settings& settings, CheckReport& report) {
+  const auto admin = kafka::Admin::create(client_settings(settings));
+  if (!report.succeeds(admin.status())) return;
+  const auto topics = check_topics(**admin, topics_of(settings), settings);
+  if (!report.passes(kBrokers, topics.status().with_context("kafka.bootstrap is " + settings.kafka.bootstrap))) return;
+  for (const TopicFinding& topic : *topics) {
+    for (const std::string& warning : topic.warnings)
+      report.warnings.push_back("topic " + topic.wanted.name + ": " + warning);
+  }
+  report.passes("topics", errors_of(*topics));
+  plan_for_topics(**admin, settings, report);
+  check_plays(**admin, settings, report);
+}
+
+}  // namespace
+
+int check_command(const CheckArgs& args) {
+  log_start(LogLevel::kError, LogFormat::kText);  // What is wrong is a finding.
+  const Result<LoadedSettings> loaded = load_all_settings(args.config);
+  if (args.print) {
+    if (loaded.ok()) print(loaded->effective_yaml);
+    return finish_output(report(loaded.status()));
+  }
+  CheckReport found;
+  found.file = args.config.path;
+  if (!found.passes("configuration", loaded.status())) return print(found, args.output);
+  const Settings& settings = loaded->settings;
+  found.warnings = loaded->warnings;
+  if (auto memory = plan_memory(settings); memory.ok()) found.memory = std::move(*memory);
+  found.takes("certificates", check_certificates(settings, SystemClock().now_ms()));
+  const bool can_ask = found.succeeds(check_runnable(settings)) &&
+                       found.passes("kafka properties", kafka::check(client_settings(settings)));
+  if (!args.offline) {
+    if (can_ask) check_brokers(settings, found);
+    check_store(settings, found);
+    check_state(settings, found);
+    found.takes("folders", check_folders(settings));
+    const bool brokers_answer = std::ranges::find(found.checked, kBrokers) != found.checked.end();
+    found.takes("ports", check_ports(settings, own_holder(settings, brokers_answer)));
+  }
+  return print(found, args.output);
+}
+
+}  // namespace bloomring::cli

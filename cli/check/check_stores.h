@@ -1,0 +1,13 @@
+// What `bloomring check` finds in the folders of a configuration: the filter store and the window stage's state, opened
+// for reading beside the processes that write them.
+#pragma once
+
+#include "cli/check/check_report.h"
+#include "pipeline/settings/settings.h"
+
+namespace bloomring::cli {
+
+void check_store(const Settings& settings, CheckReport& report);
+void check_state(const Settings& settings, CheckReport& report);
+
+}  // namespace bloomring::cli

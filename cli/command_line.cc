@@ -1,0 +1,480 @@
+#include "cli/command_line.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <functional>
+#include <iostream>
+#include <map>
+
+#include "base/config/listen_address.h"
+#include "base/config/nearest.h"
+#include "base/log.h"
+#include "base/version.h"
+#include "base/words.h"
+#include "cli/commands.h"
+#include "cli/help.h"
+#include "cli/output.h"
+#include "client/server_list.h"
+
+namespace bloomring::cli {
+namespace {
+
+// What was typed, for all commands; and the one that was chosen.
+struct CommandLine {
+  RunArgs run;
+  DevArgs dev;
+  QueryArgs query;
+  ServedArgs served;
+  SnapshotArgs snapshot;
+  ForgetArgs forget;
+  GenerateArgs generate;
+  LoadArgs load;
+  CheckArgs check;
+  TopicsArgs topics;
+  InspectArgs inspect;
+  StoreArgs store;
+  ReferenceArgs reference;
+  std::string stages;
+  std::function<int()> chosen;
+};
+
+void add_config_flags(CLI::App& command, ConfigArgs& args) {
+  command.add_option("--config", args.path, "Configuration file (YAML); `bloomring reference config` lists its keys")
+      ->type_name("FILE");
+  command.add_option("--set", args.sets, "One setting, over file and environment: --set ring.slots=5; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+}
+
+// "json, text": the words of a closed list, as a message names them.
+template <typename E>
+std::vector<std::string> words_of(const std::map<std::string, E>& meanings) {
+  std::vector<std::string> words;
+  for (const auto& [word, meaning] : meanings) words.push_back(word);
+  return words;
+}
+
+std::string hint_for(const std::string& word, const std::vector<std::string>& known) {
+  const std::string nearest = nearest_name(word, known);
+  return nearest.empty() ? "" : "; did you mean " + nearest + "?";
+}
+
+// A flag or argument that takes one word of a closed list. (CLI11's own transformers print the enum's bytes.)
+template <typename E>
+CLI::Option* add_word(CLI::App& command, const std::string& name, E& target, const std::map<std::string, E>& meanings,
+                      const std::string& doc) {
+  const std::vector<std::string> words = words_of(meanings);
+  const auto check = [words](std::string& word) {
+    if (std::find(words.begin(), words.end(), word) != words.end()) return std::string();
+    return word + " must be one of " + joined(words) + hint_for(word, words);
+  };
+  return command
+      .add_option_function<std::string>(
+          name, [&target, meanings](const std::string& word) { target = meanings.at(word); }, doc)
+      ->check(CLI::Validator(check, ""))
+      ->type_name(joined(words, "|"));
+}
+
+void add_output_flag(CLI::App& command, OutputFormat& output) {
+  add_word<OutputFormat>(command, "--output", output, {{"json", OutputFormat::kJson}, {"text", OutputFormat::kText}},
+                         "Form of the result (default: json)");
+}
+
+// Names in gRPC's own way ("dns:///host:port", "unix:/path") pass.
+std::string complain_of_address(const std::string& text) {
+  const size_t colon = text.find(':');
+  const bool own = text.find('/') != std::string::npos || text.starts_with("unix") || text.starts_with("ipv");
+  const auto parsed = parse_listen_address(text);
+  if ((own && colon != std::string::npos) || (parsed.ok() && parsed->port != 0)) return "";
+  return text + " must be HOST:PORT, as " + text.substr(0, colon) + ":7700";
+}
+
+std::string complain_of_addresses(const std::string& list) {
+  for (const std::string& server : split_servers(list)) {
+    if (std::string complaint = complain_of_address(server); !complaint.empty()) return complaint;
+  }
+  return "";
+}
+
+void add_server_flags(CLI::App& command, std::string& server, TlsClientFiles& tls,
+                      const std::string& doc = "Address of the service (default: 127.0.0.1:7700)") {
+  command.add_option("--server", server, doc)
+      ->check(CLI::Validator(complain_of_addresses, ""))
+      ->type_name("HOST:PORT[,HOST:PORT...]");
+  CLI::Option* ca = command.add_option("--tls-ca", tls.ca, "Ask over TLS; PEM file with who vouches for the service")
+                        ->type_name("FILE");
+  CLI::Option* certificate = command.add_option("--tls-cert", tls.certificate, "PEM file with a certificate to show")
+                                 ->type_name("FILE")
+                                 ->needs(ca);
+  CLI::Option* key = command.add_option("--tls-key", tls.key, "PEM file with the key of --tls-cert")->type_name("FILE");
+  certificate->needs(key);
+  key->needs(certificate);
+}
+
+void add_timeout_flag(CLI::App& command, int64_t& timeout_ms, const std::string& doc) {
+  command.add_option("--timeout-ms", timeout_ms, doc)->check(CLI::Range(1, 600'000))->type_name("MS");
+}
+
+void declare_run(CLI::App& app, CommandLine& line) {
+  CLI::App& command = *app.add_subcommand("run", "Run stages in one process until SIGTERM");
+  add_config_flags(command, line.run.config);
+  command
+      .add_option("--stages", line.stages,
+                  "Stages to run: ingest,window,merge,serve (default: all, or the key `stages`)")
+      ->type_name("LIST");
+  command.callback([&line, &command] {
+    if (command.count("--stages") > 0) line.run.config.overrides.push_back({"stages", line.stages, "--stages"});
+    line.chosen = [&line] { return run_command(line.run); };
+  });
+}
+
+void declare_dev(CLI::App& app, CommandLine& line) {
+  DevArgs& args = line.dev;
+  CLI::App& command = *app.add_subcommand("dev", "Run the whole chain in one process on an embedded broker and store");
+  add_config_flags(command, args.config);
+  command
+      .add_option("--plays", args.plays,
+                  "Plays to send: one JSON object a line, or tab-separated values below a header line that names the "
+                  "columns user_id, video_id and time_ms (Unix milliseconds; others are ignored); - is standard input")
+      ->type_name("FILE");
+  command.add_option("--slot-seconds", args.slot_seconds, "Length of a slot (default: 5)")
+      ->check(CLI::Range(1, 86400))
+      ->type_name("SECONDS");
+  command.add_option("--data", args.data, "Folder for store and state (default: a temporary one)")->type_name("DIR");
+  command.add_flag("--shift-to-now", args.shift_to_now,
+                   "Move event times so that the newest play is now; needs tab-separated plays");
+  command.add_flag("--once", args.once, "End when all plays are merged");
+  command.add_flag("--check", args.check,
+                   "Compare every user with an exact set before the end; needs tab-separated plays");
+  command.callback([&line] { line.chosen = [&line] { return dev_command(line.dev); }; });
+}
+
+void declare_query(CLI::App& app, CommandLine& line) {
+  QueryArgs& args = line.query;
+  CLI::App& command = *app.add_subcommand("query", "Ask the service which items a user has seen");
+  add_server_flags(command, args.server, args.tls);
+  CLI::Option* user = command.add_option("--user", args.user, "User id")->type_name("ID");
+  CLI::Option* batch =
+      command.add_flag("--batch", args.batch,
+                       "Read questions as JSON lines {\"user\":..,\"scene\":..,\"items\":[..]} from standard input; "
+                       "\"all_scenes\":true for --all-scenes");
+  user->excludes(batch);
+  CLI::Option* scene = command.add_option("--scene", args.scene, "Scene (default: none)")->type_name("NAME");
+  command.add_flag("--all-scenes", args.all_scenes, "Seen in any scene is seen")->excludes(scene)->excludes(batch);
+  add_timeout_flag(command, args.deadline_ms, "Longest time to wait (default: 5000)");
+  command.add_option("items", args.items, "Items to ask about; one a line from standard input when none are named");
+  add_output_flag(command, args.output);
+  command.callback([&line] {
+    if (!line.query.batch && line.query.user.empty()) throw CLI::RequiredError("--user");
+    line.chosen = [&line] { return query_command(line.query); };
+  });
+}
+
+void declare_served(CLI::App& app, CommandLine& line) {
+  ServedArgs& args = line.served;
+  CLI::App& command =
+      *app.add_subcommand("served", "Report what was just shown to a user: it counts as seen for a while");
+  add_server_flags(command, args.server, args.tls);
+  command.add_option("--user", args.user, "User id")->required()->type_name("ID");
+  command.add_option("--scene", args.scene, "Scene (default: none)")->type_name("NAME");
+  add_timeout_flag(command, args.deadline_ms, "Longest time to wait (default: 5000)");
+  command.add_option("items", args.items,
+                     "Items in the order in which they were shown; one a line from standard input when none are named");
+  add_output_flag(command, args.output);
+  command.callback([&line] { line.chosen = [&line] { return served_command(line.served); }; });
+}
+
+void declare_snapshot(CLI::App& app, CommandLine& line) {
+  SnapshotArgs& args = line.snapshot;
+  CLI::App& command = *app.add_subcommand(
+      "snapshot", "Fetch what is known of a user as one blob (to standard output), or test items against one here");
+  add_server_flags(command, args.server, args.tls);
+  CLI::Option* user = command.add_option("--user", args.user, "User id")->type_name("ID");
+  command.add_option("--scene", args.scene, "Scene (default: none)")->type_name("NAME");
+  command.add_flag("--strict", args.strict, "Fail rather than fetch an incomplete snapshot");
+  command.add_option("--from", args.from, "Read the blob from this file instead of asking the service")
+      ->type_name("FILE")
+      ->excludes(user);
+  CLI::Option* test = command.add_flag("--test", args.test, "Test the items against the blob, in this process");
+  add_timeout_flag(command, args.deadline_ms, "Longest time to wait (default: 5000)");
+  command.add_option("items", args.items, "Items to test; one a line from standard input when none are named")
+      ->needs(test);
+  add_output_flag(command, args.output);
+  command.callback([&line] {
+    if (line.snapshot.from.empty() && line.snapshot.user.empty()) throw CLI::RequiredError("--user or --from");
+    line.chosen = [&line] { return snapshot_command(line.snapshot); };
+  });
+}
+
+// What determines generated plays. The same flags give the same plays.
+void add_model_flags(CLI::App& command, ModelArgs& args) {
+  command.add_option("--plays", args.plays, "How many plays (default: 4000000)")->type_name("N");
+  command.add_option("--users", args.users, "Of how many users (default: 40000)")
+      ->check(CLI::Range(1, 100'000'000))
+      ->type_name("N");
+  command.add_option("--items", args.items, "Of how many items (default: 1000000)")
+      ->check(CLI::Range(1, 1'000'000'000))
+      ->type_name("N");
+  command.add_option("--hours", args.hours, "Span of their event times (default: 24)")
+      ->check(CLI::Range(1, 100'000))
+      ->type_name("HOURS");
+  command
+      .add_option(
+          "--start", args.start,
+          "Beginning of the span, RFC 3339 or Unix milliseconds; its hour shapes the plays (default: it ends now)")
+      ->type_name("TIME");
+  command.add_option("--repeats", args.repeats, "Part that repeats one of the user's last items (default: 0.05)")
+      ->check(CLI::Range(0.0, 1.0))
+      ->type_name("FRACTION");
+  command.add_option("--id-bytes", args.id_bytes, "Fill ids up to this length")
+      ->check(CLI::Range(0, 128))
+      ->type_name("BYTES");
+  command.add_option("--seed", args.seed, "The same seed gives the same plays (default: 1)")->type_name("N");
+}
+
+void declare_forget(CLI::App& app, CommandLine& line) {
+  ForgetArgs& args = line.forget;
+  CLI::App& command = *app.add_subcommand("forget", "Make a user unsee items, or everything");
+  add_server_flags(command, args.server, args.tls);
+  command.add_option("--user", args.user, "User id")->required()->type_name("ID");
+  CLI::Option* scene = command.add_option("--scene", args.scene, "Scene (default: none)")->type_name("NAME");
+  command.add_flag("--all-scenes", args.all_scenes, "In every scene")->excludes(scene);
+  add_timeout_flag(command, args.deadline_ms, "Longest time to wait for each item (default: 5000)");
+  CLI::Option* everything =
+      command.add_flag("--everything", args.everything, "Everything that the user has played in the scene");
+  command.add_option("items", args.items, "Items to forget")->excludes(everything);
+  add_output_flag(command, args.output);
+  command.callback([&line] {
+    if (line.forget.items.empty() && !line.forget.everything) throw CLI::RequiredError("an item or --everything");
+    line.chosen = [&line] { return forget_command(line.forget); };
+  });
+}
+
+void declare_generate(CLI::App& app, CommandLine& line) {
+  GenerateArgs& args = line.generate;
+  CLI::App& command = *app.add_subcommand(
+      "generate",
+      "Make plays as a site's users do: JSON lines on standard output, or records of the topic that --topic names");
+  add_config_flags(command, args.config);
+  const auto to_bootstrap = [&args](const std::string& bootstrap) {
+    args.config.overrides.push_back({"kafka.bootstrap", bootstrap, "--bootstrap"});
+  };
+  CLI::Option* topic = command.add_option("--topic", args.topic, "Topic to write to, with --execute");
+  topic->type_name("NAME");
+  command.add_option_function<std::string>("--bootstrap", to_bootstrap, "Brokers of the topic")
+      ->needs(topic)
+      ->type_name("HOST:PORT");
+  command.add_flag("--execute", args.execute, "Write to the topic; without it only what would be written is shown")
+      ->needs(topic);
+  add_model_flags(command, args.model);
+  command.add_option("--rate", args.rate, "Plays a second (default: 0, as fast as it goes)")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N");
+  command.callback([&line] { line.chosen = [&line] { return generate_command(line.generate); }; });
+}
+
+void declare_load(CLI::App& app, CommandLine& line) {
+  LoadArgs& args = line.load;
+  CLI::App& command = *app.add_subcommand(
+      "load", "Ask a running service as a site would, at a stated rate, and print latencies, errors and CPU");
+  add_server_flags(command, args.server, args.tls);
+  add_config_flags(command, args.config);
+  command.add_option("--admin", args.admin, "Admin address of the service, to print its CPU per call")
+      ->type_name("HOST:PORT");
+  command.add_option("--scene", args.scene, "Scene (default: none)")->type_name("NAME");
+  command.add_option("--rate", args.rate, "Calls a second, at random moments (default: 200)")
+      ->check(CLI::Range(0.001, 1e6))
+      ->type_name("N");
+  command.add_option("--seconds", args.seconds, "How long calls count (default: 30)")
+      ->check(CLI::Range(0.001, 1e6))
+      ->type_name("SECONDS");
+  command.add_option("--warm-up-seconds", args.warm_up_seconds, "Load before, which does not count (default: 2)")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("SECONDS");
+  command.add_option("--candidates-min", args.candidates_min, "Fewest candidates in a call (default: 2000)")
+      ->check(CLI::Range(1, 20'000))
+      ->type_name("N");
+  command.add_option("--candidates-max", args.candidates_max, "Most candidates in a call (default: 10000)")
+      ->check(CLI::Range(1, 20'000))
+      ->type_name("N");
+  command.add_option("--seen-min", args.seen_min, "Least part of them that was played (default: 0.05)")
+      ->check(CLI::Range(0.0, 1.0))
+      ->type_name("FRACTION");
+  command.add_option("--seen-max", args.seen_max, "Greatest part of them that was played (default: 0.3)")
+      ->check(CLI::Range(0.0, 1.0))
+      ->type_name("FRACTION");
+  command
+      .add_option("--served", args.served,
+                  "Items recorded as served after each answer, in the log of the service (default: 0)")
+      ->check(CLI::Range(0, 1'000))
+      ->type_name("N");
+  command.add_option("--connections", args.connections, "Connections over which calls are spread (default: 2)")
+      ->check(CLI::Range(1, 1'000))
+      ->type_name("N");
+  add_timeout_flag(command, args.timeout_ms, "Deadline of each call (default: 1000)");
+  command
+      .add_option("--plays-file", args.plays_file,
+                  "What the service was given: JSON lines, read by the keys under `events` of --config, or "
+                  "tab-separated plays (default: what `generate` makes by the flags below)")
+      ->type_name("FILE");
+  add_model_flags(command, args.model);
+  add_output_flag(command, args.output);
+  command.callback([&line] { line.chosen = [&line] { return load_command(line.load); }; });
+}
+
+void declare_check(CLI::App& app, CommandLine& line) {
+  CheckArgs& args = line.check;
+  CLI::App& command =
+      *app.add_subcommand("check", "Validate the configuration, and the brokers, topics and store it names");
+  add_config_flags(command, args.config);
+  command.add_flag("--print", args.print,
+                   "Print the configuration in force, with the origin of each value; secrets hidden");
+  command.add_flag("--offline", args.offline, "Check the configuration alone");
+  add_output_flag(command, args.output);
+  command.callback([&line] { line.chosen = [&line] { return check_command(line.check); }; });
+}
+
+void declare_topics(CLI::App& app, CommandLine& line) {
+  CLI::App& command = *app.add_subcommand("topics", "Show the topics, and create those that are missing");
+  add_config_flags(command, line.topics.config);
+  CLI::Option* execute = command.add_flag("--execute", line.topics.execute,
+                                          "Create them, except topics of plays; without it, only show them");
+  command.add_flag("--create-plays", line.topics.create_plays, "With --execute: create topics of plays, too")
+      ->needs(execute);
+  add_output_flag(command, line.topics.output);
+  command.callback([&line] { line.chosen = [&line] { return topics_command(line.topics); }; });
+}
+
+void declare_inspect(CLI::App& app, CommandLine& line) {
+  InspectArgs& args = line.inspect;
+  CLI::App& command = *app.add_subcommand("inspect", "Show what is stored, decoded");
+  const std::map<std::string, InspectWhat> words = {{"user", InspectWhat::kUser},
+                                                    {"filter", InspectWhat::kFilter},
+                                                    {"ring", InspectWhat::kRing},
+                                                    {"store", InspectWhat::kStore}};
+  add_word(command, "what", args.what, words, "What to show")->required();
+  add_config_flags(command, args.config);
+  command.add_option("--user", args.user, "User id, for user and filter")->type_name("ID");
+  CLI::Option* scene = command.add_option(
+      "--scene", args.scene, "Scene, for user (default: all, no scene first) and filter (default: none)");
+  scene->type_name("NAME");
+  add_server_flags(command, args.server, args.tls,
+                   "For user: the service that knows recent plays and served items (default: serve.listen)");
+  command.add_option("--period", args.period, "Period, for filter: 2026-11")->type_name("PERIOD");
+  command.add_option("--partition", args.partition, "One partition, for ring (default: all)")->type_name("N");
+  add_output_flag(command, args.output);
+  command.callback([&line, scene] {
+    line.inspect.all_scenes = scene->count() == 0;
+    line.chosen = [&line] { return inspect_command(line.inspect); };
+  });
+}
+
+void declare_store(CLI::App& app, CommandLine& line) {
+  StoreArgs& args = line.store;
+  CLI::App& command = *app.add_subcommand("store", "Back up, restore and check the embedded filter store");
+  const std::map<std::string, StoreWhat> words = {{"backup", StoreWhat::kBackup},
+                                                  {"list", StoreWhat::kList},
+                                                  {"restore", StoreWhat::kRestore},
+                                                  {"check", StoreWhat::kCheck},
+                                                  {"new-log", StoreWhat::kNewLog},
+                                                  {"slot-length", StoreWhat::kSlotLength}};
+  add_word(
+      command, "what", args.what, words,
+      "backup: take one, beside the running process; list: those there are; restore: into an empty store.path; check: "
+      "every value; new-log: keep the filters and forget the log they came from; slot-length: take ring.slot_seconds "
+      "for the length of slots from now on")
+      ->required();
+  add_config_flags(command, args.config);
+  CLI::Option* backup =
+      command.add_option("--backup", args.backup, "Number of a backup, for restore and check; 0 is the newest")
+          ->type_name("N");
+  command.add_option("--admin", args.admin, "Admin port of the process that writes the store (default: admin.listen)")
+      ->type_name("HOST:PORT");
+  command.add_flag("--execute", args.execute, "For new-log and slot-length: do it; else only show what would be done");
+  add_output_flag(command, args.output);
+  command.callback([&line, backup] {
+    line.store.of_backup = backup->count() > 0;
+    line.chosen = [&line] { return store_command(line.store); };
+  });
+}
+
+void declare_reference(CLI::App& app, CommandLine& line) {
+  CLI::App& command = *app.add_subcommand("reference", "Print a reference page, made from the declarations");
+  const std::map<std::string, ReferenceWhat> words = {
+      {"config", ReferenceWhat::kConfig}, {"metrics", ReferenceWhat::kMetrics}, {"topics", ReferenceWhat::kTopics}};
+  add_word(command, "what", line.reference.what, words, "Which page")->required();
+  command.callback([&line] { line.chosen = [&line] { return reference_command(line.reference); }; });
+}
+
+std::vector<std::string> command_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(command->get_name());
+  return names;
+}
+
+// The flags that a command knows, as they are typed.
+std::vector<std::string> flag_names(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+int refuse(const std::string& sentence, const std::string& command) {
+  const std::string help = "`bloomring " + (command.empty() ? "" : command + " ") + "--help` shows what there is";
+  return report(invalid(sentence + "\n" + help));
+}
+
+int refuse_parse(const CLI::App& app, const CLI::ParseError& error) {
+  const auto chosen = app.get_subcommands();
+  const CLI::App& command = chosen.empty() ? app : *chosen.front();
+  const std::string name = chosen.empty() ? "" : command.get_name();
+  const std::vector<std::string> unknown = app.remaining(true);
+  if (unknown.empty()) return refuse(error.what(), name);
+  // An unknown flag comes first: what CLI11 misses is often what the misspelt flag was to be.
+  const std::string word = unknown.front().substr(0, unknown.front().find('='));
+  const bool flag = word.starts_with("-");
+  return refuse("unknown " + std::string(flag ? "flag " : "argument ") + word + hint_for(word, flag_names(command)),
+                name);
+}
+
+}  // namespace
+
+int run_command_line(int argc, const char* const* argv) {
+  log_start(LogLevel::kInfo, LogFormat::kText);  // Until a configuration says otherwise.
+  CLI::App app("Keeps a recommender from showing a user what the user has already played.", "bloomring");
+  CommandLine line;
+  app.set_version_flag("--version", "bloomring " + std::string(version()), "Print the version and exit");
+  app.require_subcommand(1);
+  declare_run(app, line);
+  declare_dev(app, line);
+  declare_query(app, line);
+  declare_served(app, line);
+  declare_snapshot(app, line);
+  declare_forget(app, line);
+  declare_generate(app, line);
+  declare_load(app, line);
+  declare_check(app, line);
+  declare_topics(app, line);
+  declare_inspect(app, line);
+  declare_store(app, line);
+  declare_reference(app, line);
+  const std::vector<std::string> names = command_names(app);
+  for (const std::string& name : names) app.get_subcommand(name)->footer("\n" + help_footer(name));
+  if (argc < 2) return refuse("a command is missing", "");
+  const std::string first = argv[1];
+  if (!first.starts_with("-") && std::find(names.begin(), names.end(), first) == names.end()) {
+    return refuse("unknown command " + first + hint_for(first, names), "");
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return finish_output(app.exit(error, std::cout, std::cerr));
+    return refuse_parse(app, error);
+  }
+  return finish_output(line.chosen());
+}
+
+}  // namespace bloomring::cli

@@ -1,0 +1,75 @@
+// The whole chain in one process on an embedded broker and store, for trying it out: `bloomring dev`.
+//
+//   make -> feed -> settle -> check, summary (any of them may be left out)
+//
+// The embedded broker forgets what is more than 5 MiB behind, so `feed` sends only as fast as ingest reads.
+// Threading: one thread. Failure: kFatal with what was waited for when a bound is passed.
+#pragma once
+
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/clock.h"
+#include "client/client.h"
+#include "load/play_file.h"
+#include "pipeline/kafka/consumer/assigned_consumer.h"
+#include "pipeline/kafka/embedded_broker.h"
+#include "pipeline/stages/process.h"
+
+namespace bloomring {
+
+// What the comparison with exact sets found.
+struct DevCheck {
+  uint64_t users = 0;
+  uint64_t played = 0;           // Different (user, item) pairs that were asked about.
+  uint64_t unseen = 0;           // Of them, answered unseen: must be 0.
+  uint64_t probes = 0;           // Items that the user never played.
+  uint64_t false_positives = 0;  // Of them, answered seen.
+  double expected = 0;           // False positives, by the error that each answer computes for itself.
+  // So many false positives at most: chance alone gives more in less than one of a billion checks.
+  double false_positives_max() const { return expected + 6 * std::sqrt(expected) + 6; }
+  bool passed() const { return unseen == 0 && static_cast<double>(false_positives) <= false_positives_max(); }
+};
+
+class DevWorld {
+ public:
+  // `interrupted` is asked while waiting: true ends the wait with kRetry.
+  static Result<std::unique_ptr<DevWorld>> make(Settings settings, const Clock& clock,
+                                                std::function<bool()> interrupted);
+  ~DevWorld();
+
+  Process& process() { return *process_; }
+  // Waits until every stage is ready.
+  Status wait_ready();
+  // Sends the records and waits until ingest has read them.
+  Status feed(const std::vector<std::string>& json);
+  // Waits until everything in the log is merged (the ring turns by itself) and a lap has passed since, so that no
+  // play is answered from memory any more.
+  Status settle();
+  // Asks the service about every user of the file.
+  Result<DevCheck> check(const PlayFile& file);
+  // What the chain did, as lines for a person.
+  std::string summary();
+  uint64_t plays_refused();
+  std::string query_line(const std::string& user, const std::vector<std::string>& items);
+
+ private:
+  DevWorld(const Clock& clock, std::function<bool()> interrupted)
+      : clock_(clock), interrupted_(std::move(interrupted)) {}
+  Status wait_for(const std::function<Result<bool>()>& condition, int64_t bound_ms, const std::string& what);
+  uint64_t plays_read();
+  Result<bool> all_merged();
+  Status check_user(Client& client, const std::string& user, const std::set<std::string>& played, DevCheck& check);
+
+  const Clock& clock_;
+  const std::function<bool()> interrupted_;
+  Settings settings_;
+  std::unique_ptr<kafka::EmbeddedBroker> broker_;
+  std::unique_ptr<kafka::Producer> producer_;
+  std::unique_ptr<Process> process_;
+  std::unique_ptr<kafka::AssignedConsumer> lookup_;
+};
+
+}  // namespace bloomring

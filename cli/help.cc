@@ -1,0 +1,89 @@
+#include "cli/help.h"
+
+#include <string_view>
+
+namespace bloomring::cli {
+namespace {
+
+struct Help {
+  std::string_view command;
+  std::string_view examples;  // Lines.
+  std::string_view failed;    // What exit code 1 means.
+  std::string_view found = {};  // What exit code 3 means, where there is one.
+};
+
+constexpr std::string_view kBrokers = "no broker or store could be reached, or it failed later";
+constexpr std::string_view kAsked = "the service could not be asked, or could not do it";
+
+constexpr Help kHelp[] = {
+    {"run",
+     "bloomring run --config site.yaml\n"
+     "bloomring run --config site.yaml --stages merge,serve --set admin.listen=127.0.0.1:9601",
+     kBrokers},
+    {"dev",
+     "bloomring dev --plays plays.jsonl --once\n"
+     "bloomring dev --config site.yaml --slot-seconds 5",
+     "it could not start, or failed later", "with --once: plays were refused; the output says how many and why"},
+    {"query",
+     "bloomring query --user 17 v4711 v4712\n"
+     "bloomring query --user 17 --scene feed --output text < candidates.txt\n"
+     "bloomring query --user 17 --all-scenes v4711",
+     "the service could not be asked, or a line of a batch failed"},
+    {"served", "bloomring served --user 17 --scene feed v4711 v4712", kAsked},
+    {"snapshot",
+     "bloomring snapshot --user 17 > 17.snapshot\n"
+     "bloomring snapshot --from 17.snapshot --test v4711 --output text",
+     "the service could not be asked, or the snapshot is damaged"},
+    {"forget",
+     "bloomring forget --user 17 v4711\n"
+     "bloomring forget --user 17 --scene feed --everything\n"
+     "bloomring forget --user 17 --all-scenes --everything",
+     kAsked},
+    {"generate",
+     "bloomring generate --plays 1000 --users 50 > plays.jsonl\n"
+     "bloomring generate --config test.yaml --topic plays --rate 1000 --execute",
+     "it could not be written"},
+    {"load",
+     "bloomring load --server 127.0.0.1:7700 --rate 200 --plays 100000 --users 1000\n"
+     "bloomring load --config site.yaml --scene feed --plays-file plays.jsonl --seconds 60",
+     "no call was answered", "an item that was played is unseen in a complete answer"},
+    {"check",
+     "bloomring check --config site.yaml --output text\n"
+     "bloomring check --config site.yaml --offline",
+     "a broker or a store could not be asked; nothing that was asked is wrong"},
+    {"topics",
+     "bloomring topics --config site.yaml --output text\n"
+     "bloomring topics --config site.yaml --execute\n"
+     "bloomring topics --config site.yaml --execute --create-plays",
+     "no broker answered", "without --execute: topics are missing"},
+    {"inspect",
+     "bloomring inspect user --user 17 --config site.yaml --output text\n"
+     "bloomring inspect ring --partition 3 --config window.yaml",
+     "what is stored cannot be read"},
+    {"store",
+     "bloomring store backup --config site.yaml\n"
+     "bloomring store check --backup 0 --config site.yaml",
+     "it failed, or the store is damaged"},
+    {"reference", "bloomring reference config > docs/reference/config.md", "it could not be written"},
+};
+
+std::string indented(std::string_view lines) {
+  std::string text = "  ";
+  for (const char c : lines) text += c == '\n' ? std::string("\n  ") : std::string(1, c);
+  return text + "\n";
+}
+
+}  // namespace
+
+std::string help_footer(const std::string& command) {
+  for (const Help& help : kHelp) {
+    if (help.command != command) continue;
+    std::string text = "Examples:\n" + indented(help.examples) + "\nExit codes:\n  0  done\n  1  " +
+                       std::string(help.failed) + "\n  2  the command line or the configuration is wrong\n";
+    if (!help.found.empty()) text += "  3  " + std::string(help.found) + "\n";
+    return text;
+  }
+  return "";
+}
+
+}  // namespace bloomring::cli

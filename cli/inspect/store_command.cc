@@ -1,0 +1,250 @@
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "cli/calls/json_text.h"
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "pipeline/admin/admin_client.h"
+#include "pipeline/admin/backup_json.h"
+#include "pipeline/kafka/consumer/assigned_consumer.h"
+#include "pipeline/settings/process_identity.h"
+#include "pipeline/settings/window_folder.h"
+#include "pipeline/topics/new_log.h"
+#include "pipeline/topics/topic_check.h"
+#include "state/slot_length.h"
+#include "state/store/embedded/store_backup.h"
+
+namespace bloomring::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kNoSuchAction = 404;
+
+// " (instance host-1, stages ingest,serve)", where it says so.
+std::string process_named(const std::string& admin) {
+  const auto page = get_admin_page(admin, "/version");
+  if (!page.ok()) return "";
+  const auto process = parse_identity(*page);
+  return process.ok() ? " (" + process->to_string() + ")" : "";
+}
+
+// What the words of the command work on.
+class StoreTool {
+ public:
+  static Result<std::unique_ptr<StoreTool>> make(const StoreArgs& args, const Settings& settings) {
+    BLOOMRING_TRY_ASSIGN(Calendar calendar, Calendar::create(settings.retention()));
+    return std::unique_ptr<StoreTool>(new StoreTool(args, settings, std::move(calendar)));
+  }
+
+  Result<Json> backup();
+  Result<Json> list();
+  Result<Json> restore();
+  Result<Json> check();
+  Result<Json> new_log();
+  Result<Json> slot_length();
+
+ private:
+  StoreTool(const StoreArgs& args, const Settings& settings, Calendar calendar)
+      : args_(args), settings_(settings), calendar_(std::move(calendar)) {
+    config_.path = settings.store.path;
+    config_.policy = {settings.filter.false_positive_rate, settings.filter.periods_read,
+                      settings.filter.dense_from_items};
+    config_.partition_count = settings.topics.partitions;
+  }
+
+  Status store_exists() const {
+    if (std::filesystem::exists(config_.path)) return {};
+    return invalid("store.path " + config_.path +
+                   " does not exist; name the folder of the filter store, with --config or --set store.path=DIR");
+  }
+  Result<std::string> backups() const {
+    if (!settings_.store.backup_path.empty()) return settings_.store.backup_path;
+    return invalid(
+        "store.backup_path is not set: name the folder of the backups there, on another disk than the store's");
+  }
+  Result<Json> ask_the_process();
+  Result<std::vector<Offset>> log_ends() const;
+  Status remove_window_folders() const;
+  Json to_json(const StoreCheck& found) const;
+
+  const StoreArgs& args_;
+  const Settings& settings_;
+  const Calendar calendar_;
+  const SystemClock clock_;
+  const StateMemory memory_{StateMemoryConfig{}};
+  EmbeddedFilterStoreConfig config_;
+};
+
+// A process that writes the store has it for itself, so that one takes the backup; without one it is taken here.
+Result<Json> StoreTool::backup() {
+  BLOOMRING_TRY_ASSIGN(const std::string folder, backups());
+  BLOOMRING_TRY(store_exists());
+  auto store = EmbeddedFilterStore::open(config_, calendar_, clock_, memory_);
+  if (!store.ok()) return store.code() == Code::kInvalid ? ask_the_process() : Result<Json>(store.status());
+  BLOOMRING_TRY_ASSIGN(const StoreBackup taken, (*store)->back_up({folder, settings_.store.backups_kept,
+                                                                   settings_.store.backup_bytes_per_second}));
+  return Json::parse(backup_json(taken));
+}
+
+Result<Json> StoreTool::ask_the_process() {
+  const std::string address = args_.admin.empty() ? settings_.admin.listen : args_.admin;
+  auto answer = post_admin_action(address, "/store/backup");
+  if (!answer.ok()) {
+    return std::move(answer).status().with_context(
+        "the store is in use, and the process that writes it is to be asked at its admin "
+        "port (--admin HOST:PORT, its admin.listen)");
+  }
+  const std::string who = "the process at " + address + process_named(address);
+  if (answer->status == kNoSuchAction) {
+    return invalid(who + " does not write the filter store: the one that runs the merge stage does, and takes the "
+                   "backup; name its admin port (its admin.listen) with --admin HOST:PORT");
+  }
+  if (answer->status != 200) return fatal(who + ", which writes the store, says: " + answer->body);
+  return Json::parse(answer->body);
+}
+
+Result<Json> StoreTool::list() {
+  BLOOMRING_TRY_ASSIGN(const std::string folder, backups());
+  BLOOMRING_TRY_ASSIGN(const std::vector<StoreBackup> found, list_backups(folder));
+  Json list = Json::array();
+  for (const StoreBackup& one : found) list.push_back(Json::parse(backup_json(one)));
+  return Json{{"folder", folder}, {"backups", list}};
+}
+
+Result<Json> StoreTool::restore() {
+  BLOOMRING_TRY_ASSIGN(const std::string folder, backups());
+  BLOOMRING_TRY_ASSIGN(const StoreBackup restored, restore_backup(folder, args_.backup, config_.path));
+  BLOOMRING_TRY_ASSIGN(const StoreCheck found, check_store(config_, calendar_, clock_, memory_));
+  Json json = Json::parse(backup_json(restored));
+  json.update(to_json(found));
+  return json;
+}
+
+Result<Json> StoreTool::check() {
+  const auto progress = [](const StoreCheck& so_far) {
+    log_info("checking", {{"filters", so_far.filters}, {"damaged", so_far.damaged}});
+  };
+  if (args_.of_backup) {
+    BLOOMRING_TRY_ASSIGN(const std::string folder, backups());
+    BLOOMRING_TRY_ASSIGN(const StoreCheck found,
+                         check_backup(folder, args_.backup, config_, calendar_, clock_, memory_, progress));
+    return to_json(found);
+  }
+  BLOOMRING_TRY(store_exists());
+  BLOOMRING_TRY_ASSIGN(const StoreCheck found, check_store(config_, calendar_, clock_, memory_, progress));
+  return to_json(found);
+}
+
+Json StoreTool::to_json(const StoreCheck& found) const {
+  Json json = {{"sound", found.sound()},
+               {"filters", found.filters},
+               {"filter_bytes", found.filter_bytes},
+               {"items", found.items}};
+  json["damaged"] = found.damaged;
+  if (!found.damages.empty()) json["damages"] = found.damages;
+  json["merged_below"] = Json::object();
+  for (const auto& [partition, watermark] : found.watermarks) {
+    json["merged_below"][std::to_string(partition.value)] = watermark.offset.value;
+  }
+  return json;
+}
+
+Result<Json> StoreTool::new_log() {
+  BLOOMRING_TRY(store_exists());
+  BLOOMRING_TRY_ASSIGN(const StoreCheck found, check_store(config_, calendar_, clock_, memory_));
+  Json json = {
+      {"executed", args_.execute}, {"filters_kept", found.filters}, {"watermarks_forgotten", found.watermarks.size()}};
+  if (!args_.execute) {
+    BLOOMRING_TRY_ASSIGN(json["batches_unread"], count_unread_batches(settings_, clock_));
+    return json;
+  }
+  BLOOMRING_TRY_ASSIGN(const auto store, EmbeddedFilterStore::open(config_, calendar_, clock_, memory_));
+  BLOOMRING_TRY_ASSIGN(const OldLogMerged merged, end_old_log(settings_, calendar_, *store, clock_));
+  json["batches_merged"] = merged.records;
+  json["plays_merged"] = merged.plays;
+  if (merged.refused > 0) json["batches_refused"] = merged.refused;
+  BLOOMRING_TRY(remove_window_folders());
+  return json;
+}
+
+// They belong to the old log; the window stage makes them again from the new one.
+Status StoreTool::remove_window_folders() const {
+  for (uint32_t p = 0; p < settings_.topics.partitions; ++p) {
+    const std::string folder = window_folder(settings_, PartitionId(static_cast<int32_t>(p)));
+    std::error_code error;
+    std::filesystem::remove_all(folder, error);
+    if (error) return fatal(folder + " cannot be removed: " + error.message() + "; remove it, and run this again");
+  }
+  return {};
+}
+
+// Of user-events, by partition.
+Result<std::vector<Offset>> StoreTool::log_ends() const {
+  BLOOMRING_TRY_ASSIGN(const auto consumer, kafka::AssignedConsumer::create(client_settings(settings_), 1, clock_));
+  std::vector<kafka::TopicPartition> partitions;
+  for (uint32_t p = 0; p < settings_.topics.partitions; ++p)
+    partitions.push_back({settings_.topics.user_events, PartitionId(static_cast<int32_t>(p))});
+  BLOOMRING_TRY_ASSIGN(const std::vector<kafka::PartitionFacts> facts, consumer->facts(partitions));
+  std::vector<Offset> ends;
+  for (const kafka::PartitionFacts& of_one : facts) ends.push_back(of_one.log_end);
+  return ends;
+}
+
+Result<Json> StoreTool::slot_length() {
+  BLOOMRING_TRY(store_exists());
+  BLOOMRING_TRY_ASSIGN(const std::vector<Offset> ends, log_ends());
+  BLOOMRING_TRY_ASSIGN(const auto store, EmbeddedFilterStore::open(config_, calendar_, clock_, memory_));
+  std::map<PartitionId, MergedWatermark> changed;
+  for (size_t p = 0; p < ends.size(); ++p) {
+    const PartitionId partition(static_cast<int32_t>(p));
+    BLOOMRING_TRY_ASSIGN(const auto stored, store->read_watermark(partition));
+    if (!stored && ends[p] == Offset(0)) continue;  // Nothing was ever written.
+    auto with_length =
+        with_slot_length(stored.value_or(MergedWatermark{}), settings_.ring.slot_ms(), ends[p]);
+    if (!with_length.ok())
+      return std::move(with_length)
+          .status()
+          .with_context(kafka::to_string({settings_.topics.user_events, partition}));
+    if (*with_length != *stored) changed[partition] = std::move(*with_length);
+  }
+  Json json = {{"executed", args_.execute},
+               {"slot_seconds", settings_.ring.slot_seconds},
+               {"partitions_changed", changed.size()}};
+  if (!args_.execute) return json;
+  for (const auto& [partition, watermark] : changed) BLOOMRING_TRY(store->advance(partition, watermark));
+  return json;
+}
+
+Result<Json> work(const StoreArgs& args, const Settings& settings) {
+  BLOOMRING_TRY_ASSIGN(const std::unique_ptr<StoreTool> tool, StoreTool::make(args, settings));
+  switch (args.what) {
+    case StoreWhat::kBackup: return tool->backup();
+    case StoreWhat::kList: return tool->list();
+    case StoreWhat::kRestore: return tool->restore();
+    case StoreWhat::kCheck: return tool->check();
+    case StoreWhat::kNewLog: return tool->new_log();
+    case StoreWhat::kSlotLength: return tool->slot_length();
+  }
+  return invalid("nothing to do");
+}
+
+}  // namespace
+
+int store_command(const StoreArgs& args) {
+  const auto settings = load_command_settings(args.config);
+  const bool json = args.output == OutputFormat::kJson;
+  if (!settings.ok()) return report_result(settings.status(), json);
+  const auto done = work(args, *settings);
+  if (!done.ok()) return report_result(done.status(), json);
+  print(args.output == OutputFormat::kText ? json_text(*done) : done->dump() + "\n");
+  if (done->contains("sound") && !(*done)["sound"].get<bool>())
+    return report(corrupt("the store is damaged; what is wrong is in the result"));
+  return finish_output(0);
+}
+
+}  // namespace bloomring::cli

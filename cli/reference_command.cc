@@ -1,0 +1,57 @@
+#include "base/metrics/metric_names.h"
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "pipeline/topics/topic_check.h"
+
+namespace bloomring::cli {
+namespace {
+
+constexpr const char* kConfigHead =
+    "# Configuration\n\n"
+    "Made by `bloomring reference config` from the declarations; do not edit.\n\n"
+    "One YAML file, given by `--config`. Each key has an environment variable, and `--set KEY=VALUE` sets it on the "
+    "command line: flags go over the environment, the environment over the file, the file over the defaults. Unknown "
+    "keys are errors. In the environment a list is written `a,b` and a map `{name: value}`. Maps merge "
+    "entry by entry over these sources; `{}` clears what the ones below have set. `bloomring check --print` "
+    "shows what is in force and where each value came from.\n\n";
+
+constexpr const char* kMetricsHead =
+    "# Metrics\n\n"
+    "Made by `bloomring reference metrics` from the declarations; do not edit.\n\n"
+    "`/metrics` on the admin port (`admin.listen`), in the Prometheus text format. A label with a closed list of "
+    "values "
+    "shows them. A series that is not there is unknown, not zero. Histograms have the usual `_bucket`, `_sum` and "
+    "`_count`.\n\n";
+
+constexpr const char* kTopicsHead =
+    "# Topics\n\n"
+    "Made by `bloomring reference topics` from the registry with the default settings; do not edit.\n\n"
+    "`bloomring topics --config F --execute` creates what is missing; topics of plays only with `--create-plays`, "
+    "since your producers fill them.\n\n"
+    "| topic | what it carries | partitions | replication | settings |\n|---|---|---|---|---|\n";
+
+std::string topics_reference() {
+  std::string page;
+  for (const TopicSpec& topic : topics_of(Settings{})) {
+    std::string settings;
+    for (const auto& [key, value] : topic.settings)
+      settings += (settings.empty() ? "`" : ", `") + key + "=" + value + "`";
+    page += "| `" + topic.name + "` | " + topic.purpose + " | " + std::to_string(topic.partitions) +
+            (topic.partitions_fixed ? ", fixed" : "") + " | " + std::to_string(topic.replication) + " | " + settings +
+            " |\n";
+  }
+  return page;
+}
+
+}  // namespace
+
+int reference_command(const ReferenceArgs& args) {
+  switch (args.what) {
+    case ReferenceWhat::kConfig: print(kConfigHead + settings_reference()); return 0;
+    case ReferenceWhat::kMetrics: print(kMetricsHead + metrics_reference(metric::all())); return 0;
+    case ReferenceWhat::kTopics: print(kTopicsHead + topics_reference()); return 0;
+  }
+  return 1;
+}
+
+}  // namespace bloomring::cli

@@ -1,0 +1,125 @@
+#include <atomic>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+
+#include "base/clock.h"
+#include "base/fault_point.h"
+#include "base/log.h"
+#include "base/version.h"
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "pipeline/runtime/signals.h"
+#include "pipeline/runtime/stop_bound.h"
+#include "pipeline/runtime/worker.h"
+#include "pipeline/stages/process.h"
+
+namespace bloomring::cli {
+
+namespace {
+
+constexpr int kWaitMs = 50;
+
+enum class Ending { kStart, kStages, kRest };  // What of the process is ending.
+
+// The start of a process on a thread of its own, so that signals are heard whatever it waits for.
+class Start {
+ public:
+  Start(Process& process, const Clock& clock) : process_(process), thread_("start", clock, [](const Status&) {}) {
+    thread_.post([this] { run(); });
+  }
+  // Ends it at its next look at what it waits for, and waits for its end.
+  void end() {
+    process_.give_up_start();
+    thread_.call([] {});
+  }
+  // Why it has failed, once it has.
+  std::optional<Status> failure() const {
+    if (!failed_) return std::nullopt;
+    return status_;
+  }
+
+ private:
+  void run() {
+    status_ = process_.start();
+    failed_ = !status_.ok();
+    if (failed_) return;
+    for (const std::string& warning : process_.start_warnings()) log_warning(warning, {{"stage", "window"}});
+  }
+
+  Process& process_;
+  Status status_;  // Read by others once failed_.
+  std::atomic<bool> failed_{false};
+  Worker thread_;
+};
+
+void tell_start(const RunArgs& args, const Settings& settings) {
+  std::string stages;
+  for (const Stage stage : settings.stages) stages += (stages.empty() ? "" : ",") + std::string(stage_name(stage));
+  log_info("bloomring starts", {{"version", version()},
+                                {"commit", commit()},
+                                {"stages", stages},
+                                {"instance", settings.instance},
+                                {"config", args.config.path.empty() ? "environment and defaults" : args.config.path},
+                                {"kafka", settings.kafka.bootstrap},
+                                {"partitions", settings.topics.partitions},
+                                {"admin", settings.admin.listen}});
+}
+
+// Until a signal or a failure. Prints the ready line as soon as it is true.
+Status run_until_told(Process& process, const Start& start) {
+  for (bool told = false;;) {
+    if (stop_signal_within(kWaitMs)) {
+      log_info("stopping; a second signal ends the process at once");
+      return {};
+    }
+    if (const auto failure = start.failure()) return *failure;
+    if (const auto failure = process.failure()) return *failure;
+    if (told || !process.ready()) continue;
+    print(process.ready_line() + "\n");
+    log_info("ready", {{"admin", process.admin_address()}, {"grpc", process.grpc_address()}});
+    told = true;
+  }
+}
+
+// A start that only waits may stand in a call of the Kafka client that nothing interrupts; there is nothing to close.
+[[noreturn]] void end_at_once(const Process& process) {
+  const std::string waiting = process.start_waits_for();
+  log_info("ended in order, before it began" + (waiting.empty() ? "" : ", waiting for " + waiting));
+  std::_Exit(finish_output(0));
+}
+
+}  // namespace
+
+int run_command(const RunArgs& args) {
+  hold_stop_signals();
+  if (const Status armed = arm_fault_points_from_environment(); !armed.ok()) return report(armed);
+  const auto settings = load_command_settings(args.config);
+  if (!settings.ok()) return report(settings.status());
+  tell_start(args, *settings);
+  const SystemClock system;
+  const std::unique_ptr<SteppedClock> stepped = SteppedClock::from_environment(system);
+  const Clock& clock = stepped ? static_cast<const Clock&>(*stepped) : system;
+  auto process = std::make_unique<Process>(*settings, clock);
+  Start start(*process, system);
+  const Status ended = run_until_told(*process, start);
+  if (ended.ok() && !process->has_begun()) end_at_once(*process);
+  std::atomic<Ending> ending{Ending::kStart};
+  const StopBound bound(system, int64_t{settings->process.stop_seconds} * 1000, [&ending, running = process.get()] {
+    switch (ending) {
+      case Ending::kStart: return "its start, which waits for " + running->start_waits_for();
+      case Ending::kStages: return running->busy_with();
+      case Ending::kRest: break;
+    }
+    return std::string("the stores and clients to close");
+  });
+  start.end();
+  ending = Ending::kStages;
+  process->stop(leave_signal_came() ? Going::kLeaves : Going::kComesBack);
+  ending = Ending::kRest;
+  process.reset();
+  if (ended.ok()) log_info("ended in order");
+  return report(ended);
+}
+
+}  // namespace bloomring::cli

@@ -1,0 +1,49 @@
+// The connections of one client, one for each server it was given, and the order in which a call tries them.
+//
+// A call goes to the server whose turn it is, of those that are connected. When it comes back UNAVAILABLE it is tried
+// again: at the next server at once, and after a pause when each has been tried. It is tried at most `attempts_max`
+// times, and no attempt begins after the deadline. Every other status is final.
+//
+// Threading: thread safe.
+#pragma once
+
+#include <grpcpp/grpcpp.h>
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "client/client.h"
+#include "schemas/bloomring.grpc.pb.h"
+
+namespace bloomring {
+
+class ClientConnections {
+ public:
+  using Stub = v1::BloomringService::Stub;
+  // One attempt.
+  using Ask = std::function<grpc::Status(Stub&, grpc::ClientContext&)>;
+
+  explicit ClientConnections(const ClientOptions& options);
+
+  // The status of the last attempt.
+  grpc::Status call(int64_t deadline_ms, const Ask& ask);
+
+ private:
+  struct Connection {
+    std::shared_ptr<grpc::Channel> channel;
+    std::unique_ptr<Stub> stub;
+  };
+  // The best one that has not been asked, beginning with the one whose turn it is.
+  size_t choose(size_t turn, const std::vector<bool>& asked) const;
+  // False when the pause would end after the deadline. It ends early when the connection changes its state: it may be
+  // back.
+  bool pause(const Connection& connection, int attempt, gpr_timespec deadline) const;
+
+  const RetryOptions retry_;
+  std::vector<Connection> connections_;
+  std::atomic<size_t> turn_{0};
+};
+
+}  // namespace bloomring

@@ -1,0 +1,16 @@
+// gRPC's credentials from files. What the files lack shows at the first connection; check() of client/tls_files.h says
+// before what can be said.
+#pragma once
+
+#include <grpcpp/grpcpp.h>
+
+#include <memory>
+
+#include "client/tls_files.h"
+
+namespace bloomring {
+
+std::shared_ptr<grpc::ServerCredentials> server_credentials(const TlsServerFiles& files);
+std::shared_ptr<grpc::ChannelCredentials> channel_credentials(const TlsClientFiles& files);
+
+}  // namespace bloomring

@@ -1,0 +1,71 @@
+// The inner loops, for each instruction set. All give the same results.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/ids.h"
+#include "filter/elias_fano.h"
+#include "filter/index.h"
+#include "filter/union_table.h"
+
+namespace bloomring::filter {
+
+// What is to be confirmed by an exact set of a filter with an index.
+struct Confirmation {
+  const EliasFanoView& set;
+  std::span<const ItemHash> candidates;
+  uint64_t multiplier;
+  uint8_t filter;
+};
+
+// How fingerprints become slots of a UnionTable.
+struct SlotFill {
+  uint32_t cut_bits;      // From a fingerprint to the key that is compared.
+  uint32_t content_bits;  // From a key to its slot.
+  uint32_t content_mask;
+  uint32_t number;
+  uint32_t* slots;
+};
+
+// So many indexes are probed together, with one mask a candidate.
+inline constexpr size_t kIndexGroupMax = 4;
+
+// The hits of each index of a group; a list has `room` places.
+struct IndexHits {
+  uint32_t* of(size_t g) { return lists.data() + g * room; }
+
+  std::vector<uint32_t> lists;
+  size_t room = 0;
+  size_t counts[kIndexGroupMax] = {};
+};
+
+// Candidates are numbered; a probe writes the numbers of those that hit, in ascending order, and returns how many.
+// What it writes to has room for all candidates and kHitsMore. A key is the top 32 bits of hash * multiplier.
+inline constexpr size_t kHitsMore = 8;
+inline constexpr size_t kDecodeMore = 8;
+struct Kernels {
+  EliasFanoFault (*decode)(const EliasFanoView& set, uint64_t* out);
+  // Of at most 32 bits. `out` has room for kDecodeMore more.
+  EliasFanoFault (*decode32)(const EliasFanoView& set, uint32_t* out);
+  void (*encode)(const uint64_t* set, uint64_t items, const EliasFanoShape& shape, uint8_t* lows, uint8_t* uppers);
+  // Adds the items of a sorted set to zeros, or to other items; `cut_bits` lead from a fingerprint to its index key.
+  void (*build_index)(std::span<const uint64_t> set, uint32_t cut_bits, const IndexShape& shape, uint8_t* blocks);
+  // Fills empty slots; writes the keys that met a slot that was taken, and returns how many.
+  size_t (*fill_slots)(const uint32_t* begin, const uint32_t* end, const SlotFill& fill, uint32_t* collisions);
+  // Also writes the slot of each hit.
+  size_t (*probe_table)(const UnionTable& table, std::span<const uint32_t> keys, uint32_t* hits, uint32_t* hit_slots);
+  // Of 1 to kIndexGroupMax indexes of the same key_bits: a list of hits for each.
+  void (*probe_indexes)(std::span<const IndexView* const> group, std::span<const uint32_t> keys, IndexHits& hits);
+  void (*confirm)(const Confirmation& what, std::span<const uint32_t> hits, uint8_t* found);
+};
+
+const Kernels& portable_kernels();
+// Null when this machine, or the architecture, has no AVX2 and BMI2.
+const Kernels* avx2_kernels();
+// The fastest that this machine has.
+const Kernels& best_kernels();
+
+}  // namespace bloomring::filter

@@ -1,0 +1,36 @@
+// The questions of a load test: users as often as they play, thousands of candidates of which some were played.
+//
+// The number of candidates and the part of them that the user has played are even between two bounds; a user who has
+// played less is asked about all of it. The other candidates are ids that nobody has ever played.
+// Threading: one thread.
+#pragma once
+
+#include "load/load_driver.h"
+#include "load/played_items.h"
+
+namespace bloomring {
+
+struct LoadQuestionsConfig {
+  uint64_t seed = 1;
+  uint32_t candidates_min = 2'000;
+  uint32_t candidates_max = 10'000;  // At least candidates_min.
+  double seen_min = 0.05;            // Parts of the candidates: [0, 1].
+  double seen_max = 0.30;            // At least seen_min.
+};
+
+class LoadQuestions final : public LoadSource {
+ public:
+  // `played` has at least one play and outlives this.
+  LoadQuestions(const PlayedItems& played, const LoadQuestionsConfig& config);
+  void next(LoadQuestion& question) override;
+
+ private:
+  void write_never_played(std::string& id);
+
+  const PlayedItems& played_;
+  const LoadQuestionsConfig config_;
+  LoadRandom random_;
+  std::string id_;  // Kept for its memory.
+};
+
+}  // namespace bloomring

@@ -1,0 +1,61 @@
+// The admin port: small pages over HTTP for machines and the person on call, and a few actions.
+//
+// Pages are answered by exact path and GET, actions by exact path and POST; anything else is 404 or 405. An action
+// takes nothing from the request: what it does follows from the configuration. The port has no authentication and must
+// stay inside the network. At most kAdminThreads requests are answered at the same time, and a client that is slow to
+// ask or to read is cut off after kAdminTimeoutMs, so no client can keep others from the metrics for long.
+// Failure: kInvalid when the address cannot be used, with what to do about it.
+// Threading: pages and actions are called from the server's threads, several at a time.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "base/metrics/metrics.h"
+#include "base/result.h"
+#include "pipeline/runtime/health.h"
+
+namespace bloomring {
+
+inline constexpr int kAdminThreads = 4;
+inline constexpr int kAdminTimeoutMs = 5000;
+
+struct AdminPage {
+  int status = 200;
+  std::string content_type = "application/json";
+  std::string body;
+  std::string allow = {};  // With 405: the method that the path takes.
+};
+
+using AdminPages = std::map<std::string, std::function<AdminPage()>>;  // By path: "/metrics".
+
+using AdminActions = std::map<std::string, std::function<AdminPage()>>;  // By path: "/store/backup".
+
+// /metrics, /healthz and /readyz (503 with the reasons when it is not). Both outlive the server.
+AdminPages admin_pages(const Metrics& metrics, const Health& health);
+
+class AdminServer {
+ public:
+  // `listen` is "host:port"; port 0 takes any free one.
+  static Result<std::unique_ptr<AdminServer>> start(const std::string& listen, AdminPages pages,
+                                                    AdminActions actions = {});
+  // Waits for the requests that are being answered.
+  ~AdminServer();
+  AdminServer(const AdminServer&) = delete;
+  AdminServer& operator=(const AdminServer&) = delete;
+
+  uint16_t port() const;
+  // "127.0.0.1:40003": the host that was asked for, with the port that was taken.
+  std::string address() const;
+
+  struct Impl;
+
+ private:
+  explicit AdminServer(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace bloomring

@@ -1,0 +1,63 @@
+// The levels of a stage's partitions (offsets and lags) as the last report had them, and how far each is behind its
+// log, written out at each scrape.
+//
+// What is behind rises by itself: it is measured from the end of the log that was reached last, which brokers tell to
+// the log watch, or to whoever calls `hear`. A partition is shown from its assignment on, also before its first record.
+// Thread safe: reports come from the workers, ends of logs from those who ask, scrapes from the admin port.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/ids.h"
+#include "base/metrics/metrics.h"
+#include "operators/log_reach.h"
+#include "pipeline/metrics/log_watch.h"
+
+namespace bloomring {
+
+struct PartitionLevel {
+  Offset applied{-1};  // -1: not known; nothing is shown then.
+  Offset committed{-1};
+  Offset log_end{-1};
+};
+
+class PartitionLevels final : public LogWatch::Listener {
+ public:
+  struct Config {
+    std::string stage;
+    bool per_partition = true;   // metrics.per_partition
+    LogWatch* watch = nullptr;   // Who tells the ends of logs; null where the owner calls `hear`.
+  };
+  // `metrics`, `clock` and the watch outlive it.
+  PartitionLevels(Metrics& metrics, const Clock& clock, Config config);
+  ~PartitionLevels() override;
+
+  void set(const std::string& topic, PartitionId partition, PartitionLevel level);
+  // The partition was given back: it is not shown any more. One that was `lost`, because no broker could tell of this
+  // member, is shown, and falls behind, until brokers tell the end of its log again or it is set once more.
+  void forget(const std::string& topic, PartitionId partition, bool lost);
+  void forget_all(bool lost);
+
+  std::vector<kafka::TopicPartition> wanted() const override;
+  void hear(const kafka::TopicPartition& at, Offset end, int64_t asked_at_ns) override;
+
+ private:
+  struct Held {
+    PartitionLevel level;
+    LogReach reach;
+    bool lost = false;
+  };
+  void write(Scrape& scrape) const;
+
+  const Config config_;
+  const Clock& clock_;
+  mutable std::mutex mutex_;
+  std::map<kafka::TopicPartition, Held> levels_;
+  Metrics::Registration registration_;  // Last: its callback uses the rest.
+};
+
+}  // namespace bloomring

@@ -1,0 +1,138 @@
+#include "pipeline/runtime/worker.h"
+
+#include <pthread.h>
+
+#include <chrono>
+#include <future>
+
+#include "pipeline/runtime/watchdog.h"
+
+namespace bloomring {
+
+namespace {
+// How long an idle worker waits before it looks again: a part of the freshness of a play, and 200 looks a second.
+constexpr std::chrono::milliseconds kIdleWait{5};
+}  // namespace
+
+Worker::Worker(std::string name, const Clock& clock, OnFailure on_failure, Watchdog* watchdog)
+    : name_(std::move(name)),
+      clock_(clock),
+      on_failure_(std::move(on_failure)),
+      watchdog_(watchdog),
+      message_name_("a message to thread " + name_),
+      tick_name_("the report of thread " + name_),
+      thread_([this] { run(); }) {
+  if (watchdog_ != nullptr) watchdog_->watch(*this);
+}
+
+Worker::~Worker() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  wake_.notify_one();
+  thread_.join();
+  if (watchdog_ != nullptr) watchdog_->forget(*this);
+}
+
+std::optional<Worker::Activity> Worker::activity() const {
+  const std::lock_guard lock(activity_mutex_);
+  if (doing_.empty()) return std::nullopt;
+  return Activity{doing_, doing_since_ns_};
+}
+
+template <typename F>
+auto Worker::doing(const std::string& what, F work) {
+  if (watchdog_ == nullptr) return work();
+  struct Doing {
+    Worker& worker;
+    Doing(Worker& at, const std::string& what) : worker(at) {
+      const int64_t now_ns = worker.clock_.steady_ns();
+      const std::lock_guard lock(worker.activity_mutex_);
+      worker.doing_ = what;
+      worker.doing_since_ns_ = now_ns;
+    }
+    ~Doing() {
+      const std::lock_guard lock(worker.activity_mutex_);
+      worker.doing_.clear();
+    }
+  };
+  const Doing doing(*this, what);
+  return work();
+}
+
+void Worker::post(std::function<void()> message) {
+  {
+    const std::lock_guard lock(mutex_);
+    messages_.push_back(std::move(message));
+  }
+  wake_.notify_one();
+}
+
+void Worker::call(std::function<void()> message) {
+  std::promise<void> done;
+  post([&] {
+    message();
+    done.set_value();
+  });
+  done.get_future().wait();
+}
+
+void Worker::set_ticker(int64_t interval_ms, std::function<void()> tick) {
+  call([&] {
+    tick_ = std::move(tick);
+    tick_interval_ns_ = interval_ms * 1'000'000;
+  });
+}
+
+void Worker::run() {
+  ::pthread_setname_np(::pthread_self(), name_.substr(0, 15).c_str());
+  while (run_messages()) {
+    const bool worked = step_tasks();
+    tick_if_due();
+    if (!worked) wait();
+  }
+}
+
+bool Worker::run_messages() {
+  for (;;) {
+    std::function<void()> message;
+    {
+      const std::lock_guard lock(mutex_);
+      if (stop_) return false;
+      if (messages_.empty()) return true;
+      message = std::move(messages_.front());
+      messages_.pop_front();
+    }
+    doing(message_name_, message);
+  }
+}
+
+bool Worker::step_tasks() {
+  bool worked = false;
+  for (size_t i = 0; i < members_.size(); ++i) {
+    Task* task = members_[i].task;
+    const Result<bool> stepped = doing(members_[i].name, [&] { return task->step(clock_.now_ms()); });
+    if (stepped.ok()) {
+      worked |= *stepped;
+      continue;
+    }
+    remove(*task);
+    on_failure_(stepped.status());
+    return true;
+  }
+  return worked;
+}
+
+void Worker::tick_if_due() {
+  if (!tick_ || clock_.steady_ns() < tick_due_ns_) return;
+  tick_due_ns_ = clock_.steady_ns() + tick_interval_ns_;
+  doing(tick_name_, tick_);
+}
+
+void Worker::wait() {
+  std::unique_lock lock(mutex_);
+  wake_.wait_for(lock, kIdleWait, [this] { return stop_ || !messages_.empty(); });
+}
+
+}  // namespace bloomring

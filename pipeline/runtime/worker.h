@@ -1,0 +1,96 @@
+// A thread that owns tasks: it steps them in turn, runs what is posted to it between steps, and waits when there is
+// nothing to do. The other threads of the tree are those of a producer (pipeline/kafka/producer/producer_client.h) and
+// of reads of the filter store for queries (serving/query/read_pool.h).
+//
+// Rebalances, timers and shutdown reach a task as posted messages, so a task is never touched by two threads.
+// A watchdog, where one is given, sees what the thread is busy with and since when (pipeline/runtime/watchdog.h).
+// Failure: a task whose step fails is not stepped again; `on_failure` hears of it, on the worker's thread.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/clock.h"
+#include "pipeline/io/task.h"
+
+namespace bloomring {
+
+class Watchdog;
+
+class Worker {
+ public:
+  using OnFailure = std::function<void(const Status&)>;
+
+  // `name` has at most 15 characters: it is the thread's. `watchdog` outlives the worker.
+  Worker(std::string name, const Clock& clock, OnFailure on_failure, Watchdog* watchdog = nullptr);
+  // Ends after the step that is running; messages not yet run are dropped.
+  ~Worker();
+
+  // Runs `message` on the thread between two steps. `post` returns at once, `call` when it has run.
+  void post(std::function<void()> message);
+  void call(std::function<void()> message);
+
+  // To be called on the worker's thread (in a message): the task outlives its membership. `name` is for people:
+  // "window user-events[3]".
+  void add(Task& task, std::string name) { members_.push_back({&task, std::move(name)}); }
+  void remove(Task& task) {
+    std::erase_if(members_, [&](const Member& member) { return member.task == &task; });
+  }
+
+  // The step, message or tick that the thread is in, or nothing while it waits or goes from one to the next.
+  struct Activity {
+    std::string what;
+    int64_t since_ns;  // Of the steady clock.
+  };
+  std::optional<Activity> activity() const;
+
+  // Calls `tick` on the thread about every `interval_ms`, between steps. One; to be set before any task is added.
+  void set_ticker(int64_t interval_ms, std::function<void()> tick);
+
+ private:
+  struct Member {
+    Task* task;
+    std::string name;
+  };
+
+  void run();
+  // Runs it with `what` as the activity.
+  template <typename F>
+  auto doing(const std::string& what, F work);
+  bool run_messages();
+  bool step_tasks();
+  void tick_if_due();
+  void wait();
+
+  const std::string name_;
+  const Clock& clock_;
+  const OnFailure on_failure_;
+  Watchdog* const watchdog_;
+  const std::string message_name_;  // What a message and a tick are called as an activity.
+  const std::string tick_name_;
+  std::vector<Member> members_;  // Of the thread.
+
+  mutable std::mutex activity_mutex_;
+  std::string doing_;  // Empty: nothing.
+  int64_t doing_since_ns_ = 0;
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<std::function<void()>> messages_;
+  bool stop_ = false;
+
+  std::function<void()> tick_;  // Of the thread.
+  int64_t tick_interval_ns_ = 0;
+  int64_t tick_due_ns_ = 0;
+
+  std::thread thread_;
+};
+
+}  // namespace bloomring

@@ -1,0 +1,115 @@
+#include "pipeline/settings/event_settings.h"
+
+#include <utility>
+#include <vector>
+
+#include "schemas/clock_scene.h"
+
+namespace bloomring {
+namespace {
+
+constexpr int64_t kPlayBytesMax = 16 << 20;
+
+std::string must_not_be_empty(const std::string& text) { return text.empty() ? "must not be empty" : ""; }
+
+std::string why_no_scene(const std::string& scene) {
+  if (scene == kClockScene) return "is a name of bloomring's own: give the scene another one";
+  return scene.size() <= kIdBytesMax ? "" : "must be at most 128 bytes";
+}
+
+const std::vector<std::pair<std::string, TimeUnit>> kTimeUnits = {
+    {"ms", TimeUnit::kMilliseconds}, {"s", TimeUnit::kSeconds}, {"us", TimeUnit::kMicroseconds}};
+
+void declare_scenes(Config& config, EventSettings& events) {
+  config.string("events.scene", &events.scene)
+      .doc(
+          "Field with the scene, a namespace whose filters never mix with another's: what was played in one scene is "
+          "unseen in all others, and queries must name it. `\"\"`: scenes do not part filters, an item that was played "
+          "anywhere is seen everywhere, and the scene of a query does not matter. Changing it later hides what is "
+          "stored.");
+  config.list("events.scenes", &events.scenes)
+      .check(why_no_scene)
+      .doc(
+          "The scenes there are, with `\"\"` for records without one. A play of another scene is refused as "
+          "`unknown_scene`, and a query, too. Empty: any name is a scene, also a misspelt one; only `bloomring-clock` "
+          "is not, which ingest needs itself. Questions about all scenes also ask stored scenes that were declared "
+          "earlier.");
+}
+
+void declare_kinds(Config& config, EventSettings& events) {
+  config.string("events.event", &events.event)
+      .doc(
+          "Field with the kind of event, `play`, `serve`, `forget` or `forget_all`. A record without it is a play, "
+          "unless `events.kinds` is set. `\"\"`: every record is a play.");
+  config.map("events.kinds", &events.kinds)
+      .doc(
+          "The site's own names of kinds, as `{view: play, delete: forget, impression: ignore}`: each is `play`, "
+          "`serve`, `forget`, `forget_all`, or `ignore` for records that are skipped. `\"*\"` is any name that neither "
+          "this map nor bloomring knows; without it such a record is refused as `unknown_event`. `\"\"` is a record "
+          "without the field; without it such a record is refused as `missing_field`.");
+  config.string("events.watched", &events.watched)
+      .doc("Field with how long was watched: a number. Needed by `events.view_share_min` and `events.view_ms_min`.");
+  config.string("events.duration", &events.duration)
+      .doc("Field with how long the item is: a number. Needed by `events.view_share_min`.");
+  config.choice<TimeUnit>("events.watched_unit", &events.watched_unit, kTimeUnits)
+      .doc("Unit of `events.watched` and `events.duration`.");
+  config.real("events.view_share_min", &events.view_share_min)
+      .real_range(0, 1)
+      .doc(
+          "Part of an item that must have been watched for a play to count; 0 is no such rule. Shorter views are "
+          "skipped and counted. Where `events.view_ms_min` is set, too, one of both is enough.");
+  config.integer("events.view_ms_min", &events.view_ms_min)
+      .range(0, 86'400'000)
+      .unit("milliseconds")
+      .doc("How long must have been watched for a play to count; 0 is no such rule.");
+}
+
+}  // namespace
+
+void declare_events(Config& config, EventSettings& events) {
+  config.section("events", "How plays look: the names of their JSON fields, and what is accepted.");
+  const auto field = [&](const char* key, std::string* target, const char* doc) {
+    config.string(key, target).check(must_not_be_empty).doc(doc);
+  };
+  field("events.user", &events.user,
+        "Field with the user id: a string or an integer. Required in every play. A name with dots, here and below, is "
+        "also a path: `user.id` is field `id` of the object in field `user`, unless the record has a field of the very "
+        "name `user.id`.");
+  field("events.item", &events.item, "Field with the item id: a string or an integer. Required in every play.");
+  field("events.time", &events.time,
+        "Field with the event time: a number or an RFC 3339 string. Required in every play.");
+  declare_scenes(config, events);
+  declare_kinds(config, events);
+  config.choice<TimeUnit>("events.time_unit", &events.time_unit, kTimeUnits)
+      .doc("Unit of event times that are numbers, since 1970-01-01 UTC.");
+  config.integer("events.ahead_seconds", &events.ahead_seconds)
+      .range(0, 86400)
+      .unit("seconds")
+      .doc(
+          "How far ahead of the brokers' clock event times may usually be. What is ahead counts as now, also what is "
+          "further ahead, up to a day, which is counted apart; beyond a day a play is refused as `time_ahead`.");
+  config.integer("events.clock_skew_max_seconds", &events.clock_skew_max_seconds)
+      .range(1, 3600)
+      .unit("seconds")
+      .doc(
+          "How far the clock of an ingest process may be from that of the brokers. Beyond it the process reads no "
+          "plays until the clocks agree, and says so.");
+  config.integer("events.record_bytes_max", &events.record_bytes_max)
+      .range(64, kPlayBytesMax)
+      .unit("bytes")
+      .doc("Longest play record that is accepted; a longer one is refused as `too_large`.");
+}
+
+PlayMapping EventSettings::mapping() const {
+  PlayMapping mapping{user, item, time, scene, event, time_unit, int64_t{ahead_seconds} * 1000, record_bytes_max};
+  for (const auto& [name, word] : kinds) {
+    if (is_kind(word)) mapping.kinds.emplace(name, mapped_kind(word));
+  }
+  mapping.view = {watched, duration, watched_unit, view_share_min, view_ms_min};
+  mapping.scenes = scenes;
+  return mapping;
+}
+
+SceneRules EventSettings::scene_rules() const { return {!scene.empty(), scenes}; }
+
+}  // namespace bloomring

@@ -1,0 +1,12 @@
+// The keys under `events`: how a site's plays look. Threading: as Config.
+#pragma once
+
+#include "base/config/config.h"
+#include "pipeline/settings/settings.h"
+
+namespace bloomring {
+
+// Opens the section and declares its keys, bound to `events`, which outlives the configuration.
+void declare_events(Config& config, EventSettings& events);
+
+}  // namespace bloomring

@@ -1,0 +1,73 @@
+// How one number, memory.limit, becomes the bounds of everything in a process that takes memory.
+//
+// Each part has a least size, below which the stages of this process cannot work, and a weight. What is left of the
+// limit after the least sizes is shared out by weight; what a part cannot use goes to the others. The parts add up to
+// the limit, so the resident memory of the process stays below it as long as each part holds its bound.
+//
+// Parts are budgets of resident memory, not of payload: a queue of librdkafka takes about four times the bytes of small
+// records that it counts (see kPlayQueueOverhead in pipeline/stages/ingest_stage.cc).
+// What no bound can hold: plays that are not merged are never let go (docs/decisions/0006), so the recent plays exceed
+// their part when the merge stage is behind for longer than memory lasts; a metric says so.
+// Threading: pure functions and values. Failure: kInvalid with the least limit and how it is made up.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "pipeline/settings/settings.h"
+
+namespace bloomring {
+
+enum class MemoryUse : uint8_t {
+  kProcess,       // Code, stacks, metrics, and what the allocator keeps of freed memory.
+  kIngestQueue,   // Plays fetched and not yet read.
+  kIngestBlocks,  // Open event blocks.
+  kWindowQueue,   // Event blocks fetched by the window stage.
+  kMergeQueue,    // User batches fetched by the merge stage.
+  kServeQueue,    // Event blocks fetched by the serve stage.
+  kSendQueue,     // Records on their way to the brokers.
+  kServedQueue,   // Records of served items on their way to the brokers.
+  kStores,        // RocksDB: block cache and write buffers of the filter store and all window stores.
+  kDrains,        // Passes of drains.
+  kRecentPlays,
+  kServedItems,
+  kFilterCache,
+  kCalls,  // Requests and answers.
+};
+inline constexpr size_t kMemoryUseCount = 14;
+
+struct MemoryPart {
+  MemoryUse use;
+  std::string_view name;  // "ingest queue"
+  uint64_t bytes = 0;
+  uint64_t least = 0;
+};
+
+class MemoryPlan {
+ public:
+  explicit MemoryPlan(std::vector<MemoryPart> parts) : parts_(std::move(parts)) {}
+  // 0 where the process has no such part.
+  uint64_t of(MemoryUse use) const;
+  // Those of this process; they add up to the limit.
+  const std::vector<MemoryPart>& parts() const { return parts_; }
+  uint64_t total() const;
+
+  // Bytes of one pass of a drain: each window thread has one under way, and every fourth partition may wait with the
+  // records of one, which take a quarter of the pass.
+  uint64_t drain_pass_bytes(const Settings& settings) const;
+
+ private:
+  std::vector<MemoryPart> parts_;  // By use.
+};
+
+// For the stages that the settings name. `plays_partitions` is how many the topics of plays have together, as the
+// brokers say; where nobody was asked it is what they are made with (topics.plays_partitions each).
+Result<MemoryPlan> plan_memory(const Settings& settings, std::optional<uint64_t> plays_partitions = {});
+
+// "2 GiB", "1.5 MiB": for people.
+std::string bytes_text(uint64_t bytes);
+
+}  // namespace bloomring

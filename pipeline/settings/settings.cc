@@ -1,0 +1,436 @@
+#include "pipeline/settings/settings.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "absl/time/time.h"
+#include "base/config/finding.h"
+#include "base/config/listen_address.h"
+#include "base/hash.h"
+#include "pipeline/settings/event_settings.h"
+#include "pipeline/settings/settings_check.h"
+
+namespace bloomring {
+namespace {
+
+constexpr int64_t kMiB = 1048576;
+constexpr int64_t kGiB = 1024 * kMiB;
+// The most memory or bytes that a key takes: beyond any machine, below what overflows in sums.
+constexpr int64_t kBytesMax = 1024 * kGiB;
+
+std::string must_not_be_empty(const std::string& text) { return text.empty() ? "must not be empty" : ""; }
+
+// What a Kafka broker takes as the name of a topic.
+std::string must_be_topic(const std::string& name) {
+  const auto legal = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '_' || c == '-';
+  };
+  const bool ok = !name.empty() && name.size() <= 249 && name != "." && name != ".." &&
+                  std::all_of(name.begin(), name.end(), legal);
+  return ok ? "" : "must be a topic name: 1 to 249 of a-z A-Z 0-9 . _ -";
+}
+
+std::string must_be_address(const std::string& text) {
+  return parse_listen_address(text).ok() ? "" : "must be host:port, as 0.0.0.0:9600, with port 0 for any free one";
+}
+
+std::string must_be_time_zone(const std::string& name) {
+  absl::TimeZone zone;
+  return absl::LoadTimeZone(name, &zone) ? ""
+                                         : "must be an IANA time zone that this machine knows, as UTC or Asia/Shanghai";
+}
+
+// Group and instance names go to brokers, file names and metrics.
+std::string must_be_word(const std::string& text) {
+  const auto legal = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '_' || c == '-';
+  };
+  const bool ok = !text.empty() && text.size() <= 200 && std::all_of(text.begin(), text.end(), legal);
+  return ok ? "" : "must be 1 to 200 of a-z A-Z 0-9 . _ -";
+}
+
+void declare_kafka(Config& config, Settings& s) {
+  config.section("kafka", "The brokers, and how to reach them.");
+  config.string("kafka.bootstrap", &s.kafka.bootstrap)
+      .doc(
+          "Brokers to start from, as `host:port,host:port`. Required by `run`, `topics` and `check`; `dev` brings its "
+          "own.");
+  config.map("kafka.properties", &s.kafka.properties)
+      .doc(
+          "Properties for librdkafka, as they are: TLS, SASL, buffer sizes. One entry can be set alone by "
+          "`BLOOMRING_KAFKA_PROPERTIES_SASL_PASSWORD` (for `sasl.password`). Those that the guarantees rest on are "
+          "refused.");
+  config.string("kafka.group_prefix", &s.kafka.group_prefix)
+      .check(must_be_word)
+      .doc("Start of the names of the consumer groups, so that two installations can share brokers.");
+}
+
+void declare_topics(Config& config, Settings& s) {
+  config.section("topics", "The topics. `bloomring topics` shows and creates them.");
+  config.list("topics.plays", &s.topics.plays).check(must_be_topic).doc("Topics that carry plays as JSON.");
+  config.string("topics.user_events", &s.topics.user_events)
+      .check(must_be_topic)
+      .doc("The ordered log of everything that happens to a user; written by ingest, read by window and serve.");
+  config.string("topics.user_batches", &s.topics.user_batches)
+      .check(must_be_topic)
+      .doc("Batches of sealed slots, from window to merge.");
+  config.string("topics.dead", &s.topics.dead)
+      .check(must_be_topic)
+      .doc("Dead letters: records that were refused, with their reason and their place.");
+  config.integer("topics.partitions", &s.topics.partitions)
+      .range(1, kShardCount)
+      .doc(
+          "Partitions of the internal topics. Must divide 5000, the number of shards, and can never be changed in "
+          "place.");
+  config.integer("topics.plays_partitions", &s.topics.plays_partitions)
+      .range(1, 10000)
+      .doc("Partitions of the topics of plays where `bloomring topics` creates them.");
+  config.integer("topics.replication", &s.topics.replication)
+      .range(1, 15)
+      .doc("Copies of each partition where `bloomring topics` creates a topic.");
+  config.integer("topics.retention_hours", &s.topics.retention_hours)
+      .range(1, 24 * 366)
+      .unit("hours")
+      .doc(
+          "How long the log of user events and the user batches are kept; dead letters seven times as long. Must be "
+          "longer "
+          "than one lap of the ring: a process without its disk reads back at most that far.");
+}
+
+void declare_ingest(Config& config, Settings& s) {
+  config.section("ingest",
+                 "How plays are packed into event blocks. A block is sent when the first of the three is reached.");
+  config.integer("ingest.block_events", &s.ingest.block_events)
+      .range(1, 65536)
+      .unit("events")
+      .doc("Most events in one block.");
+  config.integer("ingest.block_bytes", &s.ingest.block_bytes)
+      .range(1024, 900000)
+      .unit("bytes")
+      .doc("Most bytes in one block. Stays below the 1 MB that a broker takes as one record by default.");
+  config.integer("ingest.linger_ms", &s.ingest.linger_ms)
+      .range(0, 60000)
+      .unit("milliseconds")
+      .doc("Longest time an event waits for others, so that a quiet partition is still fresh.");
+  config.boolean("ingest.drop_repeats", &s.ingest.drop_repeats)
+      .doc(
+          "Whether an event that repeats one shortly before it, in kind, user, item and time, is dropped before the "
+          "log.");
+  config.real("ingest.refused_share_max", &s.ingest.refused_share_max)
+      .real_range(0, 1)
+      .doc(
+          "Part of the play records of a minute that may be refused. Above it /readyz says why, and that the process "
+          "is degraded; it stays ready, since the records are safe in `topics.dead`. Of fewer than 20 records in a "
+          "minute no part is too large: a site with so few learns of refusals by the log and the metrics alone.");
+}
+
+void declare_ring(Config& config, Settings& s) {
+  config.section("ring", "The ring of slots that collects plays before they are merged into filters.");
+  config.integer("ring.slots", &s.ring.slots)
+      .range(3, 64)
+      .doc("Slots on the ring: one fills, one drains, the rest are spare.");
+  config.integer("ring.slot_seconds", &s.ring.slot_seconds)
+      .range(1, 86400)
+      .unit("seconds")
+      .doc("Log time that one slot covers. Must be the same for all processes of an installation.");
+  config.real("ring.drain_spread", &s.ring.drain_spread)
+      .real_range(0, 0.9)
+      .doc(
+          "Fraction of a slot over which a drain is spread, so that the filter store sees an even load; 0 drains at "
+          "once.");
+}
+
+void declare_filter(Config& config, Settings& s) {
+  config.section("filter", "The filters: their error, their periods and how long they are kept.");
+  config.real("filter.false_positive_rate", &s.filter.false_positive_rate)
+      .real_range(0.000001, 0.2)
+      .doc("Share of unseen items that may be taken for seen, over everything that one query reads.");
+  config.integer("filter.periods_read", &s.filter.periods_read)
+      .range(1, 63)
+      .doc(
+          "Periods that a query reads: the current one and those before it. Shortly before a period ends a query "
+          "reads the next one, too.");
+  config
+      .choice<PeriodUnit>("filter.period", &s.filter.period,
+                          {{"month", PeriodUnit::kMonth}, {"week", PeriodUnit::kWeek}, {"day", PeriodUnit::kDay}})
+      .doc("Length of the period of one filter, by event time in `filter.time_zone`. Cannot be changed in place.");
+  config.integer("filter.retention_periods", &s.filter.retention_periods)
+      .range(0, 1000)
+      .doc("Whole periods for which a filter is kept after its own. At least `filter.periods_read` - 1.");
+  config.string("filter.time_zone", &s.filter.time_zone)
+      .check(must_be_time_zone)
+      .doc(
+          "IANA name of the time zone in which periods begin and filters expire at night. Cannot be changed in place.");
+  config.integer("filter.dense_from_items", &s.filter.dense_from_items)
+      .range(64, 16 * kMiB)
+      .unit("items")
+      .doc("Items from which a filter takes the dense form: an index in front of the set makes it faster to query.");
+}
+
+void declare_stores(Config& config, Settings& s) {
+  config.section("store", "The filter store.");
+  config
+      .choice<StoreKind>("store.kind", &s.store.kind,
+                         {{"embedded", StoreKind::kEmbedded}, {"redis", StoreKind::kRedis}})
+      .doc("`embedded` keeps filters in RocksDB under `store.path`; `redis` is not available yet.");
+  config.string("store.path", &s.store.path).check(must_not_be_empty).doc("Folder of the embedded filter store.");
+  config.string("store.backup_path", &s.store.backup_path)
+      .doc("Folder for backups of the embedded filter store, on another disk; `bloomring store backup` takes them.");
+  config.integer("store.backups_kept", &s.store.backups_kept)
+      .range(1, 100000)
+      .doc("How many backups are kept; the oldest are removed.");
+  config.bytes("store.backup_bytes_per_second", &s.store.backup_bytes_per_second)
+      .range(0, kBytesMax)
+      .doc("How fast a backup is copied at most, so that queries and merges keep the disk; 0 is as fast as it goes.");
+  config.section("state",
+                 "The local state of the window stage. It can be thrown away; it is then read back from the log.");
+  config.string("state.path", &s.state.path)
+      .check(must_not_be_empty)
+      .doc("Folder with one RocksDB for each partition.");
+  config.integer("state.flush_seconds", &s.state.flush_seconds)
+      .range(1, 3600)
+      .unit("seconds")
+      .doc("How often state is written to disk: at most this much log is read again after a crash.");
+  config.boolean("state.accept_lost_events", &s.state.accept_lost_events)
+      .doc(
+          "Whether the window stage may go on when events that are not merged are no longer in the log. Set it for one "
+          "start, after its refusal has said how many are gone.");
+}
+
+void declare_process(Config& config, Settings& s) {
+  config.section("", "What this process is and does.");
+  config.string("instance", &s.instance)
+      .check(must_be_word)
+      .doc(
+          "Name of this process, stable over restarts and different from all others; the host's name where nothing is "
+          "said. Kafka's static membership goes by it.");
+  config
+      .choices<Stage>(
+          "stages", &s.stages,
+          {{"ingest", Stage::kIngest}, {"window", Stage::kWindow}, {"merge", Stage::kMerge}, {"serve", Stage::kServe}})
+      .doc("Stages that this process runs.");
+  config.section("memory", "One number for all memory of the process. `bloomring check` prints what becomes of it.");
+  config.bytes("memory.limit", &s.memory.limit)
+      .range(64 * kMiB, kBytesMax)
+      .doc(
+          "Resident memory of the process. Caches, write buffers, queues of the Kafka clients, passes of drains, "
+          "recent "
+          "plays and cached filters are bounded so that they fit into it together; one that is too small for the "
+          "stages "
+          "and partitions is refused with the least that works.");
+  config.integer("memory.partitions", &s.memory.partitions)
+      .range(0, kShardCount)
+      .doc(
+          "The most partitions of a topic that this process is planned to be given by its consumer groups; 0 plans for "
+          "all, "
+          "as after the loss of all other processes.");
+  config.section("process", "When the process counts as stuck, and how long it may take to start and to end.");
+  config.integer("process.stall_seconds", &s.process.stall_seconds)
+      .range(1, 3600)
+      .unit("seconds")
+      .doc("A task that makes no step for so long is named in the log and makes /healthz fail until it goes on.");
+  config.integer("process.start_seconds", &s.process.start_seconds)
+      .range(0, 86400)
+      .unit("seconds")
+      .doc(
+          "How long the start may wait for brokers, topics and filter store, all together; meanwhile /readyz and the "
+          "log say what for. When it is over, the process ends with exit code 1. 0 waits for ever.");
+  config.integer("process.stop_seconds", &s.process.stop_seconds)
+      .range(1, 3600)
+      .unit("seconds")
+      .doc(
+          "How long the orderly end may take after SIGTERM, `serve.drain_seconds` included; what still hangs then is "
+          "left, and the exit code is 1. Keep it below the time after which your supervisor kills (30 seconds in "
+          "Kubernetes).");
+  config.section("threads", "Threads of the stages that hold partitions; each partition belongs to one.");
+  config.integer("threads.window", &s.threads.window).range(1, 256).doc("Threads of the window stage.");
+  config.integer("threads.merge", &s.threads.merge).range(1, 256).doc("Threads of the merge stage.");
+}
+
+void declare_tls(Config& config, Settings& s) {
+  config.string("serve.tls_certificate", &s.serve.tls.certificate)
+      .doc(
+          "PEM file with the certificate chain of the gRPC port, read again when it changes. Empty: the port is not "
+          "encrypted.");
+  config.string("serve.tls_key", &s.serve.tls.key).doc("PEM file with the private key of `serve.tls_certificate`.");
+  config.string("serve.tls_client_ca", &s.serve.tls.client_ca)
+      .doc(
+          "PEM file with the authorities that vouch for clients: only a client whose certificate one of them has "
+          "signed "
+          "is answered. Empty: any client is.");
+  config.string("serve.tls_peer_ca", &s.serve.tls_peer_ca)
+      .doc(
+          "PEM file with the authorities that vouch for the other replicas when calls are passed on to them; "
+          "`serve.tls_client_ca` where it is empty. This replica shows them `serve.tls_certificate`.");
+}
+
+void declare_faces(Config& config, Settings& s) {
+  config.section("serve", "The query service.");
+  config.string("serve.listen", &s.serve.listen)
+      .check(must_be_address)
+      .doc("Address of the gRPC service; port 0 takes a free one.");
+  config.integer("serve.replica_index", &s.serve.replica_index)
+      .range(0, 9999)
+      .doc("Which of the replicas this is, from 0.");
+  config.integer("serve.replica_count", &s.serve.replica_count).range(1, 10000).doc("Number of serve replicas.");
+  config.integer("serve.replication_factor", &s.serve.replication_factor)
+      .range(1, 10000)
+      .doc("How many replicas hold each partition. At most `serve.replica_count`.");
+  config.list("serve.peers", &s.serve.peers)
+      .check(must_not_be_empty)
+      .doc(
+          "Addresses of the replicas, so that one can pass on what it does not hold: one for each, in the order of "
+          "their "
+          "indices, or a single pattern with `{index}` in it, as "
+          "`replica-{index}.internal:7700`. Empty: such calls are refused.");
+  config.integer("serve.candidates_max", &s.serve.candidates_max)
+      .range(1, 1000000)
+      .doc("Most candidates of one user in a query, alone or in a batch; more are refused.");
+  config.integer("serve.batch_ids_max", &s.serve.batch_ids_max)
+      .range(1, 10000000)
+      .doc(
+          "Most candidates in a batch (`FilterBatch`), of all its users together; more are refused. "
+          "`serve.candidates_max` where that is more.");
+  config.bytes("serve.request_bytes_max", &s.serve.request_bytes_max)
+      .range(1 << 20, 256 << 20)
+      .doc(
+          "Most bytes of a request; a larger one is refused with INVALID_ARGUMENT, one of more than four times as many "
+          "(or more than the memory for calls, which `check` prints) with RESOURCE_EXHAUSTED. The default holds 20,000 "
+          "ids of 128 bytes in each list of a query, and 200,000 ids of 40 bytes in a batch.");
+  config.integer("serve.drain_seconds", &s.serve.drain_seconds)
+      .range(0, 300)
+      .unit("seconds")
+      .doc(
+          "How long calls are still answered after SIGTERM, while /readyz and the health service already send clients "
+          "elsewhere: as long as they and their load balancers need to notice. Must be less than "
+          "`process.stop_seconds`.");
+  declare_tls(config, s);
+  config.section("served",
+                 "The served items, which count as seen for a while although nobody has reported a play of them.");
+  config.integer("served.per_user_max", &s.served.per_user_max)
+      .range(1, 10000)
+      .unit("items")
+      .doc(
+          "How many of a user's last served items of each scene count as seen; one more and the oldest is unseen "
+          "again.");
+  config.integer("served.max_age_seconds", &s.served.max_age_seconds)
+      .range(1, 7 * 86400)
+      .unit("seconds")
+      .doc("For how long a served item counts as seen. A serve process reads so much of the log back when it starts.");
+  config.section("admin", "The port for metrics and health. It has no authentication: keep it inside.");
+  config.string("admin.listen", &s.admin.listen)
+      .check(must_be_address)
+      .doc("Address of /metrics, /healthz and /readyz; port 0 takes a free one.");
+  config.section("metrics", "What /metrics shows.");
+  config.boolean("metrics.per_partition", &s.metrics.per_partition)
+      .doc(
+          "Whether there are series of each partition: about 20 for each partition and stage. Without, the label "
+          "`partition` is `all`: offsets and lags of records are summed, of ages the largest is shown.");
+  config.section("log", "The log, on standard error.");
+  config
+      .choice<LogLevel>("log.level", &s.log.level,
+                        {{"debug", LogLevel::kDebug},
+                         {"info", LogLevel::kInfo},
+                         {"warning", LogLevel::kWarning},
+                         {"error", LogLevel::kError}})
+      .doc("Least level that is written.");
+  config.choice<LogFormat>("log.format", &s.log.format, {{"text", LogFormat::kText}, {"json", LogFormat::kJson}})
+      .doc("`text` for people, `json` for machines: one object a line.");
+}
+
+Result<std::string> host_name() {
+  char name[256] = {};
+  if (gethostname(name, sizeof name - 1) != 0 || name[0] == '\0') return invalid("this host has no name; set instance");
+  return std::string(name);
+}
+
+// What could not be read, and what does not fit all the same. A misfit of a key that could not be read is left out, as
+// are all where the file could not be: the values are not what was meant.
+Status also_misfits(const Status& unread, const Status& misfits) {
+  std::vector<std::string> doubtful;
+  for (const SetupFinding& finding : findings_of(unread)) doubtful.push_back(finding.key);
+  std::string text = unread.message();
+  for (const SetupFinding& misfit : findings_of(misfits)) {
+    const auto named = [&](const std::string& key) { return misfit.text.find(key) != std::string::npos; };
+    if (std::none_of(doubtful.begin(), doubtful.end(), named)) text += "\n" + misfit.text;
+  }
+  return invalid(text);
+}
+
+}  // namespace
+
+std::string_view stage_name(Stage stage) {
+  switch (stage) {
+    case Stage::kIngest: return "ingest";
+    case Stage::kWindow: return "window";
+    case Stage::kMerge: return "merge";
+    case Stage::kServe: return "serve";
+  }
+  return "";
+}
+
+RetentionConfig Settings::retention() const {
+  return {.time_zone = filter.time_zone,
+          .unit = filter.period,
+          .periods_read = filter.periods_read,
+          .retention_periods = filter.retention_periods,
+          .ahead_ms = int64_t{events.ahead_seconds} * 1000};
+}
+
+TlsClientFiles ServeSettings::peer_tls() const {
+  if (!tls.enabled()) return {};
+  return {tls_peer_ca.empty() ? tls.client_ca : tls_peer_ca, tls.certificate, tls.key};
+}
+
+bool Settings::runs(Stage stage) const { return std::find(stages.begin(), stages.end(), stage) != stages.end(); }
+
+void declare_settings(Config& config, Settings& settings) {
+  declare_process(config, settings);
+  declare_kafka(config, settings);
+  declare_topics(config, settings);
+  declare_events(config, settings.events);
+  declare_ingest(config, settings);
+  declare_ring(config, settings);
+  declare_filter(config, settings);
+  declare_stores(config, settings);
+  declare_faces(config, settings);
+}
+
+Result<LoadedSettings> load_settings(const ConfigSources& sources, LogSettings* log) {
+  LoadedSettings loaded;
+  Config config;
+  declare_settings(config, loaded.settings);
+  const Status read = config.load(sources);
+  if (log != nullptr) *log = loaded.settings.log;
+  loaded.warnings = config.warnings();
+  if (!read.ok()) return also_misfits(read, check_settings_fit(loaded.settings, config, loaded.warnings));
+  if (loaded.settings.instance.empty()) {
+    BLOOMRING_TRY_ASSIGN(loaded.settings.instance, host_name());
+  }
+  BLOOMRING_TRY(check_settings_fit(loaded.settings, config, loaded.warnings));
+  if (const std::string& place = config.origin("topics.plays"); place != "default") {
+    loaded.settings.topics.plays_place = place;
+  }
+  loaded.effective_yaml = config.effective_yaml();
+  return loaded;
+}
+
+Result<LoadedSettings> load_settings(const std::string& path, std::vector<ConfigFlag> overrides, LogSettings* log) {
+  return load_settings(
+      ConfigSources{.path = path, .environment = process_environment(), .flags = std::move(overrides)}, log);
+}
+
+Status check_runnable(const Settings& settings) {
+  if (!settings.kafka.bootstrap.empty()) return {};
+  return invalid("kafka.bootstrap is not set; name the brokers there, or in BLOOMRING_KAFKA_BOOTSTRAP");
+}
+
+std::string settings_reference() {
+  Settings settings;
+  Config config;
+  declare_settings(config, settings);
+  return config.reference_markdown();
+}
+
+}  // namespace bloomring

@@ -1,0 +1,209 @@
+// Every setting of bloomring, typed. The declarations in settings.cc bind each configuration key to a field here; the
+// values below are the defaults. `bloomring reference config` prints the page that is made from them.
+//
+// Guarantee: what load_settings returns is valid as a whole: each value is in its range and the values fit together.
+// Failure: kInvalid, one line for each thing that is wrong (base/config/config.h).
+// Threading: values.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/config/config.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "client/tls_files.h"
+#include "schemas/json/play_json.h"
+#include "serving/query/known_scenes.h"
+#include "state/period.h"
+
+namespace bloomring {
+
+enum class Stage : uint8_t { kIngest, kWindow, kMerge, kServe };
+std::string_view stage_name(Stage stage);  // "ingest", "window", "merge", "serve".
+
+enum class StoreKind : uint8_t { kEmbedded, kRedis };
+
+struct KafkaSettings {
+  std::string bootstrap;                          // "host:port,host:port"; empty when nothing names a broker.
+  std::map<std::string, std::string> properties;  // For librdkafka as they are.
+  std::string group_prefix = "bloomring";         // Groups are "<prefix>-ingest", "<prefix>-window", "<prefix>-merge".
+};
+
+struct TopicSettings {
+  std::vector<std::string> plays = {"plays"};
+  std::string plays_place;  // Where `plays` was set, as "site.yaml:3"; empty where nothing sets it.
+  std::string user_events = "user-events";
+  std::string user_batches = "user-batches";
+  std::string dead = "plays-dead";
+  uint32_t partitions = 50;        // Of user-events and user-batches; divides 5000.
+  uint32_t plays_partitions = 10;  // Of the topics of plays, when we create them.
+  uint16_t replication = 3;
+  uint32_t retention_hours = 48;  // Of user-events and user-batches; longer than the ring.
+};
+
+// How a site's events look. Fields are names or paths (schemas/json/json_fields.h).
+struct EventSettings {
+  std::string user = "user";
+  std::string item = "item";
+  std::string time = "time";
+  std::string scene = "scene";      // Empty: scenes do not part filters.
+  std::vector<std::string> scenes;  // The only ones there are; empty: any.
+  std::string event = "event";      // Empty: every record is a play.
+  std::map<std::string, std::string> kinds;  // The site's names of kinds; see mapped_kind.
+  std::string watched;
+  std::string duration;
+  TimeUnit watched_unit = TimeUnit::kMilliseconds;  // Of numbers in `watched` and `duration`.
+  double view_share_min = 0;                        // 0: no such rule.
+  uint32_t view_ms_min = 0;                         // 0: no such rule.
+  TimeUnit time_unit = TimeUnit::kMilliseconds;  // Of numbers in `time`.
+  uint32_t ahead_seconds = 600;                  // How far ahead of the clock event times usually are at most.
+  uint32_t clock_skew_max_seconds = 60;          // How far the clocks of ingest and brokers may differ.
+  uint32_t record_bytes_max = 65536;
+
+  PlayMapping mapping() const;
+  SceneRules scene_rules() const;
+};
+
+struct IngestSettings {
+  uint32_t block_events = 4096;
+  uint32_t block_bytes = 262144;
+  uint32_t linger_ms = 50;
+  bool drop_repeats = true;
+  double refused_share_max = 0.1;  // Of a minute's records; above it the process says that it is degraded.
+};
+
+struct RingSettings {
+  uint32_t slots = 6;
+  uint32_t slot_seconds = 3600;
+  double drain_spread = 0.5;  // Fraction of a slot over which a drain is spread.
+  int64_t slot_ms() const { return static_cast<int64_t>(slot_seconds) * 1000; }
+  int64_t lap_ms() const { return slot_ms() * slots; }
+};
+
+struct FilterSettings {
+  double false_positive_rate = 0.01;  // Over everything one query reads.
+  uint32_t periods_read = 4;
+  PeriodUnit period = PeriodUnit::kMonth;
+  uint32_t retention_periods = 6;
+  std::string time_zone = "UTC";
+  uint32_t dense_from_items = 4096;
+};
+
+struct StoreSettings {
+  StoreKind kind = StoreKind::kEmbedded;
+  std::string path = "/var/lib/bloomring/store";
+  std::string backup_path;  // No backups when empty.
+  uint32_t backups_kept = 24;
+  uint64_t backup_bytes_per_second = 64 << 20;  // 0 is as fast as it goes.
+};
+
+struct StateSettings {
+  std::string path = "/var/lib/bloomring/state";
+  uint32_t flush_seconds = 30;
+  bool accept_lost_events = false;  // Go on when unmerged events are no longer in the log.
+};
+
+struct ThreadSettings {
+  uint32_t window = 1;
+  uint32_t merge = 1;
+};
+
+struct ServeSettings {
+  std::string listen = "0.0.0.0:7700";
+  uint32_t replica_index = 0;
+  uint32_t replica_count = 1;
+  uint32_t replication_factor = 1;
+  uint32_t candidates_max = 20000;
+  uint32_t batch_ids_max = 200000;
+  uint64_t request_bytes_max = 8 * 1048576;
+  std::vector<std::string> peers;  // Where the replicas listen; see serving/query/peer_addresses.h.
+  TlsServerFiles tls;              // Of the gRPC port.
+  std::string tls_peer_ca;         // Who vouches for other replicas; tls.client_ca when empty.
+  uint32_t drain_seconds = 5;      // How long calls are still answered after the process was told to end.
+
+  // How this replica asks others: as it is asked itself, with its own certificate.
+  TlsClientFiles peer_tls() const;
+};
+
+// What counts as served lately.
+struct ServedSettings {
+  uint32_t per_user_max = 100;
+  uint32_t max_age_seconds = 6 * 3600;
+  int64_t max_age_ms() const { return int64_t{max_age_seconds} * 1000; }
+};
+
+struct MemorySettings {
+  uint64_t limit = 2048ull * 1048576;  // Of resident memory of the process; the parts are derived (memory_plan.h).
+  uint32_t partitions = 0;             // Most partitions of a topic that the process is planned for; 0 is all.
+};
+
+struct ProcessSettings {
+  uint32_t stall_seconds = 60;  // A task without a step for so long makes the process unhealthy.
+  uint32_t start_seconds = 60;  // How long the start may wait for others; 0 is for ever.
+  uint32_t stop_seconds = 25;   // How long the end may take after SIGTERM.
+};
+
+struct AdminSettings {
+  std::string listen = "0.0.0.0:9600";
+};
+
+struct MetricsSettings {
+  bool per_partition = true;
+};
+
+struct LogSettings {
+  LogLevel level = LogLevel::kInfo;
+  LogFormat format = LogFormat::kText;
+};
+
+struct Settings {
+  KafkaSettings kafka;
+  TopicSettings topics;
+  EventSettings events;
+  IngestSettings ingest;
+  RingSettings ring;
+  FilterSettings filter;
+  StoreSettings store;
+  StateSettings state;
+  ThreadSettings threads;
+  ServeSettings serve;
+  ServedSettings served;
+  MemorySettings memory;
+  ProcessSettings process;
+  AdminSettings admin;
+  MetricsSettings metrics;
+  LogSettings log;
+  std::string instance;  // Never empty after load_settings: the host's name where nothing else is said.
+  std::vector<Stage> stages = {Stage::kIngest, Stage::kWindow, Stage::kMerge, Stage::kServe};
+
+  RetentionConfig retention() const;  // For Calendar::create.
+  bool runs(Stage stage) const;
+};
+
+// Declares every key on `config`, bound to `settings`, which must outlive it. For load_settings and tests.
+void declare_settings(Config& config, Settings& settings);
+
+// Settings with what a person wants to know about where they came from.
+struct LoadedSettings {
+  Settings settings;
+  std::vector<std::string> warnings;  // Allowed, but probably not meant.
+  std::string effective_yaml;         // Every key with its value and origin; secrets are hidden.
+};
+
+// `log` is set to what the sources say of the log, as far as they do, also on failure: so that it can be told there.
+Result<LoadedSettings> load_settings(const ConfigSources& sources, LogSettings* log = nullptr);
+// From the file (none when empty), the environment of this process and the overrides.
+Result<LoadedSettings> load_settings(const std::string& path, std::vector<ConfigFlag> overrides = {},
+                                     LogSettings* log = nullptr);
+
+// What `bloomring run` needs beyond a valid configuration: brokers named. kInvalid says what to set.
+Status check_runnable(const Settings& settings);
+
+// The reference page of all keys, in Markdown.
+std::string settings_reference();
+
+}  // namespace bloomring

@@ -1,0 +1,252 @@
+#include "pipeline/settings/settings_check.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "base/config/listen_address.h"
+#include "base/hash.h"
+#include "pipeline/kafka/broker_list.h"
+#include "pipeline/kafka/property_rules.h"
+#include "pipeline/settings/memory_plan.h"
+#include "pipeline/settings/window_folder.h"
+#include "schemas/json/json_fields.h"
+#include "serving/query/peer_addresses.h"
+
+namespace bloomring {
+namespace {
+
+// Collects what does not fit, each with the place where the value was set.
+class Misfits {
+ public:
+  explicit Misfits(const Config& config) : config_(config) {}
+
+  std::string at(std::string_view key) const { return config_.origin(key) + ": " + std::string(key) + " "; }
+  void require(bool fits, std::string_view key, const std::string& sentence) {
+    if (!fits) message_ += (message_.empty() ? "" : "\n") + at(key) + sentence;
+  }
+  Status status() const { return message_.empty() ? Status() : invalid(message_); }
+
+ private:
+  const Config& config_;
+  std::string message_;
+};
+
+// Names of one kind, none of which may be used twice.
+class Names {
+ public:
+  Names(Misfits& misfits, std::string kind) : misfits_(misfits), kind_(std::move(kind)) {}
+  void add(std::string_view key, const std::string& name) {
+    misfits_.require(names_.insert(name).second, key, "is " + name + ", which is already the name of another " + kind_);
+  }
+
+ private:
+  Misfits& misfits_;
+  std::string kind_;
+  std::set<std::string> names_;
+};
+
+void check_topics(const TopicSettings& topics, Misfits& misfits) {
+  misfits.require(
+      kShardCount % topics.partitions == 0, "topics.partitions",
+      "is " + std::to_string(topics.partitions) +
+          "; it must divide 5000, the number of shards, as 1, 2, 4, 5, 8, 10, 20, 25, 40, 50, 100, 125, 200, "
+          "250, 500 and 1000 do");
+  Names names(misfits, "topic");
+  for (const std::string& name : topics.plays) names.add("topics.plays", name);
+  names.add("topics.user_events", topics.user_events);
+  names.add("topics.user_batches", topics.user_batches);
+  names.add("topics.dead", topics.dead);
+}
+
+void check_fields(const EventSettings& events, Misfits& misfits) {
+  Names names(misfits, "field");
+  names.add("events.user", events.user);
+  names.add("events.item", events.item);
+  names.add("events.time", events.time);
+  if (!events.scene.empty()) names.add("events.scene", events.scene);
+  if (!events.event.empty()) names.add("events.event", events.event);
+  if (!events.watched.empty()) names.add("events.watched", events.watched);
+  if (!events.duration.empty()) names.add("events.duration", events.duration);
+  const std::map<std::string, std::string> fields = {
+      {"events.user", events.user},   {"events.item", events.item},       {"events.time", events.time},
+      {"events.scene", events.scene}, {"events.event", events.event},     {"events.watched", events.watched},
+      {"events.duration", events.duration}};
+  for (const auto& [key, path] : fields) {
+    misfits.require(std::count(path.begin(), path.end(), '.') < JsonFields::kDepthMax, key,
+                    "is " + path + "; a path has at most " + std::to_string(JsonFields::kDepthMax) + " names");
+    const bool gap = path.starts_with('.') || path.ends_with('.') || path.find("..") != std::string::npos;
+    misfits.require(!gap, key, "is " + path + "; a path has a name before and behind each dot");
+  }
+}
+
+void check_kinds(const EventSettings& events, Misfits& misfits, std::vector<std::string>& warnings) {
+  for (const auto& [name, word] : events.kinds) {
+    misfits.require(is_kind(word), "events.kinds",
+                    "has " + name + ": " + word + "; a kind is play, serve, forget, forget_all or ignore");
+  }
+  misfits.require(events.kinds.empty() || !events.event.empty(), "events.kinds",
+                  "is set; events.event must name the field that has the kind");
+  const bool rule = events.view_share_min > 0 || events.view_ms_min > 0;
+  const char* const asks = events.view_share_min > 0 ? "events.view_share_min" : "events.view_ms_min";
+  misfits.require(!rule || !events.watched.empty(), asks, "is set; events.watched must name the field it looks at");
+  misfits.require(events.view_share_min <= 0 || !events.duration.empty(), "events.view_share_min",
+                  "is set; events.duration must name the field with the length of an item");
+  if (!rule && !events.watched.empty()) {
+    warnings.push_back(misfits.at("events.watched") +
+                       "is set and nothing looks at it; set events.view_share_min or events.view_ms_min, or every view "
+                       "is a play");
+  }
+  misfits.require(events.scenes.empty() || !events.scene.empty(), "events.scenes",
+                  "is set, and events.scene is empty: scenes do not part filters then; set one of both");
+}
+
+void check_brokers(const KafkaSettings& kafka, Misfits& misfits) {
+  const std::string wrong = kafka::first_wrong_broker(kafka.bootstrap);
+  misfits.require(wrong.empty(), "kafka.bootstrap",
+                  "has " + wrong + "; it must be host:port,host:port, as broker-1:9092");
+  for (const std::string& broken : kafka::check_rules(kafka.properties)) {
+    misfits.require(false, "kafka.properties", broken);
+  }
+}
+
+void check_peers(const ServeSettings& serve, Misfits& misfits) {
+  for (uint32_t i = 0; i < (is_peer_pattern(serve.peers) ? 1 : serve.peers.size()); ++i) {
+    const std::string address = peer_address(serve.peers, i);
+    if (address.find("://") != std::string::npos) continue;  // A name of gRPC's own.
+    const auto parsed = parse_listen_address(address);
+    misfits.require(parsed.ok() && parsed->port != 0, "serve.peers",
+                    "has " + serve.peers[i] + "; each must be host:port, as replica-{index}.internal:7700");
+  }
+}
+
+void check_ring(const Settings& settings, Misfits& misfits, std::vector<std::string>& warnings) {
+  const int64_t kept_seconds = int64_t{settings.topics.retention_hours} * 3600;
+  const int64_t lap_seconds = settings.ring.lap_ms() / 1000;
+  misfits.require(kept_seconds > lap_seconds, "topics.retention_hours",
+                  "is " + std::to_string(settings.topics.retention_hours) +
+                      "; it must be more than one lap of the ring (ring.slots x ring.slot_seconds = " +
+                      std::to_string(lap_seconds) + " seconds), or plays could leave the log before they are merged");
+  if (kept_seconds > lap_seconds && kept_seconds < 2 * lap_seconds) {
+    warnings.push_back(misfits.at("topics.retention_hours") +
+                       "keeps less than two laps of the ring: plays are lost when the filter store is down for longer "
+                       "than what is beyond the first lap");
+  }
+}
+
+void check_serving(const ServeSettings& serve, Misfits& misfits) {
+  const std::string count = "serve.replica_count = " + std::to_string(serve.replica_count);
+  misfits.require(serve.replica_index < serve.replica_count, "serve.replica_index",
+                  "is " + std::to_string(serve.replica_index) + "; it must be less than " + count);
+  misfits.require(serve.replication_factor <= serve.replica_count, "serve.replication_factor",
+                  "is " + std::to_string(serve.replication_factor) + "; it must be at most " + count);
+  const bool peers_fit =
+      serve.peers.empty() || is_peer_pattern(serve.peers) || serve.peers.size() == serve.replica_count;
+  misfits.require(peers_fit, "serve.peers",
+                  "must be empty, one pattern with {index}, or as many addresses as " + count);
+  const bool peers_trusted = serve.peers.empty() || !serve.tls.enabled() || serve.peer_tls().enabled();
+  misfits.require(peers_trusted, "serve.peers", "are asked over TLS; serve.tls_peer_ca must say who vouches for them");
+  misfits.require(serve.tls.certificate.empty() == serve.tls.key.empty(), "serve.tls_certificate",
+                  "and serve.tls_key are needed together, or neither");
+  misfits.require(serve.tls.client_ca.empty() || serve.tls.enabled(), "serve.tls_client_ca",
+                  "needs serve.tls_certificate and serve.tls_key beside it");
+}
+
+void check_served(const Settings& settings, const Misfits& misfits, std::vector<std::string>& warnings) {
+  if (int64_t{settings.served.max_age_seconds} <= int64_t{settings.topics.retention_hours} * 3600) return;
+  warnings.push_back(
+      misfits.at("served.max_age_seconds") +
+      "is longer than topics.retention_hours: after a restart, items that were served before that are unseen");
+}
+
+void check_memory(const Settings& settings, Misfits& misfits) {
+  const auto plan = plan_memory(settings);
+  if (!plan.ok()) misfits.require(false, "memory.limit", plan.status().message());
+}
+
+// Properties of librdkafka that make a queue larger or smaller than planned.
+void warn_of_queues(const KafkaSettings& kafka, const Misfits& misfits, std::vector<std::string>& warnings) {
+  for (const char* name : {"queued.max.messages.kbytes", "fetch.message.max.bytes", "max.partition.fetch.bytes",
+                           "queue.buffering.max.kbytes", "queue.buffering.max.messages"}) {
+    if (!kafka.properties.contains(name)) continue;
+    warnings.push_back(misfits.at("kafka.properties") + "sets " + name +
+                       ", which is otherwise derived from memory.limit: the "
+                       "process may take more than that");
+  }
+}
+
+void check_end(const Settings& settings, Misfits& misfits) {
+  const uint32_t drain = settings.serve.drain_seconds, stop = settings.process.stop_seconds;
+  misfits.require(!settings.runs(Stage::kServe) || drain < stop, "serve.drain_seconds",
+                  "is " + std::to_string(drain) + "; it must be less than process.stop_seconds = " +
+                      std::to_string(stop) + ", which bounds the whole end");
+}
+
+// A folder of ours, and who else may not be there, since it is filled, emptied or removed as a whole.
+struct Folder {
+  const char* key;
+  std::string path;
+  const char* owner;
+};
+
+// As the file system has it, without a slash at the end.
+std::filesystem::path true_path(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path absolute = std::filesystem::absolute(path, error);
+  const std::filesystem::path found = std::filesystem::weakly_canonical(absolute, error);
+  return ((error ? absolute : found) / "").lexically_normal().parent_path();
+}
+
+bool is_in_the_way(const Folder& inner, const Folder& outer) {
+  const std::filesystem::path below = true_path(inner.path).lexically_relative(true_path(outer.path));
+  const std::string first = below.empty() ? ".." : below.begin()->string();
+  if (first == "..") return false;
+  return std::string_view(outer.key) != "state.path" || first == "." || first.starts_with(kWindowFolderPrefix);
+}
+
+void check_folders(const Settings& settings, Misfits& misfits) {
+  std::vector<Folder> folders = {{"store.path", settings.store.path, "the filter store alone may be"},
+                                 {"state.path", settings.state.path, "the window stage removes folders window-N"}};
+  if (!settings.store.backup_path.empty())
+    folders.push_back({"store.backup_path", settings.store.backup_path, "backups alone may be"});
+  for (const Folder& inner : folders) {
+    for (const Folder& outer : folders) {
+      if (&inner == &outer) continue;
+      misfits.require(!is_in_the_way(inner, outer), inner.key,
+                      "is " + inner.path + ", in " + outer.key + " = " + outer.path + ", where " + outer.owner +
+                          "; give each a folder of its own, and move what is there while nothing runs");
+    }
+  }
+}
+
+void check_filter(const FilterSettings& filter, Misfits& misfits) {
+  misfits.require(filter.retention_periods + 1 >= filter.periods_read, "filter.retention_periods",
+                  "is " + std::to_string(filter.retention_periods) +
+                      "; it must be at least filter.periods_read - 1 = " + std::to_string(filter.periods_read - 1) +
+                      ", or queries would read filters that have expired");
+}
+
+}  // namespace
+
+Status check_settings_fit(const Settings& settings, const Config& config, std::vector<std::string>& warnings) {
+  Misfits misfits(config);
+  check_topics(settings.topics, misfits);
+  check_fields(settings.events, misfits);
+  check_kinds(settings.events, misfits, warnings);
+  check_brokers(settings.kafka, misfits);
+  check_ring(settings, misfits, warnings);
+  check_serving(settings.serve, misfits);
+  check_peers(settings.serve, misfits);
+  check_served(settings, misfits, warnings);
+  check_filter(settings.filter, misfits);
+  check_end(settings, misfits);
+  check_folders(settings, misfits);
+  check_memory(settings, misfits);
+  warn_of_queues(settings.kafka, misfits, warnings);
+  misfits.require(settings.store.kind == StoreKind::kEmbedded, "store.kind",
+                  "is redis, which is not available yet; use embedded, with store.path");
+  return misfits.status();
+}
+
+}  // namespace bloomring

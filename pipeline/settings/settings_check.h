@@ -1,0 +1,17 @@
+// Whether settings that are each fine fit together. The second half of load_settings.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/config/config.h"
+#include "base/result.h"
+#include "pipeline/settings/settings.h"
+
+namespace bloomring {
+
+// kInvalid with a line for each misfit, led by the place where the value was set. Appends warnings about values that
+// are allowed and probably not meant.
+Status check_settings_fit(const Settings& settings, const Config& config, std::vector<std::string>& warnings);
+
+}  // namespace bloomring

@@ -1,0 +1,99 @@
+#include "pipeline/stages/group_poller.h"
+
+#include "base/log.h"
+#include "base/metrics/metric_names.h"
+
+namespace bloomring {
+
+GroupPoller::~GroupPoller() { stop(Going::kComesBack); }
+
+Status GroupPoller::start(const kafka::ClientSettings& settings, std::vector<std::string> topics,
+                          kafka::GroupListener& listener, const Clock& clock) {
+  Status status;
+  health_.set_not_ready(stage_, "waiting for its first assignment");
+  worker_.call([&] {
+    membership_.emplace(Membership{settings, std::move(topics), listener, clock});
+    status = join();
+    if (status.ok()) worker_.add(*this, "the consumer group of " + stage_);
+  });
+  return status;
+}
+
+Status GroupPoller::join() {
+  BLOOMRING_TRY_ASSIGN(consumer_, kafka::GroupConsumer::create(membership_->settings, membership_->topics,
+                                                               membership_->listener, membership_->clock));
+  return {};
+}
+
+void GroupPoller::stop(Going going) {
+  worker_.call([&] {
+    worker_.remove(*this);
+    close(going);
+  });
+}
+
+void GroupPoller::close(Going going) {
+  if (!consumer_) return;
+  if (going == Going::kLeaves) {
+    consumer_->leave();
+  } else {
+    consumer_->close();
+  }
+  count();
+  consumer_.reset();
+  counted_ = {};
+}
+
+Result<bool> GroupPoller::step(int64_t) {
+  if (!consumer_) {
+    if (!fencing_.may_join(membership_->clock.steady_ns())) return false;
+    const Status joined = join();
+    if (joined.code() == Code::kRetry) return true;  // No broker answers: asked again.
+    BLOOMRING_TRY(Status(joined));
+  }
+  if (consumer_->stats().assigned > 0 && !lease_.renew()) {
+    join_after_standstill();
+    return true;
+  }
+  const bool had_place = consumer_->stats().has_place;
+  Status polled = consumer_->poll(kPollMs);
+  if (polled.code() == Code::kFenced) polled = join_again(polled, had_place);
+  BLOOMRING_TRY(std::move(polled));
+  if (consumer_) count();
+  return true;
+}
+
+Status GroupPoller::join_again(const Status& fenced, bool had_place) {
+  if (!fencing_.joins_again(had_place, membership_->clock.steady_ns())) return fenced;
+  const char* why = had_place ? "joins once more" : "it has lost no place by that, and joins again";
+  log_warning(stage_ + ": " + fenced.message() + "; " + why + " with the same id",
+              {{"stage", stage_}, {"code", code_name(fenced.code())}});
+  health_.set_not_ready(stage_, "was fenced and joins its group again");
+  close(Going::kComesBack);
+  return {};
+}
+
+void GroupPoller::join_after_standstill() {
+  log_warning(stage_ +
+                  ": this process stood still for longer than its partitions are surely its own; gives them up and "
+                  "joins its group again",
+              {{"stage", stage_}});
+  health_.set_not_ready(stage_, "stood still and joins its group again");
+  consumer_->abandon();
+  close(Going::kComesBack);
+}
+
+void GroupPoller::count() {
+  const kafka::GroupStats stats = consumer_->stats();
+  metrics_.counter(metric::kCommits, {stage_, "ok"}).add(static_cast<uint64_t>(stats.commits - counted_.commits));
+  metrics_.counter(metric::kCommits, {stage_, "failed"})
+      .add(static_cast<uint64_t>(stats.commit_failures - counted_.commit_failures));
+  metrics_.gauge(metric::kAssignedPartitions, {stage_}).set(static_cast<double>(stats.assigned));
+  metrics_.counter(metric::kRebalances, {stage_, "assign"})
+      .add(static_cast<uint64_t>(stats.rebalances - counted_.rebalances));
+  if (counted_.rebalances == 0 && stats.rebalances > 0) health_.set_ready(stage_);
+  metrics_.gauge(metric::kStageReady, {stage_}).set(stats.rebalances > 0 ? 1 : 0);
+  counted_ = stats;
+}
+
+}  // namespace bloomring

@@ -1,0 +1,233 @@
+#include "pipeline/stages/ingest_stage.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/metrics/metric_names.h"
+#include "base/words.h"
+#include "pipeline/runtime/leased.h"
+#include "pipeline/runtime/wait.h"
+
+namespace bloomring {
+
+namespace {
+
+constexpr int64_t kReportIntervalMs = 250;
+constexpr const char* kClockPart = "ingest-clock";   // Of the process's health, while it is wrong.
+constexpr const char* kRefusedPart = "ingest-plays";  // Of the process's health, while too many are refused.
+constexpr const char* kEventsPart = "ingest-events";  // While users' plays are passed over.
+// A site adds partitions to its topics of plays while we run, and the freshness of their plays starts with the first:
+// how often the brokers are asked, in ms. Taking up what is new is a rebalance of the group.
+constexpr const char* kPartitionsAskedMs = "5000";
+constexpr size_t kPlayQueueOverhead = 4;  // A play of 110 bytes takes 410 in librdkafka's queue.
+// How long a revoked partition may wait for the acknowledgement of what was read. What is not acknowledged by then is
+// read again by its next owner.
+constexpr int64_t kReleasePatienceMs = 10'000;
+
+// A static member that comes back is given the partitions that it had, whatever it asks for now (Kafka compares nothing
+// but the name of the assignor). So one with other topics is another member.
+std::string name_of(std::vector<std::string> topics) {
+  std::ranges::sort(topics);
+  std::string all;
+  for (const std::string& topic : topics) all += topic + "\n";
+  return std::to_string(hash_bytes(all, 0) % 1'000'000);
+}
+
+IngestTaskConfig task_config(const Settings& settings) {
+  IngestTaskConfig config;
+  config.ingest.mapping = settings.events.mapping();
+  config.ingest.partition_count = settings.topics.partitions;
+  config.ingest.block_events = settings.ingest.block_events;
+  config.ingest.block_bytes = settings.ingest.block_bytes;
+  config.ingest.linger_ms = settings.ingest.linger_ms;
+  config.ingest.drop_repeats = settings.ingest.drop_repeats;
+  config.events_topic = settings.topics.user_events;
+  config.dead_topic = settings.topics.dead;
+  config.clock_skew_max_ms = int64_t{settings.events.clock_skew_max_seconds} * 1000;
+  config.lane_in_flight_max = std::max(config.lane_in_flight_max, config.in_flight_max / settings.topics.partitions);
+  return config;
+}
+
+}  // namespace
+
+IngestStage::IngestStage(const StageContext& context)
+    : context_(context),
+      lease_(context.clock, kafka::standstill_max_ms(context.kafka)),
+      levels_(context.metrics, context.clock, levels_config(context, "ingest")),
+      refusals_(context.settings.ingest.refused_share_max),
+      task_(std::make_unique<IngestTask>(task_config(context.settings), context.clock,
+                                         std::make_unique<LeasedSink>(lease_, context.producer.make_sink()))),
+      worker_(
+          "ingest", context_.clock, [this](const Status& status) { context_.on_failure("ingest", status); },
+          &context_.watchdog),
+      poll_worker_(
+          "ingest-poll", context_.clock, [this](const Status& status) { context_.on_failure("ingest", status); },
+          &context_.watchdog),
+      poller_(poll_worker_, lease_, context_.metrics, context_.health, "ingest") {
+  worker_.set_ticker(kReportIntervalMs, [this] { report(); });
+  worker_.call([this] { worker_.add(*task_, "ingest"); });
+}
+
+Status IngestStage::start() {
+  kafka::ClientSettings group = group_settings(context_, "ingest", MemoryUse::kIngestQueue);
+  group.queue_overhead = kPlayQueueOverhead;
+  group.instance_id += "-" + name_of(context_.settings.topics.plays);
+  group.properties.try_emplace("topic.metadata.refresh.interval.ms", kPartitionsAskedMs);
+  const auto join = [&] { return poller_.start(group, context_.settings.topics.plays, *this, context_.clock); };
+  return context_.start_wait.until("the brokers to describe the topics of plays", join).with_context("ingest");
+}
+
+void IngestStage::stop(Going going) {
+  poller_.stop(going);
+  worker_.call([this] { worker_.remove(*task_); });
+}
+
+Result<Offset> IngestStage::on_assign(const kafka::TopicPartition& at, const kafka::PartitionFacts& facts,
+                                      std::unique_ptr<Source> source) {
+  const Offset start = facts.committed.value_or(facts.log_start);
+  if (start < facts.log_start) {
+    return fatal(kafka::to_string(at) + ": " + std::to_string(facts.log_start.value - start.value) +
+                 " plays from offset " + std::to_string(start.value) +
+                 " were never read and are no longer in the log, which starts at " +
+                 std::to_string(facts.log_start.value) +
+                 ": retention is too short. To go on without them, set the group's offset by hand "
+                 "(kafka-consumer-groups --reset-offsets)");
+  }
+  if (start > facts.log_end) {  // Or a broker that stood still answers with its older log.
+    return retry(kafka::to_string(at) + ": the group's offset " + std::to_string(start.value) +
+                 " lies beyond the log's end " + std::to_string(facts.log_end.value) +
+                 ": the topic was made anew. Set the group's offset by hand");
+  }
+  lease_.take();
+  worker_.call([&] { task_->add_source(at.topic, at.partition, start, std::move(source)); });
+  return start;
+}
+
+void IngestStage::on_revoke(std::span<const kafka::TopicPartition> partitions, bool lost) {
+  worker_.call([&] {
+    if (!lost) finish_what_was_read();
+    report();
+    task_->drop_sources(lost);
+    levels_.forget_all(lost);
+  });
+  context_.metrics.counter(metric::kRebalances, {"ingest", lost ? "lost" : "revoke"}).add(partitions.size());
+}
+
+// Runs on the worker: steps the task by hand until everything is acknowledged.
+void IngestStage::finish_what_was_read() {
+  task_->begin_release();
+  const Status finished = wait_until(context_.clock, kReleasePatienceMs, "the broker to acknowledge what was read",
+                                     [this]() -> Result<bool> {
+                                       BLOOMRING_TRY(task_->step(context_.clock.now_ms()).status());
+                                       return task_->released();
+                                     });
+  if (finished.ok()) return;
+  log_warning("ingest: " + finished.message() + "; it will be read again",
+              {{"stage", "ingest"}, {"code", code_name(finished.code())}});
+}
+
+void IngestStage::report() {
+  // First, so that whoever sees a record counted sees what is not committed of it, too.
+  for (const IngestTask::SourceView& source : task_->sources()) {
+    levels_.set(source.topic, source.partition, {source.next, source.committed, source.log_end});
+  }
+  const IngestStats now = task_->ingest().stats();
+  Metrics& metrics = context_.metrics;
+  metrics.counter(metric::kIngestRecords, {"accepted"}).add(now.accepted - counted_.accepted);
+  metrics.counter(metric::kIngestRecords, {"repeat"}).add(now.repeats - counted_.repeats);
+  uint64_t skipped = 0, refused_in_all = 0;
+  for (size_t i = 1; i < kSkipCount; ++i) {
+    const uint64_t more = now.skipped[i] - counted_.skipped[i];
+    skipped += more;
+    metrics.counter(metric::kIngestSkipped, {skip_name(static_cast<Skip>(i))}).add(more);
+  }
+  metrics.counter(metric::kIngestRecords, {"skipped"}).add(skipped);
+  for (size_t i = 1; i < kRefusalCount; ++i) {
+    const uint64_t refused = now.refused[i] - counted_.refused[i];
+    if (refused == 0) continue;
+    refused_in_all += refused;
+    const std::string_view reason = refusal_name(static_cast<Refusal>(i));
+    metrics.counter(metric::kIngestRecords, {"refused"}).add(refused);
+    metrics.counter(metric::kIngestRefused, {reason}).add(refused);
+    metrics.counter(metric::kDeadLetters, {"ingest", reason}).add(refused);
+  }
+  metrics.counter(metric::kIngestAhead, {"within"}).add(now.ahead - counted_.ahead);
+  metrics.counter(metric::kIngestAhead, {"beyond"}).add(now.far_ahead - counted_.far_ahead);
+  metrics.counter(metric::kBlocks).add(now.blocks - counted_.blocks);
+  metrics.counter(metric::kBlockBytes).add(now.block_bytes - counted_.block_bytes);
+  const uint64_t taken = now.accepted - counted_.accepted + now.repeats - counted_.repeats + skipped;
+  counted_ = now;
+  report_refused(taken + refused_in_all, refused_in_all);
+  report_clock();
+  report_passed_over();
+}
+
+void IngestStage::report_refused(uint64_t read, uint64_t refused) {
+  const int64_t now_ms = context_.clock.steady_ns() / 1'000'000;
+  refusals_.note(now_ms, read, refused, task_->take_first_refused().value_or(RefusedRecord{}));
+  context_.metrics.gauge(metric::kIngestRefusedShare).set(refusals_.share(now_ms));
+  if (const auto warning = refusals_.take_warning(now_ms)) {
+    log_warning("play records were refused: each is in the dead-letter topic with its reason; `bloomring check` reads "
+                "the newest plays and says what would be refused",
+                {{"stage", "ingest"},
+                 {"refused", warning->refused},
+                 {"read", warning->read},
+                 {"first", to_string(warning->first)},
+                 {"dead", context_.settings.topics.dead}});
+  }
+  const bool degraded = refusals_.degraded(now_ms);
+  if (degraded) {
+    const std::string percent = std::to_string(std::lround(100 * refusals_.share(now_ms)));
+    context_.health.set_ready(kRefusedPart, percent + " % of the play records of the last minute were refused, as " +
+                                                to_string(refusals_.last()));
+  } else if (degraded_) {
+    context_.health.forget(kRefusedPart);
+  }
+  degraded_ = degraded;
+}
+
+void IngestStage::report_passed_over() {
+  std::vector<PartitionId> now = task_->passed_over();
+  if (now == passed_over_) return;
+  const std::string& topic = context_.settings.topics.user_events;
+  std::vector<std::string> names;
+  for (const PartitionId partition : now) {
+    const std::string name = names.emplace_back(kafka::to_string({topic, partition}));
+    if (std::ranges::find(passed_over_, partition) != passed_over_.end()) continue;
+    log_warning("ingest: nothing written to " + name +
+                    " was acknowledged for seconds (has it a leader, and enough replicas in sync?): plays of its users "
+                    "are passed over, held back from being committed, and read again when it takes records again",
+                {{"stage", "ingest"}, {"topic", topic}, {"partition", partition.value}});
+  }
+  for (const PartitionId partition : std::exchange(passed_over_, std::move(now))) {
+    if (std::ranges::find(passed_over_, partition) != passed_over_.end()) continue;
+    log_info("ingest: a partition takes records again; plays of its users that were passed over are read again",
+             {{"stage", "ingest"}, {"topic", topic}, {"partition", partition.value}});
+  }
+  if (names.empty()) return context_.health.forget(kEventsPart);
+  context_.health.set_ready(kEventsPart, "nothing can be written to " + joined(names) + "; plays of its users wait");
+}
+
+void IngestStage::report_clock() {
+  const IngestClock& clock = task_->clock();
+  if (!clock.offset_ms()) return;
+  const double offset_s = static_cast<double>(*clock.offset_ms()) / 1000.0;
+  context_.metrics.gauge(metric::kIngestClockOffset).set(offset_s);
+  const bool off = clock.state() == IngestClock::State::kOff;
+  if (off == clock_off_) return;
+  clock_off_ = off;
+  if (!off) {
+    log_warning("ingest: this machine's clock and the brokers' agree again; plays are read", {{"stage", "ingest"}});
+    return context_.health.forget(kClockPart);
+  }
+  const std::string what = "this machine's clock is " + std::to_string(offset_s) +
+                           " s ahead of the brokers' (behind, where negative); no plays are read until both agree "
+                           "within events.clock_skew_max_seconds. Set the clock that is wrong";
+  log_error("ingest: " + what, {{"stage", "ingest"}});
+  context_.health.set_not_ready(kClockPart, what);
+}
+
+}  // namespace bloomring

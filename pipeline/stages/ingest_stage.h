@@ -1,0 +1,50 @@
+// The ingest stage of a process: one ingest task that reads every partition of the plays topics that the group gives
+// it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "pipeline/metrics/partition_levels.h"
+#include "pipeline/runtime/worker.h"
+#include "pipeline/stages/group_poller.h"
+#include "pipeline/stages/stage_context.h"
+#include "pipeline/tasks/ingest_task.h"
+
+namespace bloomring {
+
+class IngestStage final : public kafka::GroupListener {
+ public:
+  explicit IngestStage(const StageContext& context);
+  ~IngestStage() override { stop(Going::kComesBack); }
+
+  Status start();
+  // Sends and acknowledges what was read, commits, and goes.
+  void stop(Going going);
+
+ private:
+  Result<Offset> on_assign(const kafka::TopicPartition& partition, const kafka::PartitionFacts& facts,
+                           std::unique_ptr<Source> source) override;
+  void on_revoke(std::span<const kafka::TopicPartition> partitions, bool lost) override;
+  void finish_what_was_read();
+  void report();
+  void report_refused(uint64_t read, uint64_t refused);
+  void report_clock();
+  void report_passed_over();
+
+  const StageContext context_;
+  Lease lease_;  // Of the poller's thread.
+  PartitionLevels levels_;
+  IngestStats counted_;
+  RefusalWatch refusals_;
+  bool degraded_ = false;
+  bool clock_off_ = false;
+  std::vector<PartitionId> passed_over_;  // As reported.
+  std::unique_ptr<IngestTask> task_;  // Of the worker.
+  Worker worker_;
+  Worker poll_worker_;
+  GroupPoller poller_;
+};
+
+}  // namespace bloomring

@@ -1,0 +1,47 @@
+#include "pipeline/stages/kafka_event_log.h"
+
+#include <algorithm>
+
+#include "base/hash.h"
+#include "schemas/event_block.h"
+
+namespace bloomring {
+
+namespace {
+
+// A caller waits for each record, so none waits for company. Those that come while one is on its way go together.
+constexpr int kLingerMs = 0;
+
+}  // namespace
+
+Result<std::unique_ptr<KafkaEventLog>> KafkaEventLog::create(const KafkaEventLogConfig& config,
+                                                             kafka::ClientSettings settings) {
+  settings.send_memory_bytes = config.memory_bytes;
+  settings.linger_ms = kLingerMs;
+  BLOOMRING_TRY_ASSIGN(auto producer, kafka::Producer::create(settings));
+  BLOOMRING_TRY(producer->verify_topic(config.topic, static_cast<int32_t>(config.partition_count)));
+  return std::unique_ptr<KafkaEventLog>(new KafkaEventLog(config, std::move(producer)));
+}
+
+void KafkaEventLog::append(const UserKey& user_key, std::span<const Event> events, Durable durable) {
+  BLOOMRING_CHECK(!events.empty(), "an append of nothing");
+  const uint64_t hash = user_hash(user_key.bytes());
+  const PartitionId partition = partition_of(shard_of_hash(hash), config_.partition_count);
+  EventBlockBuilder builder;
+  for (const Event& event : events) builder.add(user_key.bytes(), hash, event);
+  std::atomic<int64_t>& held = of_partition_[static_cast<size_t>(partition.value)];
+  if (!appends_.take(held, 1)) {
+    return durable(retry(std::to_string(appends_.all()) + " writes wait for the brokers already, " +
+                         std::to_string(held.load()) + " of them for partition " + std::to_string(partition.value)));
+  }
+  const OutRecord record{config_.topic, partition, {}, builder.finish(partition, config_.partition_count), {}};
+  const int64_t newest_ms = std::ranges::max(events, {}, &Event::time_ms).time_ms;
+  producer_->write(record, [this, &held, newest_ms, durable = std::move(durable)](const auto& place) {
+    appends_.give_back(held, 1);
+    if (!place.ok()) return durable(place.status());
+    const bool stamped = place->log_time_ms >= kEventTimeMinMs;  // The embedded broker says 1970.
+    durable(Appended{place->offset, stamped ? place->log_time_ms : newest_ms});
+  });
+}
+
+}  // namespace bloomring

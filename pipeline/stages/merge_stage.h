@@ -1,0 +1,40 @@
+// The merge stage of a process: a merge task for each partition of user-batches that the group gives it.
+#pragma once
+
+#include <map>
+#include <mutex>
+
+#include "operators/merge_start.h"
+#include "pipeline/metrics/partition_levels.h"
+#include "pipeline/runtime/leased.h"
+#include "pipeline/stages/partition_stage.h"
+#include "pipeline/tasks/merge_task.h"
+
+namespace bloomring {
+
+class MergeStage final : public PartitionStage {
+ public:
+  explicit MergeStage(const StageContext& context);
+  ~MergeStage() override { stop(Going::kComesBack); }
+
+ private:
+  struct Reported {
+    MergeStats stats;
+    uint64_t dead_letters = 0;
+    uint64_t store_retries = 0;
+  };
+
+  Result<Made> make(PartitionId partition, const kafka::PartitionFacts& facts, std::unique_ptr<Source> source) override;
+  void report(PartitionId partition, PartitionTask& task) override;
+  void count(const Reported& before, const Reported& now);
+  void forget(PartitionId partition, bool lost) override;
+  void write(Scrape& scrape);
+
+  LeasedFilterStore filters_;
+  PartitionLevels levels_;
+  std::mutex mutex_;
+  std::map<PartitionId, Reported> reported_;
+  Metrics::Registration registration_;
+};
+
+}  // namespace bloomring

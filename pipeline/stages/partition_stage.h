@@ -1,0 +1,91 @@
+// A stage whose partitions are tasks of their own: window and merge.
+//
+//   group poller --on_assign--> make the task, hand it to a worker --step, step, ...--> on_revoke: close, destroy
+//
+// Threading: a task belongs to one worker; reports are made on the worker's thread about four times a second.
+// Failure: what a task cannot survive ends the process through StageContext::on_failure.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "pipeline/io/task.h"
+#include "pipeline/kafka/consumer/group_consumer.h"
+#include "pipeline/runtime/opening.h"
+#include "pipeline/runtime/worker.h"
+#include "pipeline/stages/group_poller.h"
+#include "pipeline/stages/stage_context.h"
+
+namespace bloomring {
+
+class PartitionStage : public kafka::GroupListener {
+ public:
+  struct Kind {
+    std::string name;   // Of the stage's consumer group, threads and metrics.
+    std::string opens;  // The stage's first step with a partition, in words: "opens its local state".
+    MemoryUse queue;    // The part of memory.limit for the queue of its consumer.
+  };
+  PartitionStage(StageContext context, Kind kind, std::string topic, size_t threads);
+  ~PartitionStage() override = default;  // The derived class has called `stop`.
+
+  Status start();
+  // Closes every task, then goes.
+  void stop(Going going);
+
+ protected:
+  struct Made {
+    std::unique_ptr<PartitionTask> task;
+    Offset start;
+  };
+  // Decides where the partition starts and makes its task. On the poller's thread.
+  virtual Result<Made> make(PartitionId partition, const kafka::PartitionFacts& facts,
+                            std::unique_ptr<Source> source) = 0;
+  // Takes the task's counts and levels up into the metrics. On the task's worker.
+  virtual void report(PartitionId partition, PartitionTask& task) = 0;
+  // The partition is gone, given back or `lost`: its levels are no longer ours to show
+  // (pipeline/metrics/partition_levels.h).
+  virtual void forget(PartitionId partition, bool lost) = 0;
+
+  const StageContext& context() const { return context_; }
+  // To write what others share, only while the lease is held.
+  const Lease& lease() const { return lease_; }
+  std::unique_ptr<Sink> make_sink();
+  const std::string& topic() const { return topic_; }
+
+ private:
+  // What the group has given since the log said so. Of the poller's thread.
+  struct Begun {
+    size_t partitions = 0;
+    int64_t records_to_go = 0;
+  };
+  struct Member {
+    std::unique_ptr<PartitionTask> task;
+    size_t worker;
+  };
+
+  Result<Offset> on_assign(const kafka::TopicPartition& partition, const kafka::PartitionFacts& facts,
+                           std::unique_ptr<Source> source) override;
+  void on_revoke(std::span<const kafka::TopicPartition> partitions, bool lost) override;
+  void report_all(size_t worker);
+  void on_handed_out() override;
+  void tell_opening(const kafka::TopicPartition& at);
+
+  const StageContext context_;
+  const std::string stage_;
+  const std::string topic_;
+  const MemoryUse queue_;
+  Lease lease_;               // Of the poller's thread.
+  std::mutex members_mutex_;  // Guards the map; a task itself belongs to its worker.
+  std::map<PartitionId, Member> members_;
+  Begun begun_;
+  Opening opening_;
+  bool handed_out_ = false;  // Once, so that /readyz need not say what is opened. Of the poller's thread.
+  std::vector<std::unique_ptr<Worker>> workers_;
+  Worker poll_worker_;
+  GroupPoller poller_;
+};
+
+}  // namespace bloomring

@@ -1,0 +1,256 @@
+#include "pipeline/stages/process.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/log.h"
+#include "base/metrics/metric_names.h"
+#include "pipeline/admin/backup_json.h"
+#include "pipeline/metrics/process_metrics.h"
+#include "pipeline/settings/process_identity.h"
+#include "pipeline/settings/start_checks.h"
+#include "pipeline/stages/ingest_stage.h"
+#include "pipeline/stages/merge_stage.h"
+#include "pipeline/stages/serve_stage.h"
+#include "pipeline/stages/window_stage.h"
+#include "pipeline/topics/topic_check.h"
+#include "state/slot_length.h"
+#include "state/store/embedded/embedded_filter_follower.h"
+#include "state/store/embedded/embedded_filter_store.h"
+#include "state/store/embedded/store_backup.h"
+
+namespace bloomring {
+
+namespace {
+
+constexpr int64_t kRefreshIntervalMs = 250;
+// An attempt to reach the brokers while the process starts: short, so that it ends soon when it is told to. A broker
+// that is there and slow has longer to answer.
+constexpr int kReachTimeoutMs = 1'000;
+constexpr int kSlowAnswerTimeoutMs = 5'000;
+constexpr int kFlushTimeoutMs = 10'000;
+// Of the filter store's own, a quarter of what all write buffers may take: the larger, the fewer bytes are written.
+constexpr uint64_t kWriteBufferLeast = 4ull << 20;
+constexpr uint64_t kWriteBufferMost = 64ull << 20;
+
+}  // namespace
+
+Process::Process(const Settings& settings, const Clock& clock)
+    : settings_(settings),
+      clock_(clock),
+      watchdog_(clock, int64_t{settings.process.stall_seconds} * 1000, health_, metrics_),
+      start_wait_(clock, health_, int64_t{settings.process.start_seconds} * 1000),
+      kafka_(client_settings(settings)) {}
+
+Status Process::start() {
+  BLOOMRING_TRY(check_runnable(settings_));
+  BLOOMRING_TRY_ASSIGN(calendar_, Calendar::create(settings_.retention()));
+  BLOOMRING_TRY(kafka::check(kafka_));
+  BLOOMRING_TRY(check_start(settings_, clock_.now_ms()));
+  AdminActions actions;
+  if (settings_.runs(Stage::kMerge)) actions["/store/backup"] = [this] { return back_up_store(); };
+  AdminPages pages = admin_pages(metrics_, health_);
+  pages["/version"] = [this] { return AdminPage{200, "application/json", to_json(identity_of(settings_))}; };
+  BLOOMRING_TRY_ASSIGN(admin_, AdminServer::start(settings_.admin.listen, pages, actions));
+  BLOOMRING_TRY(wait_for_topics());
+  BLOOMRING_TRY(plan());
+  BLOOMRING_TRY_ASSIGN(producer_, kafka::Producer::create(kafka_));
+  BLOOMRING_TRY(verify_topics());
+  BLOOMRING_TRY(open_store());
+  BLOOMRING_TRY(check_stored_slots());
+  log_watch_ = std::make_unique<LogWatch>(kafka_, clock_, health_);
+  process_metrics_ =
+      std::make_unique<ProcessMetrics>(metrics_, settings_, *plan_, *memory_, *producer_, *log_watch_, clock_);
+  BLOOMRING_TRY(start_stages());
+  start_wait_.done();
+  return {};
+}
+
+Status Process::wait_for_topics() {
+  const TopicSettings& topics = settings_.topics;
+  std::vector<std::string> names = {topics.user_events, topics.user_batches, topics.dead};
+  if (settings_.runs(Stage::kIngest)) names.insert(names.end(), topics.plays.begin(), topics.plays.end());
+  BLOOMRING_TRY_ASSIGN(kafka_admin_, kafka::Admin::create(kafka_));
+  return start_wait_.until("brokers and topics", [&]() -> Status {
+    const auto found = kafka_admin_->describe(names, kReachTimeoutMs, kSlowAnswerTimeoutMs);
+    if (!found.ok()) return found.status().with_context("kafka.bootstrap is " + settings_.kafka.bootstrap);
+    for (const kafka::TopicDescription& topic : *found) {
+      if (topic.exists) continue;
+      if (std::ranges::find(topics.plays, topic.name) != topics.plays.end()) {
+        return retry(missing_plays(*kafka_admin_, topic.name, topics));
+      }
+      return retry(missing_internal(*kafka_admin_, topic.name));
+    }
+    return {};
+  });
+}
+
+// Queues are made for the partitions that the topics of plays have, which may be more than we would make.
+Status Process::plan() {
+  std::optional<uint64_t> plays_partitions;
+  if (settings_.runs(Stage::kIngest)) plays_partitions = count_plays_partitions(*kafka_admin_, settings_);
+  const auto planned = plan_memory(settings_, plays_partitions);
+  if (!planned.ok()) return invalid("memory.limit " + planned.status().message());
+  plan_ = *planned;
+  kafka_.send_memory_bytes = plan_->of(MemoryUse::kSendQueue);
+  return {};
+}
+
+Status Process::verify_topics() {
+  const auto partitions = static_cast<int32_t>(settings_.topics.partitions);
+  const Status reached = start_wait_.until("brokers", [&]() -> Status {
+    BLOOMRING_TRY(producer_->verify_topic(settings_.topics.user_events, partitions));
+    BLOOMRING_TRY(producer_->verify_topic(settings_.topics.user_batches, partitions));
+    return producer_->verify_topic(settings_.topics.dead, 0);
+  });
+  BLOOMRING_TRY(reached);
+  BLOOMRING_TRY(verify_topic_settings(*kafka_admin_, settings_));
+  if (settings_.runs(Stage::kWindow)) start_warnings_ = retention_warnings(*kafka_admin_, settings_);
+  kafka_admin_.reset();
+  return {};
+}
+
+Status Process::open_store() {
+  StateMemoryConfig memory;
+  memory.cache_bytes = plan_->of(MemoryUse::kStores);
+  memory.write_buffer_bytes = memory.cache_bytes / 2;
+  memory_ = std::make_unique<StateMemory>(memory);
+  if (!settings_.runs(Stage::kWindow) && !settings_.runs(Stage::kMerge) && !settings_.runs(Stage::kServe)) return {};
+
+  EmbeddedFilterStoreConfig config;
+  config.path = settings_.store.path;
+  config.policy = {settings_.filter.false_positive_rate, settings_.filter.periods_read,
+                   settings_.filter.dense_from_items};
+  config.partition_count = settings_.topics.partitions;
+  config.write_buffer_bytes = std::clamp<uint64_t>(memory.write_buffer_bytes / 4, kWriteBufferLeast, kWriteBufferMost);
+  if (settings_.runs(Stage::kMerge)) {
+    has_begun_ = true;
+    BLOOMRING_TRY_ASSIGN(auto store, EmbeddedFilterStore::open(config, *calendar_, clock_, *memory_));
+    {
+      const std::lock_guard lock(backup_mutex_);
+      writer_ = store.get();
+    }
+    filters_ = std::move(store);
+    return {};
+  }
+  return follow_store(std::move(config));
+}
+
+Status Process::follow_store(EmbeddedFilterStoreConfig config) {
+  BLOOMRING_TRY_ASSIGN(filters_, EmbeddedFilterFollower::follow(config, *calendar_, clock_, *memory_));
+  const std::string context =
+      "store.path is " + config.path + ", which the process that runs the merge stage makes: start that one, too";
+  BLOOMRING_TRY(start_wait_.until("the filter store", [&] { return filters_->refresh().with_context(context); }));
+  refresher_ = std::make_unique<Worker>(
+      "store-follow", clock_, [](const Status&) {}, &watchdog_);
+  refresher_->set_ticker(kRefreshIntervalMs, [this] {
+    const Status refreshed = filters_->refresh();
+    if (!refreshed.ok()) metrics_.counter(metric::kStoreErrors, {"refresh"}).add();
+  });
+  return {};
+}
+
+Status Process::check_stored_slots() {
+  if (!filters_) return {};
+  for (uint32_t p = 0; p < settings_.topics.partitions; ++p) {
+    const auto watermark = filters_->read_watermark(PartitionId(static_cast<int32_t>(p)));
+    if (!watermark.ok()) continue;  // The stages ask it again, and wait.
+    const int64_t stored_ms = *watermark ? (*watermark)->slot_ms : 0;
+    BLOOMRING_TRY(check_slot_length(stored_ms, settings_.ring.slot_ms(), "the merged watermark"));
+  }
+  return {};
+}
+
+AdminPage Process::back_up_store() {
+  const std::unique_lock lock(backup_mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return {409, "text/plain; charset=utf-8", "a backup is under way\n"};
+  if (settings_.store.backup_path.empty()) {
+    return {409, "text/plain; charset=utf-8", "store.backup_path is not set in the configuration of this process\n"};
+  }
+  if (writer_ == nullptr) return {503, "text/plain; charset=utf-8", "the filter store is not open\n"};
+  const StoreSettings& config = settings_.store;
+  const auto taken = writer_->back_up({config.backup_path, config.backups_kept, config.backup_bytes_per_second});
+  metrics_.counter(metric::kStoreBackups, {taken.ok() ? "ok" : "failed"}).add();
+  if (!taken.ok()) {
+    log_error("no backup of the filter store",
+              {{"code", code_name(taken.code())}, {"reason", taken.status().message()}});
+    return {500, "text/plain; charset=utf-8", taken.status().message() + "\n"};
+  }
+  metrics_.gauge(metric::kStoreBackupTime).set(static_cast<double>(taken->time_ms) / 1000.0);
+  log_info("backup of the filter store taken",
+           {{"backup", taken->id}, {"bytes", taken->bytes}, {"bytes_new", taken->bytes_new}});
+  return {200, "application/json", backup_json(*taken) + "\n"};
+}
+
+Status Process::start_stages() {
+  has_begun_ = true;
+  context_ = std::make_unique<StageContext>(StageContext{
+      settings_, *plan_, kafka_, *calendar_, clock_, metrics_, health_, watchdog_, start_wait_, *producer_,
+      filters_.get(), memory_.get(), [this](std::string_view stage, const Status& status) { fail(stage, status); },
+      log_watch_.get()});
+  if (settings_.runs(Stage::kServe)) {
+    serve_ = std::make_unique<ServeStage>(*context_);
+    BLOOMRING_TRY(serve_->start());
+  }
+  if (settings_.runs(Stage::kMerge)) {
+    merge_ = std::make_unique<MergeStage>(*context_);
+    BLOOMRING_TRY(merge_->start());
+  }
+  if (settings_.runs(Stage::kWindow)) {
+    window_ = std::make_unique<WindowStage>(*context_);
+    BLOOMRING_TRY(window_->start());
+  }
+  if (settings_.runs(Stage::kIngest)) {
+    ingest_ = std::make_unique<IngestStage>(*context_);
+    BLOOMRING_TRY(ingest_->start());
+  }
+  for (const Stage stage : settings_.stages) metrics_.gauge(metric::kStageUp, {stage_name(stage)}).set(1);
+  return {};
+}
+
+void Process::fail(std::string_view stage, const Status& status) {
+  log_error(std::string(stage) + " cannot go on: " + status.message(),
+            {{"stage", stage}, {"code", code_name(status.code())}});
+  health_.set_failed(std::string(stage), status.message());
+  metrics_.gauge(metric::kStageUp, {stage}).set(0);
+  const std::lock_guard lock(failure_mutex_);
+  if (!failure_) failure_ = status;
+}
+
+std::optional<Status> Process::failure() const {
+  const std::lock_guard lock(failure_mutex_);
+  return failure_;
+}
+
+std::string Process::grpc_address() const { return serve_ ? serve_->address() : std::string(); }
+
+std::string Process::ready_line() const {
+  nlohmann::ordered_json line = {{"ready", true}, {"kafka", settings_.kafka.bootstrap}};
+  if (serve_) line["grpc"] = serve_->address();
+  line["admin"] = admin_->address();
+  return line.dump();
+}
+
+uint64_t Process::recent_plays() const { return serve_ ? serve_->recent_plays() : 0; }
+
+void Process::stop(Going going) {
+  health_.set_not_ready("process", "it ends");
+  if (serve_) serve_->begin_drain();
+  if (ingest_) ingest_->stop(going);
+  if (window_) window_->stop(going);
+  if (merge_) merge_->stop(going);
+  if (serve_) serve_->stop();
+  if (producer_) {
+    const Status flushed = producer_->flush(kFlushTimeoutMs);
+    if (!flushed.ok()) log_warning("not everything was sent: " + flushed.message() + "; it is read again from the log");
+  }
+}
+
+Process::~Process() {
+  stop();
+  refresher_.reset();
+  const std::lock_guard lock(backup_mutex_);
+  writer_ = nullptr;
+}
+
+}  // namespace bloomring

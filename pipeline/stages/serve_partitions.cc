@@ -1,0 +1,335 @@
+#include "pipeline/stages/serve_partitions.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/log.h"
+#include "base/metrics/metric_names.h"
+#include "base/words.h"
+#include "serving/query/candidate_filter.h"
+#include "state/slot_length.h"
+
+namespace bloomring {
+
+namespace {
+constexpr int kLogEndTimeoutMs = 1'000;
+constexpr int kPlaceTimeoutMs = 1'000;
+// Between two looks at what waits, when something else is read and must not wait for it.
+constexpr int64_t kPlaceIntervalNs = 3'000'000'000;
+constexpr int64_t kWarnIntervalNs = 30'000'000'000;
+// How often the store is asked for its scenes. A scene that was declared until lately may be merged after the first
+// time, from partitions that this replica does not hold.
+constexpr int64_t kScenesIntervalNs = 600'000'000'000;
+
+// The stored scenes that the site does not name.
+std::set<std::string> other_scenes(std::set<std::string> stored, const SceneRules& rules) {
+  const std::vector<std::string> named = rules.part_filters ? rules.declared : std::vector<std::string>{""};
+  if (named.empty()) return {};
+  for (const std::string& scene : named) stored.erase(scene);
+  return stored;
+}
+
+void warn_of_others(const std::set<std::string>& others, const SceneRules& rules) {
+  const std::string why =
+      rules.part_filters
+          ? "events.scenes lacks scenes of which the filter store has plays. Questions about all scenes ask them, too; "
+            "add them to ask one by itself"
+          : "events.scene is \"\", and the filter store has plays of scenes: no question finds these. Name the field "
+            "again that events.scene was before, or replay the plays";
+  log_warning("serve: " + why, {{"stage", "serve"}, {"scenes", joined_names(others)}});
+}
+}  // namespace
+
+ServePartitions::ServePartitions(const StageContext& context, const std::vector<PartitionId>& ids, Worker& worker)
+    : context_(context),
+      worker_(worker),
+      partitions_max_(std::max<size_t>(1, ids.size())),
+      levels_(context.metrics, context.clock, {"serve", context.settings.metrics.per_partition}),
+      catch_up_("serve", context.clock, context.metrics),
+      scene_rules_(context.settings.events.scene_rules()),
+      scenes_(scene_rules_) {
+  for (const PartitionId id : ids)
+    members_[id] = {make_held(id, {}), nullptr, {}, 0, 0, {}, "the brokers were not asked yet"};
+}
+
+Status ServePartitions::open() {
+  kafka::ClientSettings kafka = context_.kafka;
+  kafka.queue_memory_bytes = context_.plan.of(MemoryUse::kServeQueue);
+  BLOOMRING_TRY_ASSIGN(consumer_, kafka::AssignedConsumer::create(kafka, partitions_max_, context_.clock));
+  return {};
+}
+
+std::shared_ptr<HeldPartition> ServePartitions::make_held(PartitionId id, const ReplicaStart& start) {
+  const Settings& settings = context_.settings;
+  const RecentPlaysConfig recents{settings.ring.slot_ms(),
+                                  context_.plan.of(MemoryUse::kRecentPlays) / partitions_max_};
+  const ServedItemsConfig served{settings.served.per_user_max, settings.served.max_age_ms(),
+                                 context_.plan.of(MemoryUse::kServedItems) / partitions_max_};
+  const int64_t log_floor_ms = start.first_hour.value * settings.ring.slot_ms();
+  auto held = std::make_shared<HeldPartition>(id, recents, context_.calendar, start.merged, served, log_floor_ms);
+  held->set_lost_below(start.lost_below);
+  if (scene_rules_.part_filters) held->set_scenes(&scenes_);
+  return held;
+}
+
+Status ServePartitions::tend() {
+  BLOOMRING_TRY(consumer_->poll(0));
+  take_aside();
+  ask_log_ends();
+  BLOOMRING_TRY(place());
+  read_scenes();
+  return {};
+}
+
+// After the watermarks below which the partitions do not read their logs: what is below is in the store.
+void ServePartitions::read_scenes() {
+  const int64_t now_ns = context_.clock.steady_ns();
+  if ((scenes_.stored_noted() && now_ns < read_scenes_at_ns_) || placed().empty()) return;
+  const auto stored = context_.filters->scenes();
+  if (!stored.ok()) return;
+  read_scenes_at_ns_ = now_ns + kScenesIntervalNs;
+  scenes_.note_stored(*stored);
+  if (auto others = other_scenes(*stored, scene_rules_); others != others_told_) {
+    if (!others.empty()) warn_of_others(others, scene_rules_);
+    others_told_ = std::move(others);
+  }
+}
+
+AllScenes ServePartitions::scenes() const {
+  AllScenes all = scenes_.all();
+  if (scene_rules_.declares()) return all;
+  const std::lock_guard lock(mutex_);
+  const uint32_t partitions = context_.settings.topics.partitions;
+  if (all.missing.empty() && members_.size() < partitions) {
+    all.missing = "this replica holds " + std::to_string(members_.size()) + " of " + std::to_string(partitions) +
+                  " partitions, and others may have scenes that it does not know; declare events.scenes";
+  }
+  const int64_t now_ns = context_.clock.steady_ns();
+  for (const auto& [id, member] : members_) {
+    if (!all.missing.empty()) break;
+    const bool known = member.held->ready() && member.held->joins_filters() &&
+                       member.held->lag_ms(now_ns) <= CandidateFilterConfig().lag_max_ms;
+    if (!known) all.missing = kafka::to_string(at(id)) + " is behind, and may have a scene that is not known";
+  }
+  return all;
+}
+
+std::vector<PartitionId> ServePartitions::waiting() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<PartitionId> ids;
+  for (const auto& [id, member] : members_) {
+    if (!member.task && std::ranges::find(aside_, id) == aside_.end()) ids.push_back(id);
+  }
+  return ids;
+}
+
+std::vector<PartitionId> ServePartitions::placed() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<PartitionId> ids;
+  for (const auto& [id, member] : members_) {
+    if (member.task) ids.push_back(id);
+  }
+  return ids;
+}
+
+// A partition of which nobody tells anything grows old by itself: see ReplicaTask.
+void ServePartitions::ask_log_ends() {
+  const std::vector<PartitionId> ids = placed();
+  if (ids.empty()) return;
+  std::vector<kafka::TopicPartition> partitions;
+  for (const PartitionId id : ids) partitions.push_back(at(id));
+  const int64_t asked_at_ns = context_.clock.steady_ns();
+  worker_.post([this, ids, asked_at_ns, ends = consumer_->log_ends(partitions, kLogEndTimeoutMs)] {
+    const std::lock_guard lock(mutex_);
+    for (size_t i = 0; i < ids.size(); ++i) {
+      ReplicaTask* task = members_.at(ids[i]).task.get();
+      if (task == nullptr || !ends[i].ok()) continue;
+      task->hear_log_end(*ends[i], asked_at_ns);
+      levels_.hear(at(ids[i]), *ends[i], asked_at_ns);
+    }
+  });
+}
+
+// A partition waits while the store does not tell its watermark: without it the replica would hold the whole log in
+// memory. Watermarks are read first, so that the ends of the logs, asked afterwards, are not below them.
+Status ServePartitions::place() {
+  const std::vector<PartitionId> ids = waiting();
+  const int64_t asked_at_ns = context_.clock.steady_ns();
+  if (ids.empty() || asked_at_ns < place_at_ns_) return {};
+  const Settings& settings = context_.settings;
+  // The event time of what was served may be ahead of the time in the log.
+  const int64_t age_max_ms = settings.served.max_age_ms() + context_.calendar.config().ahead_ms;
+  std::vector<Result<std::optional<MergedWatermark>>> watermarks;
+  std::vector<kafka::TopicPartition> partitions;
+  std::vector<int64_t> young_ms;
+  for (const PartitionId id : ids) {
+    watermarks.push_back(context_.filters->read_watermark(id));
+    const auto watermark = watermarks.back().ok() ? *watermarks.back() : std::nullopt;
+    const int64_t stored_ms = watermark ? watermark->slot_ms : 0;
+    BLOOMRING_TRY(check_slot_length(stored_ms, settings.ring.slot_ms(), "the merged watermark"));
+    partitions.push_back(at(id));
+    young_ms.push_back(
+        served_since_ms(watermark, settings.ring.slot_ms(), context_.clock.now_ms(), age_max_ms));
+  }
+  const auto facts = consumer_->facts_of_each(partitions, kPlaceTimeoutMs);
+  const auto young = consumer_->offsets_at(partitions, young_ms, kPlaceTimeoutMs);
+  const bool warn = asked_at_ns >= warn_at_ns_;
+  std::vector<Placing> placing;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    const Result<ReplicaStart> start = decide(watermarks[i], facts[i], young[i]);
+    if (start.ok()) {
+      placing.push_back({ids[i], *start, facts[i]->log_end, asked_at_ns});
+    } else {
+      wait_because(ids[i], start.status(), warn);
+    }
+  }
+  if (warn && placing.size() < ids.size()) warn_at_ns_ = asked_at_ns + kWarnIntervalNs;
+  BLOOMRING_TRY(begin(placing));
+  if (!placed().empty()) place_at_ns_ = context_.clock.steady_ns() + kPlaceIntervalNs;
+  return {};
+}
+
+Result<ReplicaStart> ServePartitions::decide(const Result<std::optional<MergedWatermark>>& watermark,
+                                             const Result<kafka::PartitionFacts>& facts,
+                                             const Result<std::optional<Offset>>& young) {
+  if (!watermark.ok()) return watermark.status().with_context("the filter store does not tell what is merged");
+  BLOOMRING_TRY(facts.status());
+  BLOOMRING_TRY(young.status());
+  return decide_replica_start({{*watermark, facts->log_start, facts->log_end}, *young});
+}
+
+void ServePartitions::wait_because(PartitionId id, const Status& why, bool warn) {
+  if (warn) {
+    log_warning("serve: a partition is not answered for", {{"stage", "serve"},
+                                                           {"topic", at(id).topic},
+                                                           {"partition", id.value},
+                                                           {"code", code_name(why.code())},
+                                                           {"reason", why.message()}});
+  }
+  const std::lock_guard lock(mutex_);
+  members_.at(id).why_waiting = why.message();
+}
+
+Status ServePartitions::begin(const std::vector<Placing>& placing) {
+  if (placing.empty()) return {};
+  std::vector<kafka::AssignedConsumer::Start> starts;
+  for (const Placing& one : placing) starts.push_back({at(one.id), one.start.read_from});
+  BLOOMRING_TRY_ASSIGN(std::vector<std::unique_ptr<Source>> sources, consumer_->assign(starts));
+  scenes_.expect_stored();
+  int64_t to_go = 0;
+  for (const Placing& one : placing) to_go += std::max<int64_t>(0, one.log_end.value - one.start.read_from.value);
+  log_info("serve begins with its partitions", {{"stage", "serve"},
+                                                {"topic", context_.settings.topics.user_events},
+                                                {"partitions", placing.size()},
+                                                {"records_to_go", to_go}});
+  const ReplicaTaskConfig config{context_.settings.topics.partitions, context_.settings.ring.lap_ms()};
+  for (size_t i = 0; i < placing.size(); ++i) {
+    const auto& [id, start, log_end, asked_at_ns] = placing[i];
+    log_debug("serve: begins", {{"stage", "serve"},
+                                {"topic", at(id).topic},
+                                {"partition", id.value},
+                                {"offset", start.read_from.value},
+                                {"log_end", log_end.value}});
+    auto held = make_held(id, start);
+    auto task = std::make_unique<ReplicaTask>(config, context_.clock, held, *context_.filters, std::move(sources[i]),
+                                              start.read_from, log_end);
+    task->hear_log_end(log_end, asked_at_ns);
+    catch_up_.begin(id, start.read_from, log_end);
+    const std::lock_guard lock(mutex_);
+    Member& member = members_.at(id);
+    task->know(member.watermark);
+    worker_.post([this, added = task.get(), name = "serve " + kafka::to_string(at(id))] { worker_.add(*added, name); });
+    member = {std::move(held), std::move(task), {}, 0, 0, member.watermark, {}};
+  }
+  return {};
+}
+
+void ServePartitions::take_aside() {
+  const std::lock_guard lock(mutex_);
+  for (const PartitionId id : std::exchange(aside_, {})) consumer_->let_go(at(id));
+}
+
+ServePartitions::Standing ServePartitions::report() {
+  Standing standing;
+  {
+    const std::lock_guard lock(mutex_);
+    for (auto& [id, member] : members_) {
+      if (member.task) report(id, member);
+      if (!member.task) {
+        if (standing.waiting++ == 0) standing.why = kafka::to_string(at(id)) + ": " + member.why_waiting;
+      } else {
+        ++(member.held->ready() ? standing.ready : standing.catching_up);
+      }
+    }
+  }
+  standing.to_go = catch_up_.tell();
+  Metrics& metrics = context_.metrics;
+  metrics.gauge(metric::kServePartitions, {"ready"}).set(static_cast<double>(standing.ready));
+  metrics.gauge(metric::kServePartitions, {"catching_up"}).set(static_cast<double>(standing.catching_up));
+  metrics.gauge(metric::kServePartitions, {"waiting"}).set(static_cast<double>(standing.waiting));
+  return standing;
+}
+
+void ServePartitions::report(PartitionId id, Member& member) {
+  Metrics& metrics = context_.metrics;
+  ReplicaTask& task = *member.task;
+  const ReplicaStats& now = task.stats();
+  metrics.counter(metric::kServeRecords).add(now.blocks - member.counted.blocks);
+  metrics.counter(metric::kServeEvents).add(now.events - member.counted.events);
+  metrics.counter(metric::kServeBadBlocks).add(now.bad_blocks - member.counted.bad_blocks);
+  metrics.counter(metric::kStoreErrors, {"read"}).add(now.store_retries - member.counted.store_retries);
+  member.counted = now;
+  report_shortened(member);
+  catch_up_.note(id, task.next(), now.events);
+  levels_.set(context_.settings.topics.user_events, id, {task.next(), Offset(-1), task.log_end()});
+  for (const ReplicaTask::Delay& delay : task.take_delays())
+    metrics.histogram(metric::kEventToSeen).observe(delay.seconds, delay.events);
+  if (!task.ended().ok()) set_aside(id, member);
+}
+
+// What memory did not last for.
+void ServePartitions::report_shortened(Member& member) {
+  const uint64_t early = member.held->recents().stats().early_releases;
+  const uint64_t shortened = member.held->served().stats().shortened;
+  Metrics& metrics = context_.metrics;
+  metrics.counter(metric::kRecentEarly).add(early - std::exchange(member.early_releases_counted, early));
+  metrics.counter(metric::kServedShortened).add(shortened - std::exchange(member.shortened_counted, shortened));
+}
+
+// Its calls are refused, or passed on, from the moment at which the task ended.
+void ServePartitions::set_aside(PartitionId id, Member& member) {
+  member.why_waiting = member.task->ended().message();
+  member.watermark = member.task->watermark();
+  log_error("serve: a partition is not answered for any more", {{"stage", "serve"},
+                                                                {"topic", at(id).topic},
+                                                                {"partition", id.value},
+                                                                {"offset", member.task->next().value},
+                                                                {"code", code_name(member.task->ended().code())},
+                                                                {"reason", member.why_waiting}});
+  worker_.remove(*member.task);
+  member.task.reset();
+  levels_.forget(context_.settings.topics.user_events, id, /*lost=*/false);
+  catch_up_.forget(id);
+  aside_.push_back(id);
+}
+
+void ServePartitions::close() {
+  const std::lock_guard lock(mutex_);
+  for (auto& [id, member] : members_) {
+    if (member.task) worker_.remove(*member.task);
+    member.task.reset();
+  }
+}
+
+std::shared_ptr<HeldPartition> ServePartitions::find(PartitionId partition) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = members_.find(partition);
+  return found == members_.end() ? nullptr : found->second.held;
+}
+
+void ServePartitions::for_each(const std::function<void(const HeldPartition&)>& take) const {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [id, member] : members_) take(*member.held);
+}
+
+}  // namespace bloomring

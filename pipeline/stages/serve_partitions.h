@@ -1,0 +1,112 @@
+// The partitions that a serve replica holds, each by itself: what the brokers, the log or the store refuse of one takes
+// no answer from the others.
+//
+//     waiting --store and brokers tell its log, and that goes on where the store ends--> read --> ready
+//        ^                                                                          |
+//        +---- its source fails: the topic was cut, made anew, or is gone ----------+
+//
+// A partition that waits is not ready: calls about it are passed on or refused, and `report` says why it waits. It is
+// asked for again for ever, and placed when what was wrong is right again.
+//
+// Failure: what concerns one partition makes it wait. What concerns all (the client cannot go on, the store went back
+// to a backup) comes out of `tend`, or of the task's step.
+// Threading: `tend` belongs to one thread, `report` and `close` to the worker's, which steps the tasks; `find` and
+// `for_each` are thread safe.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "operators/replica_start.h"
+#include "pipeline/kafka/consumer/assigned_consumer.h"
+#include "pipeline/metrics/partition_levels.h"
+#include "pipeline/runtime/catch_up.h"
+#include "pipeline/runtime/worker.h"
+#include "pipeline/stages/stage_context.h"
+#include "pipeline/tasks/replica_task.h"
+
+namespace bloomring {
+
+class ServePartitions {
+ public:
+  // Outlives `worker`, or has been closed. What the context refers to outlives it.
+  ServePartitions(const StageContext& context, const std::vector<PartitionId>& ids, Worker& worker);
+
+  // Asks no broker.
+  Status open();
+  // Asks the brokers where logs end, and for what waits; to be called about once a second.
+  Status tend();
+
+  struct Standing {
+    size_t ready = 0;
+    size_t catching_up = 0;
+    size_t waiting = 0;
+    std::string why;    // Of one that waits: "user-events[3]: no broker leads it".
+    std::string to_go;  // Of those that catch up; see CatchUpReport::tell.
+  };
+  // Takes back what failed, and brings metrics up to date.
+  Standing report();
+  // Lets all go.
+  void close();
+
+  std::shared_ptr<HeldPartition> find(PartitionId partition) const;
+  void for_each(const std::function<void(const HeldPartition&)>& take) const;
+  // Of a site whose scenes part filters.
+  AllScenes scenes() const;
+
+ private:
+  struct Member {
+    std::shared_ptr<HeldPartition> held;  // Shared with requests.
+    std::unique_ptr<ReplicaTask> task;    // Null while it waits. Of the worker, as all that follows.
+    ReplicaStats counted;
+    uint64_t early_releases_counted = 0;
+    uint64_t shortened_counted = 0;
+    MergedWatermark watermark;  // As last read by the task before this one.
+    std::string why_waiting;
+  };
+  struct Placing {
+    PartitionId id;
+    ReplicaStart start;
+    Offset log_end;
+    int64_t asked_at_ns;
+  };
+
+  kafka::TopicPartition at(PartitionId id) const { return {context_.settings.topics.user_events, id}; }
+  std::shared_ptr<HeldPartition> make_held(PartitionId id, const ReplicaStart& start);
+  std::vector<PartitionId> waiting() const;
+  std::vector<PartitionId> placed() const;
+  void ask_log_ends();
+  Status place();
+  void read_scenes();
+  static Result<ReplicaStart> decide(const Result<std::optional<MergedWatermark>>& watermark,
+                                     const Result<kafka::PartitionFacts>& facts,
+                                     const Result<std::optional<Offset>>& young);
+  Status begin(const std::vector<Placing>& placing);
+  void wait_because(PartitionId id, const Status& why, bool warn);
+  void take_aside();
+  void report(PartitionId id, Member& member);
+  void report_shortened(Member& member);
+  void set_aside(PartitionId id, Member& member);
+
+  const StageContext context_;
+  Worker& worker_;
+  const size_t partitions_max_;
+  PartitionLevels levels_;
+  CatchUpReport catch_up_;
+  std::unique_ptr<kafka::AssignedConsumer> consumer_;  // Of the thread that tends.
+  int64_t place_at_ns_ = INT64_MIN;
+  int64_t warn_at_ns_ = INT64_MIN;
+  const SceneRules scene_rules_;
+  KnownScenes scenes_;
+  int64_t read_scenes_at_ns_ = INT64_MIN;
+  std::set<std::string> others_told_;  // The stored scenes of the last warning, which the site does not name.
+  mutable std::mutex mutex_;               // Guards what follows; a task itself belongs to the worker.
+  std::map<PartitionId, Member> members_;  // Of all that this replica holds.
+  std::vector<PartitionId> aside_;         // Whose sources are gone, and which the consumer still knows.
+};
+
+}  // namespace bloomring

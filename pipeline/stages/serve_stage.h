@@ -1,0 +1,71 @@
+// The serve stage of a process: the recent plays of its partitions, and the query service on the gRPC port.
+//
+// Health: not ready until every partition has been read to the end it had at the start. A partition that cannot be read
+// (serve_partitions.h) keeps the process from it for 30 s; after that the process is ready for the others, and says
+// which one it lacks.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "pipeline/runtime/worker.h"
+#include "pipeline/stages/kafka_event_log.h"
+#include "pipeline/stages/serve_partitions.h"
+#include "pipeline/stages/stage_context.h"
+#include "serving/query/candidate_filter.h"
+#include "serving/query/replica_placement.h"
+#include "serving/server/grpc_server.h"
+
+namespace bloomring {
+
+class ServeStage final : private PartitionDirectory {
+ public:
+  explicit ServeStage(const StageContext& context);
+  ~ServeStage() override { stop(); }
+
+  Status start();
+  // Tells health checks that this replica goes. Calls are answered on, for serve.drain_seconds from now where any could
+  // be answered before.
+  void begin_drain();
+  // Waits for the end of the drain, refuses new calls, lets those in flight finish, then lets the partitions go.
+  void stop();
+  // "host:port" of the gRPC port, once started.
+  std::string address() const { return server_ ? server_->address() : std::string(); }
+
+  // Recent plays held, over all partitions.
+  uint64_t recent_plays() const;
+
+ private:
+  uint32_t partition_count() const override { return context_.settings.topics.partitions; }
+  std::shared_ptr<HeldPartition> find(PartitionId partition) const override;
+  std::vector<std::string> holders(PartitionId partition) const override;
+  AllScenes scenes() const override;
+
+  Status open_log();
+  Status serve_calls();
+  void report();
+  void tell(const ServePartitions::Standing& standing);
+  void count_queries();
+  void write(Scrape& scrape);
+  static void write_calls(Scrape& scrape, const ServingCounters& counters);
+  void write_store(Scrape& scrape) const;
+  void write_cache(Scrape& scrape, const FilterCacheStats& cache) const;
+
+  const StageContext context_;
+  const ReplicaPlacement placement_;
+  std::vector<uint64_t> verdicts_counted_;
+  std::unique_ptr<CandidateFilter> core_;
+  std::unique_ptr<KafkaEventLog> log_;
+  std::unique_ptr<GrpcServer> server_;
+  std::atomic<bool> serving_{false};
+  Metrics::Registration registration_;
+  int64_t started_at_ns_ = 0;
+  int64_t drained_at_ns_ = 0;  // When the drain is over.
+  std::unique_ptr<Worker> worker_;  // Its thread uses what is above...
+  std::unique_ptr<ServePartitions> partitions_;
+  std::unique_ptr<Worker> enquirer_;  // ...and this one's that worker: it waits for brokers, so nobody else has to.
+};
+
+}  // namespace bloomring

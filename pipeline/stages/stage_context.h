@@ -1,0 +1,59 @@
+// What every stage of a process is given. All references outlive the stages.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "base/clock.h"
+#include "base/metrics/metrics.h"
+#include "pipeline/kafka/producer/producer.h"
+#include "pipeline/kafka/settings.h"
+#include "pipeline/metrics/log_watch.h"
+#include "pipeline/metrics/partition_levels.h"
+#include "pipeline/runtime/health.h"
+#include "pipeline/runtime/lease.h"
+#include "pipeline/runtime/start_wait.h"
+#include "pipeline/runtime/watchdog.h"
+#include "pipeline/settings/memory_plan.h"
+#include "pipeline/settings/settings.h"
+#include "state/period.h"
+#include "state/rocksdb/state_memory.h"
+#include "state/store/filter_store.h"
+
+namespace bloomring {
+
+struct StageContext {
+  const Settings& settings;
+  const MemoryPlan& plan;
+  const kafka::ClientSettings& kafka;  // Without group.
+  const Calendar& calendar;
+  const Clock& clock;
+  Metrics& metrics;
+  Health& health;
+  Watchdog& watchdog;
+  StartWait& start_wait;  // For what a stage needs before it can start.
+  kafka::Producer& producer;
+  // The store as this process sees it; null in a process that runs ingest alone.
+  FilterStore* filters = nullptr;
+  const StateMemory* memory = nullptr;
+  // A stage cannot go on: the process logs it and ends with exit code 1, or 2 for kInvalid. Thread safe.
+  std::function<void(std::string_view stage, const Status&)> on_failure;
+  LogWatch* log_watch = nullptr;  // Tells the ends of logs, for metrics.
+};
+
+// For the levels of a stage whose ends of logs are told by the watch.
+inline PartitionLevels::Config levels_config(const StageContext& context, std::string stage) {
+  return {std::move(stage), context.settings.metrics.per_partition, context.log_watch};
+}
+
+// The settings of a stage's member of its consumer group, whose queues take this part of the memory.
+inline kafka::ClientSettings group_settings(const StageContext& context, std::string_view stage, MemoryUse queue) {
+  kafka::ClientSettings settings = context.kafka;
+  settings.group = context.settings.kafka.group_prefix + "-" + std::string(stage);
+  settings.instance_id = context.settings.instance + "-" + std::string(stage);
+  settings.queue_memory_bytes = context.plan.of(queue);
+  settings.queue_partitions_max = context.settings.memory.partitions;
+  return settings;
+}
+
+}  // namespace bloomring

@@ -1,0 +1,83 @@
+#include "pipeline/stages/user_batches_watch.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/log.h"
+
+namespace bloomring {
+
+namespace {
+
+constexpr int64_t kAskIntervalMinMs = 250;
+constexpr int64_t kAskIntervalMaxMs = 15'000;
+constexpr int kAskTimeoutMs = 5'000;
+constexpr int kUnansweredMax = 3;
+constexpr size_t kQueueMemoryBytes = 1 << 20;  // Nothing is read.
+
+}  // namespace
+
+UserBatchesWatch::UserBatchesWatch(const StageContext& context)
+    : context_(context),
+      worker_(std::make_unique<Worker>("window-ask", context.clock, [](const Status&) {})) {
+  const int64_t interval_ms = std::clamp(context.settings.ring.slot_ms() / 8, kAskIntervalMinMs, kAskIntervalMaxMs);
+  worker_->set_ticker(interval_ms, [this] { ask(); });
+}
+
+UserBatchesWatch::~UserBatchesWatch() { worker_.reset(); }
+
+void UserBatchesWatch::add(PartitionId partition) {
+  const std::lock_guard lock(mutex_);
+  held_[partition] = {};
+}
+
+void UserBatchesWatch::remove(PartitionId partition) {
+  const std::lock_guard lock(mutex_);
+  held_.erase(partition);
+}
+
+BatchesLog UserBatchesWatch::of(PartitionId partition) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = held_.find(partition);
+  return found == held_.end() ? BatchesLog() : found->second.log;
+}
+
+void UserBatchesWatch::ask() {
+  std::vector<kafka::TopicPartition> partitions;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [partition, held] : held_)
+      partitions.push_back({context_.settings.topics.user_batches, partition});
+  }
+  if (partitions.empty()) return;
+  if (!consumer_) {
+    kafka::ClientSettings settings = group_settings(context_, "merge", MemoryUse::kWindowQueue);
+    settings.queue_memory_bytes = kQueueMemoryBytes;
+    auto made = kafka::AssignedConsumer::create(settings, 1, context_.clock);
+    if (!made.ok()) {
+      return log_warning("window: how far merge has come is not watched",
+                         {{"stage", "window"},
+                          {"topic", context_.settings.topics.user_batches},
+                          {"code", code_name(made.code())},
+                          {"reason", made.status().message()}});
+    }
+    consumer_ = std::move(*made);
+  }
+  if (const Status polled = consumer_->poll(0); !polled.ok()) log_debug("window: " + polled.to_string());
+  const auto logs = consumer_->group_facts(partitions, kAskTimeoutMs);
+  const std::lock_guard lock(mutex_);
+  for (size_t i = 0; i < partitions.size(); ++i) {
+    const auto found = held_.find(partitions[i].partition);
+    if (found == held_.end()) continue;
+    Held& held = found->second;
+    const Result<kafka::PartitionFacts>& log = logs[i];
+    if (!log.ok()) {
+      held.log.expected = ++held.unanswered < kUnansweredMax;
+      log_debug("window: how far merge has come is not known: " + log.status().to_string());
+      continue;
+    }
+    held = {{std::max(log->committed.value_or(log->log_start), log->log_start), log->log_end, true}, 0};
+  }
+}
+
+}  // namespace bloomring

@@ -1,0 +1,197 @@
+#include "pipeline/stages/window_stage.h"
+
+#include <algorithm>
+
+#include "base/log.h"
+#include "operators/window_start.h"
+#include "pipeline/metrics/partition_series.h"
+#include "pipeline/settings/settings.h"
+#include "pipeline/settings/window_folder.h"
+
+namespace bloomring {
+
+namespace {
+
+WindowTaskConfig task_config(const Settings& settings, const MemoryPlan& plan, PartitionId partition) {
+  WindowTaskConfig config;
+  config.window.partition = partition;
+  config.window.partition_count = settings.topics.partitions;
+  config.window.ring = {settings.ring.slots, settings.ring.slot_ms()};
+  config.window.drain.pass_bytes_max = plan.drain_pass_bytes(settings);
+  config.window.drain_spread = settings.ring.drain_spread;
+  config.events_topic = settings.topics.user_events;
+  config.batches_topic = settings.topics.user_batches;
+  config.dead_topic = settings.topics.dead;
+  config.flush_interval_ms = int64_t{settings.state.flush_seconds} * 1000;
+  return config;
+}
+
+// Records that are not merged and that the log does not have any more.
+int64_t custody_gap(const WindowTask& task) {
+  const Offset log_start = task.source().log_start();
+  const Offset unmerged_from = task.window().ring().unmerged_from();
+  return std::max<int64_t>(0, std::min(log_start, task.window().ring().applied()).value - unmerged_from.value);
+}
+
+}  // namespace
+
+WindowStage::WindowStage(const StageContext& stage_context)
+    : PartitionStage(stage_context, {"window", "opens the local state", MemoryUse::kWindowQueue},
+                     stage_context.settings.topics.user_events, stage_context.settings.threads.window),
+      ring_config_{stage_context.settings.ring.slots, stage_context.settings.ring.slot_ms()},
+      levels_(stage_context.metrics, stage_context.clock, levels_config(stage_context, "window")),
+      catch_up_("window", stage_context.clock, stage_context.metrics),
+      batches_(stage_context),
+      registration_(stage_context.metrics.on_scrape([this](Scrape& scrape) { write(scrape); })) {}
+
+Result<PartitionStage::Made> WindowStage::make(PartitionId partition, const kafka::PartitionFacts& facts,
+                                               std::unique_ptr<Source> source) {
+  const Settings& settings = context().settings;
+  RocksWindowStoreConfig store_config;
+  store_config.path = window_folder(settings, partition);
+  store_config.partition_count = settings.topics.partitions;
+  BLOOMRING_TRY_ASSIGN(std::unique_ptr<WindowStore> store, open_store(store_config));
+  Offset read_from;
+  BLOOMRING_TRY_ASSIGN(Ring ring, start_ring(*store, partition, facts, read_from));
+  auto task =
+      std::make_unique<WindowTask>(task_config(settings, context().plan, partition), context().clock, std::move(store),
+                                   std::move(ring), *context().filters, std::move(source), make_sink(), &batches_);
+  batches_.add(partition);
+  catch_up_.begin(partition, read_from, facts.log_end);
+  return Made{std::move(task), read_from};
+}
+
+// Local state that cannot be read is thrown away: the log has everything.
+Result<std::unique_ptr<WindowStore>> WindowStage::open_store(const RocksWindowStoreConfig& config) {
+  auto opened = RocksWindowStore::open(config, *context().memory);
+  if (opened.code() == Code::kCorrupt) {
+    log_warning("window: local state cannot be read and is made again",
+                {{"stage", "window"},
+                 {"path", config.path},
+                 {"code", code_name(opened.code())},
+                 {"reason", opened.status().message()}});
+    BLOOMRING_TRY(RocksWindowStore::wipe(config.path));
+    opened = RocksWindowStore::open(config, *context().memory);
+  }
+  BLOOMRING_TRY(opened.status());
+  return std::unique_ptr<WindowStore>(std::move(*opened));
+}
+
+Result<Ring> WindowStage::start_ring(WindowStore& store, PartitionId partition, const kafka::PartitionFacts& facts,
+                                     Offset& read_from) {
+  WindowStartFacts start_facts;
+  start_facts.log_start = facts.log_start;
+  start_facts.log_end = facts.log_end;
+  start_facts.slot_ms = ring_config_.slot_ms;
+  start_facts.accept_lost_events = context().settings.state.accept_lost_events;
+  BLOOMRING_TRY(context().filters->refresh());
+  BLOOMRING_TRY_ASSIGN(start_facts.watermark, context().filters->read_watermark(partition));
+  BLOOMRING_TRY_ASSIGN(start_facts.local, store.load());
+  BLOOMRING_TRY_ASSIGN(const WindowStart start, decide_window_start(start_facts));
+  log_line(start.lost ? LogLevel::kWarning : LogLevel::kDebug, "window: begins: " + start.reason,
+           {{"stage", "window"},
+            {"topic", topic()},
+            {"partition", partition.value},
+            {"offset", start.read_from.value},
+            {"log_start", facts.log_start.value},
+            {"log_end", facts.log_end.value}});
+  read_from = start.read_from;
+  if (start.resume && !start_facts.local->hours.empty()) {
+    BLOOMRING_TRY_ASSIGN(Ring ring, Ring::restore(ring_config_, *start_facts.local));
+    if (start.lost) ring.lost_records();
+    return ring;
+  }
+  BLOOMRING_TRY(store.clear());
+  return Ring(ring_config_, start.resume ? start_facts.local->applied : start.base, start.first_hour);
+}
+
+void WindowStage::report(PartitionId partition, PartitionTask& any) {
+  const auto& task = static_cast<const WindowTask&>(any);
+  const Ring& ring = task.window().ring();
+  Reported now{task.window().stats(), task.dead_letters(), {}, task.merged(), -1, 0, 0};
+  for (const Ring::SlotView& slot : ring.slots()) {
+    now.slots.push_back(slot.state);
+    const bool unmerged = slot.state == SlotState::kSealed || slot.state == SlotState::kDraining;
+    if (!unmerged) continue;
+    const int64_t began_ms = slot.hours.front().hour.value * ring_config_.slot_ms;
+    if (now.oldest_unmerged_ms < 0 || began_ms < now.oldest_unmerged_ms) now.oldest_unmerged_ms = began_ms;
+  }
+  catch_up_.note(partition, task.position(), now.stats.events);
+  catch_up_.tell();
+  now.custody_gap = custody_gap(task);
+  now.filling_age_ms = task.filling_age_ms();
+  levels_.set(topic(), partition, {task.position(), task.committed(), task.source().log_end()});
+  const std::lock_guard lock(mutex_);
+  warn_of_gap(partition, reported_[partition].custody_gap, now.custody_gap);
+  count(reported_[partition], now);
+  reported_[partition] = now;
+}
+
+void WindowStage::warn_of_gap(PartitionId partition, int64_t before, int64_t now) {
+  if (now <= before || before > 0) return;
+  log_error("window: " + std::to_string(now) +
+                " records that are not merged were removed from the log by its retention; they exist only in " +
+                window_folder(context().settings, partition) +
+                " until they are merged. Lengthen the topic's retention",
+            {{"stage", "window"}, {"topic", topic()}, {"partition", partition.value}});
+}
+
+void WindowStage::count(const Reported& before, const Reported& now) {
+  Metrics& metrics = context().metrics;
+  metrics.counter(metric::kWindowRecords).add(now.stats.blocks - before.stats.blocks);
+  metrics.counter(metric::kWindowEvents).add(now.stats.events - before.stats.events);
+  metrics.counter(metric::kDeadLetters, {"window", "bad_block"}).add(now.dead_letters - before.dead_letters);
+  constexpr std::string_view kAttempts[] = {"", "first", "second", "lap"};
+  for (size_t attempt = 1; attempt < 4; ++attempt) {
+    metrics.counter(metric::kDrains, {kAttempts[attempt]})
+        .add(now.stats.drains[attempt] - before.stats.drains[attempt]);
+  }
+  metrics.counter(metric::kWindowBytes).add(now.stats.bytes - before.stats.bytes);
+  metrics.counter(metric::kHoursReleased).add(now.stats.hours_released - before.stats.hours_released);
+  metrics.counter(metric::kDrainsFailed).add(now.stats.drains_failed - before.stats.drains_failed);
+  metrics.counter(metric::kDrainsAbandoned).add(now.stats.drains_abandoned - before.stats.drains_abandoned);
+  metrics.counter(metric::kBatches).add(now.stats.batches - before.stats.batches);
+  metrics.counter(metric::kBatchPlays).add(now.stats.batch_plays - before.stats.batch_plays);
+}
+
+void WindowStage::forget(PartitionId partition, bool lost) {
+  levels_.forget(topic(), partition, lost);
+  catch_up_.forget(partition);
+  batches_.remove(partition);
+  const std::lock_guard lock(mutex_);
+  reported_.erase(partition);
+}
+
+void WindowStage::write(Scrape& scrape) {
+  const std::lock_guard lock(mutex_);
+  std::array<double, kSlotStateCount> slots{};
+  PartitionSeries series(scrape, context().settings.metrics.per_partition);
+  for (const auto& [partition, reported] : reported_) {
+    series.write(metric::kFillingAge, partition, static_cast<double>(reported.filling_age_ms) / 1000.0, Fold::kMax);
+    series.write(metric::kCustodyGap, partition, static_cast<double>(reported.custody_gap), Fold::kSum);
+    const BatchesLog unread = batches_.of(partition);
+    if (unread.merge_from.value >= 0) {
+      series.write(metric::kUnreadBatches, partition, static_cast<double>(unread.end.value - unread.merge_from.value),
+                   Fold::kSum);
+    }
+    for (size_t slot = 0; slot < reported.slots.size(); ++slot) {
+      const SlotState state = reported.slots[slot];
+      ++slots[static_cast<size_t>(state)];
+      if (series.each()) {
+        scrape.write(metric::kSlotState,
+                     {std::to_string(partition.value), std::to_string(slot), slot_state_name(state)}, 1);
+      }
+    }
+    if (reported.merged.value >= 0)
+      series.write(metric::kMergedOffset, partition, static_cast<double>(reported.merged.value), Fold::kSum);
+    if (reported.oldest_unmerged_ms >= 0) {
+      series.write(metric::kOldestUnmerged, partition, static_cast<double>(reported.oldest_unmerged_ms) / 1000.0,
+                   Fold::kMin);
+    }
+  }
+  for (size_t i = 0; i < slots.size(); ++i) {
+    scrape.write(metric::kSlots, {slot_state_name(static_cast<SlotState>(i))}, slots[i]);
+  }
+}
+
+}  // namespace bloomring

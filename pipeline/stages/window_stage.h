@@ -1,0 +1,52 @@
+// The window stage of a process: a window task for each partition of user-events that the group gives it.
+#pragma once
+
+#include <map>
+#include <mutex>
+
+#include "pipeline/metrics/partition_levels.h"
+#include "pipeline/runtime/catch_up.h"
+#include "pipeline/stages/partition_stage.h"
+#include "pipeline/stages/user_batches_watch.h"
+#include "pipeline/tasks/window_task.h"
+#include "state/window/rocks_window_store.h"
+
+namespace bloomring {
+
+class WindowStage final : public PartitionStage {
+ public:
+  explicit WindowStage(const StageContext& context);
+  ~WindowStage() override { stop(Going::kComesBack); }
+
+ private:
+  // What a partition last reported, for counters (which take changes) and for the gauges of a scrape.
+  struct Reported {
+    WindowStats stats;
+    uint64_t dead_letters = 0;
+    std::vector<SlotState> slots;
+    Offset merged{-1};
+    int64_t oldest_unmerged_ms = -1;
+    int64_t filling_age_ms = 0;
+    int64_t custody_gap = 0;  // Records, of those that only the local state still has.
+  };
+
+  Result<Made> make(PartitionId partition, const kafka::PartitionFacts& facts, std::unique_ptr<Source> source) override;
+  Result<std::unique_ptr<WindowStore>> open_store(const RocksWindowStoreConfig& config);
+  Result<Ring> start_ring(WindowStore& store, PartitionId partition, const kafka::PartitionFacts& facts,
+                          Offset& read_from);
+  void report(PartitionId partition, PartitionTask& task) override;
+  void count(const Reported& before, const Reported& now);
+  void warn_of_gap(PartitionId partition, int64_t before, int64_t now);
+  void forget(PartitionId partition, bool lost) override;
+  void write(Scrape& scrape);
+
+  RingConfig ring_config_;
+  PartitionLevels levels_;
+  CatchUpReport catch_up_;
+  UserBatchesWatch batches_;
+  std::mutex mutex_;
+  std::map<PartitionId, Reported> reported_;
+  Metrics::Registration registration_;
+};
+
+}  // namespace bloomring

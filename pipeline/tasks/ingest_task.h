@@ -1,0 +1,168 @@
+// The ingest stage's task of one process: plays from all assigned partitions in, event blocks and dead letters out.
+//
+// Blocks mix records of many source partitions, so the books of offsets are kept here: each open or unacknowledged
+// block knows the first offset of each source partition that is in it.
+//
+// The clock that judges event times is that of the brokers (operators/ingest_clock.h). Until they have told it since
+// the partitions came, nothing is read; where something is there, an event of nobody is written to hear the time.
+// Nor is anything read while the two clocks differ by too much.
+//
+// Guarantees, held by the simulation, ingest_task_test, ingest_lanes_test and gaps_test:
+//   - an offset is committed only when every block and dead letter made from records before it was acknowledged;
+//   - a full queue of the broker stops the reading; nothing is dropped;
+//   - a partition of user-events that takes no records stops the reading for `lane_patience_ms` (ingest_lanes.h). After
+//     that ingest passes over the plays of its users, and commits nothing behind the first of them. When the partition
+//     has taken the blocks that waited, ingest reads again from there, and packs the plays that it had passed over;
+//   - a partition of the dead letters that takes no records stops the reading until it takes them.
+// Threading and failure: see Task.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "operators/ingest.h"
+#include "operators/ingest_clock.h"
+#include "operators/refusal_watch.h"
+#include "pipeline/io/io.h"
+#include "pipeline/io/task.h"
+#include "pipeline/tasks/ingest_lanes.h"
+
+namespace bloomring {
+
+struct IngestTaskConfig {
+  IngestConfig ingest;
+  std::string events_topic = "user-events";
+  std::string dead_topic = "plays-dead";
+  size_t records_per_step = 2048;
+  // Blocks and dead letters that are sent and not yet acknowledged; those of partitions that are passed over not
+  // counted.
+  size_t in_flight_max = 512;
+  size_t lane_in_flight_max = 64;  // Of these, to one partition of user-events.
+  int64_t lane_patience_ms = 5'000;
+  int64_t commit_interval_ms = 1'000;
+  int64_t clock_skew_max_ms = 60'000;  // How far this machine's clock and the brokers' may differ.
+  int64_t ask_time_interval_ms = 1'000;
+};
+
+class IngestTask final : public Task {
+ public:
+  // Of `clock`, which outlives the task, only durations are used.
+  IngestTask(IngestTaskConfig config, const Clock& clock, std::unique_ptr<Sink> sink);
+
+  // Starts reading a partition of a plays topic from `start`.
+  void add_source(std::string topic, PartitionId partition, Offset start, std::unique_ptr<Source> source);
+  Result<bool> step(int64_t now_ms) override;
+
+  // Giving partitions back: `begin_release`, then `step` until `released` (everything read is acknowledged) or the
+  // caller's patience ends, then `drop_sources`, which commits what may be committed.
+  void begin_release() { releasing_ = true; }
+  // True although blocks for partitions that are passed over still wait: they only hold back the last commits.
+  bool released() const {
+    return releasing_ && lanes_.queued() == 0 && lanes_.in_flight() == 0 && nothing_open();
+  }
+  // `lost`: the partitions belong to others already, nothing is committed. What the sink has not taken is not written
+  // any more: whoever reads the partitions next, perhaps this task again, reads it again and takes it for no repeat.
+  void drop_sources(bool lost);
+
+  const Ingest& ingest() const { return ingest_; }
+  const IngestClock& clock() const { return ingest_clock_; }
+  uint64_t dead_letters() const { return dead_letters_; }
+  // The first record that was refused since the last call, if any was.
+  std::optional<RefusedRecord> take_first_refused() { return std::exchange(first_refused_, std::nullopt); }
+  size_t in_flight() const { return in_flight_.size(); }
+  // The partitions of user-events whose users' plays are passed over for now.
+  std::vector<PartitionId> passed_over() const;
+
+  // One source partition as it stands, for metrics.
+  struct SourceView {
+    std::string topic;
+    PartitionId partition;
+    Offset next;       // Every record below it was taken.
+    Offset committed;  // -1 before the first commit.
+    Offset log_end;
+  };
+  std::vector<SourceView> sources() const;
+
+ private:
+  struct Input {
+    std::string topic;
+    PartitionId partition;
+    std::unique_ptr<Source> source;
+    Offset start;
+    Offset committed{-1};
+    int64_t read_to = 0;              // Behind the last record that was ever read.
+    // By partition of user-events: every play below it is packed. Empty when every play that was read is packed.
+    std::vector<int64_t> unpacked{};
+    Offset position() const { return std::max(start, source->position()); }
+    // Every record below it was taken, or passed over.
+    Offset next() const { return std::max(position(), Offset(read_to)); }
+  };
+  // By index of inputs_: the first offset that went in, or kNothing.
+  using Firsts = std::vector<int64_t>;
+  static constexpr int64_t kNothing = INT64_MAX;
+
+  struct Outgoing {
+    size_t lane;
+    OutRecord record;
+    Firsts firsts;
+  };
+  struct InFlight {
+    size_t lane;
+    Firsts firsts;
+    int64_t sent_ms;      // Steady.
+    bool tells_the_time;  // A record of user-events, which brokers stamp.
+  };
+
+  Status take_acks(int64_t wall_ms);
+  Status read(int64_t now_ms);
+  void take_record(size_t input, const LogRecord& record, int64_t now_ms);
+  void enqueue(Outgoing outgoing);
+  // Whether ingest packs the play of the input's record at `offset`, which is for this partition; notes it when not.
+  bool wants(Input& input, int64_t offset, bool again, PartitionId partition);
+  void caught_up(Input& input);
+  void open_lanes();
+  void shut_lanes();
+  void ask_time(int64_t wall_ms);
+  int64_t steady_ms() const { return clock_.steady_ns() / 1'000'000; }
+  void note(Firsts& firsts, size_t input, Offset offset);
+  void close_block(PartitionId partition);
+  void close_due_blocks(int64_t now_ms);
+  Status send_outbox();
+  void commit();
+  bool room() const { return lanes_.queued() == 0 && lanes_.in_flight() < config_.in_flight_max; }
+  // Everything that was read is acknowledged.
+  bool settled() const { return in_flight_.empty() && outbox_.empty() && nothing_open(); }
+  bool nothing_open() const;
+  bool more_to_read() const;
+
+  IngestTaskConfig config_;
+  const Clock& clock_;
+  std::unique_ptr<Sink> sink_;
+  IngestClock ingest_clock_;
+  Ingest ingest_;
+  IngestLanes lanes_;
+  std::vector<Input> inputs_;
+  std::vector<Firsts> open_firsts_;                 // By partition of user-events: of its open block.
+  std::deque<Outgoing> outbox_;                     // Closed, not yet taken by the sink.
+  std::unordered_map<uint64_t, InFlight> in_flight_;  // By ticket: sent, not yet acknowledged.
+  uint64_t times_asked_ = 0;
+  int64_t ask_time_at_ms_ = 0;  // Steady.
+  uint64_t next_ticket_ = 1;
+  size_t next_input_ = 0;  // Round robin over the inputs.
+  uint64_t dead_letters_ = 0;
+  std::optional<RefusedRecord> first_refused_;
+  bool releasing_ = false;
+  int64_t commit_due_ms_ = 0;
+  bool worked_ = false;
+  std::vector<uint64_t> acks_;
+};
+
+}  // namespace bloomring

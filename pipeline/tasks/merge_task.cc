@@ -1,0 +1,94 @@
+#include "pipeline/tasks/merge_task.h"
+
+#include "base/fault_point.h"
+#include "pipeline/tasks/dead_letter.h"
+
+namespace bloomring {
+
+MergeTask::MergeTask(MergeTaskConfig config, const Calendar& calendar, FilterStore& filters,
+                     std::optional<MergedWatermark> watermark, std::unique_ptr<Source> source,
+                     std::unique_ptr<Sink> sink)
+    : config_(std::move(config)),
+      source_(std::move(source)),
+      sink_(std::move(sink)),
+      merge_(config_.merge, calendar, filters, std::move(watermark)) {}
+
+Result<bool> MergeTask::step(int64_t now_ms) {
+  BLOOMRING_TRY(take_acks());
+  if (applied_.value < 0) applied_ = source_->position();
+  bool worked = false;
+  for (size_t i = 0; i < config_.records_per_step; ++i) {
+    BLOOMRING_TRY_ASSIGN(const bool any, take_record());
+    if (!any) break;
+    BLOOMRING_TRY(apply_held(now_ms));
+    if (held_) break;  // The store or the dead letter lets it wait.
+    worked = true;
+  }
+  pass_to(source_->position());
+  return worked;
+}
+
+Result<bool> MergeTask::take_record() {
+  if (held_) return !letter_sent_;
+  BLOOMRING_TRY_ASSIGN(const std::optional<LogRecord> record, source_->poll());
+  if (!record) return false;
+  held_ = Held{record->offset, record->log_time_ms, std::string(record->key), std::string(record->value)};
+  return true;
+}
+
+Status MergeTask::apply_held(int64_t now_ms) {
+  if (letter_) return write_dead_letter(Refusal::kBadBatch, {}, now_ms);
+  std::string detail;
+  auto applied = merge_.apply(held_->value, now_ms, detail);
+  if (applied.code() == Code::kRetry) {
+    ++store_retries_;
+    return {};
+  }
+  BLOOMRING_TRY(applied.status());
+  if (applied->refusal != Refusal::kNone) return write_dead_letter(applied->refusal, detail, now_ms);
+  applied_ = Offset(held_->offset.value + 1);
+  held_.reset();
+  between_slot_ends_ = !applied->slot_end;
+  if (applied->slot_end) commit();
+  return {};
+}
+
+// Behind a slot end, offsets without a record are committed with it.
+void MergeTask::pass_to(Offset position) {
+  if (held_ || position <= applied_) return;
+  applied_ = position;
+  if (!between_slot_ends_) commit();
+}
+
+Status MergeTask::write_dead_letter(Refusal refusal, const std::string& detail, int64_t now_ms) {
+  if (!letter_) {
+    const LogRecord record{held_->offset, held_->log_time_ms, held_->key, held_->value};
+    letter_ = dead_letter(config_.dead_topic, {"merge", config_.batches_topic, config_.merge.partition}, record,
+                          refusal, detail, now_ms);
+  }
+  const Status sent = sink_->send(*letter_, 0);
+  if (sent.code() == Code::kRetry) return {};
+  letter_sent_ = sent.ok();
+  return sent;
+}
+
+Status MergeTask::take_acks() {
+  acks_.clear();
+  BLOOMRING_TRY(sink_->poll_acks(acks_));
+  if (acks_.empty()) return {};
+  ++dead_letters_;
+  applied_ = Offset(held_->offset.value + 1);
+  held_.reset();
+  letter_.reset();
+  letter_sent_ = false;
+  return {};
+}
+
+void MergeTask::commit() {
+  if (applied_ <= committed_) return;
+  source_->commit(applied_);
+  committed_ = applied_;
+  fault_point("merge.committed");
+}
+
+}  // namespace bloomring

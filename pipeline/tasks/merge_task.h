@@ -1,0 +1,79 @@
+// The merge stage's task of one partition: user-batches in, filters and the merged watermark out.
+//
+// Guarantees, each a law of the simulation:
+//   - an offset of user-batches is committed only behind a slot end, when the watermark it allows is durable: whoever
+//     starts there sees every slot end together with all of its batches
+//     (docs/decisions/0015-commits-behind-slot-ends.md);
+//   - a record that is no batch record is in the dead-letter topic, acknowledged, before anything after it is read.
+// A store that is away holds the task at its record: it is tried again at every step, nothing else is read.
+// Threading and failure: see Task.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "operators/merge.h"
+#include "pipeline/io/io.h"
+#include "pipeline/io/task.h"
+
+namespace bloomring {
+
+struct MergeTaskConfig {
+  MergeConfig merge;
+  std::string batches_topic = "user-batches";
+  std::string dead_topic = "plays-dead";
+  size_t records_per_step = 32;
+};
+
+class MergeTask final : public PartitionTask {
+ public:
+  // `calendar` and `filters` outlive the task.
+  MergeTask(MergeTaskConfig config, const Calendar& calendar, FilterStore& filters,
+            std::optional<MergedWatermark> watermark, std::unique_ptr<Source> source, std::unique_ptr<Sink> sink);
+
+  Result<bool> step(int64_t now_ms) override;
+  // What was applied since the last slot end is read again by the next owner: nothing is to be done.
+  Status close() override { return {}; }
+
+  const Merge& merge() const { return merge_; }
+  const Source& source() const { return *source_; }
+  Offset applied() const { return applied_; }  // Every record below it was applied; negative before the first step.
+  Offset committed() const { return committed_; }
+  uint64_t dead_letters() const { return dead_letters_; }
+  uint64_t store_retries() const { return store_retries_; }
+
+ private:
+  // The record that is being worked on, kept because it may take several steps.
+  struct Held {
+    Offset offset;
+    int64_t log_time_ms = 0;
+    std::string key;
+    std::string value;
+  };
+
+  Result<bool> take_record();
+  Status apply_held(int64_t now_ms);
+  Status write_dead_letter(Refusal refusal, const std::string& detail, int64_t now_ms);
+  Status take_acks();
+  void pass_to(Offset position);
+  void commit();
+
+  MergeTaskConfig config_;
+  std::unique_ptr<Source> source_;
+  std::unique_ptr<Sink> sink_;
+  Merge merge_;
+  std::optional<Held> held_;
+  std::optional<OutRecord> letter_;  // For held_; waits to be sent.
+  bool letter_sent_ = false;
+  bool between_slot_ends_ = false;  // Records were applied since the last slot end, or since the start.
+  Offset applied_{-1};
+  Offset committed_{-1};
+  uint64_t dead_letters_ = 0;
+  uint64_t store_retries_ = 0;
+  std::vector<uint64_t> acks_;
+};
+
+}  // namespace bloomring

@@ -1,0 +1,141 @@
+#include "pipeline/tasks/replica_task.h"
+
+#include <algorithm>
+
+#include "operators/log_facts.h"
+
+namespace bloomring {
+
+namespace {
+// Longer than a broker that stood still takes itself for the leader, and answers with its older log.
+constexpr int64_t kBeyondPatienceNs = 30'000'000'000;
+}  // namespace
+
+ReplicaTask::ReplicaTask(ReplicaTaskConfig config, const Clock& clock, std::shared_ptr<HeldPartition> held,
+                         FilterStore& filters, std::unique_ptr<Source> source, Offset start, Offset log_end_at_start)
+    : config_(config),
+      clock_(clock),
+      held_(std::move(held)),
+      filters_(filters),
+      source_(std::move(source)),
+      next_(start),
+      ready_at_(log_end_at_start) {}
+
+Result<bool> ReplicaTask::step(int64_t) {
+  if (!ended_.ok()) return false;
+  bool worked = false;
+  for (size_t i = 0; i < config_.blocks_per_step; ++i) {
+    auto record = source_->poll();
+    if (!record.ok()) {
+      end(std::move(record).status());
+      return true;
+    }
+    if (!*record) break;
+    apply(**record);
+    worked = true;
+  }
+  next_ = std::max(next_, source_->position());
+  note_fresh();
+  Status watermark = take_watermark();
+  if (!watermark.ok()) {
+    held_->set_ready(false);
+    return watermark;
+  }
+  if (!held_->ready() && (next_ >= ready_at_ || source_->at_end())) held_->set_ready();
+  return worked;
+}
+
+void ReplicaTask::end(Status why) {
+  held_->set_ready(false);
+  ended_ = std::move(why);
+}
+
+// A log does not shrink: an end below one that was heard, or below what had been read by then, is of a broker that
+// answers with its older log.
+void ReplicaTask::hear_log_end(Offset offset, int64_t asked_at_ns) {
+  if (offset >= end_least_) {
+    if (ends_.size() == kEndsMax) ends_.pop_back();
+    ends_.push_back({offset, asked_at_ns, clock_.steady_ns()});
+  }
+  end_least_ = std::max({end_least_, offset, next_});
+  if (merged_end(watermark_) <= known_end()) return beyond_since_ns_.reset();
+  if (asked_at_ns < watermark_read_at_ns_) return;
+  if (!beyond_since_ns_) beyond_since_ns_ = asked_at_ns;
+  if (asked_at_ns - *beyond_since_ns_ >= kBeyondPatienceNs) end(check_log_reaches(watermark_, offset));
+}
+
+// Each end counts, not the newest alone: a task that is always two seconds behind reaches only those from before.
+void ReplicaTask::note_fresh() {
+  for (; !ends_.empty() && next_ >= ends_.front().offset; ends_.pop_front())
+    held_->set_fresh_at_ns(ends_.front().asked_at_ns);
+}
+
+void ReplicaTask::apply(const LogRecord& record) {
+  next_ = Offset(record.offset.value + 1);
+  held_->log_time().saw(record.log_time_ms, clock_.steady_ns());
+  auto block = EventBlockReader::open(record.value, held_->id(), config_.partition_count);
+  if (!block.ok()) {
+    ++stats_.bad_blocks;
+    return;
+  }
+  ++stats_.blocks;
+  stats_.events += block->events();
+  if (held_->ready()) note_delay(record, block->events());
+  held_->apply(record.offset, record.log_time_ms, *block);
+}
+
+void ReplicaTask::note_delay(const LogRecord& record, uint64_t events) {
+  if (delays_.size() < kDelaysMax) return delays_.push_back({delay_seconds(record), events});
+  delays_.back().events += events;
+}
+
+// At or above an end that is reached, the record was written after that end was asked for; below an end that was heard,
+// before it was heard.
+double ReplicaTask::delay_seconds(const LogRecord& record) const {
+  const int64_t now_ns = clock_.steady_ns();
+  const int64_t most_ms = std::max<int64_t>(0, held_->lag_ms(now_ns));
+  const bool before = !ends_.empty() && record.offset < ends_.front().offset;
+  const int64_t least_ms = before ? (now_ns - ends_.front().heard_at_ns) / 1'000'000 : 0;
+  const int64_t log_now_ms = held_->log_time().now_ms(now_ns).value_or(record.log_time_ms);
+  const int64_t delay_ms = std::clamp(log_now_ms - record.log_time_ms, std::min(least_ms, most_ms), most_ms);
+  return static_cast<double>(delay_ms) / 1000.0;
+}
+
+std::vector<ReplicaTask::Delay> ReplicaTask::take_delays() { return std::exchange(delays_, {}); }
+
+Status ReplicaTask::take_watermark() {
+  const int64_t steady_ns = clock_.steady_ns();
+  if (steady_ns < watermark_due_ns_) return {};
+  watermark_due_ns_ = steady_ns + config_.watermark_interval_ms * 1'000'000;
+  const int64_t now_ms = held_->log_time().bounds(clock_).earliest_ms;
+  held_->expire(now_ms);
+  auto read = filters_.read_watermark(held_->id());
+  if (read.code() == Code::kRetry) {
+    ++stats_.store_retries;
+    return {};
+  }
+  BLOOMRING_TRY(read.status());
+  const MergedWatermark watermark = read->value_or(MergedWatermark{});
+  if (went_back(watermark)) {
+    return fatal("the filter store went back: its watermark of partition " + std::to_string(held_->id().value) +
+                 " is " + std::to_string(watermark.offset.value) + " and was " +
+                 std::to_string(watermark_.offset.value) + ". The next start reads the log from there");
+  }
+  watermark_ = watermark;
+  if (merged_end(watermark) > known_end()) {
+    watermark_read_at_ns_ = clock_.steady_ns();
+    return {};
+  }
+  if (*read) held_->release(watermark, now_ms - config_.lap_ms);
+  return {};
+}
+
+// True when it does not cover what the last one did. Memory may still reach down to it, but filters that were read
+// since are taken for as new as the last watermark (serving/query/filter_cache.h), so nothing here can be kept.
+bool ReplicaTask::went_back(const MergedWatermark& watermark) const {
+  const auto covered = [&](const OffsetRange& range) { return watermark.covers(range); };
+  return watermark_.offset > watermark.offset ||
+         !std::all_of(watermark_.ahead.begin(), watermark_.ahead.end(), covered);
+}
+
+}  // namespace bloomring

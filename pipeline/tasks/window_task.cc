@@ -1,0 +1,217 @@
+#include "pipeline/tasks/window_task.h"
+
+#include <algorithm>
+
+#include "base/fault_point.h"
+#include "operators/window_start.h"
+#include "pipeline/tasks/dead_letter.h"
+
+namespace bloomring {
+
+WindowTask::WindowTask(WindowTaskConfig config, const Clock& clock, std::unique_ptr<WindowStore> store, Ring ring,
+                       FilterStore& filters, std::unique_ptr<Source> source, std::unique_ptr<Sink> sink,
+                       const BatchesWatch* batches)
+    : config_(std::move(config)),
+      clock_(clock),
+      store_(std::move(store)),
+      filters_(filters),
+      source_(std::move(source)),
+      sink_(std::move(sink)),
+      window_(config_.window, *store_, std::move(ring)),
+      batches_(batches) {
+  batches_log_.expected = batches != nullptr;
+  // The log may be behind: an hour far ahead was filling, or is merged.
+  if (const int64_t known_ms = window_.ring().known_time_ms(); known_ms > 0) log_clock_.saw(known_ms, steady_ms());
+}
+
+Result<bool> WindowTask::step(int64_t now_ms) {
+  worked_ = false;
+  BLOOMRING_TRY(take_acks());
+  window_.note_time(log_clock_.now_ms(steady_ms()));
+  BLOOMRING_TRY(apply_blocks(now_ms));
+  BLOOMRING_TRY(window_.pass_to(position()));
+  BLOOMRING_TRY(seal_quiet_hour(now_ms));
+  follow_filling();
+  BLOOMRING_TRY(take_watermark(now_ms));
+  BLOOMRING_TRY(carry_drain());
+  BLOOMRING_TRY(flush_if_due(now_ms));
+  return worked_;
+}
+
+Status WindowTask::take_acks() {
+  acks_.clear();
+  BLOOMRING_TRY(sink_->poll_acks(acks_));
+  worked_ |= !acks_.empty();
+  for (const uint64_t ack : acks_) {
+    const auto kind = static_cast<Ticket>(ack % kTicketKinds);
+    if (kind == Ticket::kDeadLetter) {
+      ++dead_letters_;
+      BLOOMRING_TRY(window_.skip(refused_->offset, refused_->log_time_ms));
+      refused_.reset();
+    } else if (ack / kTicketKinds != drain_id_) {
+      continue;  // Of a drain that was abandoned.
+    } else if (kind == Ticket::kSlotEnd) {
+      fault_point("window.slot_end_durable");
+      window_.drain_finished();
+      follow_drain();
+    } else {
+      --unacknowledged_;
+    }
+  }
+  return {};
+}
+
+Result<std::optional<LogRecord>> WindowTask::next_record() {
+  auto polled = source_->poll();
+  if (polled.ok() || !source_->lost_position()) return polled;
+  return fatal(
+      polled.status().message() +
+      ". What was read before is kept; to go on without what is lost, start once with state.accept_lost_events "
+      "set to true");
+}
+
+// A record that was applied before a restart is read again: it must be what it was.
+Status WindowTask::compare(const LogRecord& again) {
+  const std::optional<HourIndex> hour = window_.ring().hour_holding(again.offset);
+  if (!hour) return {};
+  BLOOMRING_TRY_ASSIGN(const std::optional<std::string> staged, store_->find(*hour, again.offset));
+  if (!staged || *staged == again.value) return {};
+  return fatal(
+      config_.events_topic + "[" + std::to_string(config_.window.partition.value) + "]: offset " +
+      std::to_string(again.offset.value) +
+      " holds another record than the one that was read there before: the topic "
+      "was made anew, or lost records by an unclean election. To go on with it stop everything, run `bloomring store "
+      "new-log`, and remove the folders window-N in state.path of every other window process");
+}
+
+Status WindowTask::apply_blocks(int64_t now_ms) {
+  for (size_t i = 0; i < config_.blocks_per_step && !refused_; ++i) {
+    BLOOMRING_TRY_ASSIGN(const std::optional<LogRecord> record, next_record());
+    if (!record) break;
+    worked_ = true;
+    log_clock_.saw(record->log_time_ms, steady_ms());
+    if (record->offset < window_.ring().applied()) {
+      BLOOMRING_TRY(compare(*record));
+      window_.saw_below(record->log_time_ms);
+    } else {
+      BLOOMRING_TRY(apply_block(*record, now_ms));
+    }
+  }
+  if (!refused_ || refused_->sent) return {};
+  const Status sent = sink_->send(refused_->letter, ticket(Ticket::kDeadLetter));
+  if (sent.code() == Code::kRetry) return {};
+  refused_->sent = sent.ok();
+  return sent;
+}
+
+Offset WindowTask::position() const {
+  const Offset applied = window_.ring().applied();
+  return refused_ ? applied : std::max(applied, source_->position());
+}
+
+Status WindowTask::apply_block(const LogRecord& record, int64_t now_ms) {
+  std::string detail;
+  BLOOMRING_TRY_ASSIGN(const Refusal refusal, window_.apply(record.offset, record.log_time_ms, record.value, detail));
+  if (refusal == Refusal::kNone) return {};
+  const RecordOrigin origin{"window", config_.events_topic, config_.window.partition};
+  refused_ = std::make_unique<Refused>(Refused{dead_letter(config_.dead_topic, origin, record, refusal, detail, now_ms),
+                                               record.offset, record.log_time_ms});
+  return {};
+}
+
+Status WindowTask::seal_quiet_hour(int64_t now_ms) {
+  if (!source_->at_end() || refused_) return {};
+  log_clock_.reached_end(now_ms, window_.ring().filling_end_ms(), steady_ms());
+  return window_.pass_time(log_clock_.now_ms(steady_ms()));
+}
+
+Status WindowTask::take_watermark(int64_t now_ms) {
+  if (now_ms < watermark_due_ms_ && watermark_due_ms_ - now_ms <= config_.watermark_interval_ms) return {};
+  watermark_due_ms_ = now_ms + config_.watermark_interval_ms;
+  const BatchesLog batches = batches_ != nullptr ? batches_->of(config_.window.partition) : BatchesLog();
+  auto read = filters_.read_watermark(config_.window.partition);
+  store_away_ = read.code() == Code::kRetry;
+  if (store_away_) return {};  // Slots wait, plays keep flowing.
+  BLOOMRING_TRY(read.status());
+  const MergedWatermark watermark = read->value_or(MergedWatermark{});
+  if (!accounts_for_all(window_.ring().state(config_.window.partition_count), watermark)) {
+    return fatal("the filter store went back: its watermark is " + std::to_string(watermark.offset.value) +
+                 ", and what lies above was let go here by the one before, " + std::to_string(merged_.value) +
+                 ". The next start reads the log from there");
+  }
+  batches_log_ = batches;
+  if (!*read) return {};
+  merged_ = watermark.offset;
+  BLOOMRING_TRY(window_.merged(watermark));
+  const Offset commit = std::min(watermark.offset, window_.ring().applied());
+  if (commit <= committed_) return {};
+  source_->commit(commit);
+  committed_ = commit;
+  fault_point("window.committed");
+  return {};
+}
+
+Status WindowTask::carry_drain() {
+  follow_drain();
+  const bool may_start = !store_away_ || drain_id_ != 0;
+  if (may_start && outbox_.empty() && unacknowledged_ < config_.in_flight_max) {
+    records_.clear();
+    BLOOMRING_TRY(window_.drain_step(log_clock_.now_ms(steady_ms()), batches_log_, records_));
+    follow_drain();
+    for (std::string& record : records_) {
+      outbox_.push_back({config_.batches_topic, config_.window.partition, {}, std::move(record), {}});
+    }
+  }
+  if (drain_id_ == 0) return {};
+  BLOOMRING_TRY(send_outbox());
+  return send_slot_end();
+}
+
+// Drops what belongs to a drain that has ended or was merged meanwhile.
+void WindowTask::follow_drain() {
+  if (drain_id_ == window_.drain_id()) return;
+  drain_id_ = window_.drain_id();
+  outbox_.clear();
+  unacknowledged_ = 0;
+  slot_end_sent_ = false;
+  worked_ = true;
+}
+
+void WindowTask::follow_filling() {
+  const std::optional<HourIndex> filling = window_.ring().filling_with_records();
+  if (filling == filling_hour_) return;
+  filling_hour_ = filling;
+  filling_since_ms_ = steady_ms();
+}
+
+Status WindowTask::send_outbox() {
+  while (!outbox_.empty()) {
+    const Status sent = sink_->send(outbox_.front(), ticket(Ticket::kBatch));
+    if (sent.code() == Code::kRetry) return {};
+    BLOOMRING_TRY(Status(sent));
+    worked_ = true;
+    ++unacknowledged_;
+    outbox_.pop_front();
+    fault_point("window.batch_sent");
+  }
+  return {};
+}
+
+Status WindowTask::send_slot_end() {
+  if (slot_end_sent_ || !window_.passes_done() || !outbox_.empty() || unacknowledged_ > 0) return {};
+  OutRecord end{config_.batches_topic, config_.window.partition, {}, window_.slot_end(), {}};
+  const Status sent = sink_->send(end, ticket(Ticket::kSlotEnd));
+  if (sent.code() == Code::kRetry) return {};
+  slot_end_sent_ = sent.ok();
+  worked_ = true;
+  fault_point("window.slot_end_sent");
+  return sent;
+}
+
+Status WindowTask::flush_if_due(int64_t now_ms) {
+  if (now_ms < flush_due_ms_ && flush_due_ms_ - now_ms <= config_.flush_interval_ms) return {};
+  flush_due_ms_ = now_ms + config_.flush_interval_ms;
+  return store_->flush();
+}
+
+}  // namespace bloomring

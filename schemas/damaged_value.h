@@ -1,0 +1,38 @@
+// A value of the filter store of which some could not be read: what is good of it is kept and goes on, and it reads as
+// corrupt, with the reason, until somebody repairs or removes it.
+//
+//   damaged := 0x00 refused:varint reason:bytes good:raw
+//
+// No filter begins with 0x00 (filter/format.h), and no forgotten value (schemas/forgotten.h). `good` is one of
+// these, or empty when nothing was good. The form has no checksum of its own: RocksDB's blocks have one, and so has
+// `good`.
+// Thread safety: values and pure functions.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace bloomring {
+
+struct Damage {
+  uint64_t refused = 0;  // Values, or parts of one, that were left out...
+  uint64_t fresh = 0;    // ...of these since the value was read.
+  std::string reason;    // Of the first of them; at most 200 bytes are kept.
+
+  void note(std::string_view why);
+  void note_known(uint64_t count, std::string_view why);
+  bool operator==(const Damage&) const = default;
+};
+
+bool is_damaged(std::string_view value);
+std::string encode_damaged(const Damage& damage, std::string_view good);
+// Takes a damaged value apart: its good part, which is empty where there is none, and its damage, which is added.
+std::string_view open_damaged(std::string_view value, Damage& damage);
+
+// kCorrupt, naming the key, for a damaged value; ok for anything else (which has its own checksum).
+Status check_stored(std::string_view value, std::string_view store_key);
+
+}  // namespace bloomring

@@ -1,0 +1,93 @@
+// The wanted fields of one JSON object, by name or path; everything else in it is checked and ignored.
+//
+// A wanted name is that of a field of the object itself. One with dots, as `user.id`, is also a path: field `id` of the
+// object in field `user`. A field of the object that has the very name `user.id` goes before the path; in the middle of
+// a path no name has a dot. An empty name is never found. Three readers with the same answers, each for what the one
+// before gives up. The first compares the record with the shapes of recent ones (schemas/json/json_shape.h). The second
+// walks it once with simdjson's on-demand interface; it takes records without backslashes whose other fields are at
+// most kDepthMax levels deep. The last is simdjson's DOM, which also says what is wrong. Of a repeated field the first
+// counts; a field that is null is absent. Threading: one thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/borrow.h"
+#include "schemas/json/json_shape.h"
+
+namespace bloomring {
+
+struct JsonField {
+  enum class Type : uint8_t { kAbsent, kString, kInt64, kUint64, kDouble, kOther };
+  Type type = Type::kAbsent;
+  // What the type says is set, the others are left over.
+  std::string_view text;  // Of a string; valid until the next read, as long as the record itself.
+  int64_t int64 = 0;
+  uint64_t uint64 = 0;  // Above the range of int64.
+  double number = 0;    // Neither of both.
+};
+
+enum class JsonVerdict : uint8_t { kObject, kMalformed, kNotUtf8 };
+
+class JsonFields {
+ public:
+  static constexpr int kDepthMax = 8;  // Also of paths.
+
+  explicit JsonFields(std::vector<std::string> names);
+  ~JsonFields();
+  JsonFields(JsonFields&&) noexcept;
+  JsonFields& operator=(JsonFields&&) noexcept;
+
+  JsonVerdict read(std::string_view json);
+  // What `read` would do without its quick readers: for tests and fuzzing.
+  JsonVerdict read_strictly(std::string_view json);
+
+  // In the order of the names; those of the last record that was read as an object.
+  std::span<const JsonField> fields() const BLOOMRING_LIFETIMEBOUND { return std::span(fields_).first(names_); }
+  // A sentence about the last record that was not.
+  const std::string& detail() const { return detail_; }
+
+ private:
+  struct Readers;
+  class Walk;
+  static constexpr size_t kShapesMax = 4;
+  static constexpr size_t kShapeBytesMax = 4096;
+  static constexpr size_t kShapeValuesMax = 64;
+
+  // A name that is looked for among the fields of one object, and what is looked for in its own object.
+  struct Wanted {
+    std::string name;
+    int field = -1;  // Of fields_; -1: only what is within it.
+    std::vector<Wanted> inner;
+  };
+  struct Path {
+    size_t field;  // That takes what is found along the path, unless it has a value of its own.
+    size_t along;
+  };
+  void want(std::string_view path, int field);
+  void take_paths();
+  void clear_fields();
+  void load(std::string_view json);
+  bool read_by_shape(std::string_view json);
+  bool read_quickly(std::string_view json);
+  // The number of its field if no earlier one has set it, or -1.
+  int free_field(const Wanted* wanted) const;
+  static const Wanted* find(const Wanted* among, std::string_view name);
+  void learn(std::string_view json, std::span<const JsonShape::Value> values);
+
+  size_t names_;
+  Wanted wanted_;                  // Of the object itself.
+  std::vector<JsonField> fields_;  // Those of the names; behind them those of the paths.
+  std::vector<Path> paths_;
+  std::vector<JsonShape> shapes_;  // The one that matched last is first.
+  std::vector<char> padded_;       // simdjson reads beyond the end of a record; the broker's buffers end with it.
+  std::string detail_;
+  std::unique_ptr<Readers> readers_;
+};
+
+}  // namespace bloomring

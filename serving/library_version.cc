@@ -1,9 +1,0 @@
-#include "serving/library_version.h"
-
-#include <grpcpp/grpcpp.h>
-
-namespace bloomring {
-
-std::string grpc_version() { return grpc::Version(); }
-
-}  // namespace bloomring

@@ -1,0 +1,330 @@
+#include "serving/query/candidate_filter.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "base/hash.h"
+#include "filter/exact_set.h"
+#include "filter/filter.h"
+
+namespace bloomring {
+
+namespace {
+
+constexpr int64_t kDayMs = 86'400'000;
+// Of one question, and of one snapshot (schemas/snapshot.h).
+constexpr size_t kPeriodsReadMax = 64;
+
+// Of plays kept for the next judging: what a question of 20,000 candidates about an ordinary user needs.
+constexpr size_t kExactBytesMax = 4'000'000;
+
+// Tags of the exact set are reasons.
+constexpr uint8_t tag(Reason reason) { return static_cast<uint8_t>(reason); }
+
+// Which sources one judging leaves out.
+struct Leave {
+  bool oldest_period = false;
+  bool served = false;
+};
+
+// The high bit of each byte that is not 0. The first byte in memory is the lowest.
+uint64_t nonzero_bytes(uint64_t bytes) {
+  static_assert(std::endian::native == std::endian::little);
+  constexpr uint64_t kLow = 0x7f7f7f7f7f7f7f7f;
+  return (((bytes & kLow) + kLow) | bytes) & ~kLow;
+}
+
+// Adds what was found before, and is not any more, as brought back: with its reason, but not seen.
+void bring_back(const std::vector<Finding>& before, FilterAnswer& answer) {
+  for (Finding finding : before) {
+    if (answer.verdict(finding.candidate).reason != Reason::kNone) continue;
+    finding.verdict.seen = false;
+    const auto place = std::ranges::lower_bound(answer.findings, finding.candidate, {}, &Finding::candidate);
+    answer.findings.insert(place, finding);
+  }
+}
+
+bool any_filter_counts(const UserFilters* filters, const ForgetView& view) {
+  if (filters == nullptr) return false;
+  return std::ranges::any_of(filters->filters,
+                             [&](const UserFilter& stored) { return view.filter_counts(stored.period); });
+}
+
+}  // namespace
+
+Looked counted(const Looked& looked, const ForgetView& view) {
+  Looked left = looked;
+  std::erase_if(left.recents, [&](const RecentPlay& play) { return !view.counts(play.item, play.time_ms); });
+  std::erase_if(left.served, [&](const ServedItem& served) { return !view.counts(served.item, served.time_ms); });
+  return left;
+}
+
+// The buffers of one judging.
+class CandidateFilter::Scratch {
+ public:
+  ExactSet exact;
+  filter::Query query;
+  std::vector<uint8_t> tags;           // For each id its tag in the exact set.
+  std::vector<uint8_t> found;          // For each id an index into `filter_period`, or kUnseen.
+  std::vector<uint8_t> filter_period;  // For each filter of the query its index in the window.
+
+  // The query keeps what it asks of them until `let_go`.
+  void add_filters(const UserFilters& filters, const ForgetView& view, const Calendar& calendar, FilterAnswer& answer);
+  void let_go() { query.clear(); }
+  void search_filters(const FilterQuestion& question, const ForgetView& view, const Looked& looked);
+  void search_exact(const FilterQuestion& question, const Looked& looked, const Leave& leave);
+  void decide(const FilterQuestion& question, const Leave& leave, FilterAnswer& answer) const;
+
+ private:
+  void decide_one(size_t candidate, size_t begin, size_t end, const Leave& leave, FilterAnswer& answer) const;
+  void decide_single(const Leave& leave, FilterAnswer& answer) const;
+  void decide_grouped(const FilterQuestion& question, const Leave& leave, FilterAnswer& answer) const;
+  Verdict verdict_of(size_t begin, size_t end, const Leave& leave, size_t periods) const;
+};
+
+void CandidateFilter::Scratch::add_filters(const UserFilters& filters, const ForgetView& view, const Calendar& calendar,
+                                           FilterAnswer& answer) {
+  for (const UserFilter& stored : filters.filters) {
+    const auto at = std::find(answer.periods.begin(), answer.periods.end(), stored.period);
+    if (at == answer.periods.end() || !view.filter_counts(stored.period)) continue;
+    const Status status = stored.value.ok() ? query.add(stored.value.value()) : stored.value.status();
+    if (!status.ok()) {
+      answer.gaps.push_back(
+          {AnswerSource::kFilters, "filter of " + calendar.name(stored.period) + ": " + status.to_string()});
+      continue;
+    }
+    filter_period.push_back(static_cast<uint8_t>(at - answer.periods.begin()));
+  }
+}
+
+void CandidateFilter::Scratch::search_filters(const FilterQuestion& question, const ForgetView& view,
+                                              const Looked& looked) {
+  found.resize(question.ids.size());
+  if (filter_period.empty()) {
+    std::fill(found.begin(), found.end(), filter::Query::kUnseen);
+  } else {
+    query.run(question.ids, question.user_key, found);
+  }
+  if (view.masks().empty()) return;
+  // The newest filter that holds an item is the one that was found: where it is masked, so are the older ones.
+  for (size_t i = 0; i < found.size(); ++i) {
+    if (found[i] == filter::Query::kUnseen) continue;
+    if (view.masked(question.ids[i], looked.periods[filter_period[found[i]]])) found[i] = filter::Query::kUnseen;
+  }
+}
+
+// Inserted in the order of reasons: the first stays.
+void CandidateFilter::Scratch::search_exact(const FilterQuestion& question, const Looked& looked, const Leave& leave) {
+  exact.reset(question.client_seen.size() + looked.served.size() + looked.recents.size());
+  for (const ItemHash item : question.client_seen) exact.insert(item, tag(Reason::kClient));
+  if (!leave.served) {
+    for (const ServedItem& served : looked.served) exact.insert(served.item, tag(Reason::kServed));
+  }
+  const PeriodIndex oldest = looked.periods.back();
+  for (const RecentPlay& play : looked.recents) {
+    if (!leave.oldest_period || play.period > oldest) exact.insert(play.item, tag(Reason::kRecent));
+  }
+  tags.resize(question.ids.size());
+  exact.find(question.ids, tags);
+}
+
+// The verdict of the candidate with the ids [begin, end): the first reason of any of them.
+Verdict CandidateFilter::Scratch::verdict_of(size_t begin, size_t end, const Leave& leave, size_t periods) const {
+  Verdict verdict;
+  for (size_t i = begin; i < end; ++i) {
+    if (tags[i] != ExactSet::kAbsent) {
+      if (verdict.reason == Reason::kNone || tags[i] < tag(verdict.reason))
+        verdict = {static_cast<Reason>(tags[i]), 0, true};
+    } else if (found[i] != filter::Query::kUnseen) {
+      const uint8_t period = filter_period[found[i]];
+      if (leave.oldest_period && period + 1u == periods) continue;
+      const bool better =
+          verdict.reason == Reason::kNone || (verdict.reason == Reason::kFilter && period < verdict.period);
+      if (better) verdict = {Reason::kFilter, period, true};
+    }
+  }
+  return verdict;
+}
+
+void CandidateFilter::Scratch::decide_one(size_t candidate, size_t begin, size_t end, const Leave& leave,
+                                          FilterAnswer& answer) const {
+  const Verdict verdict = verdict_of(begin, end, leave, answer.periods.size());
+  if (verdict.reason != Reason::kNone) answer.findings.push_back({static_cast<uint32_t>(candidate), verdict});
+}
+
+// Most candidates have no reason: eight are looked at at once, and of these only those that have one.
+void CandidateFilter::Scratch::decide_single(const Leave& leave, FilterAnswer& answer) const {
+  constexpr size_t kStride = sizeof(uint64_t);
+  static_assert(ExactSet::kAbsent == 0 && filter::Query::kUnseen == 0xff);
+  const size_t candidates = tags.size();
+  size_t i = 0;
+  for (; i + kStride <= candidates; i += kStride) {
+    uint64_t eight_tags, eight_found;
+    std::memcpy(&eight_tags, &tags[i], kStride);
+    std::memcpy(&eight_found, &found[i], kStride);
+    for (uint64_t left = nonzero_bytes(eight_tags | ~eight_found); left != 0; left &= left - 1) {
+      const size_t at = i + static_cast<size_t>(std::countr_zero(left)) / 8;
+      decide_one(at, at, at + 1, leave, answer);
+    }
+  }
+  for (; i < candidates; ++i) decide_one(i, i, i + 1, leave, answer);
+}
+
+void CandidateFilter::Scratch::decide_grouped(const FilterQuestion& question, const Leave& leave,
+                                              FilterAnswer& answer) const {
+  size_t begin = 0;
+  for (size_t c = 0; c < question.ids_per_candidate.size(); ++c) {
+    const size_t end = begin + question.ids_per_candidate[c];
+    decide_one(c, begin, end, leave, answer);
+    begin = end;
+  }
+}
+
+void CandidateFilter::Scratch::decide(const FilterQuestion& question, const Leave& leave, FilterAnswer& answer) const {
+  answer.findings.clear();
+  if (question.ids_per_candidate.empty()) {
+    decide_single(leave, answer);
+  } else {
+    decide_grouped(question, leave, answer);
+  }
+  answer.seen_count = answer.findings.size();
+}
+
+CandidateFilter::CandidateFilter(FilterStore& store, Calendar calendar, const Clock& clock,
+                                 const CandidateFilterConfig& config)
+    : store_(store), calendar_(std::move(calendar)), clock_(clock), config_(config), cache_(config.cache_bytes_max) {}
+
+CandidateFilter::~CandidateFilter() = default;
+
+std::unique_ptr<CandidateFilter::Scratch> CandidateFilter::take_scratch() {
+  std::lock_guard lock(scratch_mutex_);
+  if (scratch_.empty()) return std::make_unique<Scratch>();
+  std::unique_ptr<Scratch> scratch = std::move(scratch_.back());
+  scratch_.pop_back();
+  return scratch;
+}
+
+void CandidateFilter::give_back(std::unique_ptr<Scratch> scratch) {
+  if (scratch->exact.bytes() > kExactBytesMax) scratch->exact = {};
+  std::lock_guard lock(scratch_mutex_);
+  scratch_.push_back(std::move(scratch));
+}
+
+// Of a clock that is wrong nobody knows by how much, so what either time would read is read: usually the same.
+std::vector<PeriodIndex> CandidateFilter::periods_between(const TimeBounds& bounds, std::vector<Gap>& gaps) const {
+  std::vector<PeriodIndex> periods = calendar_.window(bounds.latest_ms);
+  const PeriodIndex oldest = calendar_.window(bounds.earliest_ms).back();
+  const size_t periods_max = std::max(periods.size(), kPeriodsReadMax);
+  while (periods.back() > oldest && periods.size() < periods_max)
+    periods.push_back(PeriodIndex(periods.back().value - 1));
+  if (periods.back() > oldest) {
+    const int64_t days = (bounds.latest_ms - bounds.earliest_ms) / kDayMs;
+    gaps.push_back({AnswerSource::kFilters,
+                    "this machine's clock and the log's differ by " + std::to_string(days) + " days"});
+  }
+  return periods;
+}
+
+Looked CandidateFilter::look_up(const HeldPartition& partition, std::string_view user_key,
+                                const WantedPlays& wanted) const {
+  Looked looked;
+  const TimeBounds bounds = now(partition.log_time());
+  looked.periods = periods_between(bounds, looked.gaps);
+  const RecentPlays::Found found =
+      partition.recents().lookup(user_hash(user_key), looked.periods.back(), wanted, looked.recents, looked.forgets);
+  looked.held_from = found.held_from;
+  looked.left_out = found.left_out;
+  looked.merged = partition.merged();
+  partition.served().lookup(user_hash(user_key), bounds.earliest_ms, looked.served);
+  if (!partition.joins_filters()) {
+    looked.gaps.push_back({AnswerSource::kRecent, "the log lost records before they were merged"});
+  }
+  const int64_t lag_ms = partition.lag_ms(clock_.steady_ns());
+  if (lag_ms > config_.lag_max_ms) looked.gaps.push_back({AnswerSource::kRecent, "behind the log", lag_ms});
+  return looked;
+}
+
+std::shared_ptr<const UserFilters> CandidateFilter::cached(std::string_view user_key, const Looked& looked) {
+  return cache_.find(user_key, looked.periods, looked.held_from);
+}
+
+Result<std::shared_ptr<const UserFilters>> CandidateFilter::read(std::string_view user_key, const Looked& looked) {
+  auto filters = std::make_shared<UserFilters>(UserFilters{looked.periods, {}, looked.merged, {}});
+  std::vector<StoredFilter> stored;
+  if (Status status = store_.read(user_key, looked.periods, stored, filters->forgotten); !status.ok()) {
+    return std::move(status).with_context("filter store");
+  }
+  for (StoredFilter& one : stored) {
+    filters->filters.push_back(
+        {one.period, filter::VerifiedValue::verify(std::move(one.value), std::move(one.store_key))});
+  }
+  cache_.put(user_key, filters);
+  return std::shared_ptr<const UserFilters>(std::move(filters));
+}
+
+ForgetView CandidateFilter::forget_view(const Looked& looked, const UserFilters* filters) const {
+  if (looked.forgets.empty() && (filters == nullptr || filters->forgotten.empty())) return {};
+  static const Forgotten kNothing;
+  return ForgetView(looked.forgets, filters == nullptr ? kNothing : filters->forgotten, calendar_);
+}
+
+FilterAnswer CandidateFilter::judge(const FilterQuestion& question, const Looked& looked, const UserFilters* filters,
+                                    std::string_view missing) {
+  const ForgetView view = forget_view(looked, filters);
+  if (view.none()) return judge_counted(question, looked, filters, view, missing);
+  return judge_counted(question, counted(looked, view), filters, view, missing);
+}
+
+FilterAnswer CandidateFilter::judge_counted(const FilterQuestion& question, const Looked& looked,
+                                            const UserFilters* filters, const ForgetView& view,
+                                            std::string_view missing) {
+  FilterAnswer answer;
+  answer.candidates = question.ids_per_candidate.empty() ? question.ids.size() : question.ids_per_candidate.size();
+  answer.periods = looked.periods;
+  answer.gaps = looked.gaps;
+  std::unique_ptr<Scratch> scratch = take_scratch();
+  scratch->filter_period.clear();
+  if (filters == nullptr) {
+    answer.gaps.push_back({AnswerSource::kFilters, std::string(missing)});
+  } else {
+    scratch->add_filters(*filters, view, calendar_, answer);
+  }
+  scratch->search_filters(question, view, looked);
+  answer.expected_error = scratch->query.expected_error();
+  answer.saturated = scratch->query.saturated();
+  answer.user_known = !looked.recents.empty() || !looked.served.empty() || any_filter_counts(filters, view);
+  scratch->search_exact(question, looked, {});
+  scratch->decide(question, {}, answer);
+  if (answer.candidates - answer.seen_count < question.min_keep) relax(*scratch, question, looked, answer);
+  scratch->let_go();
+  give_back(std::move(scratch));
+  return answer;
+}
+
+void CandidateFilter::relax(Scratch& scratch, const FilterQuestion& question, const Looked& looked,
+                            FilterAnswer& answer) {
+  const std::vector<Finding> all = std::move(answer.findings);
+  const auto too_few = [&] { return answer.candidates - answer.seen_count < question.min_keep; };
+  Leave leave{.oldest_period = true, .served = false};
+  scratch.search_exact(question, looked, leave);
+  scratch.decide(question, leave, answer);
+  answer.relaxed.push_back({AnswerSource::kFilters, answer.periods.back()});
+  if (too_few() && !looked.served.empty()) {
+    leave.served = true;
+    scratch.search_exact(question, looked, leave);
+    scratch.decide(question, leave, answer);
+    answer.relaxed.push_back({AnswerSource::kServed, {}});
+  }
+  bring_back(all, answer);
+}
+
+FilterAnswer CandidateFilter::answer(const HeldPartition& partition, const FilterQuestion& question) {
+  const Looked looked = look_up(partition, question.user_key, {.items = question.ids});
+  if (const auto filters = cached(question.user_key, looked)) return judge(question, looked, filters.get(), {});
+  const auto filters = read(question.user_key, looked);
+  if (filters.ok()) return judge(question, looked, filters->get(), {});
+  return judge(question, looked, nullptr, filters.status().to_string());
+}
+
+}  // namespace bloomring

@@ -1,0 +1,73 @@
+// Filters of users that were read lately, exact without any invalidation message.
+//
+// The rule: filters that were read under a merged watermark W hold everything of their user below W. Memory holds
+// everything from H on. So as long as H <= W, cached filters and recent plays together miss nothing, however old the
+// cached filters are; and `find` gives nothing else. H only rises, so an entry that has become stale never comes back.
+//
+// Bounded in bytes; what was used longest ago goes first. A user without filters is an entry too.
+// Threading: thread safe; 16 stripes with a mutex each.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "base/ids.h"
+#include "serving/query/user_filters.h"
+
+namespace bloomring {
+
+struct FilterCacheStats {
+  uint64_t hits = 0;
+  uint64_t misses = 0;     // Nothing there, or for another window.
+  uint64_t stale = 0;      // There, but not exact any more.
+  uint64_t evictions = 0;  // To stay within the bound.
+  size_t entries = 0;
+  size_t bytes = 0;
+};
+
+class FilterCache {
+ public:
+  // 0 bytes: holds nothing.
+  explicit FilterCache(size_t bytes_max) : stripe_bytes_max_(bytes_max / kStripes) {}
+
+  // The user's filters of exactly these periods, when they hold everything below `held_from`; else null.
+  // `held_from` is what RecentPlays::lookup returned for this request, before this call. Shared with running requests.
+  std::shared_ptr<const UserFilters> find(std::string_view user_key, std::span<const PeriodIndex> periods,
+                                          Offset held_from);
+  // Keeps them unless what is there is newer.
+  void put(std::string_view user_key, std::shared_ptr<const UserFilters> filters);
+  FilterCacheStats stats() const;
+
+ private:
+  static constexpr size_t kStripes = 16;
+
+  struct Entry {
+    std::string user_key;
+    std::shared_ptr<const UserFilters> filters;
+    size_t bytes = 0;
+  };
+  using Entries = std::list<Entry>;  // Used last first.
+  struct Stripe {
+    mutable std::mutex mutex;
+    Entries entries;
+    std::unordered_map<std::string_view, Entries::iterator> by_user;  // Views into the entries.
+    size_t bytes = 0;
+    FilterCacheStats stats;
+  };
+
+  Stripe& stripe_of(std::string_view user_key);
+  static void erase(Stripe& stripe, Entries::iterator entry);
+
+  const size_t stripe_bytes_max_;
+  std::array<Stripe, kStripes> stripes_;
+};
+
+}  // namespace bloomring

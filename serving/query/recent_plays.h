@@ -1,0 +1,203 @@
+// The recent plays of one partition: every play and every forget in the log from the merged watermark on, and up to a
+// lap before it.
+//
+// Stands beside the filters on the read side: what is not yet in the filter store is
+// here, so a play is seen from the moment this replica has read it. Held in memory and rebuilt from the log at start
+// (docs/decisions/0006-recent-plays-in-memory.md).
+//
+// Structure: one generation for each slot of log time. One record with a log time far ahead opens a generation that log
+// time does not reach for days; from then on a generation ends when a slot's length has passed within it. A generation
+// is cut into stripes by user hash, and each stripe has a flat hash map from a user's 64-bit hash to chunks of item
+// hashes in an arena, so a whole generation is dropped at once. Users are known by their hash only; two users of a
+// partition with the same 64 bits would share their plays (probability below 1e-4 for 50 million users).
+//
+// Guarantees:
+// - A generation is dropped only when the merged watermark covers all its offsets, oldest first.
+// - `lookup` returns an offset H and every play and forget of the user at offsets [H, applied) of the log. It may
+//   return more. (Of a user's forgets of one item the latest is enough, and of more than Forgotten::kItemsMax the
+//   latest are kept; those of everything stay. Of a user with very many plays it returns the latest play of each
+//   wanted item, and one play at least.)
+//   H is read after the plays were copied and raised before a generation is dropped; therefore a play that `lookup`
+//   does not return lies below H, was durable in the filter store before the watermark that released it was read, and
+//   is in every filter that is read after the lookup. Readers look up first and read filters second: no gap.
+//
+// Threading: one writer (`apply`, `release`), many readers (`lookup`, `note_forget`, `stats`). Each stripe has a mutex
+// that is held for the few events of a block that fall into it, or for the copy of one user's plays, or for
+// kItemsAtOnce items of one who has very many: microseconds.
+// Memory: about 16 bytes a play and 32 a user and generation, 40 to 80 a forget and about 80 a user with forgets;
+// `bytes_max` is the bound above which covered generations are dropped before their lap is over. Uncovered ones stay,
+// and `over_bound` says so: then the merge stage is behind.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "base/ids.h"
+#include "schemas/event_block.h"
+#include "schemas/watermark.h"
+#include "serving/query/play_table.h"
+#include "state/period.h"
+
+namespace bloomring {
+
+struct RecentPlaysConfig {
+  int64_t slot_ms = 3'600'000;       // Log time of one generation.
+  size_t bytes_max = 1'024'000'000;  // Of this partition.
+};
+
+// A forget that may not be in the filter store yet.
+struct RecentForget {
+  bool everything = false;  // Otherwise one item.
+  // A play of an earlier slot may be newer: what it does to filters is limited (operators/merge.h).
+  bool late = false;
+  ItemHash item;
+  int64_t time_ms = 0;
+};
+
+// Which plays a lookup returns of a user with very many (more than PlayTable::kChunkedPlaysMax in one generation):
+// those of some items, or any, up to a number. Of other generations it returns all. Borrows: for the call.
+struct WantedPlays {
+  std::span<const ItemHash> items = {};
+  size_t plays_max = 0;  // Of any item.
+};
+inline constexpr WantedPlays kAllPlays{.items = {}, .plays_max = SIZE_MAX};
+
+struct RecentPlaysStats {
+  uint64_t plays = 0;
+  uint64_t forgets = 0;
+  size_t bytes = 0;
+  size_t generations = 0;
+  Offset held_from{0};
+  Offset applied{0};
+  uint64_t early_releases = 0;  // Generations dropped before their lap was over, to stay within bytes_max.
+  bool over_bound = false;  // More than bytes_max is held, and the oldest generation is not covered by the watermark.
+};
+
+class RecentPlays {
+ public:
+  // `start` is the offset from which the log will be applied: at or below the merged watermark. Log time below
+  // `log_floor_ms` counts as this: where the hours end that were merged before. At offset 0 they are of another log,
+  // which this one was made anew after; without any, nothing was ever merged.
+  RecentPlays(const RecentPlaysConfig& config, Calendar calendar, Offset start, int64_t log_floor_ms = 0);
+
+  // Takes the plays and forgets of one record of user-events, in the order of offsets. A record below applied() is a
+  // repeat and changes nothing. Log time that goes back counts as the newest seen. Returns how many
+  // events were neither, which it leaves to others.
+  size_t apply(Offset offset, int64_t log_time_ms, EventBlockReader& block);
+
+  // Plays below `start` are not here, but say which forgets are late (RecentForget::late). Both before anything is
+  // applied. `saw_below`: such a record was read, of this log time and this newest play (0: none).
+  void saw_below(int64_t log_time_ms, int64_t newest_play_ms);
+  // Some of them are not merged, so that their hours are not known.
+  void lost_below_start() { hours_below_known_ = false; }
+
+  // Drops generations, oldest first, that the watermark covers and whose last log time is below the floor (or that
+  // exceed bytes_max). `watermark` was read from the filter store that queries read. Returns how many were dropped.
+  size_t release(const MergedWatermark& watermark, int64_t lap_floor_log_time_ms);
+
+  // Notes a forget that has become durable in the log at this offset: everything, or one item. It is held until its own
+  // record is applied, however far this replica is behind, and whatever is dropped. Where the record was applied first,
+  // the note says nothing new and is ignored. Thread safe.
+  void note_forget(uint64_t user_hash, bool everything, ItemHash item, int64_t time_ms, Offset offset);
+
+  // Appends the user's plays of periods from `oldest` on, newest generation first, forgotten ones too, and the user's
+  // forgets; see the guarantees for `held_from`. `left_out`: the user has more plays than were wanted of any item.
+  struct Found {
+    Offset held_from;
+    bool left_out = false;
+  };
+  Found lookup(uint64_t user_hash, PeriodIndex oldest, const WantedPlays& wanted, std::vector<RecentPlay>& plays,
+               std::vector<RecentForget>& forgets) const;
+  // The time of the user's latest play, of one item or of any; ItemTimes::kNever without one.
+  int64_t newest_play_ms(uint64_t user_hash, std::optional<ItemHash> item) const;
+
+  // The next offset to apply.
+  Offset applied() const { return Offset(applied_.load(std::memory_order_acquire)); }
+  RecentPlaysStats stats() const;
+
+ private:
+  static constexpr size_t kStripeBits = 5;
+  static constexpr size_t kStripes = size_t{1} << kStripeBits;
+
+  struct Generation {
+    int64_t slot = 0;
+    OffsetRange offsets;
+    int64_t least_log_time_ms = 0;
+    int64_t last_log_time_ms = 0;
+    uint64_t plays = 0;
+    size_t bytes = 0;
+  };
+  // A forget and its offset in the log. It goes with the generation of the offset.
+  struct HeldForget {
+    RecentForget forget;
+    Offset offset;
+    bool noted = false;  // Its record is not applied yet.
+  };
+  struct Stripe {
+    mutable std::mutex mutex;
+    std::deque<std::unique_ptr<PlayTable>> tables;                  // Parallel to generations_.
+    std::unordered_map<uint64_t, std::vector<HeldForget>> forgets;  // By user hash; of few users.
+    Offset forgets_applied{0};  // The forgets of records below it are here or have been dropped.
+  };
+  struct PendingPlay {
+    uint64_t user_hash;
+    ItemHash item;
+    int64_t time_ms;
+  };
+  struct PendingForget {
+    uint64_t user_hash;
+    HeldForget held;
+  };
+
+  void begin_generation_if_due(Offset offset, int64_t log_time_ms);
+  int64_t newest_below_ms(int64_t log_time_ms) const;
+  size_t collect(Offset offset, EventBlockReader& block);
+  void insert_pending();
+  static size_t bytes_of(const std::vector<HeldForget>& forgets);
+  static void insert(std::vector<HeldForget>& forgets, const HeldForget& held);
+  void add(Stripe& stripe, uint64_t user_hash, const HeldForget& held);
+  void drop_forgets(Stripe& stripe);
+  size_t bytes() const { return bytes_ + forget_bytes_.load(std::memory_order_relaxed); }
+  void drop_oldest();
+  bool may_drop(const Generation& oldest, const MergedWatermark& watermark, int64_t lap_floor_log_time_ms,
+                bool* early) const;
+  void look_for(const Stripe& stripe, uint64_t user_hash, std::span<const ItemHash> items,
+                std::vector<RecentPlay>& plays) const;
+  static constexpr size_t kItemsAtOnce = 512;
+  static size_t stripe_of(uint64_t user_hash) { return user_hash >> (64 - kStripeBits); }
+
+  const RecentPlaysConfig config_;
+  const Calendar calendar_;
+  const Offset start_;
+  std::atomic<int64_t> held_from_;
+  std::atomic<int64_t> applied_;
+  std::array<Stripe, kStripes> stripes_;
+  std::atomic<size_t> forget_bytes_{0};  // Of all stripes.
+
+  mutable std::mutex generations_mutex_;  // Guards what follows against `stats`; only the writer changes it.
+  std::deque<Generation> generations_;
+  size_t bytes_ = 0;  // Of plays.
+  uint64_t early_releases_ = 0;
+  bool over_bound_ = false;
+
+  // The writer's own.
+  int64_t newest_log_time_ms_ = 0;
+  int64_t newest_play_ms_ = 0;  // By event time, which the clock of ingest may set ahead of log time.
+  int64_t late_before_ms_ = 0;  // Of the newest generation's forgets: a play of an earlier one may be newer.
+  const bool any_below_;        // Plays may be merged that are not here: below `start`, or of a log before this one.
+  bool hours_below_known_;      // What is below `start` was logged before the log floor.
+  std::optional<int64_t> below_logged_ms_;
+  std::array<std::vector<PendingPlay>, kStripes> pending_;
+  std::vector<PendingForget> pending_forgets_;
+};
+
+}  // namespace bloomring

@@ -1,0 +1,67 @@
+#include "serving/server/hang_up.h"
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <system_error>
+#include <vector>
+
+namespace bloomring {
+
+namespace {
+
+uint16_t local_port(int socket) {
+  sockaddr_storage name{};
+  socklen_t size = sizeof name;
+  if (::getsockname(socket, reinterpret_cast<sockaddr*>(&name), &size) != 0) return 0;
+  if (name.ss_family == AF_INET) return ntohs(reinterpret_cast<const sockaddr_in&>(name).sin_port);
+  return name.ss_family == AF_INET6 ? ntohs(reinterpret_cast<const sockaddr_in6&>(name).sin6_port) : uint16_t{0};
+}
+
+bool listens(int socket) {
+  int yes = 0;
+  socklen_t size = sizeof yes;
+  return ::getsockopt(socket, SOL_SOCKET, SO_ACCEPTCONN, &yes, &size) == 0 && yes != 0;
+}
+
+std::vector<int> open_files() {
+  std::vector<int> files;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", error)) {
+    const std::string name = entry.path().filename().string();
+    int file = -1;
+    std::from_chars(name.data(), name.data() + name.size(), file);
+    files.push_back(file);
+  }
+  return files;
+}
+
+// Each is looked at through a copy: its number may be another file's in the next moment.
+void for_each_socket(uint16_t port, const std::function<void(int)>& take) {
+  for (const int file : open_files()) {
+    const int copy = ::fcntl(file, F_DUPFD_CLOEXEC, 0);
+    if (copy < 0) continue;
+    if (local_port(copy) == port) take(copy);
+    ::close(copy);
+  }
+}
+
+}  // namespace
+
+void hang_up(uint16_t port) {
+  for_each_socket(port, [](int socket) {
+    if (listens(socket)) ::shutdown(socket, SHUT_RD);
+  });
+  for_each_socket(port, [](int socket) {
+    if (!listens(socket)) ::shutdown(socket, SHUT_WR);
+  });
+}
+
+}  // namespace bloomring

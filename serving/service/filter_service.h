@@ -1,0 +1,129 @@
+// The calls of bloomring.v1.BloomringService, carried out against the partitions that this replica holds.
+//
+// Failure: expected failures become the status codes that schemas/bloomring.proto documents; a slow or failing filter
+// store makes an answer incomplete instead: a call waits for it at most `store_wait_ms` and nine tenths of the time to
+// its deadline, and an event log that does not answer within `log_wait_ms` makes a call UNAVAILABLE. At most
+// `in_flight_max` calls are worked on and `reads_queued_max` reads of the store wait; what comes beyond is refused, so
+// memory stays flat under overload.
+// Threading: gRPC calls the methods from its own threads, which never wait for the store.
+#pragma once
+
+#include <grpcpp/grpcpp.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "schemas/bloomring.grpc.pb.h"
+#include "serving/query/candidate_filter.h"
+#include "serving/query/held_partition.h"
+#include "serving/query/read_pool.h"
+#include "serving/service/counters.h"
+#include "serving/service/event_log.h"
+#include "serving/service/forwarder.h"
+#include "serving/service/open_calls.h"
+#include "serving/service/request_codec.h"
+#include "serving/service/waiting_read.h"
+
+namespace bloomring {
+
+enum class Method : uint8_t { kFilter, kFilterBatch, kGetSnapshot, kRecordServed, kForget };
+inline constexpr size_t kMethodCount = 5;
+std::string_view method_name(Method method);  // As the protocol has it: "FilterBatch".
+
+struct FilterServiceConfig {
+  RequestLimits limits = {};
+  int64_t in_flight_max = 1'024;  // Calls.
+  int64_t store_wait_ms = 500;
+  int64_t log_wait_ms = 5'000;
+  int64_t slot_ms = 3'600'000;  // Of the ring.
+  size_t read_threads = 8;      // That wait for the filter store.
+  size_t reads_queued_max = 256;
+  ForwarderConfig forward = {};
+  // Called at the end of every call with its status and how long it took; from gRPC's threads, so thread safe.
+  std::function<void(Method, const grpc::Status&, double seconds)> observe = {};
+  // Called with every answer of this replica's own, in the same way.
+  std::function<void(const FilterAnswer&)> observe_answer = {};
+};
+
+class FilterService final : public v1::BloomringService::CallbackService {
+ public:
+  // Without a log the calls that write are UNIMPLEMENTED.
+  FilterService(const PartitionDirectory& partitions, CandidateFilter& core, EventLog* log,
+                const FilterServiceConfig& config);
+
+  grpc::ServerUnaryReactor* Filter(grpc::CallbackServerContext* context, const v1::FilterRequest* request,
+                                   v1::FilterResponse* response) override;
+  grpc::ServerUnaryReactor* FilterBatch(grpc::CallbackServerContext* context, const v1::FilterBatchRequest* request,
+                                        v1::FilterBatchResponse* response) override;
+  grpc::ServerUnaryReactor* RecordServed(grpc::CallbackServerContext* context, const v1::RecordServedRequest* request,
+                                         v1::RecordServedResponse* response) override;
+
+  grpc::ServerUnaryReactor* Forget(grpc::CallbackServerContext* context, const v1::ForgetRequest* request,
+                                   v1::ForgetResponse* response) override;
+
+  grpc::ServerUnaryReactor* GetSnapshot(grpc::CallbackServerContext* context, const v1::GetSnapshotRequest* request,
+                                        v1::GetSnapshotResponse* response) override;
+
+  const ServingCounters& counters() const { return counters_; }
+  // Refuses new calls with UNAVAILABLE from now on. True when all calls before were answered within `bound_ms`.
+  bool end_calls(int64_t bound_ms);
+
+ private:
+  class OpenCall;
+  using Done = std::function<void(grpc::Status)>;  // Ends a call or a request of a batch; called once.
+
+  // Looks the user up and waits for the filters; `ended` is called with them unless `done` has been, with an error.
+  void read(const grpc::CallbackServerContext& context, const UserKey& user_key, const HeldPartition& partition,
+            const WantedPlays& wanted, const Done& done, WaitingRead::Ended ended);
+  void filter(const grpc::CallbackServerContext& context, const v1::FilterRequest& request, Done done,
+              v1::FilterResponse& response);
+  using Decoded = std::shared_ptr<const DecodedFilter>;  // Shared by all scenes of a call.
+  // Of `request` only the switches are looked at; it and `response` live until `done`.
+  void filter_here(const grpc::CallbackServerContext& context, const v1::FilterRequest& request, const Decoded& decoded,
+                   const UserKey& user_key, const std::shared_ptr<HeldPartition>& partition, Done done,
+                   v1::FilterResponse& response);
+  void filter_there(const grpc::CallbackServerContext& context, const v1::FilterRequest& request,
+                    const UserKey& user_key, const Status& reason, Done done, v1::FilterResponse& response);
+  struct ScenesCall;
+  void filter_all_scenes(const grpc::CallbackServerContext& context, const v1::FilterRequest& request,
+                         const Decoded& decoded, Done done, v1::FilterResponse& response);
+  void ask_scene(const grpc::CallbackServerContext& context, const std::shared_ptr<ScenesCall>& call, size_t part);
+  AllScenes all_scenes() const;
+  grpc::Status conclude(const v1::FilterRequest& request, const FilterAnswer& answer, v1::FilterResponse& response);
+  void record_served(const grpc::CallbackServerContext& context, const v1::RecordServedRequest& request, Done done,
+                     v1::RecordServedResponse& response);
+  void get_snapshot(const grpc::CallbackServerContext& context, const v1::GetSnapshotRequest& request, Done done,
+                    v1::GetSnapshotResponse& response);
+  struct ForgetCall;
+  void forget(const grpc::CallbackServerContext& context, const v1::ForgetRequest& request, Done done,
+              v1::ForgetResponse& response);
+  void forget_in_scene(const grpc::CallbackServerContext& context, const v1::ForgetRequest& request, Done done,
+                       v1::ForgetResponse& response);
+  void forget_in_all_scenes(const grpc::CallbackServerContext& context, const v1::ForgetRequest& request, Done done);
+  // Appends the forget, and again when the log tells that its time is behind, or while the hour turns under it: one
+  // that is logged in its own hour reaches furthest.
+  void append_forget(const std::shared_ptr<ForgetCall>& call);
+  Event make_forget(const ForgetCall& call) const;
+  // What becomes of a call about a user whose partition is not answered for here, for this reason: `send` passes it on,
+  // or it is refused with who holds the partition.
+  void elsewhere(const grpc::CallbackServerContext& context, const UserKey& user_key, v1::Elsewhere wanted,
+                 const Status& reason, Forwarder::Send send, Done done);
+  // What ends the call and counts it; null when it has been refused: too many are in flight, or the service ends.
+  Done admit(Method method, grpc::CallbackServerContext* context, grpc::ServerUnaryReactor* reactor);
+  static gpr_timespec patience_end(gpr_timespec deadline, int64_t wait_ms_max);
+  void count(const grpc::Status& status);
+  void count(const FilterAnswer& answer);
+  void count_known(bool complete, bool user_known);
+
+  const PartitionDirectory& partitions_;
+  CandidateFilter& core_;
+  EventLog* const log_;
+  const FilterServiceConfig config_;
+  ServingCounters counters_;
+  OpenCalls open_calls_;
+  Forwarder forwarder_;
+  ReadPool reads_;  // Last: its threads use the rest.
+};
+
+}  // namespace bloomring

@@ -1,0 +1,74 @@
+#include "serving/service/forwarder.h"
+
+#include <algorithm>
+
+#include "client/channel.h"
+
+namespace bloomring {
+
+namespace {
+
+constexpr char kMark[] = "bloomring-forwarded";
+
+}  // namespace
+
+struct Forwarder::Attempts {
+  const grpc::CallbackServerContext& caller;
+  std::vector<std::string> addresses;
+  size_t next = 0;
+  Send send;
+  Done done;
+  std::unique_ptr<grpc::ClientContext> context;
+};
+
+bool Forwarder::is_marked(const grpc::CallbackServerContext& context) {
+  return context.client_metadata().contains(kMark);
+}
+
+Forwarder::Stub& Forwarder::stub_of(const std::string& address) {
+  std::lock_guard lock(mutex_);
+  std::unique_ptr<Stub>& stub = stubs_[address];
+  if (!stub) stub = v1::BloomringService::NewStub(open_channel({.server = address, .tls = config_.tls}));
+  return *stub;
+}
+
+void Forwarder::forward(const grpc::CallbackServerContext& context, std::vector<std::string> addresses, Send send,
+                        Done done) {
+  if (in_flight_.fetch_add(1) >= config_.in_flight_max) {
+    in_flight_.fetch_sub(1);
+    return done({grpc::StatusCode::RESOURCE_EXHAUSTED,
+                 std::to_string(config_.in_flight_max) + " calls to other replicas are in flight already"});
+  }
+  std::rotate(addresses.begin(), addresses.begin() + static_cast<ptrdiff_t>(turn_.fetch_add(1) % addresses.size()),
+              addresses.end());
+  ask_next(std::unique_ptr<Attempts>(
+      new Attempts{context, std::move(addresses), 0, std::move(send), std::move(done), nullptr}));
+}
+
+void Forwarder::ask_next(std::unique_ptr<Attempts> attempts) {
+  Attempts* const asked = attempts.release();  // Of gRPC's callback, which is always called.
+  asked->context = grpc::ClientContext::FromCallbackServerContext(asked->caller);  // Deadline and cancellation.
+  const gpr_timespec deadline = asked->caller.raw_deadline();
+  if (gpr_time_cmp(deadline, gpr_inf_future(deadline.clock_type)) == 0) {
+    asked->context->set_deadline(
+        gpr_time_add(gpr_now(GPR_CLOCK_REALTIME), gpr_time_from_millis(config_.wait_ms, GPR_TIMESPAN)));
+  }
+  asked->context->AddMetadata(kMark, "1");
+  Stub& stub = stub_of(asked->addresses[asked->next++]);
+  asked->send(stub, *asked->context,
+              [this, asked](const grpc::Status& status) { answered(std::unique_ptr<Attempts>(asked), status); });
+}
+
+void Forwarder::answered(std::unique_ptr<Attempts> attempts, const grpc::Status& status) {
+  attempts->context
+      .reset();  // Before the call ends: it holds its channel, which must end elsewhere than on this thread.
+  const bool unavailable = status.error_code() == grpc::StatusCode::UNAVAILABLE;
+  if (unavailable && attempts->next < attempts->addresses.size()) return ask_next(std::move(attempts));
+  in_flight_.fetch_sub(1);
+  const Done done = std::move(attempts->done);
+  const std::string last = attempts->addresses[attempts->next - 1];
+  attempts.reset();
+  done(unavailable ? grpc::Status(status.error_code(), last + ": " + status.error_message()) : status);
+}
+
+}  // namespace bloomring

@@ -1,0 +1,108 @@
+// Calls about all scenes of a user: a call about each, and one answer.
+#include <atomic>
+#include <memory>
+
+#include "serving/service/all_scenes.h"
+#include "serving/service/filter_service.h"
+#include "serving/service/service_status.h"
+
+namespace bloomring {
+
+AllScenes FilterService::all_scenes() const {
+  return config_.limits.scenes.part_filters ? partitions_.scenes() : AllScenes{{""}, ""};
+}
+
+// What is asked about all scenes, and what has come of it. Shared by its parts.
+struct FilterService::ScenesCall {
+  const v1::FilterRequest& request;
+  v1::FilterResponse& response;
+  Decoded decoded;
+  Done done;
+  std::string missing;
+  std::vector<ScenePart> parts;
+  std::atomic<size_t> left;
+};
+
+void FilterService::filter_all_scenes(const grpc::CallbackServerContext& context, const v1::FilterRequest& request,
+                                      const Decoded& decoded, Done done, v1::FilterResponse& response) {
+  if (!request.scene().empty())
+    return done(to_grpc(bad_record("scene: is '" + request.scene() + "', and all_scenes is set; use one of both")));
+  if (request.min_keep() > 0)
+    return done(to_grpc(bad_record("min_keep: is set, and so is all_scenes; nothing is brought back over scenes")));
+  AllScenes scenes = all_scenes();
+  std::vector<ScenePart> parts(scenes.names.size());
+  for (size_t i = 0; i < parts.size(); ++i) {
+    v1::FilterRequest& part = parts[i].request;
+    part.set_user(request.user());
+    part.set_scene(scenes.names[i]);
+    part.set_all_scenes(true);
+    part.set_explain(v1::EXPLAIN_CODES);
+    part.set_elsewhere(request.elsewhere());
+  }
+  const size_t count = parts.size();
+  const std::shared_ptr<ScenesCall> call(new ScenesCall{request, response, decoded, std::move(done),
+                                                        std::move(scenes.missing), std::move(parts), count + 1});
+  for (size_t i = 0; i <= count; ++i) ask_scene(context, call, i);
+}
+
+// The part behind the last is the call itself, which therefore does not end before all are asked.
+void FilterService::ask_scene(const grpc::CallbackServerContext& context, const std::shared_ptr<ScenesCall>& call,
+                              size_t part) {
+  auto ended = [this, call, part](grpc::Status status) {
+    if (part < call->parts.size()) call->parts[part].status = std::move(status);
+    if (call->left.fetch_sub(1) > 1) return;
+    const grpc::Status united =
+        unite_scenes(call->request, call->decoded->candidates(), call->parts, call->missing, call->response);
+    if (united.ok()) count_known(call->response.complete(), call->response.user_known());
+    call->done(united);
+  };
+  if (part == call->parts.size()) return ended(grpc::Status::OK);
+  auto& [request, response, status] = call->parts[part];
+  const UserKey user_key(request.scene(), request.user());
+  const auto partition = find_ready(partitions_, user_key);
+  if (partition.ok())
+    return filter_here(context, request, call->decoded, user_key, *partition, std::move(ended), response);
+  *request.mutable_candidates() = call->request.candidates();
+  *request.mutable_ids_per_candidate() = call->request.ids_per_candidate();
+  *request.mutable_client_seen() = call->request.client_seen();
+  filter_there(context, request, user_key, partition.status(), std::move(ended), response);
+}
+
+namespace {
+
+// A forget in each scene, and what has come of it. Shared by them.
+struct ForgetScenes {
+  std::function<void(grpc::Status)> done;
+  std::vector<v1::ForgetRequest> requests;
+  std::vector<v1::ForgetResponse> responses;
+  std::vector<grpc::Status> statuses;
+  std::atomic<size_t> left;
+};
+
+}  // namespace
+
+void FilterService::forget_in_all_scenes(const grpc::CallbackServerContext& context, const v1::ForgetRequest& request,
+                                         Done done) {
+  if (!request.scene().empty())
+    return done(to_grpc(bad_record("scene: is '" + request.scene() + "', and all_scenes is set; use one of both")));
+  const AllScenes scenes = all_scenes();
+  if (!scenes.missing.empty()) {
+    return done({grpc::StatusCode::FAILED_PRECONDITION,
+                 "not all scenes are known: " + scenes.missing + "; name the scene, or declare all in events.scenes"});
+  }
+  const size_t count = scenes.names.size();
+  if (count == 0) return done(grpc::Status::OK);
+  const std::shared_ptr<ForgetScenes> call(new ForgetScenes{
+      std::move(done), std::vector<v1::ForgetRequest>(count, request), std::vector<v1::ForgetResponse>(count),
+      std::vector<grpc::Status>(count), count});
+  for (size_t i = 0; i < count; ++i) call->requests[i].set_scene(scenes.names[i]);
+  for (size_t i = 0; i < count; ++i) {
+    auto ended = [call, i](grpc::Status status) {
+      call->statuses[i] = std::move(status);
+      if (call->left.fetch_sub(1) == 1) call->done(first_failure(call->statuses));
+    };
+    forget_in_scene(context, call->requests[i], std::move(ended), call->responses[i]);
+  }
+}
+
+}  // namespace bloomring

@@ -1,0 +1,77 @@
+#include "serving/service/snapshot_codec.h"
+
+#include <algorithm>
+
+#include "filter/filter.h"
+#include "schemas/snapshot.h"
+#include "serving/service/request_codec.h"
+
+namespace bloomring {
+
+namespace {
+
+uint64_t index_of(const std::vector<PeriodIndex>& window, PeriodIndex period) {
+  return static_cast<uint64_t>(std::ranges::find(window, period) - window.begin());
+}
+
+// Filters that count and are not damaged; the damaged ones become gaps. The snapshot points into the outcome's filters.
+void add_filters(const CandidateFilter& core, const WaitingRead::Outcome& outcome, const ForgetView& view,
+                 Snapshot& snapshot, std::vector<Gap>& gaps) {
+  for (const UserFilter& stored : outcome.filters->filters) {
+    if (!view.filter_counts(stored.period)) continue;
+    if (stored.value.ok()) {
+      const filter::VerifiedValue& value = *stored.value.value();
+      snapshot.filters.push_back({index_of(outcome.looked.periods, stored.period), value.store_key(), value.bytes()});
+    } else {
+      const std::string reason =
+          "filter of " + core.calendar().name(stored.period) + ": " + stored.value.status().to_string();
+      gaps.push_back({AnswerSource::kFilters, reason});
+    }
+  }
+}
+
+// Forgotten items that matter to a filter of the window.
+void add_forgotten(const std::vector<PeriodIndex>& window, const ForgetView& view, Snapshot& snapshot) {
+  for (const ForgetView::Mask& mask : view.masks()) {
+    const PeriodIndex through = std::min(mask.through, window.front());
+    if (through >= window.back()) snapshot.forgotten.push_back({mask.item, index_of(window, through)});
+  }
+}
+
+}  // namespace
+
+std::vector<Gap> encode_snapshot(const CandidateFilter& core, const UserKey& user_key,
+                                 const WaitingRead::Outcome& outcome, v1::GetSnapshotResponse& response) {
+  const ForgetView view = core.forget_view(outcome.looked, outcome.filters.get());
+  const Looked looked = counted(outcome.looked, view);
+  std::vector<Gap> gaps = looked.gaps;
+  if (looked.left_out) {
+    gaps.push_back({AnswerSource::kRecent, "more recent plays than the " + std::to_string(kSnapshotPlaysMax) +
+                                               " that a snapshot holds of a user with so many"});
+  }
+  std::vector<std::string> names;
+  for (const PeriodIndex period : looked.periods) names.push_back(core.calendar().name(period));
+  Snapshot snapshot;
+  snapshot.user_key = user_key.bytes();
+  snapshot.made_at_ms = core.now_ms();
+  snapshot.periods.assign(names.begin(), names.end());
+  for (const ServedItem& served : looked.served) snapshot.served.push_back(served.item);
+  for (const RecentPlay& play : looked.recents) {
+    // An event may be ahead of the clock by more than the window is: it belongs to the newest period then.
+    const uint64_t period = index_of(looked.periods, std::min(play.period, looked.periods.front()));
+    snapshot.recents.push_back({play.item, period});
+  }
+  if (outcome.filters == nullptr) {
+    gaps.push_back({AnswerSource::kFilters, outcome.missing});
+  } else {
+    add_filters(core, outcome, view, snapshot, gaps);
+  }
+  add_forgotten(looked.periods, view, snapshot);
+  snapshot.complete = gaps.empty();
+  response.set_snapshot(encode_snapshot(snapshot));
+  response.set_complete(gaps.empty());
+  for (const Gap& gap : gaps) *response.add_gaps() = encode(gap);
+  return gaps;
+}
+
+}  // namespace bloomring

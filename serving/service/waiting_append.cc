@@ -1,0 +1,25 @@
+#include "serving/service/waiting_append.h"
+
+namespace bloomring {
+
+WaitingAppend::WaitingAppend(Durable durable, Ended ended) : durable_(std::move(durable)), ended_(std::move(ended)) {}
+
+void WaitingAppend::end(Result<Appended> appended) {
+  if (!decided_.exchange(true)) ended_(std::move(appended));
+}
+
+void WaitingAppend::begin(EventLog& log, const UserKey& user_key, std::span<const Event> events,
+                          gpr_timespec patience_end) {
+  // The timer's function is always called, also when the timer is cancelled: letting go in it ends the circle.
+  alarm_.Set(patience_end, [self = shared_from_this()](bool) mutable {
+    const std::shared_ptr<WaitingAppend> append = std::move(self);
+    append->end(retry("the log has not acknowledged it in time; it may be there"));
+  });
+  log.append(user_key, events, [append = shared_from_this()](Result<Appended> appended) {
+    if (appended.ok()) append->durable_(*appended);
+    append->end(std::move(appended));
+    append->alarm_.Cancel();
+  });
+}
+
+}  // namespace bloomring

@@ -1,0 +1,57 @@
+// One read of a user's filters that a call waits for, but not for ever.
+//
+//     begun --> read in time      --> ended with filters, or with what the store said
+//          \--> patience is over  --> ended without
+//           \-> refused           --> ended, refused
+//
+// Whichever comes first ends it, once; a read that comes back later still fills the cache. Patience ends before the
+// caller's deadline, so that the answer gets there in time.
+// Threading: the read, the timer and the refusal come on different threads.
+#pragma once
+
+#include <grpcpp/alarm.h>
+#include <grpcpp/grpcpp.h>
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "serving/query/candidate_filter.h"
+#include "serving/query/read_pool.h"
+
+namespace bloomring {
+
+class WaitingRead final : public PendingRead, public std::enable_shared_from_this<WaitingRead> {
+ public:
+  // `looked` is the read's own, so an outcome is not kept after `ended` has returned.
+  struct Outcome {
+    const Looked& looked;
+    std::shared_ptr<const UserFilters> filters = {};  // Shared with the cache. Null: `missing` says why.
+    std::string missing = {};
+    bool refused = false;
+  };
+  // Called exactly once, on any thread.
+  using Ended = std::function<void(const Outcome&)>;
+
+  WaitingRead(CandidateFilter& core, std::string user_key, Looked looked, Ended ended);
+
+  // Takes the filters from the cache and ends at once, or hands the read to the pool.
+  void begin(ReadPool& pool, gpr_timespec patience_end);
+
+  bool wanted() const override { return !decided_.load(); }
+  void run() override;
+  void refuse() override;
+
+ private:
+  void end(const Outcome& outcome);
+
+  CandidateFilter& core_;
+  const std::string user_key_;  // UserKey bytes.
+  const Looked looked_;
+  Ended ended_;
+  std::atomic<bool> decided_{false};
+  grpc::Alarm alarm_;
+};
+
+}  // namespace bloomring

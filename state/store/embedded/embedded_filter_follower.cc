@@ -1,0 +1,260 @@
+#include "state/store/embedded/embedded_filter_follower.h"
+
+#include <atomic>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <shared_mutex>
+
+#include "state/merged_time.h"
+#include "state/store/embedded/embedded_options.h"
+#include "state/store/embedded/filter_rows.h"
+#include "state/store/embedded/store_check.h"
+#include "state/store/store_meta.h"
+#include "state/store/stored_scenes.h"
+
+namespace bloomring {
+
+namespace {
+
+using Watermarks = std::map<PartitionId, MergedWatermark>;
+
+constexpr int kTurnsMax = 5;  // A compaction takes longer than catching up, by far.
+
+Status not_writable() { return invalid("a follower of an embedded filter store cannot write it"); }
+
+}  // namespace
+
+struct EmbeddedFilterFollower::Impl {
+  Impl(const EmbeddedFilterStoreConfig& config_, const Calendar& calendar, const Clock& clock_,
+       const StateMemory& memory)
+      : config(config_),
+        life(calendar),
+        clock(clock_),
+        options(embedded_options(config, life, clock, memory, counters)) {
+    options.create_if_missing = false;
+  }
+
+  std::string what() const { return "follower of the filter store at " + config.path; }
+  bool replaced() const;
+  Result<std::unique_ptr<rocksdb::DB>> open_db();
+  // True when all files of the store were opened and there are too many of them by now.
+  bool outgrown() const;
+  Status catch_up(rocksdb::DB& at) const;
+  Result<Watermarks> stored_watermarks(rocksdb::DB& at) const;
+  // Catches up, twice when there are new watermarks, and gives those that may become visible.
+  Result<Watermarks> settle(rocksdb::DB& at);
+  void show(Watermarks found);
+  Status turn();
+  Status start();
+  template <typename Read>
+  auto reading(Read read) const;
+  // The same, but where the writer has removed a file that was not open, catches up and reads again.
+  template <typename Read>
+  Status again_where_files_went(EmbeddedFilterFollower& follower, Read read) const;
+
+  const EmbeddedFilterStoreConfig config;
+  const FilterLife life;
+  ExpiryClock clock;
+  EmbeddedCounters counters;
+  rocksdb::Options options;
+
+  std::atomic<bool> keeps_all_open{false};  // See the header.
+  std::mutex refreshing;                    // One refresh at a time; guards `broken` and `db_id`.
+  bool broken = false;    // It failed to catch up: it serves what it has until another one is open.
+  std::string db_id;
+  mutable std::shared_mutex guard;  // Of all below: readers hold it shared, so that the database stays.
+  std::unique_ptr<rocksdb::DB> db;
+  Status why_not = retry("the filter store is not followed yet");  // Why there is no database.
+  Watermarks watermarks;                                           // Visible ones.
+};
+
+// True when the folder holds another store than the one that is open.
+bool EmbeddedFilterFollower::Impl::replaced() const {
+  std::string id;
+  return !rocksdb::ReadFileToString(rocksdb::Env::Default(), config.path + "/IDENTITY", &id).ok() || id != db_id;
+}
+
+Result<std::unique_ptr<rocksdb::DB>> EmbeddedFilterFollower::Impl::open_db() {
+  if (!std::filesystem::exists(config.path + "/CURRENT")) {
+    return retry("the filter store at " + config.path + " is not created yet: start the process that writes it");
+  }
+  keeps_all_open = count_table_files(config.path) <= open_files_max(config) / 4 * 3;
+  options.max_open_files = keeps_all_open ? -1 : static_cast<int>(open_files_max(config));
+  rocksdb::DB* opened = nullptr;
+  // The second path is for a log file of its own, which is not used: state/rocksdb/rocks_log.h.
+  const rocksdb::Status status = rocksdb::DB::OpenAsSecondary(options, config.path, config.path, &opened);
+  if (!status.ok()) return retry(status_of(status, what()).message());
+  std::unique_ptr<rocksdb::DB> fresh(opened);
+  BLOOMRING_TRY_ASSIGN(const std::optional<std::string> meta, (FilterRows{*fresh, life, clock}.get(kMetaKey)));
+  if (!meta) return retry("the filter store at " + config.path + " is being created");
+  const StoreMeta configured = store_meta(config.partition_count, life.calendar());
+  BLOOMRING_TRY(check_store_meta(*meta, configured).with_context(what()));
+  return fresh;
+}
+
+bool EmbeddedFilterFollower::Impl::outgrown() const {
+  if (!keeps_all_open) return false;
+  uint64_t files = 0;
+  for (int level = 0; level < db->NumberLevels(); ++level) {
+    std::string number;
+    if (db->GetProperty("rocksdb.num-files-at-level" + std::to_string(level), &number)) files += std::stoull(number);
+  }
+  return files > open_files_max(config);
+}
+
+Status EmbeddedFilterFollower::Impl::catch_up(rocksdb::DB& at) const {
+  const rocksdb::Status status = at.TryCatchUpWithPrimary();
+  return status.ok() ? Status() : retry(status_of(status, what()).message());
+}
+
+Result<Watermarks> EmbeddedFilterFollower::Impl::stored_watermarks(rocksdb::DB& at) const {
+  const rocksdb::Slice end = slice(kWatermarkKeysEnd);
+  rocksdb::ReadOptions read_options;
+  read_options.iterate_upper_bound = &end;
+  const std::unique_ptr<rocksdb::Iterator> row(at.NewIterator(read_options));
+  Watermarks found;
+  for (row->Seek(slice(kWatermarkKeysBegin)); row->Valid(); row->Next()) {
+    BLOOMRING_TRY_ASSIGN(const PartitionId partition, parse_watermark_key(view(row->key())));
+    BLOOMRING_TRY_ASSIGN(found[partition], decode_watermark(view(row->value()), partition, config.partition_count));
+  }
+  BLOOMRING_TRY(status_of(row->status(), what()));
+  return found;
+}
+
+Result<Watermarks> EmbeddedFilterFollower::Impl::settle(rocksdb::DB& at) {
+  BLOOMRING_TRY(catch_up(at));
+  BLOOMRING_TRY_ASSIGN(Watermarks found, stored_watermarks(at));
+  if (&at == db.get() && found == watermarks) return found;
+  BLOOMRING_TRY(catch_up(at));
+  return found;
+}
+
+// Makes them visible, and merged log time with them. Under `guard`.
+void EmbeddedFilterFollower::Impl::show(Watermarks found) {
+  std::optional<int64_t> latest_ms;
+  for (const auto& [partition, watermark] : found) latest_ms = std::max(latest_ms, watermark.merged_ms);
+  clock.set_merged_ms(latest_ms);
+  watermarks = std::move(found);
+}
+
+// Takes up a store that is new, was replaced, or could not be followed further.
+Status EmbeddedFilterFollower::Impl::start() {
+  BLOOMRING_TRY_ASSIGN(std::unique_ptr<rocksdb::DB> fresh, open_db());
+  BLOOMRING_TRY_ASSIGN(Watermarks found, settle(*fresh));
+  fresh->GetDbIdentity(db_id);
+  broken = false;
+  const std::unique_lock lock(guard);
+  db = std::move(fresh);
+  show(std::move(found));
+  return {};
+}
+
+Status EmbeddedFilterFollower::Impl::turn() {
+  if (db == nullptr || broken || replaced() || outgrown()) return start();
+  BLOOMRING_TRY_ASSIGN(Watermarks found, settle(*db));
+  const std::unique_lock lock(guard);
+  show(std::move(found));
+  return {};
+}
+
+template <typename Read>
+auto EmbeddedFilterFollower::Impl::reading(Read read) const {
+  const std::shared_lock lock(guard);
+  if (db == nullptr) return decltype(read(FilterRows{*db, life, clock}))(why_not);
+  return read(FilterRows{*db, life, clock});
+}
+
+template <typename Read>
+Status EmbeddedFilterFollower::Impl::again_where_files_went(EmbeddedFilterFollower& follower, Read read) const {
+  Status status = reading(read);
+  for (int turn = 0; turn < kTurnsMax && status.code() == Code::kFatal && !keeps_all_open; ++turn) {
+    if (!follower.refresh().ok()) return status;
+    status = reading(read);
+  }
+  return status;
+}
+
+EmbeddedFilterFollower::EmbeddedFilterFollower(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+EmbeddedFilterFollower::~EmbeddedFilterFollower() = default;
+
+Result<std::unique_ptr<EmbeddedFilterFollower>> EmbeddedFilterFollower::follow(const EmbeddedFilterStoreConfig& config,
+                                                                               const Calendar& calendar,
+                                                                               const Clock& clock,
+                                                                               const StateMemory& memory) {
+  std::unique_ptr<EmbeddedFilterFollower> follower(
+      new EmbeddedFilterFollower(std::make_unique<Impl>(config, calendar, clock, memory)));
+  const Status status = follower->refresh();
+  if (!status.ok() && status.code() != Code::kRetry) return status;
+  return follower;
+}
+
+Status EmbeddedFilterFollower::refresh() {
+  const std::lock_guard<std::mutex> refreshing(impl_->refreshing);
+  Status status = impl_->turn();
+  if (status.ok()) return status;
+  impl_->broken = true;
+  const std::unique_lock lock(impl_->guard);
+  impl_->why_not = status;
+  if (status.code() != Code::kRetry) impl_->db.reset();  // Not the store that we are configured for.
+  return status;
+}
+
+std::optional<int64_t> EmbeddedFilterFollower::merged_ms() const { return impl_->clock.merged_ms(); }
+
+Result<std::optional<MergedWatermark>> EmbeddedFilterFollower::read_watermark(PartitionId partition) {
+  using Found = Result<std::optional<MergedWatermark>>;
+  return impl_->reading([&](const FilterRows&) -> Found {
+    const auto found = impl_->watermarks.find(partition);
+    if (found == impl_->watermarks.end()) return std::optional<MergedWatermark>();
+    return std::optional<MergedWatermark>(found->second);
+  });
+}
+
+Status EmbeddedFilterFollower::read(std::string_view user_key, std::span<const PeriodIndex> periods,
+                                    std::vector<StoredFilter>& out, Forgotten& forgotten) {
+  const size_t found_before = out.size();
+  return impl_->again_where_files_went(*this, [&](const FilterRows& rows) {
+    out.resize(found_before);
+    return rows.read(user_key, periods, out, forgotten);
+  });
+}
+
+Status EmbeddedFilterFollower::read_forgotten(std::span<const std::string_view> user_keys,
+                                              std::vector<Forgotten>& out) {
+  const size_t found_before = out.size();
+  return impl_->again_where_files_went(*this, [&](const FilterRows& rows) {
+    out.resize(found_before);
+    return rows.read_forgotten(user_keys, out);
+  });
+}
+
+Status EmbeddedFilterFollower::scan(const std::function<bool(const StoredFilter&, std::string_view user_key)>& visit) {
+  return impl_->reading([&](const FilterRows& rows) { return rows.scan(visit); });
+}
+
+Result<std::set<std::string>> EmbeddedFilterFollower::scenes() const {
+  return impl_->reading([](const FilterRows& rows) { return stored_scenes(rows.db); });
+}
+
+Result<StoreCheck> EmbeddedFilterFollower::check(const StoreCheckProgress& progress) {
+  return impl_->reading(
+      [&](const FilterRows& rows) { return check_rows(rows, impl_->config.partition_count, progress); });
+}
+
+Status EmbeddedFilterFollower::apply(std::span<const ForgottenUpdate>, std::span<const FilterUpdate>) {
+  return not_writable();
+}
+Status EmbeddedFilterFollower::sync() { return not_writable(); }
+Status EmbeddedFilterFollower::advance(PartitionId, const MergedWatermark&) { return not_writable(); }
+
+FilterStoreStats EmbeddedFilterFollower::stats() const {
+  FilterStoreStats stats;
+  stats.refused = impl_->counters.refused;
+  stats.table_files = count_table_files(impl_->config.path);
+  stats.open_files_max = open_files_max(impl_->config);
+  stats.bytes_on_disk = folder_bytes(impl_->config.path);
+  return stats;
+}
+
+}  // namespace bloomring

@@ -1,0 +1,77 @@
+// The embedded filter store: filters and watermarks in a RocksDB folder on this machine, written by one process.
+//
+// Updates are written blind, as operands of a union, and folded by compactions
+// (state/store/embedded/union_merge_operator.h), so an hour of a user's plays costs the bytes of these plays and not of
+// the whole filter. The write-ahead log is on: this is the system of record. `apply` writes to it without waiting for
+// the disk, `sync` and `advance` wait. Crash of the process: nothing that `apply` returned ok for is lost. Crash of the
+// machine: nothing that `sync` or `advance` returned ok for is lost; what came later may be lost from the end
+// backwards.
+//
+// Other processes on the machine read it through EmbeddedFilterFollower
+// (state/store/embedded/embedded_filter_follower.h).
+// Failure: as state/store/filter_store.h says; after kFatal the store must be opened again.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/clock.h"
+#include "filter/filter.h"
+#include "state/period.h"
+#include "state/rocksdb/state_memory.h"
+#include "state/store/filter_store.h"
+
+namespace bloomring {
+
+struct StoreBackup;  // state/store/embedded/store_backup.h.
+struct StoreBackupConfig;
+
+struct EmbeddedFilterStoreConfig {
+  std::string path;  // Made when it does not exist.
+  filter::Policy policy;
+  uint32_t partition_count = 1;               // The store is bound to it for good.
+  uint64_t write_buffer_bytes = 32ull << 20;  // Of the store's own share of the memory; the larger, the fewer writes.
+  uint32_t open_files_max = 0;  // Table files open at once; 0 is half of what the process may open (base/open_files.h).
+};
+
+class EmbeddedFilterStore final : public FilterStore {
+ public:
+  // kInvalid when another process writes the store, when it was made for another partition count, or when the folder
+  // cannot be made. `clock` outlives the store.
+  static Result<std::unique_ptr<EmbeddedFilterStore>> open(const EmbeddedFilterStoreConfig& config,
+                                                           const Calendar& calendar, const Clock& clock,
+                                                           const StateMemory& memory);
+  ~EmbeddedFilterStore() override;
+
+  using FilterStore::apply;
+  using FilterStore::read;
+  Status apply(std::span<const ForgottenUpdate> forgotten, std::span<const FilterUpdate> updates) override;
+  Status sync() override;
+  Status advance(PartitionId partition, const MergedWatermark& watermark) override;
+  std::optional<int64_t> merged_ms() const override;
+  Result<std::optional<MergedWatermark>> read_watermark(PartitionId partition) override;
+  Status read(std::string_view user_key, std::span<const PeriodIndex> periods, std::vector<StoredFilter>& out,
+              Forgotten& forgotten) override;
+  Status read_forgotten(std::span<const std::string_view> user_keys, std::vector<Forgotten>& out) override;
+  Status refresh() override { return {}; }
+  Status scan(const std::function<bool(const StoredFilter&, std::string_view user_key)>& visit) override;
+  Result<std::set<std::string>> scenes() const override;
+  FilterStoreStats stats() const override;
+
+  // Takes a backup while others write. Blocks for as long as copying takes; one at a time for each folder.
+  Result<StoreBackup> back_up(const StoreBackupConfig& config);
+  // Makes the watermarks of all partitions those of a log that was made anew (of_new_log), durably; filters stay.
+  Status begin_new_log();
+
+  // Writes everything to table files and compacts them, which unites every operand and drops what has expired. Takes
+  // as long as reading and writing the whole store; for tests, inspection and quiet hours.
+  Status compact();
+
+ private:
+  struct Impl;
+  explicit EmbeddedFilterStore(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace bloomring

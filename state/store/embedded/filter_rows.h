@@ -1,0 +1,34 @@
+// Reading the rows of an embedded filter store: the part that its writer and its followers have in common.
+// Included by sources of this folder only. Thread safe where the database is.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "state/rocksdb/rocks.h"
+#include "state/store/filter_life.h"
+#include "state/store/filter_store.h"
+
+namespace bloomring {
+
+// Refers to what it is made of; lives for one call.
+struct FilterRows {
+  rocksdb::DB& db;
+  const FilterLife& life;
+  const Clock& clock;
+
+  // As the functions of FilterStore.
+  Status read(std::string_view user_key, std::span<const PeriodIndex> periods, std::vector<StoredFilter>& out,
+              Forgotten& forgotten) const;
+  Status read_forgotten(std::span<const std::string_view> user_keys, std::vector<Forgotten>& out) const;
+  Status scan(const std::function<bool(const StoredFilter&, std::string_view user_key)>& visit) const;
+
+  // The value under a key that is no filter key; nothing when there is none.
+  Result<std::optional<std::string>> get(std::string_view key) const;
+};
+
+}  // namespace bloomring

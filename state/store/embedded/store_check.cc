@@ -1,0 +1,72 @@
+#include "state/store/embedded/store_check.h"
+
+#include "filter/filter.h"
+#include "schemas/forgotten.h"
+#include "state/store/store_meta.h"
+#include "state/store/stored_union.h"
+
+namespace bloomring {
+
+namespace {
+
+constexpr uint64_t kRowsPerProgress = 100'000;
+
+class Checker {
+ public:
+  explicit Checker(StoreMeta configured) : configured_(std::move(configured)) {}
+
+  void row(std::string_view key, std::string_view value) {
+    const Status status = check(key, value);
+    if (status.ok()) return;
+    ++found.damaged;
+    if (found.damages.size() < StoreCheck::kDamagesMax) found.damages.push_back(status.message());
+  }
+
+  StoreCheck found;
+
+ private:
+  Status check(std::string_view key, std::string_view value) {
+    if (key == kMetaKey) return check_store_meta(value, configured_);
+    if (!key.empty() && key[0] == kWatermarkKeyTag) return watermark(key, value);
+    if (!key.empty() && key[0] == kForgottenKeyTag) return decode_forgotten(value, key).status();
+    return filter(key, value);
+  }
+
+  Status watermark(std::string_view key, std::string_view value) {
+    BLOOMRING_TRY_ASSIGN(const PartitionId partition, parse_watermark_key(key));
+    BLOOMRING_TRY_ASSIGN(found.watermarks[partition], decode_watermark(value, partition, configured_.partition_count));
+    return {};
+  }
+
+  Status filter(std::string_view key, std::string_view value) {
+    BLOOMRING_TRY(parse_filter_key(key).status());
+    ++found.filters;
+    found.filter_bytes += value.size();
+    BLOOMRING_TRY(check_stored(value, key));
+    auto summary = filter::summarize(value, key);
+    if (!summary.ok()) return std::move(summary).status().with_context(describe_store_key(key));
+    found.items += summary->items;
+    return {};
+  }
+
+  const StoreMeta configured_;
+};
+
+}  // namespace
+
+Result<StoreCheck> check_rows(const FilterRows& rows, uint32_t partition_count, const StoreCheckProgress& progress) {
+  rocksdb::ReadOptions options;
+  options.verify_checksums = true;
+  options.fill_cache = false;
+  const std::unique_ptr<rocksdb::Iterator> row(rows.db.NewIterator(options));
+  Checker checker(store_meta(partition_count, rows.life.calendar()));
+  uint64_t seen = 0;
+  for (row->SeekToFirst(); row->Valid(); row->Next()) {
+    checker.row(view(row->key()), view(row->value()));
+    if (progress && ++seen % kRowsPerProgress == 0) progress(checker.found);
+  }
+  BLOOMRING_TRY(status_of(row->status(), "filter store"));
+  return std::move(checker.found);
+}
+
+}  // namespace bloomring

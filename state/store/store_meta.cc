@@ -1,0 +1,98 @@
+#include "state/store/store_meta.h"
+
+#include "base/hash.h"
+#include "schemas/bytes.h"
+#include "schemas/store_key.h"
+
+namespace bloomring {
+
+namespace {
+
+constexpr uint8_t kVersion = 2;
+constexpr uint8_t kVersionWithoutPeriod = 1;
+constexpr uint64_t kSumBytes = 8;
+
+uint64_t checksum_of(std::string_view body) { return hash_bytes(body, hash_bytes(kMetaKey, 0)); }
+
+bool known(PeriodUnit period) {
+  return period == PeriodUnit::kMonth || period == PeriodUnit::kWeek || period == PeriodUnit::kDay;
+}
+
+std::string_view name_of(PeriodUnit period) {
+  switch (period) {
+    case PeriodUnit::kMonth: return "month";
+    case PeriodUnit::kWeek: return "week";
+    case PeriodUnit::kDay: return "day";
+  }
+  return "?";
+}
+
+Status differs(std::string_view setting, std::string_view stored, std::string_view configured) {
+  return invalid(std::string(setting) + " is " + std::string(configured) + ", but the store was written with " +
+                 std::string(stored) + ", and its filters would not be found: set " + std::string(stored) +
+                 " again, or start with an empty filter store (another store.path) and replay");
+}
+
+}  // namespace
+
+StoreMeta store_meta(uint32_t partition_count, const Calendar& calendar) {
+  return {partition_count, calendar.config().unit, calendar.config().time_zone};
+}
+
+std::string encode_store_meta(const StoreMeta& meta) {
+  std::string bytes;
+  ByteWriter writer(bytes);
+  writer.u8(kVersion);
+  writer.u32(meta.partition_count);
+  writer.u8(static_cast<uint8_t>(meta.period));
+  writer.bytes(meta.time_zone);
+  writer.u64(checksum_of(bytes));
+  return bytes;
+}
+
+Result<StoreMeta> decode_store_meta(std::string_view bytes) {
+  if (bytes.size() <= kSumBytes) return corrupt("the description of the store is damaged");
+  const std::string_view body = bytes.substr(0, bytes.size() - kSumBytes);
+  if (ByteReader(bytes.substr(body.size())).u64() != checksum_of(body)) {
+    return corrupt("the description of the store is damaged");
+  }
+  ByteReader reader(body);
+  const uint8_t version = reader.u8();
+  if (version > kVersion) {
+    return invalid("the store has format version " + std::to_string(version) + ", this program knows " +
+                   std::to_string(kVersion) + ": use the program that wrote it, or a newer one");
+  }
+  StoreMeta meta;
+  meta.partition_count = reader.u32();
+  if (version != kVersionWithoutPeriod) {
+    meta.period = static_cast<PeriodUnit>(reader.u8());
+    meta.time_zone = reader.bytes();
+  }
+  const bool said = version == kVersionWithoutPeriod || (known(meta.period) && !meta.time_zone.empty());
+  if (version == 0 || !reader.ok() || !reader.at_end() || !said) {
+    return corrupt("the description of the store is no such thing");
+  }
+  return meta;
+}
+
+Status compare_store_meta(const StoreMeta& stored, const StoreMeta& configured) {
+  if (stored.partition_count != configured.partition_count) {
+    return invalid("the store was made for " + std::to_string(stored.partition_count) +
+                   " partitions, the configuration says " + std::to_string(configured.partition_count) +
+                   ": set the old partition count again, or start with an empty "
+                   "filter store and replay");
+  }
+  if (stored.time_zone.empty()) return {};
+  if (stored.period != configured.period)
+    return differs("filter.period", name_of(stored.period), name_of(configured.period));
+  if (stored.time_zone != configured.time_zone)
+    return differs("filter.time_zone", stored.time_zone, configured.time_zone);
+  return {};
+}
+
+Status check_store_meta(std::string_view bytes, const StoreMeta& configured) {
+  BLOOMRING_TRY_ASSIGN(const StoreMeta stored, decode_store_meta(bytes));
+  return compare_store_meta(stored, configured);
+}
+
+}  // namespace bloomring

@@ -1,0 +1,129 @@
+#include "pipeline/admin/admin_server.h"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "base/metrics/metric_names.h"
+#include "tests/support/http_get.h"
+
+using namespace bloomring;
+using namespace bloomring::test;
+
+namespace {
+
+struct Admin {
+  Metrics metrics;
+  Health health;
+  std::unique_ptr<AdminServer> server =
+      std::move(AdminServer::start("127.0.0.1:0", admin_pages(metrics, health))).value();
+};
+
+}  // namespace
+
+TEST_CASE("admin port: port 0 takes a free port and says which") {
+  Admin first, second;
+  CHECK(first.server->port() != 0);
+  CHECK(first.server->port() != second.server->port());
+  CHECK(first.server->address() == "127.0.0.1:" + std::to_string(first.server->port()));
+}
+
+TEST_CASE("admin port: /metrics answers in the Prometheus text format") {
+  Admin admin;
+  admin.metrics.counter(metric::kBlocks).add(3);
+  const HttpAnswer answer = http_get(admin.server->port(), "/metrics");
+  CHECK(answer.status == 200);
+  CHECK(answer.head.find("Content-Type: text/plain; version=0.0.4") != std::string::npos);
+  CHECK(answer.body.find("bloomring_blocks_total 3\n") != std::string::npos);
+  CHECK(http_get(admin.server->port(), "/metrics?name=x").status == 200);
+}
+
+TEST_CASE("admin port: readiness follows the parts and gives the reasons") {
+  Admin admin;
+  const uint16_t port = admin.server->port();
+  CHECK(http_get(port, "/readyz").status == 503);  // Nothing has said that it is ready.
+  CHECK(http_get(port, "/healthz").status == 200);
+  admin.health.set_ready("serve");
+  admin.health.set_not_ready("window", "rebuilding 3 of \"8\" partitions");
+  const HttpAnswer waiting = http_get(port, "/readyz");
+  CHECK(waiting.status == 503);
+  const auto json = nlohmann::json::parse(waiting.body);
+  CHECK(json["ready"] == false);
+  CHECK(json["parts"]["serve"]["ready"] == true);
+  CHECK(json["parts"]["window"]["reason"] == "rebuilding 3 of \"8\" partitions");
+  CHECK(http_get(port, "/healthz").status == 200);
+  admin.health.set_ready("window");
+  CHECK(http_get(port, "/readyz").status == 200);
+  CHECK(http_get(port, "/readyz").body ==
+        "{\"ready\":true,\"parts\":{\"serve\":{\"ready\":true},\"window\":{\"ready\":true}}}\n");
+}
+
+TEST_CASE("admin port: a part that has failed makes the process neither alive nor ready") {
+  Admin admin;
+  admin.health.set_ready("merge");
+  admin.health.set_failed("window", "disk full");
+  CHECK(http_get(admin.server->port(), "/readyz").status == 503);
+  const HttpAnswer answer = http_get(admin.server->port(), "/healthz");
+  CHECK(answer.status == 503);
+  CHECK(nlohmann::json::parse(answer.body)["parts"]["window"]["reason"] == "disk full");
+  admin.health.forget("window");
+  CHECK(http_get(admin.server->port(), "/healthz").status == 200);
+}
+
+TEST_CASE("admin port: only GET, only known pages") {
+  Admin admin;
+  const uint16_t port = admin.server->port();
+  for (const char* method : {"POST", "PUT", "DELETE", "HEAD", "OPTIONS"}) {
+    INFO(method);
+    CHECK(http_request(port, method, "/metrics").status == 405);
+  }
+  for (const char* target : {"/", "/metrics/", "/nothing", "/../etc/passwd", "/%2e%2e/etc/passwd"}) {
+    INFO(target);
+    const HttpAnswer answer = http_get(port, target);
+    CHECK((answer.status == 404 || answer.status == 400));
+  }
+  CHECK(http_get(port, "/").body == "no such page; there are:\n/healthz\n/metrics\n/readyz\n");
+}
+
+TEST_CASE("admin port: a page that throws is an error, and the server goes on") {
+  AdminPages pages;
+  pages["/bad"] = []() -> AdminPage { throw std::runtime_error("out of luck"); };
+  pages["/good"] = [] { return AdminPage{200, "text/plain", "fine"}; };
+  const auto server = std::move(AdminServer::start("127.0.0.1:0", pages)).value();
+  CHECK(http_get(server->port(), "/bad").status == 500);
+  CHECK(http_get(server->port(), "/good").body == "fine");
+}
+
+TEST_CASE("admin port: bytes that are not HTTP do no harm") {
+  Admin admin;
+  (void)http_exchange(admin.server->port(), "\x16\x03\x01 this is not HTTP\r\n\r\n");
+  (void)http_exchange(admin.server->port(), "GET / HTTP/9\r\n\r\n");
+  CHECK(http_get(admin.server->port(), "/metrics").status == 200);
+}
+
+TEST_CASE("admin port: many clients at once are all answered") {
+  Admin admin;
+  std::vector<std::thread> clients;
+  std::atomic<int> answered = 0;
+  for (int i = 0; i < 16; ++i) {
+    clients.emplace_back([&] { answered += http_get(admin.server->port(), "/metrics").status == 200; });
+  }
+  for (std::thread& client : clients) client.join();
+  CHECK(answered == 16);
+}
+
+TEST_CASE("admin port: a taken port is refused with what to do") {
+  Admin admin;
+  const Result<std::unique_ptr<AdminServer>> second = AdminServer::start(admin.server->address(), {});
+  REQUIRE_FALSE(second.ok());
+  CHECK(second.code() == Code::kInvalid);
+  const std::string message = second.status().message();
+  INFO(message);
+  CHECK(message.find("cannot listen on " + admin.server->address()) == 0);
+  CHECK(message.find("Set admin.listen to a free one") != std::string::npos);
+}
+
+TEST_CASE("admin port: an address that is none is refused") {
+  CHECK(AdminServer::start("9600", {}).code() == Code::kInvalid);
+  CHECK(AdminServer::start("203.0.113.1:0", {}).code() == Code::kInvalid);  // Not an address of this machine.
+}

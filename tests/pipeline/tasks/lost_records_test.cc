@@ -1,0 +1,106 @@
+// What retention has removed before the window stage read it, some of it merged ahead by a life whose disk went back:
+// the stage goes on behind it, and nothing that is merged becomes unseen.
+#include <catch2/catch.hpp>
+
+#include "base/hash.h"
+#include "operators/window_start.h"
+#include "pipeline/tasks/merge_task.h"
+#include "pipeline/tasks/window_task.h"
+#include "schemas/event_block.h"
+#include "tests/simulation/sim_disk.h"
+#include "tests/simulation/sim_log.h"
+#include "tests/support/memory_filter_store.h"
+
+namespace bloomring::simulation {
+namespace {
+
+constexpr int64_t kSlotMs = 10'000;
+constexpr int64_t kStartMs = 1'795'000'000'000;
+const std::string kEvents = "user-events";
+const std::string kBatches = "user-batches";
+const PartitionId kPartition(0);
+const UserKey kUser("", "u1");
+
+struct World {
+  Random random{1};
+  ManualClock clock{kStartMs};
+  SimLog log{random, clock};
+  Calendar calendar = *Calendar::create({});
+  MemoryFilterStore filters{filter::Policy{}, calendar, clock, 1};
+  SimDisk disk;
+  const RingConfig ring{6, kSlotMs};
+
+  World() { log.trouble = 0; }
+
+  void append(const Event& event) {
+    EventBlockBuilder builder;
+    builder.add(kUser.bytes(), user_hash(kUser.bytes()), event);
+    log.append(kEvents, kPartition, builder.finish(kPartition, 1));
+  }
+  std::unique_ptr<SimSource> source(const std::string& group, const std::string& topic, Offset from) {
+    return std::make_unique<SimSource>(log, group, topic, kPartition, from);
+  }
+  // As the window stage does, with state.accept_lost_events.
+  WindowTask window() {
+    auto store = std::make_unique<SimWindowStore>(disk);
+    const WindowStartFacts facts{*store->load(), *filters.read_watermark(kPartition), log.start(kEvents, kPartition),
+                                 log.end(kEvents, kPartition), true};
+    const WindowStart start = *decide_window_start(facts);
+    REQUIRE((start.resume && start.lost));
+    Ring restored = *Ring::restore(ring, *facts.local);
+    restored.lost_records();
+    WindowTaskConfig config;
+    config.window = {kPartition, 1, ring, {}, 0.5};
+    return WindowTask(config, clock, std::move(store), std::move(restored), filters,
+                      source("window", kEvents, start.read_from), std::make_unique<SimSink>(log));
+  }
+  MergeTask merge() {
+    MergeTaskConfig config;
+    config.merge = {kPartition, 1, kSlotMs};
+    return MergeTask(config, calendar, filters, *filters.read_watermark(kPartition),
+                     source("merge", kBatches, Offset(0)), std::make_unique<SimSink>(log));
+  }
+  bool in_filter(const std::string& item) {
+    std::vector<StoredFilter> stored;
+    REQUIRE(filters.read(kUser.bytes(), calendar.window(clock.now_ms()), stored).ok());
+    filter::Query query;
+    for (const StoredFilter& one : stored) REQUIRE(query.add(one.value, one.store_key).ok());
+    const ItemHash hash = item_hash(item);
+    uint8_t found = filter::Query::kUnseen;
+    query.run(std::span(&hash, 1), kUser.bytes(), std::span(&found, 1));
+    return found != filter::Query::kUnseen;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("lost records: what was merged of them stays seen when the user forgets what came before it") {
+  World world;
+  const HourIndex hour(kStartMs / kSlotMs);
+  // The disk knows offset 0 alone. Offset 2 is merged ahead of 1, which has left the log with it.
+  Ring before(world.ring, Offset(0));
+  before.admit(Offset(0), kStartMs, {.events = 0});
+  world.disk.current.state = before.state(1);
+  for (const std::string item : {"a", "b", "c"}) world.append({EventKind::kPlay, item_hash(item), kStartMs + 12'000});
+  const ItemHash merged = item_hash("c");
+  const PeriodIndex period = world.calendar.period_of_ms(kStartMs + 12'000);
+  REQUIRE(world.filters.apply({}, std::vector<FilterUpdate>{{kUser.bytes(), period, std::span(&merged, 1)}}).ok());
+  const MergedWatermark ahead{.offset = Offset(0), .hour = hour, .ahead = {{Offset(2), Offset(3)}}};
+  REQUIRE(world.filters.advance(kPartition, ahead).ok());
+  world.log.start(kEvents, kPartition) = Offset(3);
+  world.clock.advance_ms(20'000);
+  world.append({EventKind::kForgetAll, ItemHash(0), kStartMs + 5'000});
+
+  WindowTask window = world.window();
+  MergeTask merge = world.merge();
+  for (int step = 0; step < 60; ++step) {
+    world.clock.advance_ms(1'000);
+    REQUIRE(window.step(world.clock.now_ms()).ok());
+    world.log.pump();
+    REQUIRE(merge.step(world.clock.now_ms()).ok());
+  }
+  REQUIRE(world.filters.read_watermark(kPartition)->value().offset == Offset(4));
+  CHECK(world.in_filter("c"));
+}
+
+}  // namespace bloomring::simulation

@@ -1,0 +1,207 @@
+#include "schemas/json/json_fields.h"
+
+#include <catch2/catch.hpp>
+#include <random>
+
+#include "schemas/json/json_shape.h"
+#include "tests/support/instrumented.h"
+
+using namespace bloomring;
+
+namespace {
+
+using Type = JsonField::Type;
+
+const std::vector<std::string> kNames = {"user", "item", "time"};
+const std::vector<std::string> kPaths = {"user.id", "user", "x.user.id", "item", ""};
+
+// What a reader says, in a form that compares and prints.
+std::string said(JsonVerdict verdict, const JsonFields& fields) {
+  if (verdict != JsonVerdict::kObject) return verdict == JsonVerdict::kNotUtf8 ? "not UTF-8" : "malformed";
+  std::string text;
+  for (const JsonField& field : fields.fields()) {
+    switch (field.type) {
+      case Type::kAbsent: text += "absent"; break;
+      case Type::kString: text += '"' + std::string(field.text) + '"'; break;
+      case Type::kInt64: text += std::to_string(field.int64); break;
+      case Type::kUint64: text += std::to_string(field.uint64) + "u"; break;
+      case Type::kDouble: text += std::to_string(field.number); break;
+      case Type::kOther: text += "other"; break;
+    }
+    text += ' ';
+  }
+  return text;
+}
+
+std::string read(JsonFields& fields, std::string_view json) { return said(fields.read(json), fields); }
+std::string read_strictly(JsonFields& fields, std::string_view json) {
+  return said(fields.read_strictly(json), fields);
+}
+
+// The shape of {"user":"u1","item":7,"x":1.5} and whether `json` has it.
+struct Example {
+  static constexpr std::string_view kJson = R"({"user":"u1","item":7,"x":1.5})";
+  JsonShape shape{kJson, std::vector<JsonShape::Value>{{9, 11, JsonShape::Kind::kString, 0},
+                                                       {20, 21, JsonShape::Kind::kInteger, 1},
+                                                       {26, 29, JsonShape::Kind::kNumber, -1}}};
+  std::vector<JsonField> fields = std::vector<JsonField>(2);
+  bool matches(std::string_view json) { return shape.match(json, fields); }
+};
+
+std::string number(std::mt19937_64& random) {
+  static const std::vector<std::string> numbers = {"0",
+                                                   "-0",
+                                                   "7",
+                                                   "-12",
+                                                   "1649314823123",
+                                                   "1234567890123456789",
+                                                   "9223372036854775807",
+                                                   "9223372036854775808",
+                                                   "-9223372036854775808",
+                                                   "-9223372036854775809",
+                                                   "18446744073709551615",
+                                                   "18446744073709551616",
+                                                   "1.5",
+                                                   "-0.25",
+                                                   "0.12345678901234567890",
+                                                   "1e3",
+                                                   "01",
+                                                   "1.",
+                                                   ".5",
+                                                   "-"};
+  return numbers[random() % numbers.size()];
+}
+
+std::string text(std::mt19937_64& random) {
+  static const std::vector<std::string> texts = {"",     "u1",      "a b", "null",   "'",    "日本",
+                                                 "\x7f", "\\u0041", "\\n", "a\\\"b", "\x1f", "\xff"};
+  return '"' + texts[random() % texts.size()] + '"';
+}
+
+std::string value(std::mt19937_64& random, int depth) {
+  switch (random() % (depth > 0 ? 8 : 6)) {
+    case 0:
+    case 1: return number(random);
+    case 2:
+    case 3: return text(random);
+    case 4: return random() % 2 == 0 ? "true" : "false";
+    case 5: return "null";
+    case 6: return "[" + value(random, depth - 1) + ", " + value(random, depth - 1) + "]";
+    default: return std::string(random() % 2 == 0 ? "{\"user\":" : "{\"id\":") + value(random, depth - 1) + "}";
+  }
+}
+
+std::string object(std::mt19937_64& random) {
+  static const std::vector<std::string> names = {"user", "item", "time", "x", "us\\u0065r", "", "user.id"};
+  std::string json = "{";
+  for (uint64_t left = random() % 6; left > 0; --left) {
+    json += '"' + names[random() % names.size()] + "\":" + value(random, 2) + (left > 1 ? "," : "");
+  }
+  return json + "}";
+}
+
+// The same record with other values, or with a few bytes changed.
+std::string mutated(std::string json, std::mt19937_64& random) {
+  static const std::string alphabet = "\"{}[],:0123456789.-eE \\trufalsn\n\t\x01\x80\xff";
+  for (uint64_t left = random() % 3; left > 0 && !json.empty(); --left) {
+    const size_t at = random() % json.size();
+    const char byte = alphabet[random() % alphabet.size()];
+    switch (random() % 3) {
+      case 0: json[at] = byte; break;
+      case 1: json.insert(at, 1, byte); break;
+      default: json.erase(at, 1);
+    }
+  }
+  return json;
+}
+
+}  // namespace
+
+TEST_CASE("json shape: a record with other strings and numbers has the shape, and its fields are found") {
+  Example example;
+  REQUIRE(example.matches(Example::kJson));
+  REQUIRE(example.matches(R"({"user":"somebody else","item":-1234567890,"x":20})"));
+  CHECK(example.fields[0].text == "somebody else");
+  CHECK(example.fields[1].int64 == -1234567890);
+  CHECK(example.matches(R"({"user":"","item":0,"x":-0.5})"));
+  REQUIRE(example.matches(R"({"user":"","item":9223372036854775807,"x":0})"));
+  CHECK(example.fields[1].int64 == 9223372036854775807);
+}
+
+TEST_CASE("json shape: what a parser would have to judge has not the shape") {
+  Example example;
+  for (const std::string json :
+       {R"({"user":"u1","item":7,"x":1.5} )", R"({"user":"u1","item":7,"x":1.5)", R"({"user":"u1","item":7})", "", "{",
+        R"({"user":"a\n","item":7,"x":1.5})", R"({"user":u1","item":7,"x":1.5})",
+        "{\"user\":\"\x1f\",\"item\":7,\"x\":1.5}", "{\"user\":\"\xc3\xa9\",\"item\":7,\"x\":1.5}",
+        R"({"user":"u1","item":"7","x":1.5})", R"({"user":"u1","item":7.0,"x":1.5})",
+        R"({"user":"u1","item":07,"x":1.5})", R"({"user":"u1","item":,"x":1.5})", R"({"user":"u1","item":-,"x":1.5})",
+        R"({"user":"u1","item":9223372036854775808,"x":1.5})", R"({"user":"u1","item":7,"x":1.})",
+        R"({"user":"u1","item":7,"x":1e5})", R"({"user":"u1","item":7,"x":01.5})",
+        R"({"user":"u1","item":7,"y":1.5})"}) {
+    INFO(json);
+    CHECK_FALSE(example.matches(json));
+  }
+}
+
+TEST_CASE("json fields: the records of a producer are read like the first one, whatever they hold") {
+  JsonFields fields(kNames);
+  CHECK(read(fields, R"({"user":"u1","x":1,"item":"v1","time":5})") == "\"u1\" \"v1\" 5 ");
+  CHECK(read(fields, R"({"user":"u2","x":2.5,"item":"v2","time":6})") == "\"u2\" \"v2\" 6 ");
+  CHECK(read(fields, R"({"user":"u3","x":true,"item":"v3","time":7})") == "\"u3\" \"v3\" 7 ");
+  CHECK(read(fields, R"({"user":"u4","x":3,"item":"v4","time":7.5})") == "\"u4\" \"v4\" 7.500000 ");
+  CHECK(read(fields, R"({"user":"u5","x":4,"item":null,"time":8})") == "\"u5\" absent 8 ");
+  CHECK(read(fields, R"({"user":"u6","x":4,"item":null,"time":9})") == "\"u6\" absent 9 ");
+  CHECK(read(fields, R"({"user":["u7"],"x":4,"item":"v7","time":9})") == "other \"v7\" 9 ");
+  CHECK(read(fields, R"({"user":["u8"],"x":4,"item":"v8","time":9})") == "other \"v8\" 9 ");
+  CHECK(read(fields, R"({"x":4})") == "absent absent absent ");
+  CHECK(read(fields, R"({"x":5})") == "absent absent absent ");
+  CHECK(read(fields, R"({})") == "absent absent absent ");
+  CHECK(read(fields, R"({"x":5}})") == "malformed");
+}
+
+TEST_CASE("json fields: a name with dots is a path through objects, at whatever depth") {
+  JsonFields fields({"user.id", "a.b.c", "a.b.d"});
+  CHECK(read(fields, R"({"user":{"name":"x","id":"u1"},"a":{"b":{"d":2,"c":1}}})") == "\"u1\" 1 2 ");
+  CHECK(read(fields, R"({"user":{"name":"y","id":"u2"},"a":{"b":{"d":4,"c":3}}})") == "\"u2\" 3 4 ");
+  CHECK(read(fields, R"({"user":{"name":"y"},"a":{"b":[{"d":4}]}})") == "absent absent absent ");
+  CHECK(read(fields, R"({"user":"u3","a":{"b":{"c":{}}},"id":"u4"})") == "absent other absent ");
+  CHECK(read(fields, R"({"x":{"user":{"id":"u5"}},"c":1})") == "absent absent absent ");
+}
+
+TEST_CASE("json fields: a field of the very name goes before the path, wherever it stands") {
+  JsonFields fields({"user.id"});
+  for (int pass = 0; pass < 2; ++pass) {
+    CHECK(read(fields, R"({"user.id":"named","user":{"id":"found"}})") == "\"named\" ");
+    CHECK(read(fields, R"({"user":{"id":"found"},"user.id":"named"})") == "\"named\" ");
+    CHECK(read(fields, R"({"user":{"id":"found"},"user.id":null})") == "\"found\" ");
+    CHECK(read(fields, R"({"user":{"id":"first"},"user":{"id":"second"}})") == "\"first\" ");
+    CHECK(read(fields, R"({"user":{"name":"x"},"user":{"id":"second"}})") == "\"second\" ");
+  }
+}
+
+TEST_CASE("json fields: an object can be wanted for itself and for what is in it") {
+  JsonFields fields({"user", "user.id"});
+  CHECK(read(fields, R"({"user":{"id":"u1"}})") == "other \"u1\" ");
+  CHECK(read(fields, R"({"user":"u1"})") == "\"u1\" absent ");
+}
+
+TEST_CASE("json fields: a name that is no path is only a name, and an empty one is never found") {
+  JsonFields fields({"user.", ".id", "a..b", ""});
+  CHECK(read(fields, R"({"user.":1,".id":2,"a..b":3,"":4})") == "1 2 3 absent ");
+  CHECK(read(fields, R"({"user":{"":1},"":{"id":2},"a":{"":{"b":3}}})") == "absent absent absent absent ");
+}
+
+TEST_CASE("json fields: the quick readers say what the strict one says, of any bytes") {
+  std::mt19937_64 random(20261121);
+  const bool paths = GENERATE(false, true);
+  JsonFields quick(paths ? kPaths : kNames), strict(paths ? kPaths : kNames);
+  for (int i = 0; i < rounds(400'000); ++i) {
+    const std::string json = object(random);
+    for (int variant = 0; variant < 5; ++variant) {
+      const std::string record = mutated(json, random);
+      INFO(record);
+      REQUIRE(read(quick, record) == read_strictly(strict, record));
+    }
+  }
+}

@@ -1,0 +1,149 @@
+#include "serving/query/read_pool.h"
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <latch>
+#include <memory>
+#include <thread>
+#include <vector>
+
+namespace bloomring {
+namespace {
+
+// Counts how it ends. With gates, its run says that it has begun and waits until it may go on.
+struct CountedRead final : PendingRead {
+  bool wanted() const override { return is_wanted; }
+  void run() override {
+    if (begun != nullptr) begun->count_down();
+    if (may_end != nullptr) may_end->wait();
+    if (order != nullptr) number = (*order)++;
+    ++ran;
+    if (ended != nullptr) ended->count_down();
+  }
+  void refuse() override {
+    ++refused;
+    if (ended != nullptr) ended->count_down();
+  }
+
+  bool is_wanted = true;
+  std::latch* begun = nullptr;
+  std::latch* may_end = nullptr;
+  std::latch* ended = nullptr;
+  std::atomic<int>* order = nullptr;
+  int number = -1;
+  std::atomic<int> ran{0};
+  std::atomic<int> refused{0};
+};
+
+std::vector<std::shared_ptr<CountedRead>> make_reads(size_t count, std::latch* ended = nullptr) {
+  std::vector<std::shared_ptr<CountedRead>> reads;
+  for (size_t i = 0; i < count; ++i) {
+    reads.push_back(std::make_shared<CountedRead>());
+    reads.back()->ended = ended;
+  }
+  return reads;
+}
+
+// A pool of one thread that stands in a read until `open` is called.
+struct HeldPool {
+  explicit HeldPool(size_t queued_max) : pool(std::make_unique<ReadPool>(1, queued_max)) {
+    holding->begun = &begun;
+    holding->may_end = &may_end;
+    pool->submit(holding);
+    begun.wait();
+  }
+  ~HeldPool() {
+    if (!may_end.try_wait()) open();
+  }
+  void open() { may_end.count_down(); }
+
+  std::latch begun{1}, may_end{1};
+  const std::shared_ptr<CountedRead> holding = std::make_shared<CountedRead>();
+  std::unique_ptr<ReadPool> pool;
+};
+
+TEST_CASE("read pool: reads run in the order in which they came") {
+  HeldPool held(8);
+  std::atomic<int> order{0};
+  std::latch ended{7};
+  const auto reads = make_reads(7, &ended);
+  for (const auto& read : reads) {
+    read->order = &order;
+    held.pool->submit(read);
+  }
+  held.open();
+  ended.wait();
+  for (int i = 0; i < 7; ++i) CHECK(reads[static_cast<size_t>(i)]->number == i);
+}
+
+TEST_CASE("read pool: when more wait than may, the oldest is refused at once") {
+  HeldPool held(2);
+  std::latch ended{5};
+  const auto reads = make_reads(5, &ended);
+  for (const auto& read : reads) held.pool->submit(read);
+  for (size_t i = 0; i < 3; ++i) CHECK(reads[i]->refused == 1);
+  CHECK(held.pool->refused() == 3);
+  held.open();
+  ended.wait();
+  for (size_t i = 0; i < 5; ++i) CHECK(reads[i]->ran == (i < 3 ? 0 : 1));
+}
+
+TEST_CASE("read pool: a read that nobody wants any more is skipped") {
+  HeldPool held(4);
+  std::latch ended{1};
+  const auto reads = make_reads(2, &ended);
+  reads[0]->is_wanted = false;
+  for (const auto& read : reads) held.pool->submit(read);
+  held.open();
+  ended.wait();
+  CHECK(reads[0]->ran + reads[0]->refused == 0);
+  CHECK(reads[1]->ran == 1);
+}
+
+TEST_CASE("read pool: its end refuses what is queued and waits for what runs") {
+  std::latch ended{3};
+  const auto reads = make_reads(3, &ended);
+  std::shared_ptr<CountedRead> holding;
+  {
+    HeldPool held(4);
+    holding = held.holding;
+    for (const auto& read : reads) held.pool->submit(read);
+    std::thread end([&] { held.pool.reset(); });
+    ended.wait();  // The last thing before it waits for the one that runs.
+    CHECK(holding->ran == 0);
+    held.open();
+    end.join();
+  }
+  CHECK(holding->ran == 1);
+  for (const auto& read : reads) CHECK((read->ran == 0 && read->refused == 1));
+}
+
+TEST_CASE("read pool: each of many reads from several threads ends exactly once") {
+  constexpr size_t kThreads = 4, kReads = 2000;
+  std::vector<std::vector<std::shared_ptr<CountedRead>>> reads;
+  for (size_t i = 0; i < kThreads; ++i) reads.push_back(make_reads(kReads));
+  uint64_t refused_by_pool = 0;
+  {
+    ReadPool pool(3, 16);
+    std::vector<std::thread> submitters;
+    for (const auto& own : reads) {
+      submitters.emplace_back([&] {
+        for (const auto& read : own) pool.submit(read);
+      });
+    }
+    for (std::thread& thread : submitters) thread.join();
+    refused_by_pool = pool.refused();
+  }
+  uint64_t refused = 0;
+  for (const auto& own : reads) {
+    for (const auto& read : own) {
+      REQUIRE(read->ran + read->refused == 1);
+      refused += static_cast<uint64_t>(read->refused);
+    }
+  }
+  CHECK(refused >= refused_by_pool);  // Those that waited when it ended come on top.
+  CHECK(refused <= refused_by_pool + 16);
+}
+
+}  // namespace
+}  // namespace bloomring
