@@ -1,5 +1,7 @@
 #include "pipeline/stages/group_poller.h"
 
+#include <utility>
+
 #include "base/log.h"
 #include "base/metrics/metric_names.h"
 
@@ -10,7 +12,7 @@ GroupPoller::~GroupPoller() { stop(Going::kComesBack); }
 Status GroupPoller::start(const kafka::ClientSettings& settings, std::vector<std::string> topics,
                           kafka::GroupListener& listener, const Clock& clock) {
   Status status;
-  health_.set_not_ready(stage_, "waiting for its first assignment");
+  set_not_ready("waiting for its first assignment");
   worker_.call([&] {
     membership_.emplace(Membership{settings, std::move(topics), listener, clock});
     status = join();
@@ -68,7 +70,7 @@ Status GroupPoller::join_again(const Status& fenced, bool had_place) {
   const char* why = had_place ? "joins once more" : "it has lost no place by that, and joins again";
   log_warning(stage_ + ": " + fenced.message() + "; " + why + " with the same id",
               {{"stage", stage_}, {"code", code_name(fenced.code())}});
-  health_.set_not_ready(stage_, "was fenced and joins its group again");
+  set_not_ready("was fenced and joins its group again");
   close(Going::kComesBack);
   return {};
 }
@@ -78,9 +80,18 @@ void GroupPoller::join_after_standstill() {
                   ": this process stood still for longer than its partitions are surely its own; gives them up and "
                   "joins its group again",
               {{"stage", stage_}});
-  health_.set_not_ready(stage_, "stood still and joins its group again");
+  set_not_ready("stood still and joins its group again");
   consumer_->abandon();
   close(Going::kComesBack);
+}
+
+void GroupPoller::set_not_ready(const std::string& reason) {
+  health_.set_not_ready(stage_, reason);
+  told_ready_ = false;
+}
+
+void GroupPoller::set_ready() {
+  if (!std::exchange(told_ready_, true)) health_.set_ready(stage_);
 }
 
 void GroupPoller::count() {
@@ -91,7 +102,7 @@ void GroupPoller::count() {
   metrics_.gauge(metric::kAssignedPartitions, {stage_}).set(static_cast<double>(stats.assigned));
   metrics_.counter(metric::kRebalances, {stage_, "assign"})
       .add(static_cast<uint64_t>(stats.rebalances - counted_.rebalances));
-  if (counted_.rebalances == 0 && stats.rebalances > 0) health_.set_ready(stage_);
+  if (stats.rebalances > 0) set_ready();
   metrics_.gauge(metric::kStageReady, {stage_}).set(stats.rebalances > 0 ? 1 : 0);
   counted_ = stats;
 }

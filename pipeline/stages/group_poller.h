@@ -41,6 +41,9 @@ class GroupPoller final : public Task {
   // Revokes everything and closes the member.
   void stop(Going going);
 
+  // Called by the listener from within a poll: the stage is not ready, for this reason, until the poll is over.
+  void set_not_ready(const std::string& reason);
+
   // The one task that waits: inside librdkafka, for at most kPollMs, so that the worker has nothing else to do.
   Result<bool> step(int64_t now_ms) override;
 
@@ -56,6 +59,7 @@ class GroupPoller final : public Task {
   Status join_again(const Status& fenced, bool had_place);
   void join_after_standstill();
   void close(Going going);
+  void set_ready();
   void count();
   static constexpr int kPollMs = 100;
 
@@ -68,6 +72,7 @@ class GroupPoller final : public Task {
   std::unique_ptr<kafka::GroupConsumer> consumer_;  // None while it could not join again yet.
   Fencing fencing_;
   kafka::GroupStats counted_;  // Of consumer_.
+  bool told_ready_ = false;    // The stage's health says so.
 };
 
 }  // namespace bloomring

@@ -96,7 +96,7 @@ void PartitionStage::on_revoke(std::span<const kafka::TopicPartition> partitions
 
 void PartitionStage::tell_opening(const kafka::TopicPartition& at) {
   opening_.begin(kafka::to_string(at), context_.clock.steady_ns());
-  if (!handed_out_) context_.health.set_not_ready(stage_, opening_.doing());
+  if (!handed_out_) poller_.set_not_ready(opening_.doing());
 }
 
 void PartitionStage::on_handed_out() {

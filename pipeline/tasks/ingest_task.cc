@@ -291,7 +291,8 @@ void IngestTask::drop_sources(bool lost) {
 std::vector<IngestTask::SourceView> IngestTask::sources() const {
   std::vector<SourceView> views;
   for (const Input& input : inputs_) {
-    views.push_back({input.topic, input.partition, input.next(), input.committed, input.source->log_end()});
+    const Offset committed = std::max(input.committed, input.start);
+    views.push_back({input.topic, input.partition, input.next(), committed, input.source->log_end()});
   }
   return views;
 }

@@ -86,7 +86,7 @@ class IngestTask final : public Task {
     std::string topic;
     PartitionId partition;
     Offset next;       // Every record below it was taken.
-    Offset committed;  // -1 before the first commit.
+    Offset committed;  // Where it began, before the first commit.
     Offset log_end;
   };
   std::vector<SourceView> sources() const;

@@ -166,3 +166,16 @@ TEST_CASE("ingest task: brokers that stamp no time that an event could have are 
   CHECK(rig.times_ms().size() == 2);
   CHECK(rig.log.committed == 2);
 }
+
+TEST_CASE("ingest task: before its first commit a partition counts as committed up to where it began") {
+  IngestRig rig;
+  rig.play("a");
+  rig.assign();
+  CHECK(rig.task().sources()[0].committed == Offset(0));
+  rig.step();
+  CHECK(rig.task().sources()[0].next == Offset(1));
+  CHECK(rig.task().sources()[0].committed == Offset(0));
+  rig.wire.acknowledge_all();
+  rig.step();
+  CHECK(rig.task().sources()[0].committed == Offset(1));
+}

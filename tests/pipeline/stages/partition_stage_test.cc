@@ -1,0 +1,55 @@
+#include "pipeline/stages/partition_stage.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/pipeline/stages/stage_world.h"
+
+namespace bloomring {
+namespace {
+
+using kafka::testing::broker_with;
+using kafka::testing::eventually;
+
+// A stage whose tasks do nothing, and that needs more than one poll for its partitions when one has no leader.
+class IdleStage final : public PartitionStage {
+ public:
+  explicit IdleStage(StageContext context)
+      : PartitionStage(std::move(context), {"window", "opens nothing", MemoryUse::kWindowQueue}, "in", 1) {}
+  ~IdleStage() override { stop(Going::kComesBack); }
+
+  std::atomic<size_t> made{0};
+
+ private:
+  struct IdleTask final : PartitionTask {
+    explicit IdleTask(std::unique_ptr<Source> from) : source(std::move(from)) {}
+    Result<bool> step(int64_t) override { return false; }
+    Status close() override { return {}; }
+    std::unique_ptr<Source> source;
+  };
+  Result<Made> make(PartitionId, const kafka::PartitionFacts& facts, std::unique_ptr<Source> source) override {
+    ++made;
+    return Made{std::make_unique<IdleTask>(std::move(source)), facts.log_start};
+  }
+  void report(PartitionId, PartitionTask&) override {}
+  void forget(PartitionId, bool) override {}
+};
+
+}  // namespace
+
+TEST_CASE("partition stage: is ready with its place in the group, also where its partitions begin later") {
+  const size_t leaderless = GENERATE(0, 1, 2);
+  const auto broker = broker_with({{"in", 2}});
+  testing::StageWorld world(*broker);
+  for (size_t partition = 0; partition < leaderless; ++partition)
+    broker->move_leader("in", static_cast<int32_t>(partition), -1);
+  IdleStage stage(world.context());
+  kafka::testing::must(stage.start());
+  world.start_wait.done();
+  REQUIRE(eventually([&] { return stage.made == 2 - leaderless && world.health.ready(); }, 20));
+  for (size_t partition = 0; partition < leaderless; ++partition)
+    broker->move_leader("in", static_cast<int32_t>(partition), 1);
+  REQUIRE(eventually([&] { return stage.made == 2; }));
+  CHECK(eventually([&] { return world.health.ready(); }));
+}
+
+}  // namespace bloomring
