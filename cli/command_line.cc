@@ -33,6 +33,7 @@ struct CommandLine {
   TopicsArgs topics;
   InspectArgs inspect;
   StoreArgs store;
+  TopologyArgs topology;
   ReferenceArgs reference;
   std::string stages;
   std::function<int()> chosen;
@@ -398,6 +399,14 @@ void declare_store(CLI::App& app, CommandLine& line) {
   });
 }
 
+void declare_topology(CLI::App& app, CommandLine& line) {
+  CLI::App& command = *app.add_subcommand("topology", "Print the stages, and the topics and stores between them");
+  const std::map<std::string, TopologyFormat> words = {
+      {"json", TopologyFormat::kJson}, {"mermaid", TopologyFormat::kMermaid}, {"text", TopologyFormat::kText}};
+  add_word(command, "--output", line.topology.format, words, "Form of the result (default: json)");
+  command.callback([&line] { line.chosen = [&line] { return topology_command(line.topology); }; });
+}
+
 void declare_reference(CLI::App& app, CommandLine& line) {
   CLI::App& command = *app.add_subcommand("reference", "Print a reference page, made from the declarations");
   const std::map<std::string, ReferenceWhat> words = {
@@ -460,6 +469,7 @@ int run_command_line(int argc, const char* const* argv) {
   declare_topics(app, line);
   declare_inspect(app, line);
   declare_store(app, line);
+  declare_topology(app, line);
   declare_reference(app, line);
   const std::vector<std::string> names = command_names(app);
   for (const std::string& name : names) app.get_subcommand(name)->footer("\n" + help_footer(name));

@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "cli/commands.h"
+#include "pipeline/stages/topology.h"
 
 namespace bloomring::cli {
 
@@ -26,7 +27,7 @@ Result<LoadedSettings> load_all_settings(const ConfigArgs& args, LogSettings* lo
     flags.push_back({text.substr(0, equals), text.substr(equals + 1), "--set " + text.substr(0, equals)});
   }
   BLOOMRING_TRY(check_readable(args.path));
-  return load_settings(args.path, std::move(flags), log);
+  return load_settings(args.path, std::move(flags), topology(), log);
 }
 
 Result<Settings> load_command_settings(const ConfigArgs& args) {

@@ -147,6 +147,12 @@ struct StoreArgs {
 };
 int store_command(const StoreArgs& args);
 
+enum class TopologyFormat : uint8_t { kJson, kText, kMermaid };
+struct TopologyArgs {
+  TopologyFormat format = TopologyFormat::kJson;
+};
+int topology_command(const TopologyArgs& args);
+
 enum class ReferenceWhat : uint8_t { kConfig, kMetrics, kTopics };
 struct ReferenceArgs {
   ReferenceWhat what = ReferenceWhat::kConfig;

@@ -64,6 +64,10 @@ constexpr Help kHelp[] = {
      "bloomring store backup --config site.yaml\n"
      "bloomring store check --backup 0 --config site.yaml",
      "it failed, or the store is damaged"},
+    {"topology",
+     "bloomring topology --output text\n"
+     "bloomring topology --output mermaid > topology.mmd",
+     "it could not be written"},
     {"reference", "bloomring reference config > docs/reference/config.md", "it could not be written"},
 };
 

@@ -1,6 +1,7 @@
 #include "base/metrics/metric_names.h"
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "pipeline/stages/topology.h"
 #include "pipeline/topics/topic_check.h"
 
 namespace bloomring::cli {
@@ -43,12 +44,18 @@ std::string topics_reference() {
   return page;
 }
 
+std::vector<std::string_view> stage_names() {
+  std::vector<std::string_view> names;
+  for (const StageRow& row : topology()) names.push_back(row.name);
+  return names;
+}
+
 }  // namespace
 
 int reference_command(const ReferenceArgs& args) {
   switch (args.what) {
-    case ReferenceWhat::kConfig: print(kConfigHead + settings_reference()); return 0;
-    case ReferenceWhat::kMetrics: print(kMetricsHead + metrics_reference(metric::all())); return 0;
+    case ReferenceWhat::kConfig: print(kConfigHead + settings_reference(topology())); return 0;
+    case ReferenceWhat::kMetrics: print(kMetricsHead + metrics_reference(metric::all(), stage_names())); return 0;
     case ReferenceWhat::kTopics: print(kTopicsHead + topics_reference()); return 0;
   }
   return 1;

@@ -7,6 +7,7 @@
 #include "base/fault_point.h"
 #include "base/log.h"
 #include "base/version.h"
+#include "base/words.h"
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "pipeline/runtime/signals.h"
@@ -54,11 +55,11 @@ class Start {
 };
 
 void tell_start(const RunArgs& args, const Settings& settings) {
-  std::string stages;
-  for (const Stage stage : settings.stages) stages += (stages.empty() ? "" : ",") + std::string(stage_name(stage));
+  std::vector<std::string_view> stages;
+  for (const StageRow* row : settings.stages) stages.push_back(row->name);
   log_info("bloomring starts", {{"version", version()},
                                 {"commit", commit()},
-                                {"stages", stages},
+                                {"stages", joined(stages, ",")},
                                 {"instance", settings.instance},
                                 {"config", args.config.path.empty() ? "environment and defaults" : args.config.path},
                                 {"kafka", settings.kafka.bootstrap},
@@ -115,7 +116,7 @@ int run_command(const RunArgs& args) {
   });
   start.end();
   ending = Ending::kStages;
-  process->stop(leave_signal_came() ? Going::kLeaves : Going::kComesBack);
+  process->stop(leave_signal_came() ? StopMode::kLeaveGroup : StopMode::kRestart);
   ending = Ending::kRest;
   process.reset();
   if (ended.ok()) log_info("ended in order");

@@ -11,7 +11,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 bool creates(const TopicsArgs& args, const TopicFinding& finding) {
-  return args.execute && !finding.found.exists && (args.create_plays || !finding.wanted.of_the_site);
+  return args.execute && !finding.found.exists && (args.create_plays || !finding.wanted.of_the_site());
 }
 
 Json to_json(const TopicFinding& finding, bool created) {
@@ -25,7 +25,7 @@ Json to_json(const TopicFinding& finding, bool created) {
   json["replication"] = finding.found.exists ? finding.found.replication : static_cast<int32_t>(wanted.replication);
   json["settings"] = wanted.settings;
   if (!created && finding.found.exists) json["errors"] = finding.errors;
-  if (!created && !finding.found.exists && wanted.of_the_site) json["errors"] = {finding.missing};
+  if (!created && !finding.found.exists && wanted.of_the_site()) json["errors"] = {finding.missing};
   json["warnings"] = finding.warnings;
   return json;
 }
@@ -58,7 +58,7 @@ Result<int> show_and_create(const TopicsArgs& args, const Settings& settings) {
     topics.push_back(to_json(finding, created));
     text += to_text(topics.back());
     missing |= !finding.found.exists;
-    to_create |= !finding.found.exists && !finding.wanted.of_the_site;
+    to_create |= !finding.found.exists && !finding.wanted.of_the_site();
     if (!wrong.ok() || created) continue;
     if (!finding.errors.empty()) wrong = invalid("topic " + finding.wanted.name + ": " + finding.errors.front());
     if (args.execute && !finding.found.exists) wrong = invalid(finding.missing);

@@ -26,17 +26,30 @@ TopicSettings internal_settings(const TopicPlan& plan, int64_t retention_ms) {
 
 }  // namespace
 
+std::string_view topic_role_name(TopicRole role) {
+  switch (role) {
+    case TopicRole::kPlays: return "plays";
+    case TopicRole::kUserEvents: return "user-events";
+    case TopicRole::kUserBatches: return "user-batches";
+    case TopicRole::kDeadLetters: return "plays-dead";
+  }
+  return "";
+}
+
 std::vector<TopicSpec> topic_registry(const TopicPlan& plan) {
+  using enum TopicRole;
   std::vector<TopicSpec> topics;
   for (const std::string& name : plan.names.plays) {
-    topics.push_back({name, "plays as JSON, from any producer", plan.plays_partitions, plan.replication, {}, false,
-                      true});
+    topics.push_back({kPlays, name, "plays as JSON, from any producer", plan.plays_partitions, plan.replication, {},
+                      false});
   }
-  topics.push_back({plan.names.user_events, "event blocks: the one ordered log of everything that happens to a user",
-                    plan.partitions, plan.replication, internal_settings(plan, plan.retention_ms), true});
-  topics.push_back({plan.names.user_batches, "user batches and slot ends: what is to be merged", plan.partitions,
+  topics.push_back({kUserEvents, plan.names.user_events,
+                    "event blocks: the one ordered log of everything that happens to a user", plan.partitions,
                     plan.replication, internal_settings(plan, plan.retention_ms), true});
-  topics.push_back({plan.names.dead, "dead letters: refused records as they were, with the reason in their headers", 1,
+  topics.push_back({kUserBatches, plan.names.user_batches, "user batches and slot ends: what is to be merged",
+                    plan.partitions, plan.replication, internal_settings(plan, plan.retention_ms), true});
+  topics.push_back({kDeadLetters, plan.names.dead,
+                    "dead letters: refused records as they were, with the reason in their headers", 1,
                     plan.replication, internal_settings(plan, plan.retention_ms * kDeadRetentionFactor), false});
   return topics;
 }

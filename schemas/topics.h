@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace bloomring {
@@ -24,7 +25,12 @@ struct TopicNames {
   std::string dead = "plays-dead";
 };
 
+// The four roles of topics in the flow. Names are configured, roles are not.
+enum class TopicRole : uint8_t { kPlays, kUserEvents, kUserBatches, kDeadLetters };
+std::string_view topic_role_name(TopicRole role);  // "plays", "user-events", "user-batches", "plays-dead".
+
 struct TopicSpec {
+  TopicRole role = TopicRole::kPlays;
   std::string name;
   std::string purpose;
   int32_t partitions = 1;
@@ -33,7 +39,8 @@ struct TopicSpec {
   std::map<std::string, std::string> settings;
   // The partition count is part of what is stored: another count is refused, not adapted to.
   bool partitions_fixed = true;
-  bool of_the_site = false;  // A topic of plays: the site's producers fill it, and we make it only when told to.
+  // A topic of plays: the site's producers fill it, and bloomring makes it only when told to.
+  bool of_the_site() const { return role == TopicRole::kPlays; }
 };
 
 struct TopicPlan {

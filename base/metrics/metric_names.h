@@ -15,7 +15,7 @@ namespace bloomring::metric {
 inline constexpr std::string_view kRefusalReasons =
     "malformed_json|missing_field|wrong_type|empty_id|id_too_long|time_too_early|time_ahead|unknown_event|too_large|"
     "not_utf8|bad_block|bad_batch|unknown_scene";
-inline constexpr std::string_view kStages = "ingest|window|merge|serve";
+inline constexpr std::string_view kStages = "";  // Any: the topology names them.
 inline constexpr std::string_view kMethods = "Filter|FilterBatch|GetSnapshot|RecordServed|Forget";
 inline constexpr std::string_view kGrpcCodes =
     "OK|CANCELLED|UNKNOWN|INVALID_ARGUMENT|DEADLINE_EXCEEDED|NOT_FOUND|ALREADY_EXISTS|PERMISSION_DENIED|"

@@ -266,15 +266,17 @@ std::string Metrics::text() const {
   return prometheus::TextSerializer().Serialize(ordered);
 }
 
-std::string metrics_reference(std::span<const MetricDecl* const> decls) {
+std::string metrics_reference(std::span<const MetricDecl* const> decls, std::span<const std::string_view> stages) {
   std::ostringstream out;
   out << "| metric | type | labels | meaning |\n|---|---|---|---|\n";
   for (const MetricDecl* decl : decls) {
     out << "| `" << decl->name << "` | " << metric_type_name(decl->type) << " | ";
     for (size_t i = 0; i < decl->label_count(); ++i) {
       out << (i == 0 ? "" : "; ") << "`" << decl->labels[i].name << "`";
+      const bool of_stage = decl->labels[i].name == "stage" && decl->labels[i].values.empty();
+      const std::vector<std::string_view> closed = words_of(decl->labels[i].values);
       const char* separator = ": ";
-      for (const std::string_view word : words_of(decl->labels[i].values)) {
+      for (const std::string_view word : of_stage ? stages : std::span(closed)) {
         out << separator << word;
         separator = ", ";
       }

@@ -135,6 +135,7 @@ class Metrics {
 };
 
 // The reference page of the given declarations in Markdown.
-std::string metrics_reference(std::span<const MetricDecl* const> decls);
+// `stages` are the values of the label `stage`, which the declarations leave open.
+std::string metrics_reference(std::span<const MetricDecl* const> decls, std::span<const std::string_view> stages);
 
 }  // namespace bloomring

@@ -57,19 +57,19 @@ Status follow_store(const Settings& settings, CheckReport& report) {
 
 void check_store(const Settings& settings, CheckReport& report) {
   const std::string& path = settings.store.path;
-  const bool writes = settings.runs(Stage::kMerge);
-  if (!writes && !settings.runs(Stage::kWindow) && !settings.runs(Stage::kServe)) return;
+  const StoreRole role = store_role(settings.stages);
+  if (role == StoreRole::kNone) return;
   if (!std::filesystem::exists(path + "/CURRENT")) {
     report.warnings.push_back("store.path is " + path + ", where no filter store is yet; the merge stage makes it");
     return;
   }
   report.passes("store", follow_store(settings, report).with_context("store.path is " + path));
-  if (writes) tell_writer("store.path", path, report);
+  if (role == StoreRole::kWrites) tell_writer("store.path", path, report);
 }
 
 void check_state(const Settings& settings, CheckReport& report) {
   std::error_code error;
-  if (!settings.runs(Stage::kWindow) || !std::filesystem::is_directory(settings.state.path, error)) return;
+  if (!keep_state(settings.stages) || !std::filesystem::is_directory(settings.state.path, error)) return;
   const StateMemory memory{StateMemoryConfig{}};
   Status refused;
   std::string used;

@@ -9,6 +9,7 @@
 #include "cli/output.h"
 #include "load/play_template.h"
 #include "pipeline/runtime/signals.h"
+#include "pipeline/stages/topology.h"
 
 namespace bloomring::cli {
 
@@ -45,7 +46,7 @@ void adapt(Settings& settings, const DevArgs& args, const std::string& folder) {
   settings.serve.tls = {};
   settings.serve.drain_seconds = 0;
   settings.admin.listen = "127.0.0.1:0";
-  settings.stages = {Stage::kIngest, Stage::kWindow, Stage::kMerge, Stage::kServe};
+  settings.stages = all_stages(topology());
 }
 
 // A question that a person would ask: what the user played, what just happened, and what never did.

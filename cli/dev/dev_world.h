@@ -61,6 +61,8 @@ class DevWorld {
   Status wait_for(const std::function<Result<bool>()>& condition, int64_t bound_ms, const std::string& what);
   uint64_t plays_read();
   Result<bool> all_merged();
+  // Plays that are answered from memory. They leave it a lap after they were merged.
+  double recent_plays() const;
   Status check_user(Client& client, const std::string& user, const std::set<std::string>& played, DevCheck& check);
 
   const Clock& clock_;

@@ -60,6 +60,14 @@ void PartitionLevels::hear(const kafka::TopicPartition& at, Offset end, int64_t 
   found->second.level.log_end = std::max(found->second.level.log_end, end);
 }
 
+std::vector<PartitionStatus> PartitionLevels::status() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<PartitionStatus> all;
+  for (const auto& [at, held] : levels_)
+    all.push_back({at, held.level, static_cast<double>(held.reach.behind_ns(clock_.steady_ns())) / 1e9});
+  return all;
+}
+
 void PartitionLevels::write(Scrape& scrape) const {
   const std::lock_guard lock(mutex_);
   PartitionSeries series(scrape, config_.per_partition);

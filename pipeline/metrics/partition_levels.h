@@ -25,6 +25,13 @@ struct PartitionLevel {
   Offset log_end{-1};
 };
 
+// The same for a person or a page, with the partition.
+struct PartitionStatus {
+  kafka::TopicPartition at;
+  PartitionLevel level;
+  double behind_seconds = 0;  // Since when the partition is behind the end of its log; 0 when it is not.
+};
+
 class PartitionLevels final : public LogWatch::Listener {
  public:
   struct Config {
@@ -41,6 +48,8 @@ class PartitionLevels final : public LogWatch::Listener {
   // member, is shown, and falls behind, until brokers tell the end of its log again or it is set once more.
   void forget(const std::string& topic, PartitionId partition, bool lost);
   void forget_all(bool lost);
+
+  std::vector<PartitionStatus> status() const;
 
   std::vector<kafka::TopicPartition> wanted() const override;
   void hear(const kafka::TopicPartition& at, Offset end, int64_t asked_at_ns) override;

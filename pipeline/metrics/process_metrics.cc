@@ -26,16 +26,15 @@ std::string label_of(std::string_view words) {
 
 std::vector<std::pair<std::string, std::string>> folders_of(const Settings& settings) {
   std::vector<std::pair<std::string, std::string>> folders;
-  const bool stores = settings.runs(Stage::kWindow) || settings.runs(Stage::kMerge) || settings.runs(Stage::kServe);
-  if (stores) folders.emplace_back("store", settings.store.path);
-  if (settings.runs(Stage::kWindow)) folders.emplace_back("state", settings.state.path);
+  if (store_role(settings.stages) != StoreRole::kNone) folders.emplace_back("store", settings.store.path);
+  if (keep_state(settings.stages)) folders.emplace_back("state", settings.state.path);
   return folders;
 }
 
 // The key of the configuration and the file.
 std::vector<std::pair<std::string, std::string>> certificates_of(const Settings& settings) {
   std::vector<std::pair<std::string, std::string>> files;
-  if (settings.runs(Stage::kServe)) {
+  if (take_calls(settings.stages)) {
     files = {{"serve.tls_certificate", settings.serve.tls.certificate},
              {"serve.tls_client_ca", settings.serve.tls.client_ca},
              {"serve.tls_peer_ca", settings.serve.tls_peer_ca}};

@@ -17,27 +17,10 @@
 #include <vector>
 
 #include "base/result.h"
+#include "pipeline/settings/memory_claim.h"
 #include "pipeline/settings/settings.h"
 
 namespace bloomring {
-
-enum class MemoryUse : uint8_t {
-  kProcess,       // Code, stacks, metrics, and what the allocator keeps of freed memory.
-  kIngestQueue,   // Plays fetched and not yet read.
-  kIngestBlocks,  // Open event blocks.
-  kWindowQueue,   // Event blocks fetched by the window stage.
-  kMergeQueue,    // User batches fetched by the merge stage.
-  kServeQueue,    // Event blocks fetched by the serve stage.
-  kSendQueue,     // Records on their way to the brokers.
-  kServedQueue,   // Records of served items on their way to the brokers.
-  kStores,        // RocksDB: block cache and write buffers of the filter store and all window stores.
-  kDrains,        // Passes of drains.
-  kRecentPlays,
-  kServedItems,
-  kFilterCache,
-  kCalls,  // Requests and answers.
-};
-inline constexpr size_t kMemoryUseCount = 14;
 
 struct MemoryPart {
   MemoryUse use;
@@ -62,6 +45,11 @@ class MemoryPlan {
  private:
   std::vector<MemoryPart> parts_;  // By use.
 };
+
+// Drain passes that take memory at the same time.
+uint64_t drains_at_once(const Settings& settings);
+// Partitions of the topics of plays where bloomring makes them.
+uint64_t plays_made(const Settings& settings);
 
 // For the stages that the settings name. `plays_partitions` is how many the topics of plays have together, as the
 // brokers say; where nobody was asked it is what they are made with (topics.plays_partitions each).

@@ -28,10 +28,10 @@ ProcessIdentity identity_of(const Settings& settings) {
   identity.version = version();
   identity.commit = commit();
   identity.instance = settings.instance;
-  for (const Stage stage : settings.stages) identity.stages.emplace_back(stage_name(stage));
+  for (const StageRow* row : settings.stages) identity.stages.emplace_back(row->name);
   identity.kafka = settings.kafka.bootstrap;
   identity.group_prefix = settings.kafka.group_prefix;
-  if (settings.runs(Stage::kServe)) identity.grpc = settings.serve.listen;
+  if (take_calls(settings.stages)) identity.grpc = settings.serve.listen;
   return identity;
 }
 

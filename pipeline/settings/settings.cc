@@ -198,18 +198,17 @@ void declare_stores(Config& config, Settings& s) {
           "start, after its refusal has said how many are gone.");
 }
 
-void declare_process(Config& config, Settings& s) {
+void declare_process(Config& config, Settings& s, Topology topology) {
   config.section("", "What this process is and does.");
   config.string("instance", &s.instance)
       .check(must_be_word)
       .doc(
           "Name of this process, stable over restarts and different from all others; the host's name where nothing is "
           "said. Kafka's static membership goes by it.");
-  config
-      .choices<Stage>(
-          "stages", &s.stages,
-          {{"ingest", Stage::kIngest}, {"window", Stage::kWindow}, {"merge", Stage::kMerge}, {"serve", Stage::kServe}})
-      .doc("Stages that this process runs.");
+  s.stages = all_stages(topology);
+  std::vector<std::pair<std::string, const StageRow*>> choices;
+  for (const StageRow* row : s.stages) choices.emplace_back(row->name, row);
+  config.choices<const StageRow*>("stages", &s.stages, std::move(choices)).doc("Stages that this process runs.");
   config.section("memory", "One number for all memory of the process. `bloomring check` prints what becomes of it.");
   config.bytes("memory.limit", &s.memory.limit)
       .range(64 * kMiB, kBytesMax)
@@ -360,16 +359,6 @@ Status also_misfits(const Status& unread, const Status& misfits) {
 
 }  // namespace
 
-std::string_view stage_name(Stage stage) {
-  switch (stage) {
-    case Stage::kIngest: return "ingest";
-    case Stage::kWindow: return "window";
-    case Stage::kMerge: return "merge";
-    case Stage::kServe: return "serve";
-  }
-  return "";
-}
-
 RetentionConfig Settings::retention() const {
   return {.time_zone = filter.time_zone,
           .unit = filter.period,
@@ -383,10 +372,8 @@ TlsClientFiles ServeSettings::peer_tls() const {
   return {tls_peer_ca.empty() ? tls.client_ca : tls_peer_ca, tls.certificate, tls.key};
 }
 
-bool Settings::runs(Stage stage) const { return std::find(stages.begin(), stages.end(), stage) != stages.end(); }
-
-void declare_settings(Config& config, Settings& settings) {
-  declare_process(config, settings);
+void declare_settings(Config& config, Settings& settings, Topology topology) {
+  declare_process(config, settings, topology);
   declare_kafka(config, settings);
   declare_topics(config, settings);
   declare_events(config, settings.events);
@@ -397,13 +384,14 @@ void declare_settings(Config& config, Settings& settings) {
   declare_faces(config, settings);
 }
 
-Result<LoadedSettings> load_settings(const ConfigSources& sources, LogSettings* log) {
+Result<LoadedSettings> load_settings(const ConfigSources& sources, Topology topology, LogSettings* log) {
   LoadedSettings loaded;
   Config config;
-  declare_settings(config, loaded.settings);
+  declare_settings(config, loaded.settings, topology);
   const Status read = config.load(sources);
   if (log != nullptr) *log = loaded.settings.log;
   loaded.warnings = config.warnings();
+  std::ranges::sort(loaded.settings.stages);  // Rows of one table: the order of the flow.
   if (!read.ok()) return also_misfits(read, check_settings_fit(loaded.settings, config, loaded.warnings));
   if (loaded.settings.instance.empty()) {
     BLOOMRING_TRY_ASSIGN(loaded.settings.instance, host_name());
@@ -416,9 +404,10 @@ Result<LoadedSettings> load_settings(const ConfigSources& sources, LogSettings* 
   return loaded;
 }
 
-Result<LoadedSettings> load_settings(const std::string& path, std::vector<ConfigFlag> overrides, LogSettings* log) {
+Result<LoadedSettings> load_settings(const std::string& path, std::vector<ConfigFlag> overrides, Topology topology,
+                                     LogSettings* log) {
   return load_settings(
-      ConfigSources{.path = path, .environment = process_environment(), .flags = std::move(overrides)}, log);
+      ConfigSources{.path = path, .environment = process_environment(), .flags = std::move(overrides)}, topology, log);
 }
 
 Status check_runnable(const Settings& settings) {
@@ -426,10 +415,10 @@ Status check_runnable(const Settings& settings) {
   return invalid("kafka.bootstrap is not set; name the brokers there, or in BLOOMRING_KAFKA_BOOTSTRAP");
 }
 
-std::string settings_reference() {
+std::string settings_reference(Topology topology) {
   Settings settings;
   Config config;
-  declare_settings(config, settings);
+  declare_settings(config, settings, topology);
   return config.reference_markdown();
 }
 

@@ -16,14 +16,13 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "client/tls_files.h"
+#include "pipeline/settings/topology.h"
 #include "schemas/json/play_json.h"
 #include "serving/query/known_scenes.h"
 #include "state/period.h"
 
 namespace bloomring {
 
-enum class Stage : uint8_t { kIngest, kWindow, kMerge, kServe };
-std::string_view stage_name(Stage stage);  // "ingest", "window", "merge", "serve".
 
 enum class StoreKind : uint8_t { kEmbedded, kRedis };
 
@@ -178,14 +177,14 @@ struct Settings {
   MetricsSettings metrics;
   LogSettings log;
   std::string instance;  // Never empty after load_settings: the host's name where nothing else is said.
-  std::vector<Stage> stages = {Stage::kIngest, Stage::kWindow, Stage::kMerge, Stage::kServe};
+  StageRows stages;  // The stages of this process, in the order of the flow.
 
   RetentionConfig retention() const;  // For Calendar::create.
-  bool runs(Stage stage) const;
 };
 
-// Declares every key on `config`, bound to `settings`, which must outlive it. For load_settings and tests.
-void declare_settings(Config& config, Settings& settings);
+// Declares every key on `config`, bound to `settings`, which must outlive it. For load_settings and tests. `stages` of
+// the settings may name the stages of `topology`; all of them are the default.
+void declare_settings(Config& config, Settings& settings, Topology topology);
 
 // Settings with what a person wants to know about where they came from.
 struct LoadedSettings {
@@ -195,15 +194,15 @@ struct LoadedSettings {
 };
 
 // `log` is set to what the sources say of the log, as far as they do, also on failure: so that it can be told there.
-Result<LoadedSettings> load_settings(const ConfigSources& sources, LogSettings* log = nullptr);
+Result<LoadedSettings> load_settings(const ConfigSources& sources, Topology topology, LogSettings* log = nullptr);
 // From the file (none when empty), the environment of this process and the overrides.
-Result<LoadedSettings> load_settings(const std::string& path, std::vector<ConfigFlag> overrides = {},
+Result<LoadedSettings> load_settings(const std::string& path, std::vector<ConfigFlag> overrides, Topology topology,
                                      LogSettings* log = nullptr);
 
 // What `bloomring run` needs beyond a valid configuration: brokers named. kInvalid says what to set.
 Status check_runnable(const Settings& settings);
 
 // The reference page of all keys, in Markdown.
-std::string settings_reference();
+std::string settings_reference(Topology topology);
 
 }  // namespace bloomring

@@ -178,7 +178,7 @@ void warn_of_queues(const KafkaSettings& kafka, const Misfits& misfits, std::vec
 
 void check_end(const Settings& settings, Misfits& misfits) {
   const uint32_t drain = settings.serve.drain_seconds, stop = settings.process.stop_seconds;
-  misfits.require(!settings.runs(Stage::kServe) || drain < stop, "serve.drain_seconds",
+  misfits.require(!take_calls(settings.stages) || drain < stop, "serve.drain_seconds",
                   "is " + std::to_string(drain) + "; it must be less than process.stop_seconds = " +
                       std::to_string(stop) + ", which bounds the whole end");
 }

@@ -134,7 +134,7 @@ Status StartFindings::status() const {
 StartFindings check_certificates(const Settings& settings, int64_t now_ms) {
   StartFindings found;
   const TlsServerFiles& tls = settings.serve.tls;
-  if (!settings.runs(Stage::kServe) || !tls.enabled()) return found;
+  if (!take_calls(settings.stages) || !tls.enabled()) return found;
   check_pem("serve.tls_certificate", tls.certificate, true, now_ms, found);
   const Status pair = check_key(tls.key, tls.certificate);
   if (!pair.ok()) {
@@ -151,20 +151,20 @@ StartFindings check_folders(const Settings& settings) {
   StartFindings found;
   std::error_code error;
   const std::string& store = settings.store.path;
-  if (settings.runs(Stage::kMerge)) {
+  const StoreRole role = store_role(settings.stages);
+  if (role == StoreRole::kWrites) {
     check_folder("store.path", store, found);
-  } else if ((settings.runs(Stage::kWindow) || settings.runs(Stage::kServe)) && fs::exists(store, error) &&
-             !fs::is_directory(store, error)) {
+  } else if (role == StoreRole::kReads && fs::exists(store, error) && !fs::is_directory(store, error)) {
     found.errors.push_back(line("store.path", store, "it is no folder", "name the folder of the filter store"));
   }
-  if (settings.runs(Stage::kWindow)) check_folder("state.path", settings.state.path, found);
+  if (keep_state(settings.stages)) check_folder("state.path", settings.state.path, found);
   return found;
 }
 
 StartFindings check_ports(const Settings& settings, const OwnHolder& own_holder) {
   StartFindings found;
   check_port("admin.listen", settings.admin.listen, own_holder, found);
-  if (!settings.runs(Stage::kServe)) return found;
+  if (!take_calls(settings.stages)) return found;
   const std::string& listen = settings.serve.listen;
   const auto address = parse_listen_address(listen);
   if (listen == settings.admin.listen && address.ok() && address->port != 0) {

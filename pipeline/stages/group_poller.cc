@@ -7,7 +7,7 @@
 
 namespace bloomring {
 
-GroupPoller::~GroupPoller() { stop(Going::kComesBack); }
+GroupPoller::~GroupPoller() { stop(StopMode::kRestart); }
 
 Status GroupPoller::start(const kafka::ClientSettings& settings, std::vector<std::string> topics,
                           kafka::GroupListener& listener, const Clock& clock) {
@@ -27,16 +27,16 @@ Status GroupPoller::join() {
   return {};
 }
 
-void GroupPoller::stop(Going going) {
+void GroupPoller::stop(StopMode mode) {
   worker_.call([&] {
     worker_.remove(*this);
-    close(going);
+    close(mode);
   });
 }
 
-void GroupPoller::close(Going going) {
+void GroupPoller::close(StopMode mode) {
   if (!consumer_) return;
-  if (going == Going::kLeaves) {
+  if (mode == StopMode::kLeaveGroup) {
     consumer_->leave();
   } else {
     consumer_->close();
@@ -71,7 +71,7 @@ Status GroupPoller::join_again(const Status& fenced, bool had_place) {
   log_warning(stage_ + ": " + fenced.message() + "; " + why + " with the same id",
               {{"stage", stage_}, {"code", code_name(fenced.code())}});
   set_not_ready("was fenced and joins its group again");
-  close(Going::kComesBack);
+  close(StopMode::kRestart);
   return {};
 }
 
@@ -82,7 +82,7 @@ void GroupPoller::join_after_standstill() {
               {{"stage", stage_}});
   set_not_ready("stood still and joins its group again");
   consumer_->abandon();
-  close(Going::kComesBack);
+  close(StopMode::kRestart);
 }
 
 void GroupPoller::set_not_ready(const std::string& reason) {

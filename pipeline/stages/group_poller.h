@@ -21,11 +21,9 @@
 #include "pipeline/runtime/health.h"
 #include "pipeline/runtime/lease.h"
 #include "pipeline/runtime/worker.h"
+#include "pipeline/stages/stage.h"
 
 namespace bloomring {
-
-// Whether a member that goes keeps its place in the group for the session's time, or gives it up at once.
-enum class Going { kComesBack, kLeaves };
 
 class GroupPoller final : public Task {
  public:
@@ -39,7 +37,7 @@ class GroupPoller final : public Task {
   Status start(const kafka::ClientSettings& settings, std::vector<std::string> topics, kafka::GroupListener& listener,
                const Clock& clock);
   // Revokes everything and closes the member.
-  void stop(Going going);
+  void stop(StopMode mode);
 
   // Called by the listener from within a poll: the stage is not ready, for this reason, until the poll is over.
   void set_not_ready(const std::string& reason);
@@ -58,7 +56,7 @@ class GroupPoller final : public Task {
   Status join();
   Status join_again(const Status& fenced, bool had_place);
   void join_after_standstill();
-  void close(Going going);
+  void close(StopMode mode);
   void set_ready();
   void count();
   static constexpr int kPollMs = 100;

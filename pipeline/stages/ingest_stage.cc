@@ -71,6 +71,20 @@ IngestStage::IngestStage(const StageContext& context)
   worker_.call([this] { worker_.add(*task_, "ingest"); });
 }
 
+void IngestStage::claim(const Settings& settings, const PartitionCounts& counts, MemoryClaims& claims) {
+  // A partition's queue that is smaller stalls for a second again and again (librdkafka 2.0.2); a larger one gains
+  // nothing.
+  constexpr uint64_t kQueueLeast = 2 * kMiB, kQueueMost = 64 * kMiB;
+  // A site's topic may have more partitions than bloomring would make. The others of them get what the smallest queue
+  // takes (queue_bounds of pipeline/kafka/client.cc: 64 KiB and 64 KiB, times four): each has few plays, and may stall.
+  constexpr uint64_t kQueueSmallest = kMiB / 2;
+  const uint64_t of_size = std::min(counts.plays, plays_made(settings));
+  const uint64_t least = std::max(of_size * kQueueLeast, counts.plays * kQueueSmallest);
+  claims.push_back({MemoryUse::kIngestQueue, "ingest queue", least, 5, counts.plays * kQueueMost});
+  const uint64_t open = uint64_t{settings.topics.partitions} * settings.ingest.block_bytes;
+  claims.push_back({MemoryUse::kIngestBlocks, "ingest blocks", open + open / 4});
+}
+
 Status IngestStage::start() {
   kafka::ClientSettings group = group_settings(context_, "ingest", MemoryUse::kIngestQueue);
   group.queue_overhead = kPlayQueueOverhead;
@@ -80,8 +94,8 @@ Status IngestStage::start() {
   return context_.start_wait.until("the brokers to describe the topics of plays", join).with_context("ingest");
 }
 
-void IngestStage::stop(Going going) {
-  poller_.stop(going);
+void IngestStage::stop(StopMode mode) {
+  poller_.stop(mode);
   worker_.call([this] { worker_.remove(*task_); });
 }
 

@@ -14,14 +14,17 @@
 
 namespace bloomring {
 
-class IngestStage final : public kafka::GroupListener {
+class IngestStage final : public Stage, private kafka::GroupListener {
  public:
   explicit IngestStage(const StageContext& context);
-  ~IngestStage() override { stop(Going::kComesBack); }
+  ~IngestStage() override { stop(StopMode::kRestart); }
 
-  Status start();
-  // Sends and acknowledges what was read, commits, and goes.
-  void stop(Going going);
+  static void claim(const Settings& settings, const PartitionCounts& counts, MemoryClaims& claims);
+
+  Status start() override;
+  // Sends and acknowledges what was read, commits, and leaves.
+  void stop(StopMode mode) override;
+  StageStatus status() const override { return {"ingest", {}, levels_.status(), {}}; }
 
  private:
   Result<Offset> on_assign(const kafka::TopicPartition& partition, const kafka::PartitionFacts& facts,

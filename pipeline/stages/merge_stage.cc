@@ -13,6 +13,10 @@ MergeStage::MergeStage(const StageContext& stage_context)
       levels_(stage_context.metrics, stage_context.clock, levels_config(stage_context, "merge")),
       registration_(stage_context.metrics.on_scrape([this](Scrape& scrape) { write(scrape); })) {}
 
+void MergeStage::claim(const Settings&, const PartitionCounts& counts, MemoryClaims& claims) {
+  claims.push_back(queue_claim(MemoryUse::kMergeQueue, "merge queue", counts.pipeline, 1));
+}
+
 Result<PartitionStage::Made> MergeStage::make(PartitionId partition, const kafka::PartitionFacts& facts,
                                               std::unique_ptr<Source> source) {
   const Settings& settings = context().settings;

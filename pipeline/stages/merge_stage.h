@@ -15,7 +15,9 @@ namespace bloomring {
 class MergeStage final : public PartitionStage {
  public:
   explicit MergeStage(const StageContext& context);
-  ~MergeStage() override { stop(Going::kComesBack); }
+  ~MergeStage() override { stop(StopMode::kRestart); }
+  static void claim(const Settings& settings, const PartitionCounts& counts, MemoryClaims& claims);
+  StageStatus status() const override { return {"merge", {}, levels_.status(), {}}; }
 
  private:
   struct Reported {

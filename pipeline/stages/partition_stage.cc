@@ -42,7 +42,7 @@ std::unique_ptr<Sink> PartitionStage::make_sink() {
   return std::make_unique<LeasedSink>(lease_, context_.producer.make_sink());
 }
 
-void PartitionStage::stop(Going going) { poller_.stop(going); }
+void PartitionStage::stop(StopMode mode) { poller_.stop(mode); }
 
 Result<Offset> PartitionStage::on_assign(const kafka::TopicPartition& at, const kafka::PartitionFacts& facts,
                                          std::unique_ptr<Source> source) {

@@ -21,7 +21,7 @@
 
 namespace bloomring {
 
-class PartitionStage : public kafka::GroupListener {
+class PartitionStage : public Stage, private kafka::GroupListener {
  public:
   struct Kind {
     std::string name;   // Of the stage's consumer group, threads and metrics.
@@ -31,9 +31,9 @@ class PartitionStage : public kafka::GroupListener {
   PartitionStage(StageContext context, Kind kind, std::string topic, size_t threads);
   ~PartitionStage() override = default;  // The derived class has called `stop`.
 
-  Status start();
-  // Closes every task, then goes.
-  void stop(Going going);
+  Status start() override;
+  // Closes every task, then leaves.
+  void stop(StopMode mode) override;
 
  protected:
   struct Made {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <ranges>
 
 #include "base/log.h"
 #include "base/metrics/metric_names.h"
@@ -9,10 +10,6 @@
 #include "pipeline/metrics/process_metrics.h"
 #include "pipeline/settings/process_identity.h"
 #include "pipeline/settings/start_checks.h"
-#include "pipeline/stages/ingest_stage.h"
-#include "pipeline/stages/merge_stage.h"
-#include "pipeline/stages/serve_stage.h"
-#include "pipeline/stages/window_stage.h"
 #include "pipeline/topics/topic_check.h"
 #include "state/slot_length.h"
 #include "state/store/embedded/embedded_filter_follower.h"
@@ -48,8 +45,9 @@ Status Process::start() {
   BLOOMRING_TRY(kafka::check(kafka_));
   BLOOMRING_TRY(check_start(settings_, clock_.now_ms()));
   AdminActions actions;
-  if (settings_.runs(Stage::kMerge)) actions["/store/backup"] = [this] { return back_up_store(); };
+  if (store_role(settings_.stages) == StoreRole::kWrites) actions["/store/backup"] = [this] { return back_up_store(); };
   AdminPages pages = admin_pages(metrics_, health_);
+  pages["/status"] = [this] { return AdminPage{200, "application/json", to_json(status())}; };
   pages["/version"] = [this] { return AdminPage{200, "application/json", to_json(identity_of(settings_))}; };
   BLOOMRING_TRY_ASSIGN(admin_, AdminServer::start(settings_.admin.listen, pages, actions));
   BLOOMRING_TRY(wait_for_topics());
@@ -69,7 +67,8 @@ Status Process::start() {
 Status Process::wait_for_topics() {
   const TopicSettings& topics = settings_.topics;
   std::vector<std::string> names = {topics.user_events, topics.user_batches, topics.dead};
-  if (settings_.runs(Stage::kIngest)) names.insert(names.end(), topics.plays.begin(), topics.plays.end());
+  if (reads_topic(settings_.stages, TopicRole::kPlays))
+    names.insert(names.end(), topics.plays.begin(), topics.plays.end());
   BLOOMRING_TRY_ASSIGN(kafka_admin_, kafka::Admin::create(kafka_));
   return start_wait_.until("brokers and topics", [&]() -> Status {
     const auto found = kafka_admin_->describe(names, kReachTimeoutMs, kSlowAnswerTimeoutMs);
@@ -88,7 +87,8 @@ Status Process::wait_for_topics() {
 // Queues are made for the partitions that the topics of plays have, which may be more than we would make.
 Status Process::plan() {
   std::optional<uint64_t> plays_partitions;
-  if (settings_.runs(Stage::kIngest)) plays_partitions = count_plays_partitions(*kafka_admin_, settings_);
+  if (reads_topic(settings_.stages, TopicRole::kPlays))
+    plays_partitions = count_plays_partitions(*kafka_admin_, settings_);
   const auto planned = plan_memory(settings_, plays_partitions);
   if (!planned.ok()) return invalid("memory.limit " + planned.status().message());
   plan_ = *planned;
@@ -105,7 +105,7 @@ Status Process::verify_topics() {
   });
   BLOOMRING_TRY(reached);
   BLOOMRING_TRY(verify_topic_settings(*kafka_admin_, settings_));
-  if (settings_.runs(Stage::kWindow)) start_warnings_ = retention_warnings(*kafka_admin_, settings_);
+  if (keep_state(settings_.stages)) start_warnings_ = retention_warnings(*kafka_admin_, settings_);
   kafka_admin_.reset();
   return {};
 }
@@ -115,7 +115,8 @@ Status Process::open_store() {
   memory.cache_bytes = plan_->of(MemoryUse::kStores);
   memory.write_buffer_bytes = memory.cache_bytes / 2;
   memory_ = std::make_unique<StateMemory>(memory);
-  if (!settings_.runs(Stage::kWindow) && !settings_.runs(Stage::kMerge) && !settings_.runs(Stage::kServe)) return {};
+  const StoreRole role = store_role(settings_.stages);
+  if (role == StoreRole::kNone) return {};
 
   EmbeddedFilterStoreConfig config;
   config.path = settings_.store.path;
@@ -123,7 +124,7 @@ Status Process::open_store() {
                    settings_.filter.dense_from_items};
   config.partition_count = settings_.topics.partitions;
   config.write_buffer_bytes = std::clamp<uint64_t>(memory.write_buffer_bytes / 4, kWriteBufferLeast, kWriteBufferMost);
-  if (settings_.runs(Stage::kMerge)) {
+  if (role == StoreRole::kWrites) {
     has_begun_ = true;
     BLOOMRING_TRY_ASSIGN(auto store, EmbeddedFilterStore::open(config, *calendar_, clock_, *memory_));
     {
@@ -188,23 +189,16 @@ Status Process::start_stages() {
       settings_, *plan_, kafka_, *calendar_, clock_, metrics_, health_, watchdog_, start_wait_, *producer_,
       filters_.get(), memory_.get(), [this](std::string_view stage, const Status& status) { fail(stage, status); },
       log_watch_.get()});
-  if (settings_.runs(Stage::kServe)) {
-    serve_ = std::make_unique<ServeStage>(*context_);
-    BLOOMRING_TRY(serve_->start());
+  for (const StageRow* row : settings_.stages | std::views::reverse) {
+    std::unique_ptr<Stage> made = row->make(*context_);
+    Stage& stage = *made;
+    {
+      const std::lock_guard lock(running_mutex_);
+      running_.insert(running_.begin(), std::move(made));
+    }
+    BLOOMRING_TRY(stage.start());
   }
-  if (settings_.runs(Stage::kMerge)) {
-    merge_ = std::make_unique<MergeStage>(*context_);
-    BLOOMRING_TRY(merge_->start());
-  }
-  if (settings_.runs(Stage::kWindow)) {
-    window_ = std::make_unique<WindowStage>(*context_);
-    BLOOMRING_TRY(window_->start());
-  }
-  if (settings_.runs(Stage::kIngest)) {
-    ingest_ = std::make_unique<IngestStage>(*context_);
-    BLOOMRING_TRY(ingest_->start());
-  }
-  for (const Stage stage : settings_.stages) metrics_.gauge(metric::kStageUp, {stage_name(stage)}).set(1);
+  for (const StageRow* row : settings_.stages) metrics_.gauge(metric::kStageUp, {row->name}).set(1);
   return {};
 }
 
@@ -222,24 +216,31 @@ std::optional<Status> Process::failure() const {
   return failure_;
 }
 
-std::string Process::grpc_address() const { return serve_ ? serve_->address() : std::string(); }
+std::vector<StageStatus> Process::status() const {
+  const std::lock_guard lock(running_mutex_);
+  std::vector<StageStatus> all;
+  for (const auto& stage : running_) all.push_back(stage->status());
+  return all;
+}
+
+std::string Process::grpc_address() const {
+  for (StageStatus& stage : status()) {
+    if (!stage.address.empty()) return std::move(stage.address);
+  }
+  return {};
+}
 
 std::string Process::ready_line() const {
   nlohmann::ordered_json line = {{"ready", true}, {"kafka", settings_.kafka.bootstrap}};
-  if (serve_) line["grpc"] = serve_->address();
+  if (take_calls(settings_.stages)) line["grpc"] = grpc_address();
   line["admin"] = admin_->address();
   return line.dump();
 }
 
-uint64_t Process::recent_plays() const { return serve_ ? serve_->recent_plays() : 0; }
-
-void Process::stop(Going going) {
+void Process::stop(StopMode mode) {
   health_.set_not_ready("process", "it ends");
-  if (serve_) serve_->begin_drain();
-  if (ingest_) ingest_->stop(going);
-  if (window_) window_->stop(going);
-  if (merge_) merge_->stop(going);
-  if (serve_) serve_->stop();
+  for (const auto& stage : running_) stage->begin_stop();
+  for (const auto& stage : running_) stage->stop(mode);
   if (producer_) {
     const Status flushed = producer_->flush(kFlushTimeoutMs);
     if (!flushed.ok()) log_warning("not everything was sent: " + flushed.message() + "; it is read again from the log");

@@ -29,17 +29,13 @@
 #include "pipeline/runtime/start_wait.h"
 #include "pipeline/runtime/watchdog.h"
 #include "pipeline/settings/settings.h"
-#include "pipeline/stages/group_poller.h"
+#include "pipeline/stages/stage.h"
 #include "pipeline/stages/stage_context.h"
 
 namespace bloomring {
 
 class EmbeddedFilterStore;
 struct EmbeddedFilterStoreConfig;
-class IngestStage;
-class WindowStage;
-class MergeStage;
-class ServeStage;
 class ProcessMetrics;
 class Worker;
 
@@ -67,14 +63,14 @@ class Process {
   std::string ready_line() const;
   std::string grpc_address() const;
   std::string admin_address() const { return admin_->address(); }
-  // Plays that are answered from memory: they leave a lap after they were merged.
-  uint64_t recent_plays() const;
+  // Of each stage that has been started, in the order of the flow.
+  std::vector<StageStatus> status() const;
   // Why the process cannot go on, once it cannot. Thread safe.
   std::optional<Status> failure() const;
   // Ends every stage with everything durable that can be; calls are answered for serve.drain_seconds more. May hang
   // with what it waits for: see pipeline/runtime/stop_bound.h.
-  void stop() { stop(Going::kComesBack); }
-  void stop(Going going);
+  void stop() { stop(StopMode::kRestart); }
+  void stop(StopMode mode);
   // What its threads are busy with for a second or more, for the log.
   std::string busy_with() const { return watchdog_.busy_with(); }
 
@@ -119,10 +115,8 @@ class Process {
   std::unique_ptr<Worker> refresher_;  // Follows the store where another process writes it.
   std::unique_ptr<LogWatch> log_watch_;
   std::unique_ptr<StageContext> context_;
-  std::unique_ptr<ServeStage> serve_;
-  std::unique_ptr<MergeStage> merge_;
-  std::unique_ptr<WindowStage> window_;
-  std::unique_ptr<IngestStage> ingest_;
+  mutable std::mutex running_mutex_;
+  std::vector<std::unique_ptr<Stage>> running_;  // In the order of the flow; grows while the process starts.
   std::unique_ptr<ProcessMetrics> process_metrics_;
 };
 

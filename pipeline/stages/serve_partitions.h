@@ -57,6 +57,7 @@ class ServePartitions {
   void for_each(const std::function<void(const HeldPartition&)>& take) const;
   // Of a site whose scenes part filters.
   AllScenes scenes() const;
+  std::vector<PartitionStatus> status() const { return levels_.status(); }
 
  private:
   struct Member {

@@ -26,6 +26,19 @@ ServeStage::ServeStage(const StageContext& context)
                  context.settings.serve.replication_factor},
       verdicts_counted_(kReasonCount) {}
 
+void ServeStage::claim(const Settings&, const PartitionCounts& counts, MemoryClaims& claims) {
+  constexpr uint64_t kServedQueueLeast = 8 * kMiB, kServedQueueMost = 64 * kMiB;
+  constexpr uint64_t kRecentLeast = 1 * kMiB, kServedLeast = kMiB / 2;
+  constexpr uint64_t kFilterCacheLeast = 8 * kMiB;
+  constexpr uint64_t kCallsLeast = 16 * kMiB, kCallsMost = 128 * kMiB;
+  claims.push_back(queue_claim(MemoryUse::kServeQueue, "serve queue", counts.held, 2));
+  claims.push_back({MemoryUse::kServedQueue, "served queue", kServedQueueLeast, 1, kServedQueueMost});
+  claims.push_back({MemoryUse::kRecentPlays, "recent plays", counts.held * kRecentLeast, 6, kNoMost});
+  claims.push_back({MemoryUse::kServedItems, "served items", counts.held * kServedLeast, 2, kNoMost});
+  claims.push_back({MemoryUse::kFilterCache, "filter cache", kFilterCacheLeast, 3, kNoMost});
+  claims.push_back({MemoryUse::kCalls, "calls", kCallsLeast, 1, kCallsMost});
+}
+
 Status ServeStage::start() {
   context_.health.set_not_ready("serve", "catching up with the log");
   started_at_ns_ = context_.clock.steady_ns();
@@ -84,7 +97,7 @@ Status ServeStage::serve_calls() {
   return {};
 }
 
-void ServeStage::begin_drain() {
+void ServeStage::begin_stop() {
   if (!server_) return;
   server_->announce_end();
   const int64_t drain_seconds = serving_ ? context_.settings.serve.drain_seconds : 0;
@@ -94,7 +107,7 @@ void ServeStage::begin_drain() {
              {{"stage", "serve"}, {"seconds", drain_seconds}});
 }
 
-void ServeStage::stop() {
+void ServeStage::stop(StopMode) {
   if (!worker_) return;
   if (const int64_t left_ms = (drained_at_ns_ - context_.clock.steady_ns()) / 1'000'000; left_ms > 0)
     static_cast<void>(wait_until(context_.clock, left_ms, "the drain", [] { return false; }));
@@ -163,6 +176,14 @@ void ServeStage::count_queries() {
   }
 }
 
+StageStatus ServeStage::status() const {
+  StageStatus status{"serve", server_ ? server_->address() : "", {}, {}};
+  if (!partitions_) return status;
+  status.partitions = partitions_->status();
+  status.numbers["recent_plays"] = static_cast<double>(recent_plays());
+  return status;
+}
+
 uint64_t ServeStage::recent_plays() const {
   uint64_t plays = 0;
   partitions_->for_each([&](const HeldPartition& held) { plays += held.recents().stats().plays; });
@@ -212,7 +233,7 @@ void ServeStage::write(Scrape& scrape) {
     write_calls(scrape, server_->counters());
     write_cache(scrape, core_->cache_stats());
   }
-  if (!context_.settings.runs(Stage::kMerge)) write_store(scrape);
+  if (store_role(context_.settings.stages) != StoreRole::kWrites) write_store(scrape);
   size_t bytes = 0, over_bound = 0, served_users = 0, served = 0, served_bytes = 0;
   uint64_t forgets = 0;
   partitions_->for_each([&](const HeldPartition& held) {

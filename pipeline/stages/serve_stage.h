@@ -13,6 +13,7 @@
 #include "pipeline/runtime/worker.h"
 #include "pipeline/stages/kafka_event_log.h"
 #include "pipeline/stages/serve_partitions.h"
+#include "pipeline/stages/stage.h"
 #include "pipeline/stages/stage_context.h"
 #include "serving/query/candidate_filter.h"
 #include "serving/query/replica_placement.h"
@@ -20,24 +21,22 @@
 
 namespace bloomring {
 
-class ServeStage final : private PartitionDirectory {
+class ServeStage final : public Stage, private PartitionDirectory {
  public:
   explicit ServeStage(const StageContext& context);
-  ~ServeStage() override { stop(); }
+  ~ServeStage() override { stop(StopMode::kRestart); }
+  static void claim(const Settings& settings, const PartitionCounts& counts, MemoryClaims& claims);
 
-  Status start();
-  // Tells health checks that this replica goes. Calls are answered on, for serve.drain_seconds from now where any could
-  // be answered before.
-  void begin_drain();
-  // Waits for the end of the drain, refuses new calls, lets those in flight finish, then lets the partitions go.
-  void stop();
-  // "host:port" of the gRPC port, once started.
-  std::string address() const { return server_ ? server_->address() : std::string(); }
-
-  // Recent plays held, over all partitions.
-  uint64_t recent_plays() const;
+  Status start() override;
+  // Tells health checks that this replica ends. It answers calls for serve.drain_seconds more, if it answered any.
+  void begin_stop() override;
+  // Waits for the end of the drain, refuses new calls, answers those in flight, then closes the partitions.
+  void stop(StopMode mode) override;
+  // `recent_plays` is the number of plays that are answered from memory.
+  StageStatus status() const override;
 
  private:
+  uint64_t recent_plays() const;
   uint32_t partition_count() const override { return context_.settings.topics.partitions; }
   std::shared_ptr<HeldPartition> find(PartitionId partition) const override;
   std::vector<std::string> holders(PartitionId partition) const override;

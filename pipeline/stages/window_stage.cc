@@ -44,6 +44,16 @@ WindowStage::WindowStage(const StageContext& stage_context)
       batches_(stage_context),
       registration_(stage_context.metrics.on_scrape([this](Scrape& scrape) { write(scrape); })) {}
 
+void WindowStage::claim(const Settings& settings, const PartitionCounts& counts, MemoryClaims& claims) {
+  // Of each window store that is open: its write buffer's arena, table readers, the log of the last write.
+  constexpr uint64_t kStoreLeast = 1 * kMiB;
+  constexpr uint64_t kPassLeast = 1 * kMiB, kPassMost = 64 * kMiB;
+  claims.push_back(queue_claim(MemoryUse::kWindowQueue, "window queue", counts.pipeline, 2));
+  claims.push_back({MemoryUse::kStores, "stores", counts.pipeline * kStoreLeast});
+  const uint64_t passes = drains_at_once(settings);
+  claims.push_back({MemoryUse::kDrains, "drains", passes * kPassLeast, 1, passes * kPassMost});
+}
+
 Result<PartitionStage::Made> WindowStage::make(PartitionId partition, const kafka::PartitionFacts& facts,
                                                std::unique_ptr<Source> source) {
   const Settings& settings = context().settings;

@@ -16,7 +16,9 @@ namespace bloomring {
 class WindowStage final : public PartitionStage {
  public:
   explicit WindowStage(const StageContext& context);
-  ~WindowStage() override { stop(Going::kComesBack); }
+  ~WindowStage() override { stop(StopMode::kRestart); }
+  static void claim(const Settings& settings, const PartitionCounts& counts, MemoryClaims& claims);
+  StageStatus status() const override { return {"window", {}, levels_.status(), {}}; }
 
  private:
   // What a partition last reported, for counters (which take changes) and for the gauges of a scrape.

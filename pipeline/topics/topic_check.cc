@@ -50,7 +50,7 @@ std::string mend_with(const Settings& settings, const std::string& topic, const 
 }
 
 void check_settings(kafka::Admin& admin, TopicFinding& finding, const Settings& settings) {
-  if (finding.wanted.of_the_site) return check_plays(admin, finding);
+  if (finding.wanted.of_the_site()) return check_plays(admin, finding);
   const auto config = admin.config(finding.wanted.name);
   if (!config.ok()) {
     finding.warnings.push_back("its settings cannot be read: " + config.status().message());
@@ -83,7 +83,7 @@ void check_settings(kafka::Admin& admin, TopicFinding& finding, const Settings& 
 void check_one(kafka::Admin& admin, TopicFinding& finding, const Settings& settings) {
   const TopicSpec& wanted = finding.wanted;
   if (!finding.found.exists) {
-    finding.missing = wanted.of_the_site ? missing_plays(admin, wanted.name, settings.topics)
+    finding.missing = wanted.of_the_site() ? missing_plays(admin, wanted.name, settings.topics)
                                          : missing_internal(admin, wanted.name);
     return;
   }
@@ -172,7 +172,7 @@ std::vector<std::string> retention_warnings(kafka::Admin& admin, const Settings&
 Status verify_topic_settings(kafka::Admin& admin, const Settings& settings) {
   std::string errors;
   for (const TopicSpec& topic : topics_of(settings)) {
-    if (topic.of_the_site) continue;
+    if (topic.of_the_site()) continue;
     TopicFinding finding{topic, {}, {}, {}, {}};
     check_settings(admin, finding, settings);
     for (const std::string& error : finding.errors)
@@ -212,7 +212,7 @@ Status create_missing(kafka::Admin& admin, const std::vector<TopicFinding>& find
   std::vector<kafka::NewTopic> missing;
   for (const TopicFinding& finding : findings) {
     const TopicSpec& wanted = finding.wanted;
-    if (finding.found.exists || (wanted.of_the_site && !with_plays)) continue;
+    if (finding.found.exists || (wanted.of_the_site() && !with_plays)) continue;
     missing.push_back({wanted.name, wanted.partitions, wanted.replication, wanted.settings});
   }
   if (missing.empty()) return {};

@@ -57,7 +57,7 @@ TEST_CASE("metrics: every declaration keeps the naming rules of Prometheus") {
 
 TEST_CASE("metrics: labels are few, well named and bounded") {
   const std::set<std::string_view> open = {"topic",   "partition", "version", "commit", "librdkafka",
-                                           "rocksdb", "grpc",      "slot",    "part",   "key"};  // At most 64 slots.
+                                           "rocksdb", "grpc",      "slot",    "part",   "key", "stage"};  // At most 64 slots.
   for (const MetricDecl* decl : metric::all()) {
     INFO(decl->name);
     std::set<std::string_view> names;
@@ -207,10 +207,12 @@ TEST_CASE("metrics: threads may count while another scrapes") {
 }
 
 TEST_CASE("metrics: the reference lists every declaration") {
-  const std::string page = metrics_reference(metric::all());
+  const std::string_view stages[] = {"ingest", "window"};
+  const std::string page = metrics_reference(metric::all(), stages);
   for (const MetricDecl* decl : metric::all())
     CHECK(page.find("| `" + std::string(decl->name) + "` |") != std::string::npos);
+  CHECK(page.find("| `stage`: ingest, window |") != std::string::npos);
   const MetricDecl* const two_lists[] = {&kTwoLists};
   const std::string row = "| counter | `attempt`: first, second, lap; `result`: done, failed | Test. |\n";
-  CHECK(metrics_reference(two_lists).find(row) != std::string::npos);
+  CHECK(metrics_reference(two_lists, {}).find(row) != std::string::npos);
 }

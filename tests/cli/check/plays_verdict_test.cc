@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "base/config/finding.h"
+#include "pipeline/stages/topology.h"
 
 using namespace bloomring;
 
@@ -116,7 +117,7 @@ TEST_CASE("plays verdict: of an empty topic nothing was read, and nothing is fou
 
 TEST_CASE("plays verdict: the example of a site's events becomes what docs/operating.md says") {
   const std::string folder = std::string(BLOOMRING_EXAMPLES) + "/events/";
-  const auto loaded = load_settings(ConfigSources{.path = folder + "site.yaml"});
+  const auto loaded = load_settings(ConfigSources{.path = folder + "site.yaml"}, topology());
   REQUIRE(loaded.status().message() == "");
   CHECK(loaded->warnings.empty());
   PlayParser parser(loaded->settings.events.mapping());

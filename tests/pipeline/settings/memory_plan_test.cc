@@ -3,18 +3,18 @@
 #include <catch2/catch.hpp>
 
 #include "pipeline/kafka/client.h"
+#include "pipeline/stages/topology.h"
 
 using namespace bloomring;
 
 namespace {
 
-constexpr uint64_t kMiB = 1 << 20;
+using Names = std::vector<std::string_view>;
 
-Settings with(uint64_t limit_mib,
-              std::vector<Stage> stages = {Stage::kIngest, Stage::kWindow, Stage::kMerge, Stage::kServe}) {
+Settings with(uint64_t limit_mib, const Names& stages = {"ingest", "window", "merge", "serve"}) {
   Settings settings;
   settings.memory.limit = limit_mib * kMiB;
-  settings.stages = std::move(stages);
+  settings.stages = stages_named(topology(), stages);
   return settings;
 }
 
@@ -38,12 +38,8 @@ uint64_t least_mib(const Settings& settings) {
 }  // namespace
 
 TEST_CASE("memory plan: the parts add up to the limit, and each has at least what it needs") {
-  const std::vector<std::vector<Stage>> processes = {{Stage::kIngest, Stage::kWindow, Stage::kMerge, Stage::kServe},
-                                                     {Stage::kIngest},
-                                                     {Stage::kWindow},
-                                                     {Stage::kMerge},
-                                                     {Stage::kServe},
-                                                     {Stage::kWindow, Stage::kMerge}};
+  const std::vector<Names> processes = {{"ingest", "window", "merge", "serve"}, {"ingest"}, {"window"}, {"merge"},
+                                        {"serve"}, {"window", "merge"}};
   for (const auto& stages : processes) {
     for (const uint64_t mib : {1024, 2048, 3000, 16384, 1048576}) {
       const Settings settings = with(mib, stages);
@@ -59,12 +55,12 @@ TEST_CASE("memory plan: the parts add up to the limit, and each has at least wha
 }
 
 TEST_CASE("memory plan: a process has the parts of its stages and no others") {
-  const MemoryPlan serve = plan_of(with(2048, {Stage::kServe}));
+  const MemoryPlan serve = plan_of(with(2048, {"serve"}));
   CHECK(serve.of(MemoryUse::kRecentPlays) > 0);
   CHECK(serve.of(MemoryUse::kStores) > 0);
   CHECK(serve.of(MemoryUse::kWindowQueue) == 0);
   CHECK(serve.of(MemoryUse::kIngestQueue) == 0);
-  const MemoryPlan ingest = plan_of(with(2048, {Stage::kIngest}));
+  const MemoryPlan ingest = plan_of(with(2048, {"ingest"}));
   CHECK(ingest.of(MemoryUse::kStores) == 0);
   CHECK(ingest.of(MemoryUse::kIngestQueue) > 0);
   CHECK(ingest.of(MemoryUse::kSendQueue) > 0);
@@ -102,7 +98,7 @@ TEST_CASE("memory plan: a limit that is too small is refused with the least that
 }
 
 TEST_CASE("memory plan: more partitions need more, and a process that is planned for fewer needs less") {
-  Settings settings = with(2048, {Stage::kWindow});
+  Settings settings = with(2048, {"window"});
   const uint64_t of_50 = least_mib(settings);
   settings.topics.partitions = 500;
   const uint64_t of_500 = least_mib(settings);

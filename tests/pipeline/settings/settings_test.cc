@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "base/hash.h"
+#include "pipeline/stages/topology.h"
 
 using namespace bloomring;
 
@@ -13,7 +14,7 @@ namespace {
 Result<LoadedSettings> load(std::vector<std::pair<std::string, std::string>> values) {
   ConfigSources sources;
   for (auto& [key, value] : values) sources.flags.push_back({key, value, "--" + key});
-  return load_settings(sources);
+  return load_settings(sources, topology());
 }
 
 std::string complaint(std::vector<std::pair<std::string, std::string>> values) {
@@ -33,7 +34,7 @@ TEST_CASE("settings: the defaults fit together") {
   CHECK(s.ring.lap_ms() == 6 * 3600 * 1000);
   CHECK(s.retention().periods_read == 4);
   CHECK(s.retention().ahead_ms == 600 * 1000);
-  for (const Stage stage : {Stage::kIngest, Stage::kWindow, Stage::kMerge, Stage::kServe}) CHECK(s.runs(stage));
+  CHECK(s.stages == all_stages(topology()));
 }
 
 TEST_CASE("settings: values reach their fields") {
@@ -45,7 +46,7 @@ TEST_CASE("settings: values reach their fields") {
                                               {"ring.slot_seconds", "5"},
                                               {"filter.period", "week"},
                                               {"filter.time_zone", "Asia/Shanghai"},
-                                              {"stages", "merge,serve"},
+                                              {"stages", "serve,merge"},
                                               {"log.format", "json"},
                                               {"ingest.drop_repeats", "false"}});
   REQUIRE(loaded.status().message() == "");
@@ -58,8 +59,7 @@ TEST_CASE("settings: values reach their fields") {
   CHECK(s.ring.slot_ms() == 5000);
   CHECK(s.retention().unit == PeriodUnit::kWeek);
   CHECK(s.retention().time_zone == "Asia/Shanghai");
-  CHECK(s.runs(Stage::kServe));
-  CHECK_FALSE(s.runs(Stage::kIngest));
+  CHECK(s.stages == stages_named(topology(), {"merge", "serve"}));
   CHECK(s.log.format == LogFormat::kJson);
   CHECK_FALSE(s.ingest.drop_repeats);
 }
@@ -67,8 +67,8 @@ TEST_CASE("settings: values reach their fields") {
 TEST_CASE("settings: every key is documented, has its environment variable and a unit where its name has none") {
   Settings settings;
   Config config;
-  declare_settings(config, settings);
-  const std::string page = settings_reference();
+  declare_settings(config, settings, topology());
+  const std::string page = settings_reference(topology());
   for (const ConfigKey& key : config.keys()) {
     INFO(key.name());
     CHECK(key.doc_text().size() > 10);

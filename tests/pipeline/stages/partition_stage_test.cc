@@ -15,7 +15,9 @@ class IdleStage final : public PartitionStage {
  public:
   explicit IdleStage(StageContext context)
       : PartitionStage(std::move(context), {"window", "opens nothing", MemoryUse::kWindowQueue}, "in", 1) {}
-  ~IdleStage() override { stop(Going::kComesBack); }
+  ~IdleStage() override { stop(StopMode::kRestart); }
+
+  StageStatus status() const override { return {"window", {}, {}, {}}; }
 
   std::atomic<size_t> made{0};
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "pipeline/stages/stage_context.h"
+#include "pipeline/stages/topology.h"
 #include "tests/pipeline/kafka/kafka_world.h"
 
 namespace bloomring::testing {
@@ -10,6 +11,8 @@ struct StageWorld {
   explicit StageWorld(const kafka::EmbeddedBroker& broker)
       : kafka(broker.settings()), producer(kafka::testing::must(kafka::Producer::create(kafka))) {
     settings.ring.slot_seconds = 1;
+    settings.stages = all_stages(topology());
+    plan = kafka::testing::must(plan_memory(settings));
   }
   StageContext context() {
     return {settings, plan, kafka, calendar, clock, metrics, health, watchdog, start_wait,
@@ -17,7 +20,7 @@ struct StageWorld {
   }
 
   Settings settings;
-  MemoryPlan plan = kafka::testing::must(plan_memory(settings));
+  MemoryPlan plan{{}};
   Calendar calendar = kafka::testing::must(Calendar::create(settings.retention()));
   const SystemClock clock;
   Metrics metrics;
