@@ -12,8 +12,8 @@
 #include <ranges>
 #include <type_traits>
 
-// The result (of a constructor: the object) refers to what this parameter refers to; behind a member function, to its
-// object. clang refuses results that outlive a temporary (-Wdangling); g++ 12 has no such check.
+// On a parameter: the result (of a constructor: the object) points into the argument. After a member function: the
+// result points into the object. clang refuses results that outlive a temporary (-Wdangling); g++ 12 has no such check.
 #if defined(__clang__)
 #define BLOOMRING_LIFETIMEBOUND [[clang::lifetimebound]]
 #else
@@ -22,7 +22,8 @@
 
 namespace bloomring {
 
-// A string or vector that is not an lvalue: who borrows from it for longer than a statement is left with freed bytes.
+// A string or vector that is not an lvalue: its bytes are freed at the end of the statement, and a view of them
+// dangles.
 template <typename Bytes>
 concept OwningTemporary =
     !std::is_lvalue_reference_v<Bytes> && std::ranges::range<Bytes> && !std::ranges::borrowed_range<Bytes>;

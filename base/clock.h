@@ -1,4 +1,4 @@
-// Time as an argument: everything that asks what time it is holds a Clock&.
+// Time as an argument: all code that reads the time holds a Clock&.
 //
 // Wall time is Unix milliseconds (UTC); steady time is for durations only and has no meaning across processes.
 // SystemClock is the only place in the tree that reads the machine's clock.
@@ -26,9 +26,9 @@ class SystemClock final : public Clock {
   int64_t steady_ns() const override;
 };
 
-// Another clock whose wall time is set to a wrong one while the process runs, as an administrator or a lost time server
-// does: `step_ms` is added from `after_ms` after the construction on, for `for_ms`; then the clock is right again. For
-// tests of whole processes. Thread safe.
+// For tests of whole processes: wraps a clock and moves its wall time while the process runs, as an administrator or a
+// lost time server does. It adds `step_ms` from `after_ms` after its construction, for `for_ms`; then the wall time is
+// right again. Thread safe.
 class SteppedClock final : public Clock {
  public:
   static constexpr int64_t kForEver = -1;
@@ -47,7 +47,7 @@ class SteppedClock final : public Clock {
   const int64_t until_ns_;
 };
 
-// A clock that moves only when it is told to, and whose wall time may be wrong. Thread safe.
+// A clock that tests move by hand, and whose wall time may be wrong. Thread safe.
 class ManualClock final : public Clock {
  public:
   explicit ManualClock(int64_t now_ms) : now_ms_(now_ms) {}
@@ -55,7 +55,7 @@ class ManualClock final : public Clock {
   int64_t steady_ns() const override { return now_ms_.load() * 1'000'000; }
   void advance_ms(int64_t delta_ms) { now_ms_ += delta_ms; }
   void advance_to_ms(int64_t now_ms) { now_ms_ = now_ms; }
-  // FAULT: the wall time is so far ahead of what it should be, or behind it.
+  // FAULT: the wall time is this far ahead of the right time; behind it where negative.
   void set_wrong_by_ms(int64_t ahead_ms) { wrong_by_ms_ = ahead_ms; }
 
  private:

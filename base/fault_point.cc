@@ -20,9 +20,9 @@ std::atomic<bool> fault_points_armed{false};
 
 namespace {
 
-constexpr int kKilledExitCode = 137;  // What a shell reports after kill -9.
+constexpr int kKilledExitCode = 137;  // A shell reports this code after kill -9.
 
-// What happens at a point, from its `first` visit on.
+// The action at a point, from its `first` visit on.
 struct Rule {
   enum class Action { kExit, kStall, kFail };
   std::string name;
@@ -42,7 +42,7 @@ std::vector<std::unique_ptr<Rule>>& rules() {
   return armed;
 }
 
-// The part of `text` before `separator`, which is removed from it with the separator.
+// Removes the part of `text` before `separator`, and the separator; returns the part.
 std::string_view cut(std::string_view& text, char separator) {
   const size_t at = text.find(separator);
   const std::string_view part = text.substr(0, at);
@@ -69,7 +69,7 @@ bool read_rule(std::string_view text, Rule& rule) {
   return text.empty() || read_action(text, rule);
 }
 
-// What this visit of the rule's point comes to.
+// Counts a visit of the rule's point, and acts when it is due.
 Status visit(Rule& rule) {
   const int64_t number = ++rule.visits;
   if (rule.action == Rule::Action::kFail) {

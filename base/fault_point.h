@@ -1,15 +1,15 @@
 // Named places between an effect and its commit, at which tests crash, stall, or make an operation fail.
 //
-// `fault_point("window.staged")` does nothing but read one flag unless a test armed it: the simulation installs a
-// handler that throws; a process is armed by its environment, as
+// `fault_point("window.staged")` only reads one flag unless a test armed it. The simulation installs a handler that
+// throws. The environment arms a process:
 //
-//   BLOOMRING_FAULT_POINT=window.staged:3          ends the process, as kill -9 would, the third time it comes by
-//   BLOOMRING_FAULT_POINT=store.read:1=stall:2000  holds the thread for 2 s, the first time
-//   BLOOMRING_FAULT_POINT=store.apply:2=fail:50    50 times in a row, from the second on, kRetry instead
+//   BLOOMRING_FAULT_POINT=window.staged:3          ends the process at the third visit, as kill -9 would
+//   BLOOMRING_FAULT_POINT=store.read:1=stall:2000  holds the thread for 2 s at the first visit
+//   BLOOMRING_FAULT_POINT=store.apply:2=fail:50    returns kRetry 50 times in a row, from the second visit on
 //
-// or several of these with commas between them. Only `injected_failure` can fail; other points ignore `fail`.
-// The names are listed where they are used; docs/guarantees.md has the table.
-// Thread safety: `fault_point` and `injected_failure` from any thread; arming and handlers before there are others.
+// Commas separate several of these. Only `injected_failure` can fail; other points ignore `fail`. The names are listed
+// where they are used; docs/guarantees.md has the table.
+// Threading: `fault_point` and `injected_failure` from any thread. Arm, and set handlers, before other threads start.
 #pragma once
 
 #include <atomic>
@@ -30,18 +30,18 @@ inline void fault_point(std::string_view name) {
   static_cast<void>(internal::fault_point_reached(name));
 }
 
-// The same in front of an operation on something outside: success, or the kRetry to return in its place.
+// A fault point before an operation on something outside: success, or the kRetry to return instead of operating.
 inline Status injected_failure(std::string_view name) {
   if (!internal::fault_points_armed.load(std::memory_order_relaxed)) return {};
   return internal::fault_point_reached(name);
 }
 
-// Arms what `text` asks for, in place of what was armed before. kInvalid, and nothing is armed, when it cannot be read.
+// Replaces the armed points by those of `text`. kInvalid, and no change, when `text` cannot be read.
 Status arm_fault_points(std::string_view text);
 // The same with BLOOMRING_FAULT_POINT, when it is set. Called once at the start of the program.
 Status arm_fault_points_from_environment();
 
-// Calls `handler` at every fault point until it is replaced by an empty one. For tests.
+// Calls `handler` at every fault point until an empty one replaces it. For tests.
 void set_fault_handler(std::function<void(std::string_view)> handler);
 
 }  // namespace bloomring

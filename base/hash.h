@@ -1,6 +1,6 @@
-// The hashes of bloomring. Algorithms and seeds are part of the stored formats (docs/formats.md): changing one is a
-// new format version. All are one-shot XXH3 64-bit hashes (xxHash 0.8.1; stable since 0.8.0, endian-independent).
-// Thread safe: pure functions.
+// The hashes of bloomring. Algorithms and seeds are part of the stored formats (docs/formats.md): changing one is a new
+// format version. All are one-shot XXH3 64-bit hashes (xxHash 0.8.1; stable since 0.8.0, endian-independent).
+// Threading: pure functions.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@ inline constexpr uint32_t kShardCount = 5000;
 
 // XXH3_64bits(item bytes, seed 0).
 ItemHash item_hash(std::string_view item);
-// The same for many items that lie end to end: `hashes[i]` is of the bytes behind those before it, as many as byte i of
-// `lengths` says. They add up to the items; `hashes` has room for as many. Takes half the time of as many calls.
+// The same for many items that lie end to end: hashes[i] covers the next lengths[i] bytes. The lengths add up to
+// `items`; `hashes` has room for one hash per length. Takes half the time of single calls.
 void item_hashes(std::string_view items, std::string_view lengths, ItemHash* hashes);
 
-// XXH3_64bits(UserKey bytes, seed 0): where the user lives.
+// XXH3_64bits(UserKey bytes, seed 0): decides the user's shard.
 uint64_t user_hash(std::string_view user_key_bytes);
 
 // user_hash mod kShardCount.

@@ -11,7 +11,7 @@
 
 namespace bloomring {
 
-// An integer with a name. Explicit in and out; ordered; no arithmetic but what a use spells out.
+// An integer with a name. Explicit in and out; ordered; no arithmetic, which users write on `value`.
 template <typename Tag, typename Int>
 struct StrongInt {
   Int value{};
@@ -32,7 +32,7 @@ struct OffsetRange {
   Offset to;
   auto operator<=>(const OffsetRange&) const = default;
 };
-// Log time divided by the slot length: the absolute number of an hour (of a slot's length, to be exact).
+// Log time divided by the slot length: the absolute number of an hour (strictly, of a slot length).
 using HourIndex = StrongInt<struct HourIndexTag, int64_t>;
 // HourIndex modulo the number of slots: a place on the ring, [0, ring.slots).
 using SlotIndex = StrongInt<struct SlotIndexTag, uint32_t>;
@@ -43,14 +43,14 @@ using PeriodIndex = StrongInt<struct PeriodIndexTag, int32_t>;
 using QuarterIndex = StrongInt<struct QuarterIndexTag, int64_t>;
 inline constexpr int64_t kQuarterMs = 15 * 60 * 1000;
 
-// Hash of an item's id, the same for all users (base/hash.h). What crosses the log instead of the text.
+// Hash of an item's id, the same for all users (base/hash.h). The log carries the hash instead of the text.
 using ItemHash = StrongInt<struct ItemHashTag, uint64_t>;
 
 // The longest scene, user id or item id that is accepted, in bytes.
 inline constexpr size_t kIdBytesMax = 128;
 
-// Scene + user id: whose filters these are. The bytes are one length byte of the scene, the scene, the user id; so
-// two different pairs never give the same bytes.
+// Scene + user id: the owner of filters. The bytes are one length byte of the scene, the scene, the user id; so two
+// different pairs never give the same bytes.
 class UserKey {
  public:
   UserKey() = default;
@@ -65,7 +65,7 @@ class UserKey {
   // True when the bytes are a scene and a user id within their bounds, the user id not empty.
   static bool valid(std::string_view bytes);
 
-  // These borrow: the key keeps their bytes, unchanged and in place.
+  // These point into the key, which the caller keeps unchanged and in place.
   std::string_view bytes() const BLOOMRING_LIFETIMEBOUND { return bytes_; }
   std::string_view scene() const BLOOMRING_LIFETIMEBOUND { return std::string_view(bytes_).substr(1, scene_bytes()); }
   std::string_view user() const BLOOMRING_LIFETIMEBOUND { return std::string_view(bytes_).substr(1 + scene_bytes()); }

@@ -16,7 +16,7 @@
 namespace bloomring {
 namespace {
 
-// What the log of the process is; see the header for why it is global.
+// The state of the log; the header says why it is global.
 struct ProcessLog {
   std::atomic<LogLevel> level = LogLevel::kInfo;
   std::atomic<LogFormat> format = LogFormat::kText;
@@ -52,7 +52,7 @@ LogLevel level_of(spdlog::level::level_enum level) {
   return level == spdlog::level::warn ? LogLevel::kWarning : LogLevel::kError;
 }
 
-// Takes what is said to spdlog's default logger (spdlog::info and so on), which would go to standard output.
+// Receives messages to spdlog's default logger (spdlog::info and so on), which would go to standard output.
 class ProcessSink final : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
  private:
   void sink_it_(const spdlog::details::log_msg& message) override {
@@ -72,7 +72,7 @@ std::string text_value(const LogField& field) {
   return !field.quoted || bare ? field.text : json_string(field.text);
 }
 
-// Without the line breaks that libraries end their messages with.
+// The text without trailing line breaks, with which libraries end their messages.
 std::string one_line(std::string_view text) {
   while (!text.empty() && static_cast<unsigned char>(text.back()) <= ' ') text.remove_suffix(1);
   std::string line(text);

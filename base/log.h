@@ -5,11 +5,11 @@
 //   {"time":"2026-11-02T10:15:00.123Z","level":"info","message":"partition assigned","partition":3,"offset":17}
 //
 // Fields have the same names everywhere: `stage`, `topic`, `partition`, `offset`, `code` (of a Status), `reason` (its
-// message), `client` and `event` (a Kafka client and librdkafka's word for what befell it), `file` and `line` (gRPC's).
-// Guarantees: a line is one line whatever its text holds, and JSON lines are valid JSON (bytes that are not UTF-8
-// become U+FFFD) whose message has no line breaks. Each line is counted by level (log_lines), logged or not shown.
-// The log is a property of the process, so it is the one global of bloomring: text at level info until log_start. From
-// then on what is said through spdlog itself (spdlog::info) is a line of this log as well.
+// message), `client` and `event` (a Kafka client, and librdkafka's word for the event), `file` and `line` (gRPC's).
+// Guarantees: a shown line is exactly one line, whatever its text holds. JSON lines are valid JSON (bytes that are not
+// UTF-8 become U+FFFD), and their messages have no line breaks. log_lines counts the lines of each level, shown or not.
+// The log belongs to the process, so it is the one global of bloomring. Until log_start it is text at level info. After
+// log_start, messages through spdlog itself (spdlog::info) are lines of this log too.
 // Threading: thread safe; log_start is called once, before other threads are made.
 #pragma once
 
@@ -28,7 +28,7 @@ inline constexpr size_t kLogLevelCount = 4;
 
 std::string_view log_level_name(LogLevel level);  // "debug", "info", "warning", "error".
 
-// A named value beside the message. Names are words in snake case, chosen by us.
+// A named value next to the message. Names are words in snake case, chosen by us.
 class LogField {
  public:
   LogField(std::string_view field, std::string_view value) : name(field), text(value), quoted(true) {}

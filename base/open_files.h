@@ -1,17 +1,17 @@
 // How many files this process may have open at once: RLIMIT_NOFILE.
 //
 // Systems start a process with a soft limit of 1,024 and a hard one of some hundred thousand. A store takes a
-// descriptor for each table file that is open, so the program raises the first to the second when it starts.
-// Thread safety: `raise_open_files_limit` is called once, before there are threads; the other from any.
+// descriptor for each table file that is open, so the program raises the soft limit to the hard one when it starts.
+// Threading: call `raise_open_files_limit` once, before other threads start; `open_files_limit` from any thread.
 #pragma once
 
 #include <cstdint>
 
 namespace bloomring {
 
-// The soft limit; the largest number where there is none.
+// The soft limit; UINT64_MAX where there is none, 0 where the system does not tell it.
 uint64_t open_files_limit();
-// Raises the soft limit to the hard one, as far as the system lets it, and returns what it is then.
+// Raises the soft limit to the hard one, as far as the system allows, and returns the soft limit in force.
 uint64_t raise_open_files_limit();
 
 }  // namespace bloomring

@@ -1,10 +1,10 @@
 // Expected failures as values.
 //
-// A code names the reaction that it asks for, not the place it came from; the message says what, where and what to
-// do, and grows on the way up by `with_context`. A broken invariant is no value: BLOOMRING_CHECK ends the process,
-// in release builds too.
+// A code names the reaction that it asks for, not its origin. The message says what failed, where, and what to do;
+// callers add context with `with_context`. A broken invariant is no value: BLOOMRING_CHECK ends the process, in release
+// builds too.
 //
-// Thread safety: values, like std::string.
+// Threading: values, like std::string.
 #pragma once
 
 #include <string>
@@ -16,15 +16,15 @@
 
 namespace bloomring {
 
-// What the caller should do about a failure.
+// The reaction that a failure asks of the caller.
 enum class Code {
   kOk,
   kRetry,      // A passing state of something outside (broker, store, full queue): try again later.
   kBadRecord,  // This one input is wrong: refuse it (dead letter, INVALID_ARGUMENT) and go on.
-  kFenced,     // Somebody else owns what this owner was working on: write nothing more, let go.
+  kFenced,     // Another owner has taken over: write nothing more, release the work.
   kCorrupt,    // Bytes at rest are not what was written: do not use them.
   kInvalid,    // The command line, the configuration or the set-up is wrong: exit code 2.
-  kFatal,      // It cannot go on: stop loudly, exit code 1.
+  kFatal,      // The process cannot go on: stop with an error, exit code 1.
 };
 
 std::string_view code_name(Code code);

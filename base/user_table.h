@@ -1,7 +1,8 @@
 // Numbers the user keys of a batch of work: 0, 1, 2, ... in the order of their first appearance.
 //
-// Made for grouping events by user on hot paths: one lookup costs a probe and a comparison, memory is kept between
-// batches, keys are copied once. Threading: one thread. References stay valid until the next `find_or_add` or `clear`.
+// For grouping events by user on hot paths: a lookup costs a probe and a comparison, the table keeps its memory between
+// batches and copies each key once. References stay valid until the next `find_or_add` or `clear`.
+// Threading: one thread.
 #pragma once
 
 #include <cstdint>

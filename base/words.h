@@ -7,7 +7,7 @@
 
 namespace bloomring {
 
-// Without their ends.
+// The lines of the text, without line ends.
 std::vector<std::string> lines_of(const std::string& text);
 
 // `Words` is any range of strings.
@@ -22,7 +22,7 @@ std::string joined(const Words& words, std::string_view separator = ", ") {
   return text;
 }
 
-// Names of which one may be empty, which is shown as "".
+// An empty name is shown as "".
 template <typename Names>
 std::string joined_names(const Names& names) {
   std::vector<std::string> shown;

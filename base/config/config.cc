@@ -69,8 +69,8 @@ std::string variable_in(std::string_view text) {
   return "";
 }
 
-// About a value with a variable that somebody meant to be replaced; empty when there is none. `variable` is the one of
-// the environment that sets `what`.
+// The complaint about a value that holds ${NAME}, which is not replaced; empty when it holds none. `variable` is the
+// environment variable that sets `what`.
 std::string unreplaced(const std::string& what, const std::string& value, const std::string& variable) {
   const std::string name = variable_in(value);
   if (name.empty()) return "";
@@ -85,7 +85,7 @@ std::string unreplaced(const ConfigKey& key, const ConfigText& text) {
     if (found.empty()) found = unreplaced(key.name(), item, own);
   }
   for (const auto& [entry, value] : text.entries) {
-    // A password may well hold what looks like a variable; one that is nothing else is none.
+    // A password may contain ${NAME}; one that consists of nothing else is a mistake.
     const bool whole = value.starts_with("${") && value.find('}') + 1 == value.size();
     if (!found.empty() || (looks_secret(entry) && !whole)) continue;
     found = unreplaced(key.name() + " " + entry, value, own + "_" + variable_name(entry));

@@ -1,8 +1,8 @@
 // Configuration: keys declared once, read from one YAML file, the environment and flags.
 //
 // A declaration binds a key to a variable of the caller; the value that the variable holds at that moment is the
-// default. From the declarations come the loading, every error message, the environment variables, the effective
-// configuration and the reference page, so none of them can disagree.
+// default. Loading, error messages, environment variables, the effective configuration and the reference page all come
+// from the declarations, so they cannot disagree.
 //
 //   Config config;
 //   config.section("ring", "The ring of slots.");
@@ -13,12 +13,12 @@
 // environment. A list is written `a,b` there (or `[a, b]`), a map `{name: value}` in YAML or JSON; one entry of a map
 // can also be set alone, in lower case and with a dot for each underscore: BLOOMRING_KAFKA_PROPERTIES_SASL_PASSWORD
 // sets `sasl.password` in `kafka.properties`, and so does the flag `kafka.properties.sasl.password`. Maps merge entry
-// by entry over the three sources; `{}` clears the default and what the sources below have set. Everything else
-// replaces.
+// by entry over the three sources; `{}` clears the default and the entries of sources of lower precedence. Other values
+// replace.
 //
-// Failure: kInvalid; the message has one line for each thing that is wrong, with file and line (or the variable, or
-// the flag), the value, and what is allowed or the nearest known key. Values of secrets are never in a message. The
-// bound variables are then partly set and must not be used.
+// Errors: kInvalid; the message has one line for each mistake, with file and line (or the variable, or the flag), the
+// value, and what is allowed or the nearest known key. Values of secrets are never in a message. The bound variables
+// are then partly set and must not be used.
 // Threading: one thread; load once, at start.
 #pragma once
 
@@ -42,15 +42,14 @@ namespace bloomring {
 // One declared key. The setters return the key, so that a declaration reads as one sentence.
 class ConfigKey {
  public:
-  // Both ends included; refused outside, with the range in the message.
+  // [low, high], both included. A value outside is refused, and the message names the range.
   ConfigKey& range(int64_t low, int64_t high);
   ConfigKey& real_range(double low, double high);
   ConfigKey& unit(std::string unit);     // "seconds", "bytes": for the reference where the name does not say it.
   ConfigKey& doc(std::string sentence);  // Full sentences.
   ConfigKey& since(std::string version);
   ConfigKey& secret();  // Never printed.
-  // Says what a string, or each item of a list, must look like: returns an empty string, or "must be ..." for the
-  // message.
+  // Checks a string, or each item of a list. Returns an empty string, or "must be ..." for the message.
   ConfigKey& check(std::function<std::string(const std::string&)> complaint);
 
   const std::string& name() const { return name_; }
@@ -131,7 +130,7 @@ class Config {
   ConfigKey& real(std::string name, double* target);
   ConfigKey& boolean(std::string name, bool* target);
   ConfigKey& string(std::string name, std::string* target);
-  // A list of strings; a lone string is a list of one. It may be empty only if the default is.
+  // A list of strings; a single string is a list of one. It may be empty only if the default is.
   ConfigKey& list(std::string name, std::vector<std::string>* target);
   // Free-form names with string values. Entries that look like secrets are redacted (see looks_secret).
   ConfigKey& map(std::string name, std::map<std::string, std::string>* target);
@@ -184,13 +183,14 @@ class Config {
 
   // Reads the sources into the bound variables.
   Status load(const ConfigSources& sources);
-  // Sentences about what was loaded that is probably not meant: a variable of the environment that is one slip away
-  // from a key. (Unknown variables as such are no error: Kubernetes puts BLOOMRING_PORT and the like there itself.)
+  // Sentences about probable mistakes: a variable of the environment whose name is nearly that of a key. (Unknown
+  // variables are no error: Kubernetes itself sets BLOOMRING_PORT and the like.)
   const std::vector<std::string>& warnings() const { return warnings_; }
   // The place a key was set, for messages of checks over several keys: "bloomring.yaml:7", or "default".
   const std::string& origin(std::string_view key) const;
 
-  // What is in force, as YAML that can be loaded again; each line says where its value came from. Secrets are "***".
+  // The configuration in force, as YAML that can be loaded again; each line says where its value came from. Secrets are
+  // "***".
   std::string effective_yaml() const;
   // The reference page in Markdown: one table for each section.
   std::string reference_markdown() const;

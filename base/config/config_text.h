@@ -1,5 +1,5 @@
-// Configuration values as they were written, before anybody knows their type; and the YAML reader that finds them.
-// The only place that knows the YAML library. Used by base/config/config.cc.
+// Configuration values as they were written, before their type is known, and the YAML reader that finds them. The only
+// place that knows the YAML library. Used by base/config/config.cc.
 #pragma once
 
 #include <functional>
@@ -32,16 +32,17 @@ struct ConfigEntry {
   ConfigText text;
 };
 
-// Entries of a YAML document in the order of the file; duplicates included, for the caller to refuse. A map is
-// descended into when `is_section` says so of its full name; otherwise it is a value. kInvalid with the line for what
-// is not YAML, not a map, more than one document, or a value nested deeper than a map of scalars.
+// Entries of a YAML document in the order of the file; duplicates included, for the caller to refuse. A map whose full
+// name satisfies `is_section` is a section, and its entries are keys; any other map is a value. kInvalid, with the
+// line, for a text that is not YAML, not a map or more than one document, and for a value nested deeper than a map of
+// scalars.
 Result<std::vector<ConfigEntry>> read_config_yaml(const std::string& text, std::string_view file,
                                                   const std::function<bool(std::string_view)>& is_section);
 
 // One value in YAML (or JSON) flow syntax, as the environment and flags carry lists and maps.
 Result<ConfigText> read_config_value(const std::string& text);
 
-// A scalar as YAML text on one line, quoted where it must be to be read again as it is.
+// A scalar as YAML text on one line, quoted where it would otherwise be read as another value.
 std::string yaml_scalar(const ConfigText& text);
 
 }  // namespace bloomring

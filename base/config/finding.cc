@@ -20,7 +20,7 @@ bool is_key(std::string_view word) {
          std::all_of(word.begin(), word.end(), legal);
 }
 
-// A variable of the environment, a flag, or a file with a line, which no message needs to explain.
+// True for a variable of the environment, a flag, or a file with a line (FILE:LINE).
 bool is_place(std::string_view text) {
   if (text.starts_with("BLOOMRING_") || text.starts_with("--")) return true;
   const size_t colon = text.rfind(':');
@@ -41,7 +41,7 @@ std::string key_in(const std::string& reason) {
   return reason.starts_with(kUnknown) ? reason.substr(kUnknown.size()) : "";
 }
 
-// Behind the key and its verb, up to where an explanation begins. Of a topic a setting stands between.
+// The text after the key and its verb, up to an explanation. For a topic, a setting stands between key and verb.
 std::string value_in(const std::string& reason, const std::string& key) {
   constexpr std::array<std::string_view, 3> kVerbs = {" is ", " has ", " holds "};
   size_t behind_key = reason.find(key) + key.size();

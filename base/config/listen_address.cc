@@ -23,7 +23,7 @@ Result<ListenAddress> parse_listen_address(std::string_view text) {
   const std::string_view port = text.substr(colon + 1);
   const bool brackets = host.size() > 2 && host.front() == '[' && host.back() == ']';
   if (brackets) host = host.substr(1, host.size() - 2);
-  // A bare IPv6 address would leave it open where the port begins.
+  // In a bare IPv6 address the start of the port is ambiguous.
   if (!brackets && host.find(':') != std::string_view::npos) return refused;
   if (host.find_first_of(" []/,") != std::string_view::npos) return refused;
   ListenAddress address{std::string(host), 0};

@@ -1,5 +1,5 @@
 // Where a server listens: "host:port", "[::1]:port" for IPv6. Port 0 asks for any free port.
-// Thread safety: values.
+// Threading: values.
 #pragma once
 
 #include <cstdint>

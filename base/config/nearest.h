@@ -10,8 +10,8 @@ namespace bloomring {
 // Number of inserted, deleted, replaced or swapped neighbouring bytes between the two.
 size_t edit_distance(std::string_view left, std::string_view right);
 
-// The name in `known` that is nearest to `name`, or an empty string when none is near: more than a third of the
-// letters differ. Among equals the first.
+// The name in `known` that is nearest to `name`, or an empty string when each differs in more than a third of its
+// letters. Among equals the first.
 std::string nearest_name(std::string_view name, const std::vector<std::string>& known);
 
 }  // namespace bloomring

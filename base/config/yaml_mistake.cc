@@ -17,7 +17,7 @@ bool says_nothing(const std::string& line) {
   return first == std::string::npos || line[first] == '#';
 }
 
-// Where a quote is open that begins a value or key.
+// The open quote that begins a value or key, and its line.
 struct OpenQuote {
   char mark = 0;  // 0: none is open.
   size_t line = 0;
@@ -46,7 +46,7 @@ void read_quotes(const std::string& line, size_t number, OpenQuote& open) {
   }
 }
 
-// The quote that is open behind the first `count` lines.
+// The quote that is still open after the first `count` lines.
 std::optional<YamlMistake> open_quote(const Lines& lines, size_t count) {
   OpenQuote open;
   for (size_t at = 0; at < count; ++at) read_quotes(lines[at], at, open);
@@ -66,15 +66,15 @@ std::optional<size_t> open_bracket(const Lines& lines, size_t line) {
   return std::nullopt;
 }
 
-// The line, from 0, before `line` that says something and has no colon.
+// The nearest line before `line` that is not empty or a comment, if it has no colon. Lines count from 0.
 std::optional<size_t> lacks_colon(const Lines& lines, size_t line) {
   while (line > 0 && says_nothing(lines[line - 1])) --line;
   if (line == 0 || lines[line - 1].find(':') != std::string::npos) return std::nullopt;
   return line - 1;
 }
 
-// The library notices some mistakes later: a key without a colon at the next key's line, and a bracket that is never
-// closed where something else begins.
+// The library notices two mistakes late: a key without a colon at the line of the next key, and an unclosed bracket at
+// the line of the next value.
 size_t wrong_line(const Lines& lines, size_t line, const std::string& library) {
   std::optional<size_t> before;
   if (library.find("flow not found") != std::string::npos) before = open_bracket(lines, line);
@@ -82,7 +82,7 @@ size_t wrong_line(const Lines& lines, size_t line, const std::string& library) {
   return before.value_or(line);
 }
 
-// The library's words, or those that help where a tab indents the line: to YAML it is no blank.
+// The library's words, or better ones where a tab indents the line: YAML allows only spaces.
 std::string why(const std::string& line, const std::string& library) {
   const size_t tab = line.find('\t');
   if (tab == std::string::npos || line.find_first_not_of(" \t") < tab)

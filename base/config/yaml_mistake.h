@@ -1,5 +1,5 @@
-// Where a text that is no YAML is wrong, and why, in words that help a person to mend it. The library names the line at
-// which it noticed; the mistake often stands before it.
+// Finds the line of a YAML mistake, and says why in words that help a person to correct it. The YAML library names the
+// line at which it noticed; the mistake is often on an earlier line.
 #pragma once
 
 #include <optional>
@@ -16,11 +16,11 @@ struct YamlMistake {
   std::string why;
 };
 
-// A quote that the text opens and never closes. The library closes it at the end of the text, and swallows all keys
-// between. Nothing is found in a text with a block scalar, which may hold any quote.
+// A quote that the text opens and never closes. The library closes it at the end of the text and takes all keys between
+// as part of it. Finds nothing in a text with a block scalar, which may hold any quote.
 std::optional<YamlMistake> unclosed_quote(const std::string& text);
 
-// `error` is the library's, about this text.
+// The mistake behind the library's `error` about this text.
 YamlMistake mistake_of(const std::string& text, const YAML::Exception& error);
 
 }  // namespace bloomring

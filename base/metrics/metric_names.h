@@ -1,8 +1,10 @@
 // The table of all metrics: declared once here, used by every folder, printed by `bloomring reference metrics`.
 //
-// Words are those of the glossary. A lag is a number of log records: of processing (log end minus applied), which is a
-// backlog, and of custody (log end minus committed), which is at least what the ring holds by design and says how far
-// back a lost disk would have to read. Absent means unknown; there is no -1.
+// Words are those of the glossary. A lag is a number of log records:
+//   processing  log end minus applied: a backlog.
+//   custody     log end minus committed: by design at least the records of the ring. After the loss of a disk, a
+//               stage reads this many records again.
+// An absent series means unknown; no gauge uses -1.
 #pragma once
 
 #include <span>
@@ -11,7 +13,7 @@
 
 namespace bloomring::metric {
 
-// Why ingest or a later stage refuses a record. Closed: the schemas name their refusals by these words.
+// Why a stage refuses a record. The list is closed: the schemas name their refusals by these words.
 inline constexpr std::string_view kRefusalReasons =
     "malformed_json|missing_field|wrong_type|empty_id|id_too_long|time_too_early|time_ahead|unknown_event|too_large|"
     "not_utf8|bad_block|bad_batch|unknown_scene";

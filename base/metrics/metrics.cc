@@ -105,7 +105,7 @@ void write_process(Scrape& scrape) {
   }
 }
 
-// The children of all metrics of one type, each with our face on it.
+// The children of all metrics of one type, each behind our Counter, Gauge or Histogram.
 template <typename Face, typename Impl>
 class Children {
  public:

@@ -5,9 +5,9 @@
 //
 // Every metric is declared once in base/metrics/metric_names.h; a name, a type, a number of labels or a label value
 // that is not in the declaration is a broken invariant. Children whose label values are all known beforehand can be
-// made at once with `create_all`, so that a scrape shows 0 instead of nothing. Values of things that come and go
-// (partitions), or that are dear to keep up to date, are written by a callback at scrape time (`on_scrape`): such a
-// series exists only in scrapes that wrote it.
+// made at once with `create_all`, so that a scrape shows 0 instead of nothing. A callback at scrape time (`on_scrape`)
+// writes the values of things that come and go (partitions) or that are expensive to keep up to date: such a series
+// exists only in the scrapes in which the callback wrote it.
 //
 // Threading: thread safe. Counters and gauges are lock-free (about 10 ns), `observe` takes a mutex (about 40 ns):
 // per-record code adds up in a local variable and adds once per batch. References stay valid as long as the Metrics.
@@ -34,7 +34,7 @@ enum class MetricType : uint8_t { kCounter, kGauge, kHistogram };
 std::string_view metric_type_name(MetricType type);
 
 // A label: its name and, where they are a closed list, its values separated by "|". Labels without a list must be
-// bounded by nature (partition, stage); an id, an offset or a text never is a label.
+// bounded by nature (partition, stage); an id, an offset or a text is never a label.
 struct MetricLabel {
   std::string_view name;
   std::string_view values;
@@ -78,13 +78,13 @@ class Histogram {
  public:
   Histogram(prometheus::Histogram& impl, std::span<const double> buckets) : impl_(impl), buckets_(buckets) {}
   void observe(double value);
-  // The same value so many times; costs no more than once.
+  // Observes the value `times` times, at the cost of one call.
   void observe(double value, uint64_t times);
   uint64_t count() const;
 
  private:
   prometheus::Histogram& impl_;
-  std::span<const double> buckets_;  // Of the declaration, which is for ever.
+  std::span<const double> buckets_;  // Of the declaration, which outlives this.
 };
 
 // Takes what a callback writes during one scrape. Counters carry their value since start, not a change.
@@ -108,7 +108,8 @@ class Metrics {
   // Makes every child of a metric whose labels are all closed lists.
   void create_all(const MetricDecl& decl);
 
-  // Keeps a callback while it lives; when its destructor has returned, the callback is not running and never will be.
+  // Keeps a callback registered while it lives. Once its destructor has returned, the callback is not running and never
+  // runs again.
   class [[nodiscard]] Registration {
    public:
     Registration() = default;
@@ -122,8 +123,8 @@ class Metrics {
     Metrics* metrics_ = nullptr;  // Outlives the registration.
     uint64_t id_ = 0;
   };
-  // Calls `write` at every scrape, in the scraping thread and one at a time. It must be quick and never wait for the
-  // thread that calls on_scrape or ends a Registration.
+  // Calls `write` at every scrape, in the scraping thread and one at a time. It must be quick, and must never wait for
+  // a thread that calls on_scrape or ends a Registration.
   Registration on_scrape(std::function<void(Scrape&)> write);
 
   // The page that /metrics serves: all of the above, process_* and bloomring_log_messages_total.

@@ -22,7 +22,7 @@ std::optional<double> boot_seconds() {
 }
 
 // Field 22 of /proc/self/stat is the start in clock ticks after boot. The name in field 2 may hold spaces, so counting
-// begins behind its closing parenthesis, with field 3.
+// begins after its closing parenthesis, with field 3.
 std::optional<double> start_seconds() {
   std::ifstream file("/proc/self/stat");
   std::string line;

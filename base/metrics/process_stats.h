@@ -1,5 +1,5 @@
-// What the kernel says about this process (Linux /proc), for process_* metrics.
-// Thread safety: pure function; each call reads anew. What cannot be read is absent.
+// The kernel's figures about this process (Linux /proc), for process_* metrics. A figure that cannot be read is absent.
+// Threading: any thread; each call reads again.
 #pragma once
 
 #include <cstdint>
