@@ -17,7 +17,7 @@ constexpr uint64_t low_mask(uint32_t bits) { return bits >= 64 ? ~uint64_t{0} : 
 
 constexpr uint64_t bytes_of_bits(uint64_t bits) { return (bits + 7) / 8; }
 
-// Eight bytes from `at`; what lies at or behind `end` reads as zero.
+// Eight bytes from `at`; bytes at or after `end` read as zero.
 inline uint64_t load64(const uint8_t* at, const uint8_t* end) {
   uint64_t word = 0;
   if (at + 8 <= end) [[likely]] {

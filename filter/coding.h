@@ -1,6 +1,6 @@
 // The loops over coded sets: decode, encode, index, look up. Written once, always inlined, and compiled for each
-// instruction set by kernels.cc and kernels_avx2.cc (shifts and bit counts take half the time with BMI2). Nothing here
-// reads outside the value, whatever its bytes.
+// instruction set by kernels.cc and kernels_avx2.cc (shifts and bit counts take half the time with BMI2). No loop reads
+// outside the value, whatever its bytes.
 #pragma once
 
 #include <algorithm>
@@ -56,7 +56,7 @@ BLOOMRING_INLINE EliasFanoFault decode_any(const EliasFanoView& set, Int* out) {
   return fast ? decode<true>(set, out) : decode<false>(set, out);
 }
 
-// Both parts of a set, into zeros.
+// Writes both parts of a set into zeroed memory.
 BLOOMRING_INLINE void encode(const uint64_t* set, uint64_t items, const EliasFanoShape& shape, uint8_t* lows,
                              uint8_t* uppers) {
   const uint32_t low_bits = shape.low_bits;
@@ -79,7 +79,7 @@ BLOOMRING_INLINE void encode(const uint64_t* set, uint64_t items, const EliasFan
   std::memcpy(lows, &pending, bytes_of_bits(pending_bits));
 }
 
-// Without a branch that depends on the slot: whether it is taken cannot be foreseen.
+// No branch depends on the slot: the processor could not predict it.
 template <typename Int>
 BLOOMRING_INLINE size_t fill_slots(const Int* begin, const Int* end, const SlotFill& fill, uint32_t* collisions) {
   const SlotFill f = fill;
@@ -97,7 +97,7 @@ BLOOMRING_INLINE size_t fill_slots(const Int* begin, const Int* end, const SlotF
   return count;
 }
 
-// The candidates from `first` on, behind `count` hits.
+// Probes the candidates from `first` on, and appends to the `count` hits at hand.
 BLOOMRING_INLINE size_t probe_table(const UnionTable& table, std::span<const uint32_t> keys, size_t first, size_t count,
                                     uint32_t* hits, uint32_t* hit_slots) {
   for (size_t c = first; c < keys.size(); ++c) {
@@ -116,7 +116,7 @@ BLOOMRING_INLINE uint64_t bucket_begin(const EliasFanoView& set, uint64_t bucket
   uint32_t before = 0;
   if (stride > 0) std::memcpy(&before, set.directory + (stride - 1) * kDirectoryEntryBytes, kDirectoryEntryBytes);
 
-  // Items are ones and ends of buckets are zeros: the bucket begins behind as many zeros as its number.
+  // Items are ones and ends of buckets are zeros: bucket number b begins after b zeros.
   const uint8_t* const uppers_end = set.uppers + set.shape.uppers_bytes;
   const uint64_t upper_bits = set.shape.uppers_bytes * 8;
   const uint64_t bit = stride * kDirectoryBuckets + before;
@@ -125,7 +125,7 @@ BLOOMRING_INLINE uint64_t bucket_begin(const EliasFanoView& set, uint64_t bucket
   if (zeros_left == 0) return bit;
   uint64_t base = bit & ~uint64_t{63};
   uint64_t zeros = ~load64(set.uppers + base / 8, uppers_end) & ~uint64_t{0} << (bit & 63);
-  // Mostly one of the first three words; which one cannot be foreseen, so the first two steps take no branch.
+  // Mostly one of the first three words. Which one cannot be predicted, so the first two steps take no branch.
   for (int step = 0; step < 2; ++step) {
     const auto count = static_cast<uint64_t>(std::popcount(zeros));
     const uint64_t next = ~load64(set.uppers + std::min(base + 64, upper_bits) / 8, uppers_end);
@@ -142,7 +142,7 @@ BLOOMRING_INLINE uint64_t bucket_begin(const EliasFanoView& set, uint64_t bucket
   return base + Select::at(zeros, zeros_left - 1) + 1;
 }
 
-// Whether a fingerprint is among the items of its bucket, which begins at `bit`.
+// True when a fingerprint is among the items of its bucket, which begins at `bit`.
 BLOOMRING_INLINE bool bucket_holds(const EliasFanoView& set, uint64_t fingerprint, uint64_t bit) {
   const uint64_t i = bit - (fingerprint >> set.shape.low_bits);
   if (i >= set.items) return false;
@@ -162,9 +162,9 @@ BLOOMRING_INLINE bool bucket_holds(const EliasFanoView& set, uint64_t fingerprin
   return holds;
 }
 
-// Asks a set for the candidates that hit its index, and notes the filter where it is the first. Each question reads
-// directory, uppers and lows, one after the other and all over the value; so they are asked in batches, and each step
-// brings what the next one reads.
+// Looks up in a set the candidates that hit its index, and notes the filter where it is the first. A lookup reads
+// directory, uppers and lows, which are far apart in the value. So lookups run in batches, and each step prefetches the
+// bytes of the next one.
 template <typename Select>
 BLOOMRING_INLINE void confirm(const Confirmation& what, std::span<const uint32_t> hits, uint8_t* found) {
   constexpr size_t kBatch = 64;
@@ -177,7 +177,7 @@ BLOOMRING_INLINE void confirm(const Confirmation& what, std::span<const uint32_t
       fingerprints[b] = what.candidates[batch[b]].value * what.multiplier >> (64 - set.width_bits);
       const uint64_t bucket = fingerprints[b] >> set.shape.low_bits;
       __builtin_prefetch(set.directory + bucket / kDirectoryBuckets * kDirectoryEntryBytes);
-      // Fingerprints are spread evenly: about as many items as that lie before it.
+      // Fingerprints are spread evenly: about this many items lie before the bucket.
       const uint64_t before = bucket * set.items >> (set.width_bits - set.shape.low_bits);
       __builtin_prefetch(set.uppers + (bucket + before) / 8);
     }

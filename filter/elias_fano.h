@@ -43,15 +43,15 @@ EliasFanoShape elias_fano_shape(uint64_t items, uint32_t width_bits);
 void elias_fano_append(std::span<const uint64_t> set, uint32_t width_bits, std::string& out);
 void elias_fano_append_directory(std::span<const uint64_t> set, uint32_t width_bits, std::string& out);
 
-// A coded set inside a value. Borrows: who parsed the value keeps its bytes (format.h, View).
+// A coded set inside a value. Borrows: the caller of `parse` keeps the bytes of the value (format.h, View).
 struct EliasFanoView {
-  uint64_t items = 0;  // 0: there is no such set.
+  uint64_t items = 0;  // 0: no such set.
   uint32_t width_bits = 0;
   EliasFanoShape shape;
   const uint8_t* lows = nullptr;
   const uint8_t* uppers = nullptr;
-  const uint8_t* directory = nullptr;  // With an index only (lookup.h).
-  const uint8_t* end = nullptr;        // Of all that may be read: the end of the value.
+  const uint8_t* directory = nullptr;  // With an index only.
+  const uint8_t* end = nullptr;        // The end of the value: no read passes it.
 
   // The low bits of the i-th fingerprint, i <= items.
   uint64_t low(uint64_t i) const {
@@ -63,7 +63,7 @@ struct EliasFanoView {
 enum class EliasFanoFault : uint8_t { kNone, kTooMany, kTooFew, kNotAscending, kTooWide };
 Status elias_fano_status(EliasFanoFault fault);
 
-// Appends the fingerprints to `out`, or says what is wrong with the coding.
+// Appends the fingerprints to `out`, or returns the fault of the coding.
 Status elias_fano_decode(const EliasFanoView& view, Fingerprints& out);
 
 }  // namespace bloomring::filter

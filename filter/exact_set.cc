@@ -8,12 +8,12 @@
 namespace bloomring {
 
 namespace {
-constexpr size_t kSmallSlots = 2'048;  // Whose map takes 32 KiB.
+constexpr size_t kSmallSlots = 2'048;  // Their map takes 32 KiB.
 }  // namespace
 
 void ExactSet::reset(size_t items_max) {
   const size_t slots = std::bit_ceil(std::max<size_t>(16, items_max * 2));
-  const size_t bytes = slots * (slots <= kSmallSlots ? 16 : 4);  // One candidate in 32, or 8, passes for nothing.
+  const size_t bytes = slots * (slots <= kSmallSlots ? 16 : 4);  // At most 1 absent candidate in 32, or 8, passes.
   items_ = 0;
   mask_ = slots - 1;
   map_shift_ = 64 - static_cast<unsigned>(std::countr_zero(bytes));

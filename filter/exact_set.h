@@ -1,9 +1,10 @@
 // A small exact set of item hashes, each with a tag, made for testing thousands of candidates against it at once.
 //
-// A map of 32 or more bytes an item (8 where the set is large) answers most candidates without a branch; what passes it
-// is looked up in an open-addressing table of the full 64-bit hashes. Bytes and not bits, because the map of a usual
-// set stays in the first-level cache either way and a byte takes no shift. Rebuilt for every request; keeps its memory.
-// Threading: none.
+// A map of 32 or more bytes an item (8 where the set is large) answers most candidates without a branch; candidates
+// that pass it are looked up in an open-addressing table of the full 64-bit hashes. The map uses bytes, not bits: the
+// map of a usual set stays in the first-level cache either way, and a byte takes no shift. Each request rebuilds the
+// set in the same memory.
+// Threading: one thread.
 #pragma once
 
 #include <cstddef>
@@ -19,12 +20,12 @@ class ExactSet {
  public:
   static constexpr uint8_t kAbsent = 0;
 
-  // Empties the set and makes room for so many items.
+  // Empties the set and makes room for `items_max` items.
   void reset(size_t items_max);
   // Adds an item under a tag other than kAbsent. The first tag of an item stays.
   void insert(ItemHash item, uint8_t tag);
   size_t bytes() const { return slots_.capacity() * sizeof(Slot) + map_.capacity(); }
-  // For each candidate its tag, or kAbsent.
+  // Writes for each candidate its tag, or kAbsent.
   void find(std::span<const ItemHash> candidates, std::span<uint8_t> tags);
 
  private:

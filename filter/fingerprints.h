@@ -1,4 +1,4 @@
-// Sets of fingerprints, as sorted vectors: what a union is made of.
+// Sets of fingerprints as sorted vectors, and the operations of a union.
 #pragma once
 
 #include <cstdint>
@@ -24,10 +24,10 @@ Fingerprints fold(Fingerprints set, uint32_t from_bits, uint32_t to_bits);
 // Adds `more` to `set`; quick when `more` is small.
 void unite_into(Fingerprints& set, const Fingerprints& more);
 
-// Whether any of `wide` begins with a fingerprint in `narrow`.
+// True when any fingerprint in `wide` begins with one in `narrow`.
 bool covers_any(const Fingerprints& wide, uint32_t wide_bits, const Fingerprints& narrow, uint32_t narrow_bits);
 
-// Removes from `wide` what begins with a fingerprint in `narrow`.
+// Removes from `wide` the fingerprints that begin with one in `narrow`.
 void remove_covered(Fingerprints& wide, uint32_t wide_bits, const Fingerprints& narrow, uint32_t narrow_bits);
 
 }  // namespace bloomring::filter

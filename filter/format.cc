@@ -28,14 +28,14 @@ void append_set_header(uint64_t items, uint32_t width_bits, std::string& out) {
   out.push_back(static_cast<char>(items));
 }
 
-// Of a set with its directory.
+// Bytes of a set with its directory.
 uint64_t dense_bytes(uint64_t items, uint32_t width_bits) {
   if (items == 0) return 0;
   const EliasFanoShape shape = elias_fano_shape(items, width_bits);
   return shape.bytes() + shape.directory_bytes;
 }
 
-// Index and directories.
+// The index and the directories.
 void append_index(const Parts& parts, std::string& out) {
   const uint32_t width_bits = parts.narrow.empty() ? parts.wide_width_bits : parts.narrow_width_bits;
   const uint64_t set_bytes =
@@ -50,7 +50,7 @@ void append_index(const Parts& parts, std::string& out) {
   if (!parts.wide.empty()) elias_fano_append_directory(parts.wide, parts.wide_width_bits, out);
 }
 
-// Walks over a value; every step says no instead of reading past the end.
+// Walks over a value; a step fails instead of reading past the end.
 class Reader {
  public:
   explicit Reader(std::string_view bytes)
@@ -61,7 +61,7 @@ class Reader {
     out = *at_++;
     return true;
   }
-  // LEB128, as short as can be, at most 32 bits.
+  // LEB128 in its shortest form, at most 32 bits.
   bool varint(uint64_t& out) {
     out = 0;
     for (uint32_t shift = 0; shift < 35; shift += 7) {

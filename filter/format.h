@@ -43,7 +43,7 @@ struct View {
   double expected_error() const;
 };
 
-// What is to be written. The sets are disjoint: no wide fingerprint begins with a narrow one.
+// The parts of a value to write. The sets are disjoint: no wide fingerprint begins with a narrow one.
 struct Parts {
   Fingerprints narrow;
   uint32_t narrow_width_bits = 0;
@@ -54,14 +54,14 @@ struct Parts {
   bool saturated = false;
 };
 
-// At least one set is not empty.
+// The bytes of a value. At least one set is not empty.
 std::string assemble(const Parts& parts, std::string_view store_key);
 
-// The sets of a parsed value, or what is wrong with them.
+// Decodes the sets of a parsed value into `out`, or returns their fault.
 Status decode(const View& view, Parts& out);
 
-// Whether the index and the directories are the ones that these sets give. Readers of the index need not ask: a wrong
-// one under a right checksum gives wrong answers, but no wrong reads.
+// Fails unless the index and the directories are those that these sets give. Readers of the index need not call it: a
+// wrong index under a right checksum gives wrong answers, but no wrong reads.
 Status check_index(const View& view, const Parts& parts);
 
 enum class Checksum { kVerify, kSkip };

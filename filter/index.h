@@ -13,10 +13,10 @@ namespace bloomring::filter {
 
 inline constexpr size_t kBlockBytes = 32;
 inline constexpr size_t kBlockWords = 8;
-// Where the index begins: behind the header and zeros. A long string's bytes lie 16 bytes behind a cache line in
-// practice (the allocator's header), so that blocks do not straddle lines; it gains 3 %.
+// The index begins here, after the header and zeros. In practice a long string's bytes begin 16 bytes after the start
+// of a cache line (the allocator's header), so blocks do not straddle lines; this gains 3 %.
 inline constexpr size_t kIndexOffset = 16;
-// What a dense value has besides sets, directories and index: all before the index, and the checksum.
+// Bytes of a dense value without its sets, directories and index: all before the index, and the checksum.
 inline constexpr size_t kDenseFrameBytes = kIndexOffset + 4;
 
 // The odd factors of the split-block Bloom filter of Apache Parquet.
@@ -24,19 +24,19 @@ inline constexpr uint32_t kSalts[kBlockWords] = {0x47b6137bU, 0x44974d91U, 0x882
                                                  0x705495c7U, 0x2df1424bU, 0x9efc4947U, 0x5c6bfb31U};
 
 struct IndexShape {
-  uint64_t block_count = 0;  // 0: there is none.
+  uint64_t block_count = 0;  // 0: no index.
   uint32_t key_bits = 0;
 };
 
-// The index inside a value, or a copy of it (query.cc). Borrows: who made it keeps the bytes (format.h, View).
+// The index inside a value, or a copy of it (query.cc). Borrows: its maker keeps the bytes (format.h, View).
 struct IndexView {
   IndexShape shape;
   const uint8_t* blocks = nullptr;
 };
 
-// The index takes what the sets and their directories (`set_bytes`) leave of 24 bits an item, between 6 and 10 bits an
-// item: more bits mean fewer questions to the sets, and beyond 10 they cost more in cache than they save. A
-// fingerprint's key in the index is its top min(width, 32) bits.
+// A dense value has a budget of 24 bits an item. The index takes the bits that the sets and their directories
+// (`set_bytes`) leave, at least 6 and at most 10 an item: more bits mean fewer lookups in the sets; beyond 10 they cost
+// more in cache than they save. A fingerprint's key in the index is its top min(width, 32) bits.
 constexpr IndexShape index_shape(uint64_t items, uint64_t set_bytes, uint32_t width_bits) {
   constexpr uint64_t kBlockBits = kBlockBytes * 8;
   const auto blocks_of = [](uint64_t bits) { return (bits + kBlockBits - 1) / kBlockBits; };

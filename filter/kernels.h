@@ -13,7 +13,7 @@
 
 namespace bloomring::filter {
 
-// What is to be confirmed by an exact set of a filter with an index.
+// Hits of an index to confirm in an exact set of the same filter.
 struct Confirmation {
   const EliasFanoView& set;
   std::span<const ItemHash> candidates;
@@ -30,7 +30,7 @@ struct SlotFill {
   uint32_t* slots;
 };
 
-// So many indexes are probed together, with one mask a candidate.
+// This many indexes are probed together, with one mask a candidate.
 inline constexpr size_t kIndexGroupMax = 4;
 
 // The hits of each index of a group; a list has `room` places.
@@ -42,22 +42,23 @@ struct IndexHits {
   size_t counts[kIndexGroupMax] = {};
 };
 
-// Candidates are numbered; a probe writes the numbers of those that hit, in ascending order, and returns how many.
-// What it writes to has room for all candidates and kHitsMore. A key is the top 32 bits of hash * multiplier.
+// Candidates are numbered; a probe writes the numbers of those that hit, in ascending order, and returns how many. Its
+// outputs have room for all candidates and kHitsMore. A key is the top 32 bits of hash * multiplier.
 inline constexpr size_t kHitsMore = 8;
 inline constexpr size_t kDecodeMore = 8;
 struct Kernels {
   EliasFanoFault (*decode)(const EliasFanoView& set, uint64_t* out);
-  // Of at most 32 bits. `out` has room for kDecodeMore more.
+  // For widths of at most 32 bits. `out` has room for kDecodeMore more.
   EliasFanoFault (*decode32)(const EliasFanoView& set, uint32_t* out);
   void (*encode)(const uint64_t* set, uint64_t items, const EliasFanoShape& shape, uint8_t* lows, uint8_t* uppers);
-  // Adds the items of a sorted set to zeros, or to other items; `cut_bits` lead from a fingerprint to its index key.
+  // Adds the items of a sorted set to zeroed or filled blocks. A fingerprint without its low `cut_bits` is its index
+  // key.
   void (*build_index)(std::span<const uint64_t> set, uint32_t cut_bits, const IndexShape& shape, uint8_t* blocks);
-  // Fills empty slots; writes the keys that met a slot that was taken, and returns how many.
+  // Fills empty slots; writes the keys whose slot was taken to `collisions`, and returns their number.
   size_t (*fill_slots)(const uint32_t* begin, const uint32_t* end, const SlotFill& fill, uint32_t* collisions);
   // Also writes the slot of each hit.
   size_t (*probe_table)(const UnionTable& table, std::span<const uint32_t> keys, uint32_t* hits, uint32_t* hit_slots);
-  // Of 1 to kIndexGroupMax indexes of the same key_bits: a list of hits for each.
+  // Probes 1 to kIndexGroupMax indexes of the same key_bits; writes a list of hits for each.
   void (*probe_indexes)(std::span<const IndexView* const> group, std::span<const uint32_t> keys, IndexHits& hits);
   void (*confirm)(const Confirmation& what, std::span<const uint32_t> hits, uint8_t* found);
 };

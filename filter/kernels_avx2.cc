@@ -52,7 +52,7 @@ BLOOMRING_AVX2 size_t probe_table(const UnionTable& table, std::span<const uint3
     const __m256i hit = _mm256_or_si256(_mm256_andnot_si256(empty, equal), multi);
     const auto bits = static_cast<uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(hit)));
     const __m256i order = lanes_first(bits);
-    // All eight are written, those that are no hits are written over by the next.
+    // Writes all eight; the next step overwrites those that are no hits.
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(hits + count), _mm256_permutevar8x32_epi32(candidate, order));
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(hit_slots + count), _mm256_permutevar8x32_epi32(slot, order));
     count += static_cast<size_t>(_mm_popcnt_u32(bits));
@@ -118,7 +118,7 @@ BLOOMRING_AVX2 void probe_indexes(std::span<const IndexView* const> group, std::
   }
 }
 
-// For each byte, the places of its ones less their number: by how many buckets each is further than the byte's start.
+// For each byte and each of its ones, the zeros before it in the byte: how many buckets it is after the byte's start.
 constexpr std::array<uint64_t, 256> kZerosBefore = [] {
   std::array<uint64_t, 256> zeros{};
   for (uint32_t byte = 0; byte < 256; ++byte) {
@@ -130,7 +130,7 @@ constexpr std::array<uint64_t, 256> kZerosBefore = [] {
   return zeros;
 }();
 
-// The buckets of all items, a byte of the uppers at a time; writes up to kDecodeMore behind them.
+// The buckets of all items, a byte of the uppers at a time; writes up to kDecodeMore values after them.
 BLOOMRING_AVX2 inline EliasFanoFault decode_buckets(const EliasFanoView& set, uint32_t* out) {
   const uint8_t* const uppers_end = set.uppers + set.shape.uppers_bytes;
   uint64_t i = 0;

@@ -44,7 +44,7 @@ UnionPlan plan_union(const Ladder& ladder, const UnionFacts& facts) {
   UnionPlan plan;
   plan.narrow_width_bits = has_narrow ? facts.narrow_width_bits : ladder.narrow_bits;
   const bool fits = facts.items <= ladder.capacity(plan.narrow_width_bits);
-  // More than the narrow set may hold: what it holds stays as it is, the rest stays wide.
+  // More items than the narrow set may hold: its items stay narrow, the others stay wide.
   plan.keep_wide = !fits && facts.new_items > 0;
 
   const bool rests = facts.closed && (has_narrow ? facts.new_items * kRestingParts <= facts.items : !fits);

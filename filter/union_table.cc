@@ -14,8 +14,8 @@ constexpr uint32_t kSlotBitsMin = 10;
 constexpr uint32_t kSlotBitsMax = 20;  // 4 MiB: beyond that its misses cost more than the chains it saves.
 constexpr uint64_t kSlotsPerItem = 4;
 constexpr uint64_t kPartSlots = 4096;  // 16 KiB: half of a first-level cache.
-// A set that is not wider than slot_bits by so many bits would leave too few bits to compare for the others. It is so
-// small that it may stand in all its slots with any content.
+// A set that is less than this much wider than slot_bits would leave the others too few bits to compare. It is so small
+// that it may take all its slots, with any content.
 constexpr uint32_t kContentBitsMin = 4;
 constexpr uint32_t kContentBitsMax = 24;
 constexpr uint32_t kAnyContent = 0xffffff;
@@ -95,7 +95,7 @@ void UnionTable::insert(const Int* keys, uint32_t number, uint64_t slots_end) {
   const uint32_t content_bits = compared_bits_ - slot_bits;
   const uint64_t keys_end = slots_end << (set.width_bits - slot_bits);
   while (set.next < set.end && keys[set.next] < keys_end) {
-    // About as many as are expected there; a value that is not even makes more rounds.
+    // About the expected number; a value with uneven fingerprints makes more rounds.
     const size_t most = std::min<size_t>(set.end - set.next, kPartSlots);
     const Int* const begin = keys + set.next;
     const Int* const end = std::lower_bound(begin, begin + most, keys_end);
@@ -130,7 +130,7 @@ void UnionTable::chain(uint32_t& slot, uint32_t entry) {
   constexpr uint32_t kAskAll = kNoLink << kNumberBits | kChain;
   if (slot == kAskAll) return;
   links_.push_back({entry, slot});
-  // Too many links to be numbered in a slot: this one asks all sets.
+  // Too many links to number in a slot: this slot asks all sets.
   slot = links_.size() <= kNoLink ? static_cast<uint32_t>(links_.size() - 1) << kNumberBits | kChain : kAskAll;
 }
 

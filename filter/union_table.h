@@ -1,8 +1,8 @@
 // All the sparse sets of a query in one small table, so that one access tests a candidate against all of them.
 //
 // A slot is chosen by the top bits of a candidate's key. It holds the bits after those (the content) and the number of
-// the set, so that a match is exact unless sets differ in width. Where items meet in a slot it leads to a chain. Newer
-// sets are added first and win. Derived data: built for each query, in reused memory.
+// the set, so that a match is exact unless sets differ in width. A slot that several items share leads to a chain.
+// Newer sets are added first and win. Derived data: built for each query, in reused memory.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class UnionTable {
 
   explicit UnionTable(const Kernels& kernels) : kernels_(&kernels) {}
 
-  // Takes the sets of a filter (items 0: there is none). Failure adds nothing.
+  // Takes the sets of a filter (items 0: no set). Failure adds nothing.
   Status add(uint8_t filter, const EliasFanoView& narrow, const EliasFanoView& wide);
   // Fills the slots; after the last `add`.
   void build();
@@ -43,7 +43,7 @@ class UnionTable {
   }
 
   // A slot: content << 8 | number of the set + 1, or first link << 8 | kChain. 0 is empty. (A content has at most 22
-  // bits, so all 24 ones are none.)
+  // bits, so 24 ones are free to mean any content.)
   static constexpr uint32_t kNumberBits = 8;
   static constexpr uint32_t kNumberMask = 0xff;
   static constexpr uint32_t kChain = 0xff;
@@ -63,7 +63,7 @@ class UnionTable {
 
     bool is_long() const { return width_bits > 32; }
   };
-  // What met a slot that was taken, and what the slot was before.
+  // An entry whose slot was taken, and the slot's value before it.
   struct Link {
     uint32_t entry = 0;
     uint32_t rest = 0;
@@ -81,8 +81,8 @@ class UnionTable {
   const Kernels* kernels_;
   std::vector<Set> sets_;
   size_t items_ = 0;
-  // Of all sets, one after the other. Only ever grown, and used up to the end of the last set, so that memory is
-  // cleared once and not for every query.
+  // Keys of all sets, one after the other. The vectors only grow, and each query uses them up to the end of its last
+  // set, so that memory is cleared once and not for every query.
   std::vector<uint32_t> keys_;
   std::vector<uint64_t> long_keys_;
   size_t keys_used_ = 0;

@@ -20,8 +20,8 @@ void unite_sets(Fingerprints& set, uint32_t& width_bits, Fingerprints more, uint
   width_bits = to_bits;
 }
 
-// Everything that the values hold, nothing cut that need not be: the narrow set takes the smallest width that a narrow
-// set has (cut bits do not come back), and the wide one takes the rest.
+// Gathers the sets of all values and cuts no bit without need. The narrow set takes the smallest width of any narrow
+// set (cut bits do not come back); the wide set takes the rest.
 Result<Parts> gather(std::span<const std::string_view> values, std::string_view store_key) {
   if (values.empty()) return invalid("a union of no filters");
   std::vector<Parts> all(values.size());
@@ -41,7 +41,7 @@ Result<Parts> gather(std::span<const std::string_view> values, std::string_view 
     unite_sets(united.wide, united.wide_width_bits, std::move(parts.wide), parts.wide_width_bits);
   }
   if (united.wide.empty() || united.narrow.empty()) return united;
-  if (united.wide_width_bits <= united.narrow_width_bits) {  // Written under policies that are far apart.
+  if (united.wide_width_bits <= united.narrow_width_bits) {  // Policies were far apart.
     unite_sets(united.narrow, united.narrow_width_bits, std::move(united.wide), united.wide_width_bits);
     united.wide.clear();
   } else {
