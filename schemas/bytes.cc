@@ -10,7 +10,7 @@ uint64_t ByteReader::long_varint() {
     if (shift == 63 && byte > 1) break;
     value |= static_cast<uint64_t>(byte & 0x7f) << shift;
     if (byte < 0x80) {
-      if (byte == 0 && shift != 0) break;  // A longer form of a shorter number.
+      if (byte == 0 && shift != 0) break;  // Not the shortest form.
       return value;
     }
   }

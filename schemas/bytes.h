@@ -1,8 +1,8 @@
-// Writing and reading the fixed pieces that every record format is made of: little-endian integers, LEB128 varints,
-// length-prefixed bytes, and the checksum at the end. docs/formats.md names them u8, u32, u64, varint, bytes, sum.
+// Writes and reads the basic pieces of every record format: little-endian integers, LEB128 varints, length-prefixed
+// bytes, and the checksum at the end. docs/formats.md names them u8, u32, u64, varint, bytes, sum.
 //
-// The reader is strict and never reads past its input: after the first failure every further read gives zero or
-// nothing, and `ok()` stays false, so a decoder checks once at the end of a group of fields.
+// The reader is strict and never reads past its input: after the first failure every further read gives zero or an
+// empty string, and `ok()` stays false, so a decoder checks once at the end of a group of fields.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ class ByteWriter {
   }
 
  private:
-  // Debian's architectures that we build for are little-endian; the static assertion below keeps that honest.
+  // The machines that we build for are little-endian; the static assertion below checks it.
   void append(const void* data, size_t size) { out_.append(static_cast<const char*>(data), size); }
   std::string& out_;
 };
@@ -53,7 +53,7 @@ class ByteReader {
   uint8_t u8() { return fixed<uint8_t>(); }
   uint32_t u32() { return fixed<uint32_t>(); }
   uint64_t u64() { return fixed<uint64_t>(); }
-  // Refuses what is cut short, longer than 64 bits or not the shortest form.
+  // Refuses a number that is cut short, longer than 64 bits or not in the shortest form.
   uint64_t varint() {
     if (at_ != end_ && static_cast<uint8_t>(*at_) < 0x80) return static_cast<uint8_t>(*at_++);
     return long_varint();
@@ -90,13 +90,13 @@ class ByteReader {
   bool ok_ = true;
 };
 
-// The low 32 bits of XXH3 over `bytes`, seeded with the format's kind so that one format is never taken for another.
+// The low 32 bits of XXH3 over `bytes`, seeded with the format's kind, so that one format never passes for another.
 uint32_t checksum(std::string_view bytes, uint8_t kind);
 
 // Appends the checksum of everything in `out`.
 void seal(std::string& out, uint8_t kind);
 
-// The bytes before the checksum, or nothing when they are too short or the checksum differs.
+// Sets `body` to the bytes before the checksum. False when they are too short or the checksum differs.
 bool open_sealed(std::string_view bytes, uint8_t kind, std::string_view* body);
 
 }  // namespace bloomring

@@ -1,12 +1,11 @@
-// A value of the filter store of which some could not be read: what is good of it is kept and goes on, and it reads as
-// corrupt, with the reason, until somebody repairs or removes it.
+// A value of the filter store of which a part could not be read. Its good part is kept and takes further changes; the
+// value reads as corrupt, with the reason, until it is repaired or removed.
 //
 //   damaged := 0x00 refused:varint reason:bytes good:raw
 //
-// No filter begins with 0x00 (filter/format.h), and no forgotten value (schemas/forgotten.h). `good` is one of
-// these, or empty when nothing was good. The form has no checksum of its own: RocksDB's blocks have one, and so has
-// `good`.
-// Thread safety: values and pure functions.
+// No filter (filter/format.h) and no forgotten value (schemas/forgotten.h) begins with 0x00. `good` is one of these, or
+// empty when no part was good. The form has no checksum of its own: RocksDB's blocks have one, and so has `good`.
+// Threading: values and pure functions.
 #pragma once
 
 #include <cstdint>
@@ -29,10 +28,10 @@ struct Damage {
 
 bool is_damaged(std::string_view value);
 std::string encode_damaged(const Damage& damage, std::string_view good);
-// Takes a damaged value apart: its good part, which is empty where there is none, and its damage, which is added.
+// Returns the good part of a damaged value, which may be empty, and adds the value's damage to `damage`.
 std::string_view open_damaged(std::string_view value, Damage& damage);
 
-// kCorrupt, naming the key, for a damaged value; ok for anything else (which has its own checksum).
+// kCorrupt, naming the key, for a damaged value; ok for any other value (which has its own checksum).
 Status check_stored(std::string_view value, std::string_view store_key);
 
 }  // namespace bloomring

@@ -1,9 +1,8 @@
 // One thing that happened to a (user, item).
 //
-// What a forget says is a law of event times alone: a play, or a serve, counts unless there is a forget of its item, or
-// of everything, whose event time is not before its own. So events may stand in the log twice, late and in any order,
-// and old plays may be replayed: the answer is the same. docs/decisions/0010-forgetting-by-event-time.md says how it is
-// kept.
+// A forget works by event times alone: a play, or a serve, counts unless a forget of its item, or of everything, has an
+// event time at or after its own. So the log may hold events twice, late and in any order, and old plays may be
+// replayed: the answer is the same. docs/decisions/0010-forgetting-by-event-time.md says how forgets are kept.
 #pragma once
 
 #include <cstdint>
@@ -23,14 +22,14 @@ enum class EventKind : uint8_t {
 inline constexpr uint8_t kEventKindMax = 4;
 constexpr bool is_forget(EventKind kind) { return kind == EventKind::kForget || kind == EventKind::kForgetAll; }
 
-// Event times that are accepted anywhere: [2000-01-01, 2100-01-01) UTC, in Unix milliseconds.
+// The accepted event times: [2000-01-01, 2100-01-01) UTC, in Unix milliseconds.
 inline constexpr int64_t kEventTimeMinMs = 946'684'800'000;
 inline constexpr int64_t kEventTimeEndMs = 4'102'444'800'000;
 
 struct Event {
   EventKind kind = EventKind::kPlay;
   ItemHash item;
-  int64_t time_ms = 0;  // When it happened, by the client: [kEventTimeMinMs, kEventTimeEndMs).
+  int64_t time_ms = 0;  // When it happened, by the client's clock: [kEventTimeMinMs, kEventTimeEndMs).
 };
 
 constexpr QuarterIndex quarter_of(int64_t time_ms) { return QuarterIndex(time_ms / kQuarterMs); }

@@ -11,7 +11,7 @@ constexpr size_t kHeaderBytesMax = 3 + 5 * 10;
 constexpr size_t kUserBytesMax = 2 + 5;       // Length of the key and number of events.
 constexpr size_t kEventBytesMax = 1 + 8 + 7;  // Kind, item, time: 2^49 ms is beyond 2100.
 
-// Reads one varint at `at` of bytes that were verified before.
+// Reads one varint at `at`, from bytes that were verified before.
 uint64_t trusted_varint(std::string_view body, size_t& at) {
   uint64_t value = 0;
   for (int shift = 0;; shift += 7) {

@@ -1,10 +1,10 @@
 // The event block: many events of one partition in one record of user-events (docs/formats.md, "Event block").
 //
 // Ingest packs blocks; the window and serve stages read them. An event carries the hash of its item, not the text:
-// filters and recent plays need no more, and play history (a later view) will carry its own texts in a block whose
-// flag says so. User keys are carried whole, because they name filters and are what a person asks about.
-// Events are grouped by user, users in the order of their first event, events of a user in the order in which they
-// were added, so that a forget stays behind the plays that it forgets.
+// filters and recent plays need no more. (A later view, play history, will carry texts in blocks with a flag.) A block
+// carries user keys whole, because they name filters and people ask about users by name. Events are grouped by user:
+// users in the order of their first event, events of a user in the order of `add`, so that a forget stays after the
+// plays that it forgets.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ class EventBlockBuilder {
   // `hash` is user_hash(user_key).
   void add(std::string_view user_key, uint64_t hash, const Event& event);
   size_t events() const { return entries_.size(); }
-  // An upper bound of what `finish` gives, in bytes.
+  // An upper bound of the size of the finished block, in bytes.
   size_t bytes_max() const;
   // The block's bytes; the builder is empty afterwards. At least one event was added.
   std::string finish(PartitionId partition, uint32_t partition_count);
@@ -49,9 +49,9 @@ class EventBlockBuilder {
   int64_t time_min_ms_ = 0;
 };
 
-// Reads a block. `open` verifies all of it, so that reading cannot fail afterwards and a block is taken whole or not
-// at all. Borrows: the caller keeps the bytes of the block, unchanged and in place, for as long as the reader, a copy
-// of it or a user key of it is used.
+// Reads a block. `open` verifies all of it, so that reading cannot fail afterwards, and a block is accepted as a whole
+// or refused. Borrows: the caller keeps the bytes of the block, unchanged and in place, for as long as the reader, a
+// copy of it or a user key of it is used.
 class EventBlockReader {
  public:
   // kBadRecord with the reason: wrong kind, version, checksum, length, partition, user key, event or order.
@@ -65,12 +65,12 @@ class EventBlockReader {
   static EventBlockReader reopen(Bytes&& bytes) = delete;
 
   uint64_t events() const { return events_; }
-  // How many of them are forgets. Not known of a reopened block: 0.
+  // The forgets among them; 0, unknown, in a reopened block.
   uint64_t forgets() const { return forgets_; }
-  // The newest event time of its plays, 0 without plays. Not known of a reopened block: 0.
+  // The newest event time of its plays; 0 without plays, and in a reopened block, where it is unknown.
   int64_t newest_play_ms() const { return newest_play_ms_; }
 
-  // Moves to the next user; what is left of the previous user's events is skipped.
+  // Moves to the next user, and skips the unread events of the previous one.
   bool next_user();
   std::string_view user_key() const { return user_key_; }
   // Moves to the user's next event.

@@ -78,8 +78,8 @@ std::vector<Forgotten::Item>::iterator Forgotten::least_item() {
   return std::ranges::min_element(items_, {}, [](const Item& item) { return std::pair(item.forgotten_ms, item.item); });
 }
 
-// What is let go lies at or before the least item that stays. `floor_ms` speaks of all earlier times; of those at the
-// same time, the number of items does: as long as the least item is held there is no room.
+// Dropped items are at or before the least kept one. `floor_ms` refuses forgets of earlier times. For those of the same
+// time the bound does it: while the least item is kept there is no room.
 bool Forgotten::raise_floor() {
   if (items_.size() < kItemsMax) return false;
   const int64_t before_ms = least_item()->forgotten_ms - 1;
@@ -114,7 +114,7 @@ class ForgottenDecoder {
   Result<Forgotten> salvage(std::string_view bytes);
 
  private:
-  // Checked by its sum, so that it is no damage.
+  // True for a sound value of another version: its sum proves that it is not damaged.
   bool of_another_version(std::string_view bytes) const;
   bool sound_sum(std::string_view bytes) const;
 

@@ -1,26 +1,26 @@
-// What one user has forgotten, as the filter store keeps it: the times up to which plays do not count, of everything
-// and of single items. Filters only unite, so what was merged stays in them; this says which of it counts.
+// The forgets of one user, as the filter store keeps them: the times up to which plays do not count, for everything and
+// for single items. Filters only unite, so merged plays stay in them; this value says which of them count.
 //
 //   a play of an item at time t counts   when  t > everything  and  t > the item's forgotten time
-//   a filter of period p says an item is seen  when it holds it and p lies behind the item's forgotten time; in the
-//                                              period of that time: when the item was played after it (`played_ms`)
+//   a filter of period p says an item is seen  when it holds it and p is after the period of the item's forgotten
+//                                              time; in that period itself: when the item was played after the
+//                                              forgotten time (`played_ms`)
 //   filters up to the period of `everything`   are removed from the store when it is written (filter_store.h)
 //
-// It is kept as long as a filter of the period of its newest time is.
+// The store keeps the value as long as it keeps filters of the period of the newest time in it.
 //
-// Every change takes the later of two times, so it does not matter in which order and how often changes are made: a
-// replay of batches ends in the same value. The merge stage notes a play of a forgotten item (`take_play`) from the
-// moment on at which it knows of the forget; what it had merged before then is older than the forget
-// (operators/merge.h).
+// Every change takes the later of two times, so the order and the number of changes do not matter: a replay of batches
+// ends in the same value. Once the merge stage knows of the forget of an item, it notes later plays of the item
+// (`take_play`); the plays that it merged before are older than the forget (operators/merge.h).
 //
-// Bound: the kItemsMax items that were forgotten last (of the same time: those of the largest hash) are kept; the
-// others are let go, and are answered as their filters say. `floor_ms` is the time before that of the first of those
-// that are kept; no forget up to it is taken any more: what was let go must not come back by a replay, without the
-// plays that were merged meanwhile.
+// Bound: the value keeps the kItemsMax items that were forgotten last (of the same time: those with the largest hash).
+// It drops the others, and their filters alone answer for them. `floor_ms` is 1 ms before the earliest kept forgotten
+// time; forgets up to it are refused: a replay must not bring back a dropped item without the plays that were merged
+// meanwhile.
 //
-// Damage: a value that cannot be read must stop neither the other users of a record nor the partition.
-// `salvage_forgotten` gives what is good of it together with its `damage`; new forgets go into the good part, and it is
-// stored as a damaged value (schemas/damaged_value.h). To `decode_forgotten`, and so to every question, it is corrupt.
+// Errors: a value that cannot be read must stop neither the other users of a record nor the partition.
+// `salvage_forgotten` gives its good part with its `damage`; new forgets go into the good part, which is stored as a
+// damaged value (schemas/damaged_value.h). `decode_forgotten`, and so every query, gives kCorrupt for it.
 // Threading: a value.
 #pragma once
 
@@ -43,7 +43,7 @@ class Forgotten {
   struct Item {
     ItemHash item;
     int64_t forgotten_ms = 0;  // Plays up to this time do not count.
-    int64_t played_ms = 0;     // The latest play after that which was merged; 0: none.
+    int64_t played_ms = 0;     // The latest merged play after that time; 0: none.
     bool operator==(const Item&) const = default;
   };
 
@@ -52,21 +52,21 @@ class Forgotten {
   int64_t floor_ms() const { return floor_ms_; }
   const std::vector<Item>& items() const { return items_; }  // By item, ascending.
   const Item* find(ItemHash item) const;
-  // Whether some of what was stored could not be read.
+  // True when a part of the stored value could not be read.
   bool damaged() const { return damage_.refused > 0; }
   const Damage& damage() const { return damage_; }
-  // The latest time that anything was forgotten at.
+  // The latest forgotten time; 0 without any.
   int64_t newest_ms() const;
 
-  // Whether a play counts, by what is forgotten here.
+  // True when a play counts, by these forgets.
   bool counts(ItemHash item, int64_t time_ms) const;
 
-  // Forgets plays up to `time_ms`, a positive event time. True when that is news.
+  // Forgets plays up to `time_ms`, a positive event time. True when the value changed.
   bool forget_everything(int64_t time_ms);
   bool forget_item(ItemHash item, int64_t time_ms);
-  // `counts`; a play of a forgotten item that counts is noted. True in `changed` when that is news.
+  // As `counts`; also notes a play that counts of a forgotten item, and sets `changed` when the value changed.
   bool take_play(ItemHash item, int64_t time_ms, bool& changed);
-  // Lets go what `expired` says of a forgotten time: every filter that it could matter to is gone.
+  // Drops the forgotten times that are `expired`: every filter to which they could matter is gone.
   void expire(const std::function<bool(int64_t time_ms)>& expired);
 
   bool operator==(const Forgotten&) const = default;
@@ -85,13 +85,13 @@ class Forgotten {
 
 // Bytes under forgotten_key (schemas/store_key.h), in the pieces of schemas/bytes.h:
 //   version:u8=1 everything:varint floor:varint items:varint { item:u64 forgotten:varint played:varint } sum:u64
-// Times are Unix milliseconds, 0 where there is none; `played` is 0 or how much later than `forgotten`. `sum` is XXH3
-// of everything before it, seeded with the hash of the key; or, where there is damage, a damaged value with these
-// bytes as its good part. Decoding is strict: kCorrupt with the reason, and for every damaged value.
+// Times are Unix milliseconds, 0 where there is none; `played` is 0, or the milliseconds from `forgotten` to the play.
+// `sum` is XXH3 of everything before it, seeded with the hash of the key. With damage, these bytes are the good part of
+// a damaged value. Decoding is strict: kCorrupt with the reason, and for every damaged value.
 std::string encode_forgotten(const Forgotten& forgotten, std::string_view store_key);
 Result<Forgotten> decode_forgotten(std::string_view bytes, std::string_view store_key);
-// For those who write it again: kCorrupt only for a sound value of another version, which this program must not
-// replace.
+// For callers that write the value back: kCorrupt only for a sound value of another version, which this program must
+// not replace.
 Result<Forgotten> salvage_forgotten(std::string_view bytes, std::string_view store_key);
 
 }  // namespace bloomring

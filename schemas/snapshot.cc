@@ -8,7 +8,7 @@ namespace {
 
 constexpr size_t kPeriodsMax = 64;
 
-// Reads a count of things that take at least `bytes_min` each, so that no count is believed that the input cannot hold.
+// Reads a count of entries of at least `bytes_min` bytes each, and refuses a count that the input cannot hold.
 uint64_t count(ByteReader& in, size_t bytes_min) {
   const uint64_t n = in.varint();
   if (n <= in.left() / bytes_min) return n;

@@ -1,10 +1,11 @@
-// Everything that a Filter call would test against, as one blob, for testing candidates in the caller.
+// All data that a Filter call tests candidates against, as one blob, so that a caller can test candidates itself.
 //
-// What the user has forgotten is left out, but for single items in filters: what a filter says of a forgotten item does
-// not count from a period on backwards. docs/formats.md has the grammar ("Snapshot").
+// The encoder leaves out forgotten plays, except single items in filters: a snapshot lists these with the newest period
+// whose filter does not count for the item; older ones do not count either. docs/formats.md has the grammar
+// ("Snapshot").
 //
-// Decoding is strict: kCorrupt with the reason for anything that the encoder would not have written.
-// Thread safety: values and pure functions.
+// Errors: kCorrupt with the reason for any bytes that the encoder would not have written.
+// Threading: values and pure functions.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +19,8 @@
 
 namespace bloomring {
 
-// Borrows: who made or decoded it keeps the bytes that its views point into (of a decoded one, the blob), unchanged
-// and in place, for as long as it is used.
+// Borrows: the maker keeps the bytes that the views point into (of a decoded snapshot, the blob), unchanged and in
+// place, for as long as it is used.
 struct Snapshot {
   struct Filter {
     uint64_t period = 0;  // Index into `periods`.
@@ -47,7 +48,7 @@ struct Snapshot {
 };
 
 inline constexpr uint8_t kSnapshotKind = 0xE5;
-inline constexpr uint8_t kSnapshotVersion = 2;  // Version 1 did not know of forgets.
+inline constexpr uint8_t kSnapshotVersion = 2;  // Version 1 had no forgets.
 
 std::string encode_snapshot(const Snapshot& snapshot);
 // The views point into `bytes`.

@@ -1,20 +1,19 @@
-// The one builder of filter store keys. A key says everything about its value but the value: whose filter, of which
-// period, in which unit of periods.
+// The one builder of filter store keys. A filter's key names its user, its period and the unit of periods.
 //
 //   filter key     'f' shard:u16be user_key:bytes unit:('m' | 'w' | 'd') period:u16be
 //   forgotten key  'g' shard:u16be user_key:bytes
 //   watermark key  'w' partition:u16be
 //   meta key       'm'
 //
-// The shard comes first and numbers are big-endian, so the filters of a partition are one contiguous range of keys,
-// and the periods of a user lie next to each other, oldest first. The user key needs no length: what stands before and
-// after it has a fixed size, so two different filters never get the same key.
+// The shard comes first and numbers are big-endian, so the filters of a partition are one contiguous range of keys, and
+// the periods of a user lie next to each other, oldest first. The user key needs no length: the parts before and after
+// it have a fixed size, so two different filters never get the same key.
 //
 // Example: scene "feed", user "u1", month 683 (2026-12) is
 //   66 0803 04 66656564 7531 6d 02ab
 //
-// Parsing is strict: a key that this builder would not have made is kCorrupt.
-// Thread safety: pure functions.
+// Errors: kCorrupt for a key that this builder would not have made.
+// Threading: pure functions.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +25,7 @@
 
 namespace bloomring {
 
-// What a period is at this site. The value is the unit's letter in store keys.
+// The length of a site's periods. The value is the unit's letter in store keys.
 enum class PeriodUnit : uint8_t { kMonth = 'm', kWeek = 'w', kDay = 'd' };
 
 // Periods that a key can name: 1970-01 to the year 7431 for months, to 2149-06-06 for days.
@@ -48,7 +47,7 @@ inline constexpr char kWatermarkKeyTag = 'w';
 // `user_key` is valid UserKey bytes and the period has a key: the caller has checked both.
 std::string filter_key(std::string_view user_key, PeriodUnit unit, PeriodIndex period);
 Result<FilterKey> parse_filter_key(std::string_view key);
-// Where lies what the user has forgotten (schemas/forgotten.h). `user_key` is valid UserKey bytes.
+// The key of the user's forgets (schemas/forgotten.h). `user_key` is valid UserKey bytes.
 std::string forgotten_key(std::string_view user_key);
 // The UserKey bytes; they point into the key.
 Result<std::string_view> parse_forgotten_key(std::string_view key);
@@ -67,7 +66,7 @@ Result<PartitionId> parse_watermark_key(std::string_view key);
 inline constexpr std::string_view kWatermarkKeysBegin = "w";
 inline constexpr std::string_view kWatermarkKeysEnd = "x";
 
-// Where a store says what it is: format version and partition count (state/store/store_meta.h).
+// The key of a store's own format version and partition count (state/store/store_meta.h).
 inline constexpr std::string_view kMetaKey = "m";
 
 }  // namespace bloomring

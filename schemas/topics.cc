@@ -6,14 +6,14 @@ namespace {
 
 std::string text(int64_t number) { return std::to_string(number); }
 
-// Dead letters are looked at by people, so they outlive what they came from.
+// People look at dead letters, so these outlive the records that they came from.
 constexpr int64_t kDeadRetentionFactor = 7;
 
 using TopicSettings = std::map<std::string, std::string>;
 
-// From three replicas on, what was acknowledged survives the loss of one. The broker's clock stamps the records: slots
-// are cut by log time, and a producer whose clock is ahead would be refused (message.timestamp.after.max.ms), while the
-// records of one that is behind would expire early.
+// With three or more replicas, acknowledged records survive the loss of one replica. The broker's clock stamps the
+// records: log time cuts the slots. With a producer's clock, the broker would refuse records from a clock that is ahead
+// (message.timestamp.after.max.ms), and expire records from a clock that is behind too early.
 TopicSettings internal_settings(const TopicPlan& plan, int64_t retention_ms) {
   TopicSettings settings;
   settings["cleanup.policy"] = "delete";

@@ -1,4 +1,4 @@
-// The registry of topics: every topic that bloomring reads or writes, with the settings that its guarantees lean on.
+// The registry of topics: every topic that bloomring reads or writes, with the settings that its guarantees need.
 #pragma once
 
 #include <cstddef>
@@ -10,12 +10,12 @@
 
 namespace bloomring {
 
-// The largest message that a producer of ours sends, one record or a batch of them, before compression; and so the
-// least that a topic of ours has to take (max.message.bytes).
+// The largest message that our producers send, one record or a batch of them, before compression. Our topics must take
+// at least this (max.message.bytes).
 inline constexpr int64_t kMessageBytesMax = 1'000'000;
-// What a topic of ours is made with: Kafka's own default.
+// The max.message.bytes of topics that we create: Kafka's own default.
 inline constexpr int64_t kTopicMessageBytes = 1'048'588;
-// No record that bloomring makes of what it has read is larger: a message holds it with what belongs to a record.
+// The largest record that bloomring makes of its input: a message holds it together with the overhead of a record.
 inline constexpr size_t kRecordBytesMax = 950'000;
 
 struct TopicNames {
@@ -35,11 +35,11 @@ struct TopicSpec {
   std::string purpose;
   int32_t partitions = 1;
   int16_t replication = 3;
-  // Broker-side settings by their Kafka names; checked where the broker tells them, set where we create the topic.
+  // Broker-side settings by their Kafka names; checked where the broker reports them, set where we create the topic.
   std::map<std::string, std::string> settings;
-  // The partition count is part of what is stored: another count is refused, not adapted to.
+  // The stored state depends on the partition count: another count is refused.
   bool partitions_fixed = true;
-  // A topic of plays: the site's producers fill it, and bloomring makes it only when told to.
+  // A topic of plays: the site's producers fill it, and bloomring creates it only on request.
   bool of_the_site() const { return role == TopicRole::kPlays; }
 };
 

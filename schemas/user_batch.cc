@@ -19,7 +19,7 @@ void write_header(ByteWriter& writer, uint8_t kind, const DrainHeader& header) {
   writer.u32(header.forgets_digest);
 }
 
-// Reads the head behind the kind byte.
+// Reads the head after the kind byte.
 Status read_header(ByteReader& in, PartitionId partition, uint32_t partition_count, DrainHeader& header) {
   if (const uint8_t version = in.u8(); version != kBatchVersion) {
     return bad_record("batch record: version " + std::to_string(version) + " is not known to this program");
@@ -45,7 +45,7 @@ constexpr auto kQuarterFirst = static_cast<uint64_t>(kEventTimeMinMs / kQuarterM
 constexpr size_t kItemBytesMin = sizeof(uint64_t) + 1;
 constexpr auto kQuarterEnd = static_cast<uint64_t>(kEventTimeEndMs / kQuarterMs);
 
-// What a forget is, in one byte: they ascend in the order of DrainedForget.
+// The kind and lateness of a forget in one byte, in the order of DrainedForget.
 uint8_t rank_of(const DrainedForget& forget) { return static_cast<uint8_t>(1 + 2 * forget.everything + forget.late); }
 constexpr uint8_t kRankMax = 4;
 
@@ -72,7 +72,7 @@ bool same_item_ascends(const DrainedForget& last, const DrainedForget& next) {
   return next.item == last.item && next.time_ms > last.time_ms && next.offset < last.offset;
 }
 
-// Reads the number of forgets that is at hand, and verifies them.
+// Reads the number of forgets, and verifies that many.
 Status verify_forgets(ByteReader& in, Offset end, uint64_t& forgets) {
   forgets = in.varint();
   if (forgets > in.left()) return bad_record("user batches: number of forgets is not possible");

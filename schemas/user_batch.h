@@ -1,11 +1,12 @@
-// What the window stage hands to the merge stage through user-batches (docs/formats.md, "User batches", "Slot end").
+// The records of user-batches, from the window stage to the merge stage (docs/formats.md, "User batches", "Slot end").
 //
-// A *user batches* record carries the batches of several users of one drain: per user the items of its plays in the
-// drained slot with the time of the latest play of each, grouped by the quarter of an hour of their event time (the
-// merge stage turns quarters into periods), sorted and without repeats; and what the user has forgotten, in this slot
-// and in every earlier one that was not merged when this one was drained. A *slot end* record says that every batch of
-// the drained range stands before it in the partition; it is sent only after all of those were acknowledged. Both name
-// the range of user-events offsets they were made from, so that the merge stage can tell what is merged already.
+// A *user batches* record carries the batches of several users of one drain. A user's batch has the items of the user's
+// plays in the drained slot, with the time of the latest play of each, grouped by the quarter of an hour of their event
+// time (the merge stage turns quarters into periods), sorted and without repeats. It also has the user's forgets in
+// this slot and in every earlier slot that was not merged at the drain. A *slot end* record says that every batch of
+// the drained range is before it in the partition; the window stage sends it only after the broker has acknowledged all
+// of those. Both name the range of user-events offsets that they cover, so that the merge stage can skip ranges that
+// are merged already.
 #pragma once
 
 #include <cstdint>
@@ -31,13 +32,13 @@ struct DrainHeader {
   uint32_t partition_count = 0;
   OffsetRange range;  // Of user-events, from the first drained hour's start to the last one's end; not empty.
   DrainAttempt attempt = DrainAttempt::kFirst;
-  // Which hours the forgets of the drain are taken from, and from when on they are late: a hash, 0 for none. The
-  // batches of two drains with the same header are the same.
+  // Hash of the hours from which the drain takes forgets, and of the bounds from which they are late; 0 for none. Two
+  // drains with the same header make the same batches.
   uint32_t forgets_digest = 0;
   bool operator==(const DrainHeader&) const = default;
 };
 
-// A play of a user as it is drained: 16 bytes, since a pass holds millions. They compare as they are written.
+// A drained play of a user: 16 bytes, since a pass holds millions. The order of comparison is the order in the record.
 struct DrainedPlay {
   uint32_t quarter = 0;  // QuarterIndex: below 2^23 up to the year 2100.
   uint32_t ms = 0;       // Into the quarter: [0, kQuarterMs).
@@ -53,10 +54,10 @@ struct DrainedPlay {
   bool operator==(const DrainedPlay&) const = default;
 };
 
-// A forget of a user as it is drained.
+// A drained forget of a user.
 struct DrainedForget {
   bool everything = false;  // Otherwise one item.
-  // Plays after it may stand in hours before that in which it was logged, and may have been drained without it.
+  // Plays with a later event time may be in hours before the forget's own, and may have been drained without it.
   bool late = false;
   ItemHash item;  // 0 for everything.
   int64_t time_ms = 0;
@@ -115,8 +116,7 @@ struct DrainedHour {
   bool operator==(const DrainedHour&) const = default;
 };
 
-// The slot end: the hours that are complete with it (several after a lap, disjoint and ascending), and the
-// totals of the drain.
+// The slot end: the hours that it completes (several after a lap, disjoint and ascending), and the totals of the drain.
 struct SlotEnd {
   DrainHeader header;
   std::vector<DrainedHour> hours;  // At least one; all within header.range.
@@ -128,7 +128,8 @@ struct SlotEnd {
 
 std::string encode_slot_end(const SlotEnd& end);
 
-// A record of user-batches: one or the other, kBadRecord with the reason otherwise. The reader borrows the bytes.
+// A record of user-batches: user batches or a slot end; kBadRecord with the reason otherwise. The reader borrows the
+// bytes.
 using BatchRecord = std::variant<UserBatchReader, SlotEnd>;
 Result<BatchRecord> decode_batch_record(std::string_view bytes BLOOMRING_LIFETIMEBOUND, PartitionId partition,
                                         uint32_t partition_count);

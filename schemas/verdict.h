@@ -1,4 +1,4 @@
-// What the query core answers: a verdict for each candidate, and what the answer rests on. Values.
+// The answer of the query core: a verdict for each candidate, and the sources of the answer. Values.
 #pragma once
 
 #include <cstdint>
@@ -40,24 +40,24 @@ struct Finding {
 struct Gap {
   AnswerSource source = AnswerSource::kFilters;
   std::string reason;  // For people: "filter store: connection refused".
-  int64_t lag_ms = 0;  // How far behind, where that is what is wrong.
+  int64_t lag_ms = 0;  // How far behind, when that is the gap.
 };
 
-// What was left out because too few candidates were unseen.
+// A source that was left out because too few candidates were unseen.
 struct Relaxed {
   AnswerSource source = AnswerSource::kFilters;  // kFilters: a period, with its recent plays; kServed: the last served.
   PeriodIndex period{0};
 };
 
 struct FilterAnswer {
-  size_t candidates = 0;          // That were asked about.
+  size_t candidates = 0;          // Number of candidates in the question.
   std::vector<Finding> findings;  // Those that have a reason, in order.
   size_t seen_count = 0;
   std::vector<PeriodIndex> periods;  // The window, newest first.
   std::vector<Gap> gaps;
   std::vector<Relaxed> relaxed;
   bool user_known = false;
-  double expected_error = 0.0;  // That an item that was never played counts as seen.
+  double expected_error = 0.0;  // Probability that an item that was never played counts as seen.
   bool saturated = false;       // A filter that was read is past its cap: the error budget is not held.
 
   bool complete() const { return gaps.empty(); }

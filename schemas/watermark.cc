@@ -10,16 +10,16 @@ namespace bloomring {
 
 namespace {
 
-constexpr uint8_t kVersion = 3;  // 2 has no length of slots.
+constexpr uint8_t kVersion = 3;  // Version 2 has no slot length.
 constexpr uint8_t kVersionWithoutTime = 1;
-constexpr int64_t kTimeEndMs = 1LL << 62;  // So that a day can be added to it.
+constexpr int64_t kTimeEndMs = 1LL << 62;  // Leaves room to add a day.
 constexpr size_t kChecksumBytes = sizeof(uint64_t);
 
 uint64_t checksum_of(std::string_view body, PartitionId partition) {
   return hash_bytes(body, hash_bytes(watermark_key(partition), 0));
 }
 
-// Splits the checksum off, or gives nothing when it does not fit body and key.
+// The body without its checksum; nothing when the checksum does not fit body and key.
 std::optional<std::string_view> checked_body(std::string_view bytes, PartitionId partition) {
   if (bytes.size() < kChecksumBytes) return std::nullopt;
   const std::string_view body = bytes.substr(0, bytes.size() - kChecksumBytes);
@@ -27,7 +27,7 @@ std::optional<std::string_view> checked_body(std::string_view bytes, PartitionId
   return body;
 }
 
-// True when the fields are what `add` leaves behind.
+// True when `add` could have left these fields.
 bool well_formed(const MergedWatermark& watermark) {
   if (watermark.offset.value < 0 || watermark.ahead.size() > MergedWatermark::kAheadMax) return false;
   if (watermark.slot_ms < 0 || watermark.slot_ms >= kTimeEndMs) return false;

@@ -79,11 +79,11 @@ class JsonFields::Walk {
   }
 
   bool object(ondemand::object object) { return take_fields(object, &fields_.wanted_, kDepthMax); }
-  // Whether another record of this shape has its fields where they are in this one.
+  // True when other records of this shape have their fields at the same places.
   bool has_shape() const { return has_shape_ && record_.size() <= kShapeBytesMax && values_.size() <= kShapeValuesMax; }
 
  private:
-  // The text of a string or a name, of which simdjson knows that it is closed.
+  // The text of a string or a name, which simdjson has found to be closed.
   std::string_view text_at(const char* begin) const {
     const auto place = static_cast<size_t>(begin - record_.data());
     return record_.substr(place, record_.find('"', place) - place);

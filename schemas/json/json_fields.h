@@ -1,12 +1,16 @@
 // The wanted fields of one JSON object, by name or path; everything else in it is checked and ignored.
 //
 // A wanted name is that of a field of the object itself. One with dots, as `user.id`, is also a path: field `id` of the
-// object in field `user`. A field of the object that has the very name `user.id` goes before the path; in the middle of
-// a path no name has a dot. An empty name is never found. Three readers with the same answers, each for what the one
-// before gives up. The first compares the record with the shapes of recent ones (schemas/json/json_shape.h). The second
-// walks it once with simdjson's on-demand interface; it takes records without backslashes whose other fields are at
-// most kDepthMax levels deep. The last is simdjson's DOM, which also says what is wrong. Of a repeated field the first
-// counts; a field that is null is absent. Threading: one thread.
+// object in field `user`. A field of the object with the name `user.id` itself takes precedence over the path; in the
+// middle of a path no name has a dot. An empty name is never found. Of a repeated field the first counts; a field that
+// is null is absent.
+//
+// Three readers give the same answers; each takes the records that the one before gives up:
+// 1. The first compares the record with the shapes of recent ones (schemas/json/json_shape.h).
+// 2. The second walks it once with simdjson's on-demand interface; it takes records without backslashes whose other
+//    fields are at most kDepthMax levels deep.
+// 3. The last is simdjson's DOM, which also finds the reason of a refusal.
+// Threading: one thread.
 #pragma once
 
 #include <array>
@@ -25,11 +29,11 @@ namespace bloomring {
 struct JsonField {
   enum class Type : uint8_t { kAbsent, kString, kInt64, kUint64, kDouble, kOther };
   Type type = Type::kAbsent;
-  // What the type says is set, the others are left over.
-  std::string_view text;  // Of a string; valid until the next read, as long as the record itself.
+  // The member of the type is set; the others hold leftovers.
+  std::string_view text;  // Of a string; valid until the next read, and while the record is.
   int64_t int64 = 0;
   uint64_t uint64 = 0;  // Above the range of int64.
-  double number = 0;    // Neither of both.
+  double number = 0;    // Numbers of neither kind.
 };
 
 enum class JsonVerdict : uint8_t { kObject, kMalformed, kNotUtf8 };
@@ -44,12 +48,12 @@ class JsonFields {
   JsonFields& operator=(JsonFields&&) noexcept;
 
   JsonVerdict read(std::string_view json);
-  // What `read` would do without its quick readers: for tests and fuzzing.
+  // `read` without its quick readers: for tests and fuzzing.
   JsonVerdict read_strictly(std::string_view json);
 
   // In the order of the names; those of the last record that was read as an object.
   std::span<const JsonField> fields() const BLOOMRING_LIFETIMEBOUND { return std::span(fields_).first(names_); }
-  // A sentence about the last record that was not.
+  // A sentence about the last record that was refused.
   const std::string& detail() const { return detail_; }
 
  private:
@@ -59,14 +63,14 @@ class JsonFields {
   static constexpr size_t kShapeBytesMax = 4096;
   static constexpr size_t kShapeValuesMax = 64;
 
-  // A name that is looked for among the fields of one object, and what is looked for in its own object.
+  // A name to look for among the fields of one object, and the names to look for in that field's own object.
   struct Wanted {
     std::string name;
-    int field = -1;  // Of fields_; -1: only what is within it.
+    int field = -1;  // Index in fields_; -1: only inner names.
     std::vector<Wanted> inner;
   };
   struct Path {
-    size_t field;  // That takes what is found along the path, unless it has a value of its own.
+    size_t field;  // Takes the value found along the path, unless it has its own.
     size_t along;
   };
   void want(std::string_view path, int field);
@@ -82,10 +86,10 @@ class JsonFields {
 
   size_t names_;
   Wanted wanted_;                  // Of the object itself.
-  std::vector<JsonField> fields_;  // Those of the names; behind them those of the paths.
+  std::vector<JsonField> fields_;  // First those of the names, then those of the paths.
   std::vector<Path> paths_;
   std::vector<JsonShape> shapes_;  // The one that matched last is first.
-  std::vector<char> padded_;       // simdjson reads beyond the end of a record; the broker's buffers end with it.
+  std::vector<char> padded_;       // A copy: simdjson reads past the end of a record, the broker's buffer ends there.
   std::string detail_;
   std::unique_ptr<Readers> readers_;
 };

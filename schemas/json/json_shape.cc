@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kDigitsMax = 19;  // 10^19 - 1 < 2^64.
 
-// What may stand in a string as it is, in one byte.
+// The bytes that a string may hold unescaped as one character.
 constexpr std::array<bool, 256> kPlain = [] {
   std::array<bool, 256> plain{};
   for (size_t c = 0x20; c < 0x7f; ++c) plain[c] = c != '"' && c != '\\';
@@ -73,7 +73,7 @@ const char* scan_number(const char* at, const char* end) {
   return at != nullptr && at < end && *at == '.' ? scan_digits(at + 1, end, fraction) : at;
 }
 
-// The end of the value that begins at `at`, or null. Of an integer also what it is.
+// The end of the value that begins at `at`, or null. Also the number, for an integer.
 const char* scan(JsonShape::Kind kind, const char* at, const char* end, int64_t& value) {
   switch (kind) {
     case JsonShape::Kind::kString: return scan_string(at, end);

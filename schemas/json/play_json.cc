@@ -39,7 +39,7 @@ int64_t integer_to_ms(int64_t value, TimeUnit unit) {
   return units > 1'000 ? value / (units / 1'000) : value * (1'000 / units);
 }
 
-// At most `bytes_max` bytes of valid UTF-8, without half a character at the end.
+// At most `bytes_max` bytes of valid UTF-8, cut between characters.
 std::string_view cut(std::string_view text, size_t bytes_max) {
   if (text.size() <= bytes_max) return text;
   while (bytes_max > 0 && (static_cast<unsigned char>(text[bytes_max]) & 0xc0) == 0x80) --bytes_max;
@@ -102,7 +102,7 @@ struct PlayParser::Impl {
     detail = std::move(text);
     return refusal;
   }
-  // Of a field: the key that names it, and the name.
+  // A field: the key that names it, and its name.
   struct Named {
     std::string_view key;
     const std::string& name;
@@ -233,8 +233,8 @@ Refusal PlayParser::Impl::unknown_kind(std::string_view found) {
                     ", nor play, serve, forget or forget_all");
 }
 
-// A site that names its kinds has a name in every record, or says what a record without one is: else a misspelt
-// events.event would make a play of everything.
+// A site that names its kinds needs a name in every record, or a kind for records without one: otherwise a misspelt
+// events.event would turn every record into a play.
 Refusal PlayParser::Impl::read_no_kind(Play& play) {
   if (mapping.kinds.empty()) return Refusal::kNone;
   const auto own = mapping.kinds.find("");
@@ -246,7 +246,7 @@ Refusal PlayParser::Impl::read_no_kind(Play& play) {
   return Refusal::kNone;
 }
 
-// The site's own names go before bloomring's.
+// The site's own names take precedence over bloomring's.
 Refusal PlayParser::Impl::read_kind(const JsonField& field, Play& play) {
   play.kind = EventKind::kPlay;
   play.skip = Skip::kNone;

@@ -1,13 +1,15 @@
-// A play, serve or forget as JSON, as producers write it, and what is refused.
+// Parses the JSON of a play, serve or forget, as producers write it, or refuses it.
 //
-// Fields, kinds and what counts as a play are mapped by configuration, so a site's own events need no converter.
-// Required: user, item, time. A field is a name or a path with dots (schemas/json/json_fields.h); an empty one is a
-// field that the site does not have. `event` is "play" (also when it is absent), "serve", "forget" (one item) or
-// "forget_all" (everything of the user in the scene; has no item, and does not look at one), or one of the site's own
-// names for these. Where a site has such names, a record without one is what the site's name "" says, and refused where
-// there is none. A record of a kind that is to be ignored is skipped, whatever else is in it; so is a play of which too
-// little was watched. `user` and `item` are strings or integers (an integer is its decimal string); `time` is a number
-// in the configured unit or an RFC 3339 string; unknown fields are ignored; of a repeated field the first counts.
+// The configuration maps fields and kinds and says which views count as plays, so a site's own events need no
+// converter. A field is a name or a path with dots (schemas/json/json_fields.h); an empty one is a field that the site
+// does not have. Unknown fields are ignored; of a repeated field the first counts.
+//   user, item  required; strings or integers (an integer is its decimal string)
+//   time        required; a number in the configured unit or an RFC 3339 string
+//   event       "play" (also when absent), "serve", "forget" (one item), "forget_all" (everything of the user in the
+//               scene; an item is not read), or one of the site's own names for these
+// Where a site has its own names, a record without `event` is of the kind of the site's name "", and refused where
+// there is no such name. A record of an ignored kind is skipped, whatever else is in it; so is a play of which too
+// little was watched.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +44,7 @@ enum class Refusal : uint8_t {
   kBadBatch,  // A record of user-batches that is neither user batches nor a slot end of this partition.
   kUnknownScene,  // Not one of events.scenes.
 };
-// An event time that is further ahead is no wrong clock but a wrong unit or field.
+// An event time that is further ahead comes from a wrong unit or field, not from a wrong clock.
 inline constexpr int64_t kEventAheadMaxMs = 86'400'000;
 inline constexpr size_t kRefusalCount = 14;
 std::string_view refusal_name(Refusal refusal);  // "malformed_json", ...
@@ -50,45 +52,46 @@ std::string_view refusal_name(Refusal refusal);  // "malformed_json", ...
 enum class TimeUnit : uint8_t { kSeconds, kMilliseconds, kMicroseconds };
 int64_t units_per_second(TimeUnit unit);
 
-// A record that is read, is no play by the configuration, and is no mistake.
+// Why a correct record is no play by the configuration.
 enum class Skip : uint8_t {
   kNone,
   kIgnoredKind,  // `kinds` ignores it.
-  kShortView,    // Less was watched than counts as a play.
+  kShortView,    // Too little was watched to count as a play.
 };
 inline constexpr size_t kSkipCount = 3;
 std::string_view skip_name(Skip skip);  // "none", "ignored_kind", "short_view".
 
-// When a view counts as a play: when one of the two rules that are set is met. Both times are in `unit`.
+// A view counts as a play when it meets one of the rules that are set. Both times are in `unit`.
 struct ViewRule {
   std::string watched = {};   // Field with the time watched; required in plays where a rule is set.
   std::string duration = {};  // Field with the length of the item; required where `share_min` decides.
   TimeUnit unit = TimeUnit::kMilliseconds;
-  double share_min = 0;  // Least part of the item that was watched, to 1; 0: no such rule.
-  int64_t ms_min = 0;    // Least time watched; 0: no such rule.
+  double share_min = 0;  // Least part of the item to watch, up to 1; 0: no such rule.
+  int64_t ms_min = 0;    // Least time to watch; 0: no such rule.
   bool any() const { return share_min > 0 || ms_min > 0; }
 };
 
-// What a record of this kind is taken for; nothing: it is ignored.
+// The event kind of such a record; none: ignored.
 using MappedKind = std::optional<EventKind>;
 // "play", "serve", "forget", "forget_all" or "ignore".
 bool is_kind(std::string_view word);
-// Of such a word.
+// The kind of such a word; none for "ignore".
 MappedKind mapped_kind(std::string_view word);
 
 struct PlayMapping {
   std::string user = "user";
   std::string item = "item";
   std::string time = "time";
-  std::string scene = "scene";  // Empty: scenes do not part filters.
+  std::string scene = "scene";  // Empty: the site has no scenes.
   std::string event = "event";  // Empty: every record is a play.
   TimeUnit time_unit = TimeUnit::kMilliseconds;
-  int64_t ahead_ms = 10 * 60 * 1000;  // Up to here an event time that is ahead is usual: see Ingest.
+  int64_t ahead_ms = 10 * 60 * 1000;  // An event time this far ahead is usual: see Ingest.
   size_t record_bytes_max = 65536;
-  // The site's own names of kinds; "*" is every name that is not here and none of bloomring's, "" is no name at all.
+  // The site's own names of kinds; "*" stands for every name that is neither here nor one of bloomring's, "" for a
+  // record without a name.
   std::map<std::string, MappedKind, std::less<>> kinds = {};
   ViewRule view = {};
-  std::vector<std::string> scenes = {};  // The only ones that are accepted; empty: all are.
+  std::vector<std::string> scenes = {};  // The accepted scenes; empty: all.
 };
 
 // A parsed record. The views are valid until the parser's next call.
@@ -98,7 +101,7 @@ struct Play {
   std::string_view scene;
   EventKind kind = EventKind::kPlay;
   int64_t time_ms = 0;
-  Skip skip = Skip::kNone;  // Otherwise the record is to be passed over, and of kIgnoredKind nothing else is set.
+  Skip skip = Skip::kNone;  // Otherwise the caller skips the record; with kIgnoredKind nothing else is set.
 };
 
 // Not thread safe; one a thread. Keeps its buffers.
@@ -109,8 +112,8 @@ class PlayParser {
   PlayParser(PlayParser&&) noexcept;
   PlayParser& operator=(PlayParser&&) noexcept;
 
-  // Parses one record. On refusal `detail()` says why, for people: the key of the configuration, the record's field of
-  // that name, and what was found, as "events.item 'video.id': field missing".
+  // Parses one record. On refusal `detail()` says why, for people: the configuration key, the name of the field, and
+  // the fault, as "events.item 'video.id': field missing".
   Refusal parse(std::string_view json, int64_t now_ms, Play& play);
   const std::string& detail() const;
   // The key whose field the last refusal is about, "events.item"; empty where it is about the record as a whole.
