@@ -1,14 +1,14 @@
-// Whose clock decides what has expired: the wall clock and merged log time together, so that neither does it alone.
+// The time by which filters expire: the wall clock and merged log time decide together, so that neither decides alone.
 //
-// Merged log time is the end of the newest hour of the log that a partition of the store has merged, as far as the wall
-// clock of the merging process agreed (it is never ahead of that clock when it is noted). It lies in the store, in each
-// watermark (schemas/watermark.h); that of the store is the latest of them.
+// Merged log time of a partition is the end of the newest merged hour of its log, but never ahead of the wall clock of
+// the merging process at the merge. Each watermark in the store holds it (schemas/watermark.h); merged log time of the
+// store is the latest of them.
 //
-// Guarantee: expiry never runs ahead of merged log time by more than a day, so a wall clock that is months ahead
-// deletes nothing; nor does a log time that is far ahead, as long as the wall clock is right. Where no merged log time
-// is known (a new store, one of an older format, one whose watermarks were removed) nothing expires. A clock that is
-// behind, and a store that nothing is merged into, only delay expiry.
-// Thread safety: ExpiryClock is thread safe; the rest is pure.
+// Guarantees: expiry never runs ahead of merged log time by more than a day, so a wall clock that is months ahead
+// deletes nothing. A log time that is far ahead deletes nothing either, as long as the wall clock is right. Without a
+// known merged log time (a new store, one of an older format, one whose watermarks were removed) nothing expires. A
+// clock that is behind, and a store without merges, only delay expiry.
+// Threading: ExpiryClock is thread safe; the functions are pure.
 #pragma once
 
 #include <atomic>
@@ -22,8 +22,8 @@ namespace bloomring {
 // How far expiry may run ahead of merged log time: an hour is merged within two hours, an outage may add to that.
 inline constexpr int64_t kExpiryAheadMs = 24LL * 60 * 60 * 1000;
 
-// The time that expiry goes by: the earlier of the wall clock and merged log time plus a day; 1970-01-01, when nothing
-// has expired yet, while no merged log time is known.
+// The time by which filters expire: the earlier of the wall clock and merged log time plus a day. Without a known
+// merged log time it is 1970-01-01, at which nothing has expired.
 int64_t expiry_now_ms(int64_t wall_ms, std::optional<int64_t> merged_ms);
 
 // Merged log time after an hour that ended at `hour_end_ms` was merged: it never goes back, and never beyond the wall.
@@ -40,7 +40,7 @@ class ExpiryClock final : public Clock {
 
   std::optional<int64_t> merged_ms() const;
   void set_merged_ms(std::optional<int64_t> merged_ms) { merged_ms_ = merged_ms.value_or(kUnknown); }
-  // Takes the time if it is later than what is known.
+  // Takes the time if it is later than the known one.
   void raise_merged_ms(std::optional<int64_t> merged_ms);
 
  private:

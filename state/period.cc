@@ -24,7 +24,7 @@ constexpr uint64_t kExpiryTimeSeed = 0x74696d65;  // "time"
 const absl::CivilDay kEpochDay(1970, 1, 1);
 const absl::CivilDay kEpochMonday(1969, 12, 29);
 
-// Months are tabled for as many years as days have keys; nobody asks for a later one.
+// The table of months covers the years in which days have keys; later months are never asked for.
 constexpr int32_t kLastMonth = (2149 - 1970) * 12;
 constexpr int32_t kLastWeek = kPeriodIndexMax / 7;
 

@@ -5,8 +5,8 @@
 // first instant of its first day (where a clock change skips midnight: at the change), rounded up to a quarter of an
 // hour, so that a quarter always lies in exactly one period.
 //
-// Times are total: what lies before period 0 is counted into period 0, and what lies behind the last period that has
-// a store key (2149-06-06 for days) into that one. Both are far outside any retention.
+// Every time has a period: times before period 0 belong to period 0, times after the last period that has a store key
+// (2149-06-06 for days) to that one. Both are far outside any retention.
 //
 // A filter is kept for `retention_periods` whole periods after its own and falls due in the next one. It expires at a
 // moment that is random but fixed for a (user key, period): on one of the due period's days, each equally likely,
@@ -14,7 +14,7 @@
 //
 // Cost: `period_of` is two table look-ups without any calendar arithmetic (a few nanoseconds); `kept` is as cheap
 // unless the filter is in its due period. A calendar takes at most 256 KiB, shared by its copies.
-// Thread safety: immutable after creation.
+// Threading: immutable after creation.
 #pragma once
 
 #include <cstdint>
@@ -52,10 +52,10 @@ class Calendar {
   // be that far ahead) back to periods_read - 1 before the one that holds now. Within ahead_ms of a period's end that
   // is one period more than periods_read.
   std::vector<PeriodIndex> window(int64_t now_ms) const;
-  // True when events of the period cannot arrive in time any more: its end is more than ahead_ms ago. Late and
-  // replayed events still may.
+  // True when no event of the period can arrive in time any more: its end is more than ahead_ms ago. Late and replayed
+  // events still may.
   bool closed(PeriodIndex period, int64_t now_ms) const;
-  // When the filter of this user key and period is gone: Unix milliseconds. `user_hash` from base/hash.h.
+  // When the filter of this user key and period expires: Unix milliseconds. `user_hash` from base/hash.h.
   int64_t expires_at_ms(uint64_t user_hash, PeriodIndex period) const;
   // True when a filter of the period could still be read or kept at `now_ms` for this user.
   bool kept(uint64_t user_hash, PeriodIndex period, int64_t now_ms) const;

@@ -1,6 +1,6 @@
-// The length of slots belongs to what is stored: hours are numbered by it. Where another one is configured, an hour
-// would be decades ahead or behind, so whoever starts with what was stored asks here first. Thread safety: pure
-// functions.
+// The slot length numbers the hours, so it is part of the stored state. Under another length a stored hour would be
+// decades ahead or behind. So a stage checks the length here before it uses stored state.
+// Threading: pure functions.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 
 namespace bloomring {
 
-// kInvalid with both values and the way out when `stored_ms`, of `where`, is not the configured one. 0, of what was
-// stored before the length was stored with it, is any.
+// kInvalid, with both values and the way out, when `stored_ms`, found in `where`, is not the configured length. 0, from
+// state of a version that stored no length, matches any.
 Status check_slot_length(int64_t stored_ms, int64_t configured_ms, std::string_view where);
 
-// The watermark of a partition as it is with slots of another length: its hours end where they ended. kInvalid, saying
-// what is missing, unless the length is known that it was written with and everything below `log_end` is merged: hours
-// that are under way have old numbers.
+// The watermark of a partition for slots of another length. Its hour ends where it ended, rounded up to a whole new
+// hour. kInvalid, naming the missing condition, unless its old length is known and everything below `log_end` is
+// merged: unmerged hours have old numbers.
 Result<MergedWatermark> with_slot_length(const MergedWatermark& watermark, int64_t slot_ms, Offset log_end);
 
 }  // namespace bloomring

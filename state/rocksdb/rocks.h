@@ -1,12 +1,12 @@
-// What the embedded stores share of RocksDB 7.8.3: the options that keep it within its bounds, and its errors as ours.
-// Included by sources of this folder only.
+// The code for RocksDB 7.8.3 that the embedded stores share: options that keep it within its bounds, and its errors as
+// ours. Included by sources of this folder only.
 //
 // Choices that must not be undone without reading why:
-//   - the write buffer manager never stalls writers: allow_stall deadlocks for good with many instances
+//   - the write buffer manager never stalls writers: allow_stall deadlocks with many instances
 //     (facebook/rocksdb #11780);
 //   - at most 2 write buffers: with more, the retry of a failed flush could reorder data (fixed in 7.9.0);
 //   - no log files (state/rocksdb/rocks_log.h);
-//   - LRU cache, no async_io, no user timestamps: the others are not ready in this version.
+//   - LRU cache, no async_io, no user timestamps: the alternatives are not ready in this version.
 #pragma once
 
 #include <rocksdb/cache.h>
@@ -35,12 +35,12 @@ struct StateMemory::Parts {
 inline rocksdb::Slice slice(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
 inline std::string_view view(const rocksdb::Slice& bytes) { return {bytes.data(), bytes.size()}; }
 
-// Ours for RocksDB's, with `what` in front: kCorrupt for bytes that are not what was written, kInvalid for a lock that
-// another process holds, kRetry for what passes by itself, kFatal for what does not (disk full, I/O error).
+// Ours for RocksDB's, with `what` in front: kCorrupt for bytes that differ from the written ones, kInvalid for a lock
+// that another process holds, kRetry for failures that pass, kFatal for those that stay (disk full, I/O error).
 Status status_of(const rocksdb::Status& status, std::string_view what);
 
 // Options for one column family with a small log, checked reads and bounded memory and files. `block_bytes` is the size
-// of the blocks that are read at once. The caller bounds the table files that are open: each costs a descriptor.
+// of the blocks that are read at once. The caller bounds the number of open table files: each costs a descriptor.
 rocksdb::Options rocks_options(const StateMemory& memory, size_t block_bytes);
 
 // Files of the folder, not of its subfolders, that RocksDB calls table files; 0 when it cannot be read.

@@ -1,9 +1,8 @@
-// The open databases of a process, as its metrics look at them: what StateMemory::health is made from.
+// The open databases of a process, for its metrics: StateMemory::health is computed from them.
 //
-// An entry is made when a database is open and destroyed before it closes. Counts of databases that are closed stay in
-// the sums, so that these never fall.
-// Included by sources of this folder only. Threading: thread safe; a look waits for no disk, and closing a database
-// waits for a look.
+// A store makes an entry when its database is open, and destroys it before the database closes. Counts of closed
+// databases stay in the sums, so that these never fall. Included by sources of this folder only.
+// Threading: thread safe. `health` waits for no disk, and closing a database waits for a running `health`.
 #pragma once
 
 #include <rocksdb/db.h>
@@ -45,9 +44,9 @@ class RocksBoard : public std::enable_shared_from_this<RocksBoard> {
   };
 
   Entry add(RocksKind kind, rocksdb::DB& db);
-  // What databases of this kind count in. They may share one.
+  // Adds the statistics in which databases of this kind count. They may share one.
   void count_in(RocksKind kind, std::shared_ptr<rocksdb::Statistics> statistics);
-  // Of all window stores together.
+  // The statistics of all window stores together.
   const std::shared_ptr<rocksdb::Statistics>& window_statistics() const { return window_statistics_; }
 
   RocksHealth health(RocksKind kind) const;

@@ -17,7 +17,7 @@ class RocksLog final : public rocksdb::Logger {
  public:
   RocksLog() : Logger(rocksdb::WARN_LEVEL) {}
   using Logger::Logv;
-  // Headers: what each database says of its options. They are not wanted.
+  // Drops headers, in which each database lists its options.
   void Logv(const char*, va_list) override {}
   void Logv(const rocksdb::InfoLogLevel level, const char* format, va_list arguments) override {
     if (level < GetInfoLogLevel() || level >= rocksdb::HEADER_LEVEL) return;

@@ -1,9 +1,9 @@
-// RocksDB's messages as lines of the process's log: its errors as warnings, the rest that it is asked for as debug
-// lines.
+// RocksDB's messages as lines of the process's log: its errors as warnings, its warnings as debug lines, no others.
 //
-// Its own log file is not used: in 7.8.3 a line that cannot be written, as on a full disk, ends the process by an
-// assertion at the next line (EnvLogger appends to a file that has failed).
-// Included by sources of this folder only. Threading: thread safe.
+// RocksDB's own log file is not used: in 7.8.3, after a line that could not be written (a full disk), the next line
+// ends the process by an assertion (EnvLogger appends to a file that has failed). Included by sources of this folder
+// only.
+// Threading: thread safe.
 #pragma once
 
 #include <rocksdb/env.h>

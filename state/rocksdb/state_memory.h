@@ -1,11 +1,11 @@
 // The memory and the background threads that all embedded stores of a process share: one cache and one bound on write
-// buffers for the filter store and the window stores of every partition, so that the ceiling in the configuration is
-// the ceiling of the process however many partitions it holds.
+// buffers for the filter store and the window stores of every partition, so that the configured ceiling is that of the
+// process, for any number of partitions.
 //
-// Write buffers are charged to the cache, and so are indexes and Bloom filters of table files. A store never stalls its
-// writer for memory: past the bound the store that is written to flushes, so a store that is idle keeps its buffer
-// until its owner flushes it (flush idle partitions by timer).
-// Thread safe. Stores keep what they need of it alive.
+// The cache is charged with write buffers, and with indexes and Bloom filters of table files. A store never stalls its
+// writer for memory: past the bound, the store that is being written flushes. An idle store keeps its buffer until its
+// owner flushes it (flush idle partitions by timer).
+// Threading: thread safe. Stores keep the parts alive that they need.
 #pragma once
 
 #include <cstdint>
@@ -20,17 +20,17 @@ struct StateMemoryConfig {
   int background_threads = 2;                 // For compactions; flushes get half as many, at least one.
 };
 
-// Whose database: the filter store's, or one of the window stores'.
+// The kind of a database: the filter store's, or a window store's.
 enum class RocksKind : uint8_t { kFilters, kWindow };
 inline constexpr size_t kRocksKindCount = 2;
 
-// How the databases of a kind are, together. Counts are since the start of the process.
+// The state of all databases of a kind together. Counts are since the start of the process.
 struct RocksHealth {
-  bool write_stopped = false;             // Now, of any.
+  bool write_stopped = false;             // Now, in any of them.
   uint64_t pending_compaction_bytes = 0;  // Now, as RocksDB estimates.
   uint64_t background_errors = 0;         // Failed flushes and compactions.
-  uint64_t stall_us = 0;                  // That writes waited for flushes and compactions.
-  uint64_t cache_hits = 0;                // Of blocks, of all kinds.
+  uint64_t stall_us = 0;                  // Time that writes waited for flushes and compactions.
+  uint64_t cache_hits = 0;                // Of blocks of all kinds.
   uint64_t cache_misses = 0;
 };
 

@@ -6,7 +6,7 @@ namespace bloomring {
 
 namespace {
 
-// The calendar itself, or one that differs from it in nothing but the unit.
+// The calendar itself, or one that differs from it only in the unit.
 Calendar in_unit(const Calendar& calendar, PeriodUnit unit) {
   if (calendar.config().unit == unit) return calendar;
   RetentionConfig config = calendar.config();

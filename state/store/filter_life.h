@@ -1,9 +1,9 @@
-// Whether the filter under a store key is still kept, and whether its period is closed: the retention rules of
-// state/period.h applied to keys, so that reads, unions and compactions cannot disagree.
+// Decides for a store key whether its filter is still kept and whether its period is closed, by the retention rules of
+// state/period.h. Reads, unions and compactions all ask here, so they cannot disagree.
 //
-// A store whose site changed its unit of periods (months to days) holds keys of both. A filter of another unit lives as
-// long as the configured period in which its own ends would.
-// Thread safety: immutable. Copies share their tables.
+// A store whose site changed its unit of periods (months to days) holds keys of both. A filter of another unit is kept
+// as long as one of the configured period in which its own period ends.
+// Threading: immutable. Copies share their tables.
 #pragma once
 
 #include <array>

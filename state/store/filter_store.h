@@ -1,14 +1,14 @@
-// The filter store: where filters and merged watermarks live, a disk KV behind one interface.
+// The filter store: holds filters and merged watermarks; a disk KV behind one interface.
 //
-// Order of durability: `advance` makes everything that was applied before it durable, then writes the watermark, then
-// makes that durable. A watermark that can be read therefore never promises what the store does not hold.
-// Reads: a `read` sees at least everything that the last watermark returned by `read_watermark` of the same instance
-// covers. Expired filters are never returned; wall clock and merged log time together decide what has expired
-// (state/merged_time.h).
-// Failure: kBadRecord for an update that can have no key (invalid user key or period, no items), kRetry when the store
+// Guarantees: `advance` makes everything that was applied before it durable, then writes the watermark, then makes the
+// watermark durable. So the store holds everything that a readable watermark covers. A `read` sees at least everything
+// that the last watermark returned by `read_watermark` of the same instance covers. It never returns expired filters;
+// wall clock and merged log time together decide which have expired (state/merged_time.h).
+// Errors: kBadRecord for an update that can have no key (invalid user key or period, no items), kRetry when the store
 // is not reachable or stalls, kCorrupt for bytes that are not ours, kFatal when it cannot go on (disk full, lock lost).
-// After a failed `apply` the same updates may simply be applied again: a union, and what was forgotten is written
-// whole. Threading: thread safe; two threads never write the same partition.
+// After a failed `apply` the caller may apply the same updates again: filters are united, and forgotten values are
+// written as a whole.
+// Threading: thread safe; two threads never write the same partition.
 #pragma once
 
 #include <cstdint>
@@ -35,11 +35,11 @@ struct FilterUpdate {
   std::span<const ItemHash> items;  // At least one.
 };
 
-// What a user has forgotten from now on, and the filters that are removed with it: of periods [removed_from,
-// removed_to). Borrows the key as FilterUpdate does.
+// A user's new forgotten value, and the filters to remove with it: those of periods [removed_from, removed_to). Borrows
+// the key as FilterUpdate does.
 struct ForgottenUpdate {
   std::string_view user_key;  // UserKey bytes.
-  Forgotten forgotten;        // All of it; nothing is kept where it is empty.
+  Forgotten forgotten;        // The whole value; an empty one removes the stored one.
   PeriodIndex removed_from;
   PeriodIndex removed_to;
 };
@@ -47,7 +47,7 @@ struct ForgottenUpdate {
 // A filter as it was read.
 struct StoredFilter {
   PeriodIndex period;
-  std::string store_key;  // What the value's checksum is bound to.
+  std::string store_key;  // The value's checksum is bound to it.
   std::string value;      // Decoded by filter/filter.h; at most 3 bytes an item: 6 MB for two million.
 };
 
@@ -59,8 +59,8 @@ struct FilterStoreStats {
   uint64_t refused = 0;                 // Stored parts that were not filters of their key: these keys read as corrupt.
   uint64_t bytes_written = 0;           // Keys and values handed to the store.
   uint64_t bytes_on_disk = 0;           // Now; 0 where the store cannot tell.
-  uint64_t table_files = 0;             // Now, each of which takes a descriptor while it is open...
-  uint64_t open_files_max = 0;          // ...and how many may be open at once; 0 where there is no such thing.
+  uint64_t table_files = 0;             // Now; each takes a descriptor while it is open...
+  uint64_t open_files_max = 0;          // ...and at most this many are open at once; 0: no such bound.
   uint64_t physical_bytes_written = 0;  // Log, flush and compaction writes; 0 where the store cannot tell.
 };
 
@@ -68,8 +68,8 @@ class FilterStore {
  public:
   virtual ~FilterStore() = default;
 
-  // Removes filters and writes what was forgotten, then unites each update with what is stored: a failure or a crash in
-  // the middle leaves what was done so far, in this order. Not durable before `sync` or `advance`.
+  // Removes filters and writes forgotten values, then unites each update with the stored filter. A failure or a crash
+  // in the middle leaves the changes made so far, in this order. Not durable before `sync` or `advance`.
   virtual Status apply(std::span<const ForgottenUpdate> forgotten, std::span<const FilterUpdate> updates) = 0;
   Status apply(std::span<const FilterUpdate> updates) { return apply({}, updates); }
   // Makes everything applied so far durable.
@@ -82,8 +82,8 @@ class FilterStore {
   virtual std::optional<int64_t> merged_ms() const = 0;
   // The partition's watermark, or nothing when none was ever written.
   virtual Result<std::optional<MergedWatermark>> read_watermark(PartitionId partition) = 0;
-  // Appends the filters of the user key that exist for these periods, in the order of `periods`, and sets what the user
-  // has forgotten, without which the filters say too much.
+  // Appends the filters of the user key that exist for these periods, in the order of `periods`, and sets `forgotten`:
+  // without it, the filters also report forgotten plays as seen.
   virtual Status read(std::string_view user_key, std::span<const PeriodIndex> periods, std::vector<StoredFilter>& out,
                       Forgotten& forgotten) = 0;
   // The filters alone, for inspection.
@@ -91,16 +91,16 @@ class FilterStore {
     Forgotten forgotten;
     return read(user_key, periods, out, forgotten);
   }
-  // Appends what each of the users has forgotten, for those who write it again: of a value that cannot be read, what is
-  // good of it and its damage. `read` gives kCorrupt for the same value.
+  // Appends the forgotten value of each user, for callers that write it back. Of a value that cannot be read it gives
+  // the good part and its damage, where `read` gives kCorrupt.
   virtual Status read_forgotten(std::span<const std::string_view> user_keys, std::vector<Forgotten>& out) = 0;
-  // Takes up what other processes have written since (followers of an embedded store); a no-op elsewhere.
+  // Catches up with the writes of other processes (followers of an embedded store); a no-op elsewhere.
   virtual Status refresh() = 0;
 
   // Calls `visit` for every filter in key order until it returns false; for inspection. `visit` calls no store.
   virtual Status scan(const std::function<bool(const StoredFilter&, std::string_view user_key)>& visit) = 0;
-  // The scenes in which anything is stored of any user (state/store/stored_scenes.h): at least those that `read` could
-  // find when it was called. A few reads for each shard and scene. kInvalid from a store that cannot tell.
+  // The scenes with any stored data (state/store/stored_scenes.h): at least those that `read` could find at the call. A
+  // few reads for each shard and scene. kInvalid from a store that cannot tell.
   virtual Result<std::set<std::string>> scenes() const { return invalid("this filter store lists no scenes"); }
   virtual FilterStoreStats stats() const = 0;
 };

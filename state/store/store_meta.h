@@ -1,10 +1,11 @@
-// What an embedded filter store says about itself under kMetaKey (schemas/store_key.h), so that it is never opened as
-// something it is not: with another number of partitions, or with periods under whose names it has no filters.
+// An embedded filter store's description of itself, under kMetaKey (schemas/store_key.h). It prevents opening the store
+// with another number of partitions, or with periods under whose names it has no filters.
 //
 //   version:u8=2 partition_count:u32 period:u8 time_zone:bytes sum:u64
 //                                                 (pieces of schemas/bytes.h; sum is XXH3 of what is before it, seeded
 //                                                  with the hash of the key)
-// Version 1 had no period and no time zone. Thread safety: pure functions.
+// Version 1 had no period and no time zone.
+// Threading: pure functions.
 #pragma once
 
 #include <cstdint>
@@ -22,16 +23,16 @@ struct StoreMeta {
   std::string time_zone;  // Empty: the store does not say, as in version 1.
 };
 
-// Of a store that the calendar's filters are kept in.
+// The description of a store for the calendar's filters.
 StoreMeta store_meta(uint32_t partition_count, const Calendar& calendar);
 
 std::string encode_store_meta(const StoreMeta& meta);
 // kCorrupt when the bytes are not a description, kInvalid when their format is newer.
 Result<StoreMeta> decode_store_meta(std::string_view bytes);
 
-// kInvalid when the store is of another partition count, period or time zone, with what to do about it.
+// kInvalid, with the way out, when the store is of another partition count, period or time zone.
 Status compare_store_meta(const StoreMeta& stored, const StoreMeta& configured);
-// The same of its bytes; kCorrupt as above.
+// The same for the stored bytes; kCorrupt as above.
 Status check_store_meta(std::string_view bytes, const StoreMeta& configured);
 
 }  // namespace bloomring

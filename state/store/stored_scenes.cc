@@ -9,9 +9,9 @@ namespace bloomring {
 
 namespace {
 
-constexpr size_t kShardEnd = 3;  // The tag and the shard; behind them stands the scene with its length.
+constexpr size_t kShardEnd = 3;  // The tag and the shard; the scene with its length follows.
 
-// The first key behind all that begin with `prefix`; empty when there is none.
+// The first key after all that begin with `prefix`; empty when there is none.
 std::string behind(std::string prefix) {
   while (!prefix.empty() && prefix.back() == '\xff') prefix.pop_back();
   if (!prefix.empty()) ++prefix.back();

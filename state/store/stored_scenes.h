@@ -1,5 +1,6 @@
-// The scenes that a filter store knows, found by leaping from one to the next: a few seeks for each shard and scene,
-// however many users there are. Threading: pure function.
+// The scenes of a filter store, found by seeks from one scene to the next: a few for each shard and scene, for any
+// number of users.
+// Threading: pure function.
 #pragma once
 
 #include <set>
@@ -10,7 +11,7 @@
 
 namespace bloomring {
 
-// Of filters and of what was forgotten; the empty one among them where users have no scene.
+// The scenes of filters and of forgotten values; with the empty one where users have no scene.
 Result<std::set<std::string>> stored_scenes(rocksdb::DB& db);
 
 }  // namespace bloomring

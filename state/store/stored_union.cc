@@ -9,7 +9,7 @@ namespace {
 
 using Unite = std::function<Result<std::string>(std::span<const std::string_view>)>;
 
-// Unites one after the other, refusing what does not fit. Slow; only after a union of all at once failed.
+// Unites one value after the other, refusing those that fail. Slow; only after a union of all at once failed.
 std::string unite_good(const std::vector<std::string_view>& values, const Unite& unite, Damage& damage) {
   std::string good;
   for (const std::string_view value : values) {

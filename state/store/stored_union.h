@@ -1,10 +1,10 @@
-// The union of what lies under one filter key, where some of it may be damaged.
+// The union of the values under one filter key, some of which may be damaged.
 //
-// A merge operator that fails would stop every compaction of the store for one bad key. So a union never fails: what
-// is not a filter of this key is refused and counted, what is good is united, and where anything was refused the result
-// is a damaged value (schemas/damaged_value.h), which reads as corrupt, with the reason, until somebody repairs or
-// removes it.
-// Thread safety: pure functions.
+// A merge operator that fails would stop every compaction of the store for one bad key. So a union never fails. It
+// refuses and counts values that are not filters of this key, and unites the good ones. With any refused value the
+// result is a damaged value (schemas/damaged_value.h), which reads as corrupt, with the reason, until it is repaired or
+// removed.
+// Threading: pure functions.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,13 @@ namespace bloomring {
 
 struct StoredUnion {
   std::string value;     // A filter, or a damaged value.
-  uint64_t refused = 0;  // How many of the values were refused by this union.
+  uint64_t refused = 0;  // Number of values that this union refused.
 };
 
-// The union that is stored. `values` holds one or more filters, operands or damaged values of the key.
+// The union to store. `values` holds one or more filters, operands or damaged values of the key.
 StoredUnion unite_stored(std::span<const std::string_view> values, std::string_view store_key,
                          const filter::Policy& policy, bool closed);
-// The union of operands whose stored value is not at hand.
+// The union of operands without their stored value.
 StoredUnion unite_stored_operands(std::span<const std::string_view> values, std::string_view store_key);
 
 }  // namespace bloomring

@@ -57,7 +57,7 @@ Result<Ring> Ring::restore(RingConfig config, const WindowState& state) {
 void Ring::open(HourIndex hour) {
   SlotView& slot = slot_at(hour);
   if (!slot.hours.empty()) {
-    ++laps_;  // The ring came round: what is unmerged stays.
+    ++laps_;  // A lap: the unmerged hours stay.
   }
   slot.state = SlotState::kFilling;
   slot.runs = 0;
@@ -68,7 +68,8 @@ void Ring::open(HourIndex hour) {
   filling_ = hour;
 }
 
-// Of the plays below the base it is only known when they were logged. (They were merged with the forgets of before.)
+// For the plays below the base only a bound of their log time is known. (They were merged with the forgets before
+// them.)
 void Ring::open_first(HourIndex hour, int64_t log_time_ms) {
   open(hour);
   if (first_hour_.value == 0) return;  // Nothing is merged.
@@ -77,7 +78,7 @@ void Ring::open_first(HourIndex hour, int64_t log_time_ms) {
 }
 
 void Ring::lost_records() {
-  if (!filling_) return;  // The first hour goes by its first record.
+  if (!filling_) return;  // The first record will open the first hour.
   lost_below_ = true;
   advance_to(HourIndex(filling_->value + 1));
 }
@@ -92,7 +93,7 @@ void Ring::seal_filling() {
   SlotView& slot = slot_at(*filling_);
   StagedHour& staged = slot.hours.back();
   staged.range = {hour_from_, applied_};
-  if (staged.range.from == staged.range.to) slot.hours.pop_back();  // An hour without records leaves nothing behind.
+  if (staged.range.from == staged.range.to) slot.hours.pop_back();  // An hour without records is not drained.
   slot.state = slot.hours.empty() ? SlotState::kFree : SlotState::kSealed;
   due_[slot_of(*filling_).value] = slot.state == SlotState::kSealed;
 }
@@ -101,6 +102,7 @@ void Ring::make_second_runs_due(HourIndex hour) {
   for (size_t i = 0; i < slots_.size(); ++i) {
     const SlotView& slot = slots_[i];
     const bool under_way = active_ != 0 && active_slot_.value == i;
+    // Due again: one run has ended (finished or failed), and the slot's newest hour ended at least an hour ago.
     const bool drained_once =
         (slot.state == SlotState::kDraining || slot.state == SlotState::kSealed) && slot.runs == 1 && !under_way;
     if (drained_once && slot.hours.back().hour.value <= hour.value - 2) due_[i] = true;
@@ -117,6 +119,7 @@ HourIndex Ring::admit(Offset offset, int64_t log_time_ms, const Staged& record) 
   BLOOMRING_CHECK(offset >= applied_, "records are admitted in the order of their offsets");
   const HourIndex hour = std::max(hour_of(std::max<int64_t>(log_time_ms, 0)), first_hour_);
   if (lost_below_) bound_lost(log_time_ms);
+  // No hour yet: open the first. A later hour: end the filling one. Any other: it joins the filling hour.
   if (!filling_) {
     open_first(hour, std::max<int64_t>(log_time_ms, 0));
   } else if (hour > *filling_) {
@@ -146,7 +149,7 @@ bool Ring::pass_time(int64_t now_ms) {
   return true;
 }
 
-// Those whose slot end does not stand unread in user-batches.
+// The hours of the slot, without those whose slot end is unread in user-batches.
 std::vector<StagedHour> Ring::hours_to_drain(const SlotView& slot, const BatchesLog& batches) const {
   std::vector<StagedHour> hours;
   std::ranges::copy_if(slot.hours, std::back_inserter(hours),
@@ -161,6 +164,7 @@ std::optional<Drain> Ring::next_drain(const BatchesLog& batches) {
   for (size_t i = 0; i < slots_.size(); ++i) {
     if (!due_[i]) continue;
     std::vector<StagedHour> some = hours_to_drain(slots_[i], batches);
+    // A slot whose hours all wait stays due; of the others the one with the oldest hour goes first.
     if (some.empty() || (oldest && hours.front().hour < some.front().hour)) continue;
     oldest = i;
     hours = std::move(some);
@@ -181,7 +185,7 @@ std::optional<Drain> Ring::next_drain(const BatchesLog& batches) {
   return Drain{active_, active_slot_, attempt, std::move(hours), std::move(earlier)};
 }
 
-// What stands unread in user-batches comes before this drain there, with its forgets.
+// Unread hours are left out: in user-batches their forgets come before this drain.
 std::vector<StagedHour> Ring::earlier_with_forgets(const std::vector<StagedHour>& drained,
                                                    const BatchesLog& batches) const {
   std::vector<StagedHour> earlier;
@@ -205,7 +209,7 @@ void Ring::drain_finished(uint64_t drain_id) {
 void Ring::drain_failed(uint64_t drain_id) {
   if (active_ != drain_id) return;
   SlotState& state = slots_[active_slot_.value].state;
-  if (state == SlotState::kDraining) state = SlotState::kSealed;  // Else the ring has come round to it.
+  if (state == SlotState::kDraining) state = SlotState::kSealed;  // Otherwise it fills again: the ring made a lap.
   active_ = 0;
 }
 
@@ -219,12 +223,15 @@ std::vector<HourIndex> Ring::merged(const MergedWatermark& watermark) {
     if (slot.hours.empty()) continue;
     const bool filling = slot.state == SlotState::kFilling;
     std::erase_if(slot.hours, [&](const StagedHour& staged) {
+      // The filling hour stays, since more records may come; an hour that is not covered stays; others are released.
       if (filling && staged.hour == *filling_) return false;
       if (!watermark.covers(staged.range)) return false;
       released.push_back(staged.hour);
       return true;
     });
+    // No hour of the running drain is left: it is not current any more, and its owner abandons it.
     if (active_slot_.value == i && std::ranges::none_of(slot.hours, drained_now)) active_ = 0;
+    // Hours are left, or the slot fills: it is not merged yet.
     if (filling || !slot.hours.empty()) continue;
     slot.state = SlotState::kMerged;
     due_[i] = false;

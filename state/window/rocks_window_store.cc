@@ -16,13 +16,13 @@ namespace {
 
 constexpr size_t kBlockBytes = 64 << 10;  // About one event block.
 constexpr size_t kWriteBufferBytes = 32ull << 20;
-constexpr size_t kArenaBytes = 256 << 10;  // The least that a partition without traffic takes.
+constexpr size_t kArenaBytes = 256 << 10;  // The least memory that a partition without traffic takes.
 constexpr size_t kTableBytes = 64ull << 20;
-constexpr uint64_t kLevelBytes = 1ull << 50;  // One level holds everything: nothing is moved further.
+constexpr uint64_t kLevelBytes = 1ull << 50;  // One level holds everything: no file moves further.
 constexpr int kOpenFilesMax = 64;
 constexpr size_t kReadaheadBytes = 1 << 20;
 
-constexpr const char* kDamagedName = "damaged";  // A file of ours in the folder, which RocksDB passes over.
+constexpr const char* kDamagedName = "damaged";  // A file of ours in the folder, which RocksDB ignores.
 
 constexpr char kStateTag = 0;
 constexpr char kBlockTag = 1;
@@ -41,7 +41,7 @@ int64_t u64_be(std::string_view bytes) {
   return static_cast<int64_t>(value);
 }
 
-// Where the hour begins: before its first state and block.
+// The key at which the hour begins: before its first state and block.
 std::string hour_begin(HourIndex hour) {
   std::string key;
   append_u64_be(key, hour.value);
@@ -69,7 +69,7 @@ rocksdb::Options window_options(const StateMemory& memory) {
   options.target_file_size_base = kTableBytes;
   options.max_bytes_for_level_base = kLevelBytes;
   options.max_open_files = kOpenFilesMax;
-  options.compression = rocksdb::kNoCompression;  // Written once, read once, gone in two hours.
+  options.compression = rocksdb::kNoCompression;  // Written once, read once, deleted in two hours.
   options.statistics = memory.parts().board->window_statistics();
   return options;
 }
@@ -91,11 +91,12 @@ struct RocksWindowStore::Impl {
 
   Status open_db();
   Status open_db_for_reading();
-  // Adds the state to the batch, behind everything stored before, writes it, and remembers which hours are staged.
+  // Adds the state to the batch, after everything stored before, writes the batch, and remembers the staged hours.
   Status write(rocksdb::WriteBatch& batch, const WindowState& state);
   Result<std::optional<WindowState>> load();
   Status remove_files_before(HourIndex hour);
-  // On damage leaves a note in the folder that makes the next `open` return kCorrupt, and adds the way out.
+  // On damage leaves a note in the folder, which makes the next `open` return kCorrupt, and adds the way out to the
+  // message.
   Status checked(const rocksdb::Status& status) const;
   void note_hours(const WindowState& state);
   bool staged(HourIndex hour) const { return std::find(hours.begin(), hours.end(), hour) != hours.end(); }
@@ -105,10 +106,10 @@ struct RocksWindowStore::Impl {
   const std::string what;
   const std::shared_ptr<RocksBoard> board;  // Shared: a store outlives the StateMemory.
   std::unique_ptr<rocksdb::DB> db;
-  RocksBoard::Entry entry;       // Behind `db`: gone before the database is.
+  RocksBoard::Entry entry;       // After `db`, so that it is destroyed first.
   std::string place;             // Of the newest state. Never goes back, even if hours did: the last key is the state.
   int64_t saves = 0;             // States written so far.
-  std::vector<HourIndex> hours;  // Of the newest state; what is stored of others is garbage.
+  std::vector<HourIndex> hours;  // Of the newest state; stored blocks of other hours are garbage.
   std::string encoded;           // The state's bytes, kept for their memory.
 };
 
@@ -249,7 +250,7 @@ Result<std::optional<std::string>> RocksWindowStore::find(HourIndex hour, Offset
 Status RocksWindowStore::release(const std::vector<HourIndex>& hours, const WindowState& state) {
   BLOOMRING_TRY(save(state));
   for (const HourIndex hour : hours) BLOOMRING_CHECK(!impl_->staged(hour), "a released hour is still in the state");
-  BLOOMRING_TRY(flush());  // Before files go: they go at once, the state only with a flush.
+  BLOOMRING_TRY(flush());  // First: files are deleted at once, the state is durable only after a flush.
   const HourIndex oldest = state.hours.empty() ? state.filling : std::min(state.hours.front().hour, state.filling);
   return impl_->remove_files_before(oldest);
 }

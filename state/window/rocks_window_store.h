@@ -1,19 +1,19 @@
-// The window store on disk: one RocksDB folder a partition, without a write-ahead log. Blocks and state are written in
-// one batch, so that what a flush left on the disk is what was there after some earlier write.
+// The window store on disk: one RocksDB folder per partition, without a write-ahead log. Each write puts block and
+// state into one batch, so the flushed files hold the store as it was after some earlier write.
 //
-// Layout. Keys only ever grow, which is what makes it cheap: table files never overlap, so compactions move them
-// instead of writing them again, and a released hour goes as whole files, without tombstones.
+// Layout. Keys only grow, which keeps the store cheap: table files never overlap, so compactions move them instead of
+// rewriting them, and a release deletes whole files, without tombstones.
 //
 //   block  hour:u64be offset:u64be 0x01                  -> the block
 //   state  filling:u64be applied:u64be 0x00 saves:u64be  -> window_state.h; the last key is the newest state
 //
-// A state with applied offset a sorts behind the block below a and before the block at a. Older states are garbage
-// and go with the files of their hour. A release first makes the new state durable and then removes files, so a crash
-// between the two leaves garbage and never a state without its blocks. Hours released out of order keep their place on
-// the disk until the older ones are released too: at most what the ring holds.
+// A state with applied offset a sorts after the block below a and before the block at a. Older states are garbage and
+// are deleted with the files of their hour. A release first makes the new state durable and then removes files, so a
+// crash between the two leaves garbage but never a state without its blocks. Hours released out of order stay on the
+// disk until the older ones are released too: at most as many as the ring holds.
 //
 // Memory is shared by all stores of the process (state/rocksdb/state_memory.h); the owner flushes by timer, which
-// bounds what is read again after a crash.
+// bounds the records to read again after a crash.
 #pragma once
 
 #include <cstdint>
@@ -33,11 +33,12 @@ struct RocksWindowStoreConfig {
 class RocksWindowStore final : public WindowStore {
  public:
   // kInvalid when another process has the folder open, it cannot be made or it was made for another partition count;
-  // kCorrupt when it cannot be read, or was found damaged while it was in use: the caller calls `wipe` and opens again.
+  // kCorrupt when it cannot be read, or was found damaged during an earlier use: the caller calls `wipe` and opens
+  // again.
   static Result<std::unique_ptr<RocksWindowStore>> open(const RocksWindowStoreConfig& config,
                                                         const StateMemory& memory);
-  // For a look at what is on the disk, also while another process has the folder open: its last flush. Only load, scan
-  // and find may be called. kInvalid when there is no store.
+  // For inspection: shows the last flush, also while another process has the folder open. Only load, scan and find may
+  // be called. kInvalid when there is no store.
   static Result<std::unique_ptr<RocksWindowStore>> open_for_reading(const RocksWindowStoreConfig& config,
                                                                     const StateMemory& memory);
   // Removes the folder of a store that is not open.

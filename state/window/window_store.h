@@ -1,10 +1,10 @@
-// What the window stage keeps of one partition: the raw event blocks of the hours that are not merged yet, the facts
+// The window stage's local store of one partition: the raw event blocks of the hours that are not merged yet, the facts
 // about those hours, and the applied offset.
 //
-// Guarantee: the state and the blocks that it covers change in one atomic write, so a store that is opened again after
-// a crash is what it was after some earlier `stage`, `save` or `release`: never a block without its offset, never an
-// offset without its block. What was not flushed may be gone; it is read again from the log.
-// Failure: kFatal when the disk refuses (full, read-only), kCorrupt when what is stored cannot be read (the caller
+// Guarantees: the state and the blocks that it covers change in one atomic write. So a store that is opened after a
+// crash is as it was after some earlier `stage`, `save` or `release`: never a block without its offset, never an offset
+// without its block. Unflushed writes may be lost; the window stage reads their records again from the log.
+// Errors: kFatal when the disk refuses (full, read-only), kCorrupt when the stored data cannot be read (the caller
 // wipes and reads the log again), kInvalid when the folder belongs to another partition count.
 // Threading: used by the partition's task only.
 #pragma once
@@ -21,19 +21,19 @@
 
 namespace bloomring {
 
-// One hour's contiguous range of offsets and what was staged for it.
+// One hour's contiguous range of offsets and its staged records.
 struct StagedHour {
   HourIndex hour;
   OffsetRange range;  // Of the filling hour: up to the applied offset. May be empty.
   uint64_t events = 0;
   uint64_t bytes = 0;    // Of the staged blocks.
   uint64_t forgets = 0;  // Of the events.
-  // A forget of this hour that happened before this time is late: a play after it may stand in an earlier hour.
-  // kNotKnown where records below the hour were lost and none behind them was read yet.
+  // A forget of this hour that happened before this time is late: a play after it may be in an earlier hour. kNotKnown
+  // where records below the hour were lost and none after them was read yet.
   int64_t late_before_ms = 0;
   static constexpr int64_t kNotKnown = INT64_MAX;
-  // Where user-batches ended when the drain began whose slot end speaks of this hour: that slot end stands behind it.
-  // -1 before, and where it was not known.
+  // End of user-batches at the start of the drain whose slot end names this hour: that slot end is at or after it. -1
+  // before such a drain, and where the end was not known.
   Offset drained_behind{-1};
   bool operator==(const StagedHour&) const = default;
 };
@@ -44,8 +44,8 @@ struct WindowState {
   int64_t newest_play_ms = 0;     // No play below the applied offset has a later event time; see Ring.
   std::vector<StagedHour> hours;  // Ascending; the last is the filling one. All before are sealed and unmerged.
   uint32_t partition_count = 0;
-  int64_t slot_ms = 0;      // How long the hours are; 0 in a state that does not say.
-  int64_t log_time_ms = 0;  // What time it was for the log (operators/log_clock.h); 0 where it is not known.
+  int64_t slot_ms = 0;      // Length of the hours; 0 in a state that does not say.
+  int64_t log_time_ms = 0;  // Log time (operators/log_clock.h); 0 where it is not known.
   bool operator==(const WindowState&) const = default;
 };
 
@@ -53,7 +53,7 @@ class WindowStore {
  public:
   virtual ~WindowStore() = default;
 
-  // What was stored, or nothing when the store is new or was cleared.
+  // The stored state, or nothing when the store is new or was cleared.
   virtual Result<std::optional<WindowState>> load() = 0;
   // Stages the block of `offset` under `hour` and saves the state, in one write.
   virtual Status stage(HourIndex hour, Offset offset, std::string_view block, const WindowState& state) = 0;
@@ -64,7 +64,7 @@ class WindowStore {
   virtual Result<std::optional<std::string>> find(HourIndex hour, Offset offset) = 0;
   // Saves the state without the hours, then removes their blocks: a crash in between leaves blocks that no state names.
   virtual Status release(const std::vector<HourIndex>& hours, const WindowState& state) = 0;
-  // Makes everything so far survive a crash of the process and of the machine.
+  // Makes all writes so far survive a crash of the process and of the machine.
   virtual Status flush() = 0;
   // Removes everything.
   virtual Status clear() = 0;

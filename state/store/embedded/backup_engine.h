@@ -1,4 +1,4 @@
-// Taking a backup of an open database. Included by sources of this folder only.
+// Takes a backup of an open database. Included by sources of this folder only.
 #pragma once
 
 #include "state/rocksdb/rocks.h"

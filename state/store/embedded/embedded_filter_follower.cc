@@ -19,7 +19,7 @@ namespace {
 
 using Watermarks = std::map<PartitionId, MergedWatermark>;
 
-constexpr int kTurnsMax = 5;  // A compaction takes longer than catching up, by far.
+constexpr int kTurnsMax = 5;  // A compaction takes far longer than catching up.
 
 Status not_writable() { return invalid("a follower of an embedded filter store cannot write it"); }
 
@@ -38,18 +38,18 @@ struct EmbeddedFilterFollower::Impl {
   std::string what() const { return "follower of the filter store at " + config.path; }
   bool replaced() const;
   Result<std::unique_ptr<rocksdb::DB>> open_db();
-  // True when all files of the store were opened and there are too many of them by now.
+  // True when all files of the store were opened and are now too many.
   bool outgrown() const;
   Status catch_up(rocksdb::DB& at) const;
   Result<Watermarks> stored_watermarks(rocksdb::DB& at) const;
-  // Catches up, twice when there are new watermarks, and gives those that may become visible.
+  // Catches up, twice when there are new watermarks, and returns the watermarks that may become visible.
   Result<Watermarks> settle(rocksdb::DB& at);
   void show(Watermarks found);
   Status turn();
   Status start();
   template <typename Read>
   auto reading(Read read) const;
-  // The same, but where the writer has removed a file that was not open, catches up and reads again.
+  // The same, but catches up and reads again when the writer has removed a file that was not open.
   template <typename Read>
   Status again_where_files_went(EmbeddedFilterFollower& follower, Read read) const;
 
@@ -61,9 +61,9 @@ struct EmbeddedFilterFollower::Impl {
 
   std::atomic<bool> keeps_all_open{false};  // See the header.
   std::mutex refreshing;                    // One refresh at a time; guards `broken` and `db_id`.
-  bool broken = false;    // It failed to catch up: it serves what it has until another one is open.
+  bool broken = false;    // Catching up failed: serves the old data until the store is open again.
   std::string db_id;
-  mutable std::shared_mutex guard;  // Of all below: readers hold it shared, so that the database stays.
+  mutable std::shared_mutex guard;  // Guards all below: readers hold it shared, so that the database stays.
   std::unique_ptr<rocksdb::DB> db;
   Status why_not = retry("the filter store is not followed yet");  // Why there is no database.
   Watermarks watermarks;                                           // Visible ones.
@@ -82,7 +82,7 @@ Result<std::unique_ptr<rocksdb::DB>> EmbeddedFilterFollower::Impl::open_db() {
   keeps_all_open = count_table_files(config.path) <= open_files_max(config) / 4 * 3;
   options.max_open_files = keeps_all_open ? -1 : static_cast<int>(open_files_max(config));
   rocksdb::DB* opened = nullptr;
-  // The second path is for a log file of its own, which is not used: state/rocksdb/rocks_log.h.
+  // The second path is for a log file of RocksDB's own, which is not used: state/rocksdb/rocks_log.h.
   const rocksdb::Status status = rocksdb::DB::OpenAsSecondary(options, config.path, config.path, &opened);
   if (!status.ok()) return retry(status_of(status, what()).message());
   std::unique_ptr<rocksdb::DB> fresh(opened);
@@ -130,7 +130,7 @@ Result<Watermarks> EmbeddedFilterFollower::Impl::settle(rocksdb::DB& at) {
   return found;
 }
 
-// Makes them visible, and merged log time with them. Under `guard`.
+// Makes the watermarks visible, and merged log time with them. Under `guard`.
 void EmbeddedFilterFollower::Impl::show(Watermarks found) {
   std::optional<int64_t> latest_ms;
   for (const auto& [partition, watermark] : found) latest_ms = std::max(latest_ms, watermark.merged_ms);
@@ -138,7 +138,7 @@ void EmbeddedFilterFollower::Impl::show(Watermarks found) {
   watermarks = std::move(found);
 }
 
-// Takes up a store that is new, was replaced, or could not be followed further.
+// Opens a store that is new, was replaced, or could not be followed further.
 Status EmbeddedFilterFollower::Impl::start() {
   BLOOMRING_TRY_ASSIGN(std::unique_ptr<rocksdb::DB> fresh, open_db());
   BLOOMRING_TRY_ASSIGN(Watermarks found, settle(*fresh));

@@ -1,21 +1,21 @@
 // A follower of an embedded filter store: reads what another process on this machine writes, as a RocksDB secondary.
 //
-// What it sees is as old as the last `refresh`, which its owner calls by timer; that also is when it takes up a store
-// that did not exist yet, was restarted or was replaced.
+// Its data is as old as the last `refresh`, which its owner calls by timer. `refresh` also opens a store that did not
+// exist before, was restarted or was replaced.
 //
-// Order: a secondary can see a later write before an earlier one for a moment, namely when the writer's log file of the
-// earlier one was flushed and removed between two steps of catching up. So `refresh` catches up twice when it finds new
-// watermarks: what the first turn shows of the watermarks becomes visible after the second one, which shows the rest.
+// Order: a secondary can see a later write before an earlier one for a moment, when the writer flushed the earlier one
+// and removed its log file between two steps of catching up. So `refresh` catches up twice when it finds new
+// watermarks: it makes the watermarks of the first turn visible after the second turn, which brings the missing writes.
 // `read` therefore sees everything that the watermark returned by `read_watermark` covers.
 //
-// Files: the writer removes table files when it has compacted them. While the process may open all files of the store
-// it opens each when it hears of it, and what is open stays readable. Where they are too many (base/open_files.h) it
-// opens them when they are read, and reads again after catching up where one was removed before.
+// Files: the writer removes table files when it has compacted them. While the process may open all files of the store,
+// the follower opens each new file at once, and open files stay readable. When the files are too many
+// (base/open_files.h), it opens them at reads; when a file was removed before, it catches up and reads again.
 //
-// Failure: kRetry from everything while the store does not exist yet, with the reason. Once there is one, a `refresh`
-// that fails (kRetry) leaves what was visible before visible, and the next one opens the store anew. kCorrupt and
-// kInvalid (another partition count) end the visibility. The writing functions are kInvalid.
-// Thread safe: reads go on during a refresh.
+// Errors: kRetry, with the reason, from every function while the store does not exist yet. Later, a `refresh` that
+// fails with kRetry leaves the data of the last one visible, and the next `refresh` opens the store again. After
+// kCorrupt or kInvalid (another partition count) no data is visible. The writing functions return kInvalid.
+// Threading: thread safe; reads continue during a refresh.
 #pragma once
 
 #include <memory>
@@ -29,7 +29,7 @@ namespace bloomring {
 
 class EmbeddedFilterFollower final : public FilterStore {
  public:
-  // Succeeds also when there is nothing to follow yet. kInvalid when the store there was made for another partition
+  // Succeeds also while there is no store to follow yet. kInvalid when the store there was made for another partition
   // count. `clock` outlives the follower.
   static Result<std::unique_ptr<EmbeddedFilterFollower>> follow(const EmbeddedFilterStoreConfig& config,
                                                                 const Calendar& calendar, const Clock& clock,

@@ -30,7 +30,7 @@ struct EmbeddedFilterStore::Impl {
   FilterRows rows() const { return {*db, life, clock}; }
   Status open_db(const StateMemory& memory);
   Status check_meta();
-  // Learns merged log time from the watermarks; one that cannot be read says nothing here.
+  // Learns merged log time from the watermarks; ignores one that cannot be read.
   void load_merged_time();
   // Adds the operand of the update to the batch.
   Status add(const FilterUpdate& update, rocksdb::WriteBatch& batch);
@@ -38,8 +38,8 @@ struct EmbeddedFilterStore::Impl {
   Status add(const ForgottenUpdate& update, rocksdb::WriteBatch& batch);
   Status write_if_large(rocksdb::WriteBatch& batch);
   Status write(rocksdb::WriteBatch& batch);
-  // What RocksDB said of a write. After a failed one it must not be asked to write or to close its log again: 7.8.3
-  // ends the process by an assertion then.
+  // Checks RocksDB's status of a write. After a failed write, RocksDB 7.8.3 ends the process by an assertion when it
+  // writes again or closes its log, so the store does neither.
   Status written(const rocksdb::Status& status);
   bool writable() const { return !broken; }
   Status refusal() const {
@@ -53,11 +53,11 @@ struct EmbeddedFilterStore::Impl {
   std::atomic<uint64_t> updates{0};
   std::atomic<uint64_t> expired{0};
   std::atomic<uint64_t> bytes_written{0};
-  std::atomic<uint64_t> applied{0};  // Writes so far, and how many of them are known to be durable.
+  std::atomic<uint64_t> applied{0};  // Writes so far; `durable` of them are known to be durable.
   std::atomic<uint64_t> durable{0};
   std::atomic<bool> broken{false};
-  std::unique_ptr<rocksdb::DB> db;  // It calls into what is above until it is closed.
-  RocksBoard::Entry entry;          // Last: gone before the database is.
+  std::unique_ptr<rocksdb::DB> db;  // It calls into the members above until it is closed.
+  RocksBoard::Entry entry;          // Last, so that it is destroyed before the database.
 };
 
 Status EmbeddedFilterStore::Impl::open_db(const StateMemory& memory) {
@@ -147,8 +147,8 @@ Status EmbeddedFilterStore::Impl::write(rocksdb::WriteBatch& batch) {
 
 EmbeddedFilterStore::EmbeddedFilterStore(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
-// A broken store is left open to the end of the process, which is near: see `Impl::written`. It is kept whole, since
-// its background threads may call into it, and remembered, so that it is no leak.
+// A broken store stays open until the end of the process, which is near: see `Impl::written`. It stays whole, since its
+// background threads may call into it. A static list holds it, so that leak checkers accept it.
 EmbeddedFilterStore::~EmbeddedFilterStore() {
   if (!impl_->broken) return;
   static std::mutex mutex;

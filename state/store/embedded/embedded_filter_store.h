@@ -1,15 +1,15 @@
 // The embedded filter store: filters and watermarks in a RocksDB folder on this machine, written by one process.
 //
-// Updates are written blind, as operands of a union, and folded by compactions
-// (state/store/embedded/union_merge_operator.h), so an hour of a user's plays costs the bytes of these plays and not of
+// The store writes updates without reading, as operands of a union, and compactions fold them
+// (state/store/embedded/union_merge_operator.h). So an hour of a user's plays costs the bytes of these plays, not of
 // the whole filter. The write-ahead log is on: this is the system of record. `apply` writes to it without waiting for
-// the disk, `sync` and `advance` wait. Crash of the process: nothing that `apply` returned ok for is lost. Crash of the
-// machine: nothing that `sync` or `advance` returned ok for is lost; what came later may be lost from the end
-// backwards.
+// the disk, `sync` and `advance` wait.
+// Guarantees: a crash of the process loses no write for which `apply` returned ok. A crash of the machine loses no
+// write before a `sync` or `advance` that returned ok; later writes may be lost, the last ones first.
 //
 // Other processes on the machine read it through EmbeddedFilterFollower
 // (state/store/embedded/embedded_filter_follower.h).
-// Failure: as state/store/filter_store.h says; after kFatal the store must be opened again.
+// Errors: as state/store/filter_store.h says; after kFatal the store must be opened again.
 #pragma once
 
 #include <cstdint>
@@ -30,9 +30,9 @@ struct StoreBackupConfig;
 struct EmbeddedFilterStoreConfig {
   std::string path;  // Made when it does not exist.
   filter::Policy policy;
-  uint32_t partition_count = 1;               // The store is bound to it for good.
-  uint64_t write_buffer_bytes = 32ull << 20;  // Of the store's own share of the memory; the larger, the fewer writes.
-  uint32_t open_files_max = 0;  // Table files open at once; 0 is half of what the process may open (base/open_files.h).
+  uint32_t partition_count = 1;               // Fixed for the life of the store.
+  uint64_t write_buffer_bytes = 32ull << 20;  // Of the store's share of the memory; larger means fewer writes.
+  uint32_t open_files_max = 0;  // Table files open at once; 0: half of the process's limit (base/open_files.h).
 };
 
 class EmbeddedFilterStore final : public FilterStore {
@@ -59,13 +59,13 @@ class EmbeddedFilterStore final : public FilterStore {
   Result<std::set<std::string>> scenes() const override;
   FilterStoreStats stats() const override;
 
-  // Takes a backup while others write. Blocks for as long as copying takes; one at a time for each folder.
+  // Takes a backup while other threads write. Blocks until the files are copied; one at a time for each folder.
   Result<StoreBackup> back_up(const StoreBackupConfig& config);
-  // Makes the watermarks of all partitions those of a log that was made anew (of_new_log), durably; filters stay.
+  // Replaces the watermarks of all partitions by those of a new log (of_new_log), durably; filters stay.
   Status begin_new_log();
 
-  // Writes everything to table files and compacts them, which unites every operand and drops what has expired. Takes
-  // as long as reading and writing the whole store; for tests, inspection and quiet hours.
+  // Writes everything to table files and compacts them, which unites every operand and drops expired values. Takes as
+  // long as reading and writing the whole store; for tests, inspection and quiet hours.
   Status compact();
 
  private:

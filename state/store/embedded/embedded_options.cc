@@ -11,10 +11,10 @@
 namespace bloomring {
 
 namespace {
-constexpr size_t kBlockBytes = 8 << 10;  // A few filters of a user; what a read from the disk takes anyway.
-// A file is compacted at least so often, also where nobody plays any more, so that what has expired goes.
+constexpr size_t kBlockBytes = 8 << 10;  // A few filters of a user; a read from the disk costs as much anyway.
+// Each file is compacted at least this often, also without new plays, so that expired values are dropped.
 constexpr uint64_t kCompactedAtLeastSeconds = 30ull * 24 * 60 * 60;
-// RocksDB takes no smaller number, and keeps ten of them for other files.
+// The smallest number that RocksDB accepts; it keeps ten of them for other files.
 constexpr uint64_t kOpenFilesLeast = 20;
 constexpr uint64_t kOpenFilesMost = 1 << 20;
 constexpr uint64_t kOpenFilesOfParts = 4096;
@@ -34,7 +34,7 @@ rocksdb::Options embedded_options(const EmbeddedFilterStoreConfig& config, const
   options.merge_operator = make_union_merge_operator(config.policy, life, clock, counters.refused);
   options.compaction_filter_factory = make_expiry_filter(life, clock, counters.dropped);
   options.max_open_files = static_cast<int>(open_files_max(config));
-  // Each part of the cache of open files may hold one more than its share: 64 of them are too many for a small bound.
+  // Each part of the cache of open files may hold one more than its share: 64 parts exceed a small bound by too much.
   if (open_files_max(config) < kOpenFilesOfParts) options.table_cache_numshardbits = 0;
   options.write_buffer_size = config.write_buffer_bytes;
   options.target_file_size_base = config.write_buffer_bytes;

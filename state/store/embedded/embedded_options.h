@@ -12,7 +12,7 @@
 
 namespace bloomring {
 
-// What the parts that RocksDB calls have counted.
+// Counts of the parts that RocksDB calls.
 struct EmbeddedCounters {
   std::atomic<uint64_t> refused{0};  // Values and operands refused by unions.
   std::atomic<uint64_t> dropped{0};  // Values and operands dropped by expiry.

@@ -32,7 +32,7 @@ class ExpiryFilter final : public rocksdb::CompactionFilter {
     const auto parsed = parse_filter_key(key);
     return !parsed.ok() || life_.kept(*parsed, now_ms_);
   }
-  // As long as any filter that it speaks of.
+  // Kept as long as filters of the period of its newest time.
   bool forgotten_kept(std::string_view key, std::string_view value) const {
     const auto user_key = parse_forgotten_key(key);
     const auto forgotten = decode_forgotten(value, key);

@@ -1,10 +1,10 @@
-// RocksDB's compaction filter: drops filters that have expired, values and operands that are not yet united alike, and
-// what was forgotten longer ago. A pure function of key and value, the retention rules and the time at which the
-// compaction began; other keys are kept.
+// RocksDB's compaction filter: drops expired filters, both values and operands that are not united yet, and expired
+// forgotten values. A pure function of key and value, the retention rules and the time at which the compaction began.
+// It keeps other keys.
 //
-// Compactions drop late: reads must not return what has expired but is still there
-// (state/store/embedded/filter_rows.h). Thread safety: each compaction has a filter of its own; all that they share is
-// a counter.
+// Compactions drop late, so reads must leave out expired filters that are still stored
+// (state/store/embedded/filter_rows.h).
+// Threading: each compaction has its own filter; they share only a counter.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@ class CompactionFilterFactory;
 
 namespace bloomring {
 
-// `clock` and `dropped` (counts values and operands that were dropped) outlive the factory.
+// `clock` and `dropped` (counts dropped values and operands) outlive the factory.
 std::shared_ptr<rocksdb::CompactionFilterFactory> make_expiry_filter(const FilterLife& life, const Clock& clock,
                                                                      std::atomic<uint64_t>& dropped);
 

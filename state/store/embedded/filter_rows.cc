@@ -10,7 +10,7 @@ namespace bloomring {
 
 namespace {
 
-// A value that may be returned, or why not.
+// ok when the value may be returned.
 Status check_row(const rocksdb::Status& status, std::string_view store_key, std::string_view value) {
   if (!status.ok()) return status_of(status, describe_store_key(store_key));
   return check_stored(value, store_key);
@@ -39,7 +39,7 @@ Status FilterRows::read(std::string_view user_key, std::span<const PeriodIndex> 
     if (!period_has_key(period) || !life.calendar().kept(hash, period, now_ms)) continue;
     wanted.push_back({period, filter_key(user_key, unit, period), {}});
   }
-  // One call is one view of the store: the filters are those that go with what was forgotten.
+  // One call is one view of the store, so the filters match the forgotten value.
   const std::string last_key = forgotten_key(user_key);
   std::vector<rocksdb::Slice> keys;
   for (const StoredFilter& filter : wanted) keys.push_back(slice(filter.store_key));

@@ -1,5 +1,6 @@
-// Reading the rows of an embedded filter store: the part that its writer and its followers have in common.
-// Included by sources of this folder only. Thread safe where the database is.
+// Reads the rows of an embedded filter store, for its writer and its followers. Included by sources of this folder
+// only.
+// Threading: as thread safe as the database.
 #pragma once
 
 #include <functional>
@@ -15,7 +16,7 @@
 
 namespace bloomring {
 
-// Refers to what it is made of; lives for one call.
+// Borrows its members; lives for one call.
 struct FilterRows {
   rocksdb::DB& db;
   const FilterLife& life;
@@ -27,7 +28,7 @@ struct FilterRows {
   Status read_forgotten(std::span<const std::string_view> user_keys, std::vector<Forgotten>& out) const;
   Status scan(const std::function<bool(const StoredFilter&, std::string_view user_key)>& visit) const;
 
-  // The value under a key that is no filter key; nothing when there is none.
+  // The value under a key that is not a filter key; nothing when there is none.
   Result<std::optional<std::string>> get(std::string_view key) const;
 };
 

@@ -76,7 +76,7 @@ Result<StoreBackup> restore_backup(const std::string& folder, uint32_t id, const
   std::filesystem::create_directories(unfinished, error);
   if (error) return invalid(unfinished + " cannot be made: " + error.message());
   BLOOMRING_TRY(status_of(reader->RestoreDBFromBackup(info.backup_id, unfinished, unfinished), what_of(folder)));
-  std::filesystem::remove(path, error);  // Where it is an empty folder.
+  std::filesystem::remove(path, error);  // An empty folder may be there.
   std::filesystem::rename(unfinished, path, error);
   if (error) return fatal(unfinished + " cannot be renamed to " + path + ": " + error.message());
   return to_backup(info);
@@ -118,7 +118,7 @@ Result<StoreBackup> take_backup(rocksdb::DB& db, const StoreBackupConfig& config
       status_of(rocksdb::BackupEngine::Open(options, rocksdb::Env::Default(), &opened), what_of(config.folder)));
   const std::unique_ptr<rocksdb::BackupEngine> engine(opened);
   rocksdb::CreateBackupOptions how;
-  how.flush_before_backup = true;  // Table files alone: those are shared with the next backup, the log is not.
+  how.flush_before_backup = true;  // Only table files, which the next backup shares; a log is not shared.
   rocksdb::BackupID id = 0;
   const uint64_t before = folder_bytes(config.folder + "/shared_checksum");
   BLOOMRING_TRY(status_of(engine->CreateNewBackup(how, &db, &id), what_of(config.folder)));

@@ -1,12 +1,12 @@
-// Backups of an embedded filter store: a folder that holds several, each whole, sharing the table files that have not
-// changed between them. Taken by the process that writes the store, while it writes (EmbeddedFilterStore::back_up).
+// Backups of an embedded filter store: a folder that holds several, each complete; they share unchanged table files.
+// The process that writes the store takes them while it writes (EmbeddedFilterStore::back_up).
 //
-// Guarantees: a backup is a prefix of the store's writes, so no watermark in it promises what it does not hold. It is
-// durable when it is listed. A crash leaves no half backup among those that are listed. Files are checked against their
-// checksums when they are restored.
-// What happened after a backup is not lost: its older watermark makes the pipeline read the log from there.
+// Guarantees: a backup is a prefix of the store's writes, so it holds everything that its watermarks cover. A listed
+// backup is durable; a crash never leaves a half backup in the list. `restore_backup` checks the files against their
+// checksums. Plays merged after a backup are not lost: after a restore, the older watermark makes the pipeline read the
+// log from there.
 // Threading: one process works on a folder of backups at a time, except for listing and checking.
-// Failure: kInvalid for a folder or a number that is none, kCorrupt for damaged files, kFatal for a disk that refuses.
+// Errors: kInvalid for a missing folder or number, kCorrupt for damaged files, kFatal for a disk that refuses.
 #pragma once
 
 #include <cstdint>
@@ -25,16 +25,16 @@
 namespace bloomring {
 
 struct StoreBackupConfig {
-  std::string folder;  // Made when it does not exist. Not on the store's disk, if that one is to be survived.
+  std::string folder;  // Made when it does not exist. Use another disk than the store's, to survive its loss.
   uint32_t kept = 24;  // Older backups are removed; at least 1.
-  uint64_t bytes_per_second = 0;  // Of copying; 0 is as fast as it goes.
+  uint64_t bytes_per_second = 0;  // Of copying; 0: no bound.
 };
 
 struct StoreBackup {
   uint32_t id = 0;  // Ascending; never used twice in a folder.
   int64_t time_ms = 0;
   uint64_t bytes = 0;      // Of its files, shared ones included.
-  uint64_t bytes_new = 0;  // That were copied for it; only told by the one who takes it.
+  uint64_t bytes_new = 0;  // Copied for it; set only by EmbeddedFilterStore::back_up.
   uint32_t files = 0;
   bool operator==(const StoreBackup&) const = default;
 };
@@ -42,25 +42,25 @@ struct StoreBackup {
 // Oldest first. kInvalid when the folder does not exist.
 Result<std::vector<StoreBackup>> list_backups(const std::string& folder);
 
-// Makes `path` what the store was at the backup (0: the newest one). kInvalid when something is there already. All or
-// nothing: the folder appears when everything is in it.
+// Restores the store as it was at the backup (0: the newest one) to `path`. kInvalid when `path` holds anything
+// already. All or nothing: the folder appears when it is complete.
 Result<StoreBackup> restore_backup(const std::string& folder, uint32_t id, const std::string& path);
 
-// What a look at every row of a store found.
+// The findings of a check of every row of a store.
 struct StoreCheck {
   uint64_t filters = 0;
   uint64_t filter_bytes = 0;
   uint64_t items = 0;
-  uint64_t damaged = 0;              // Rows that are not what was written, or not ours.
-  std::vector<std::string> damages;  // What is wrong with the first kDamagesMax of them.
+  uint64_t damaged = 0;              // Rows that differ from the written ones, or are not ours.
+  std::vector<std::string> damages;  // The faults of the first kDamagesMax of them.
   std::map<PartitionId, MergedWatermark> watermarks;
   static constexpr size_t kDamagesMax = 20;
   bool sound() const { return damaged == 0; }
 };
 using StoreCheckProgress = std::function<void(const StoreCheck&)>;  // About every 100,000 rows.
 
-// Reads everything: checksums of blocks, each filter decoded, watermarks, the description. Beside the process that
-// writes the store.
+// Reads everything: checksums of blocks, each filter decoded, watermarks, the description. May run while another
+// process writes the store.
 Result<StoreCheck> check_store(const EmbeddedFilterStoreConfig& config, const Calendar& calendar, const Clock& clock,
                                const StateMemory& memory, const StoreCheckProgress& progress = {});
 // The same for a backup (0: the newest one), with the checksums of its files first.

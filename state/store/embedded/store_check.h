@@ -1,4 +1,4 @@
-// A look at every row of an embedded filter store. Included by sources of this folder only.
+// Checks every row of an embedded filter store. Included by sources of this folder only.
 #pragma once
 
 #include "state/store/embedded/filter_rows.h"
@@ -6,7 +6,7 @@
 
 namespace bloomring {
 
-// Goes on where rows are damaged. kCorrupt or kFatal when the files cannot be read on.
+// Continues after damaged rows. kCorrupt or kFatal when the rest of the files cannot be read.
 Result<StoreCheck> check_rows(const FilterRows& rows, uint32_t partition_count, const StoreCheckProgress& progress);
 
 }  // namespace bloomring
