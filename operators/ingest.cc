@@ -24,7 +24,7 @@ uint64_t mark_of(uint64_t user, const Event& event) {
   return mark | 1;  // 0 means empty.
 }
 
-// A forget that is ahead comes to lie just before plays that arrive with it: a play after a forget is never lost.
+// A forget that is ahead counts as 1 ms before now, so that plays that arrive with it still count.
 int64_t not_ahead(EventKind kind, int64_t time_ms, int64_t now_ms) {
   if (time_ms <= now_ms) return time_ms;
   return kind == EventKind::kForget || kind == EventKind::kForgetAll ? now_ms - 1 : now_ms;
@@ -116,7 +116,7 @@ const std::vector<PartitionId>& Ingest::due(int64_t now_ms) {
   for (size_t i = 0; i < blocks_.size(); ++i) {
     const OpenBlock& block = blocks_[i];
     if (block.builder.events() == 0) continue;
-    // A clock that was set back must not keep a block open for ever.
+    // A block opened after `now_ms` is due too: otherwise a clock that was set back would keep it open.
     if (now_ms - block.opened_ms >= config_.linger_ms || block.opened_ms > now_ms) {
       due_.push_back(PartitionId(static_cast<int32_t>(i)));
     } else {

@@ -1,14 +1,15 @@
 // The ingest stage's work: plays, serves and forgets as JSON in, event blocks by partition out.
 //
-// Each record is parsed, validated, hashed and packed into the open block of its user's partition; a block is closed
-// by count, bytes or time. A repeat is dropped: the same kind, user, item and event time as an event that was packed
-// shortly before. Everything behind the log goes by these four, so nothing can tell the difference; a play of the same
-// item at another time is no repeat, because the user may have forgotten the item in between, by a call that ingest
-// never sees.
-// An event time that is ahead of the clock, by up to a day, counts as now: nothing in the log happened after it was
-// logged, so what comes later is not taken for older than a forget of a client whose clock is fast. What is further
-// ahead is refused.
-// Steps are pure on records and times: no Kafka, no threads, no clock reads. The task keeps the books of offsets.
+// Each record is parsed, validated, hashed and packed into the open block of its user's partition; a block is closed by
+// count, bytes or time. A repeat is dropped: the same kind, user, item and event time as an event that was packed
+// shortly before. All later stages use only these four, so a dropped repeat changes no answer. A play of the same item
+// at another time is no repeat: the user may have forgotten the item in between, by a call that ingest never sees.
+//
+// An event time that is ahead of the clock by up to a day counts as now, so no event in the log happened after it was
+// logged. Otherwise a forget from a client whose clock is fast would also hide later plays. Events further ahead are
+// refused.
+//
+// Steps are pure on records and times: no Kafka, no threads, no clock reads. The task keeps track of offsets.
 // Threading: one thread.
 #pragma once
 
@@ -39,7 +40,7 @@ struct IngestStats {
   uint64_t repeats = 0;
   uint64_t refused[kRefusalCount] = {};
   uint64_t skipped[kSkipCount] = {};
-  uint64_t ahead = 0;      // Events that were ahead of the clock by up to events.ahead_seconds, and count as now.
+  uint64_t ahead = 0;      // Events ahead of the clock by up to events.ahead_seconds, which count as now.
   uint64_t far_ahead = 0;  // By more than that, up to a day.
   uint64_t blocks = 0;
   uint64_t block_bytes = 0;
@@ -51,18 +52,18 @@ class Ingest {
 
   struct Taken {
     Refusal refusal = Refusal::kNone;  // Otherwise: write a dead letter with `detail()`.
-    bool packed = false;               // False also for a repeat and for what is skipped.
-    PartitionId partition;             // Whose open block holds the play.
+    bool packed = false;               // False also for a repeat and for a skipped record.
+    PartitionId partition;             // Its open block holds the play.
     bool full = false;                 // That block should be closed now.
   };
-  // Chooses the plays that `take` packs. A play of a partition that the gate does not let through is neither packed nor
+  // Chooses the plays that `take` packs. A play of a partition that the gate holds back is neither packed nor
   // remembered, as if its record had not been read.
   struct Gate {
     bool again = false;  // The record was taken before: `take` counts its play when it packs it, and nothing else.
     std::function<bool(PartitionId)> lets_through;
   };
-  // Valid until the next call. Not a copy: with it, a whole read of what was written in pieces, the processor would
-  // wait for all stores before it, among them the one into recent_ that mostly misses the caches.
+  // Valid until the next call. By reference: a copy reads in one piece the bytes that were written in several, so the
+  // processor would wait for all earlier stores, among them the one into recent_, which mostly misses the caches.
   const Taken& take(std::string_view json, int64_t now_ms, const Gate* gate = nullptr);
   const std::string& detail() const { return parser_.detail(); }
 
@@ -73,7 +74,7 @@ class Ingest {
   bool block_open(PartitionId partition) const {
     return blocks_[static_cast<size_t>(partition.value)].builder.events() > 0;
   }
-  // Lets go of the open blocks, and of the memory of what was packed: all of it that is read again is packed again.
+  // Drops the open blocks and the marks of repeats, so that records that are read again are packed again.
   void start_over();
 
   const IngestStats& stats() const { return stats_; }

@@ -1,9 +1,9 @@
-// What time ingest goes by: that of the brokers, as their acknowledgements tell it, and whether this machine's agrees.
+// The clock of ingest: the brokers' time, taken from their acknowledgements, and whether this machine's clock agrees.
 //
-// Event times are judged by a clock: what is ahead of it counts as now, what is far ahead is refused. The brokers stamp
-// user-events (LogAppendTime), so a record that was acknowledged says what time it was there. From then on a steady
-// clock carries that time forward, so that a wall clock that jumps changes nothing. Which of two clocks is right nobody
-// can tell: when the machine's and the brokers' differ by more than a bound, ingest stops until they agree.
+// Ingest compares event times with a clock: an event that is ahead counts as now, one that is far ahead is refused. The
+// brokers stamp user-events (LogAppendTime), so each acknowledgement carries the broker's time. A steady clock carries
+// that time forward, so a jump of the wall clock changes nothing. Ingest cannot know which of two clocks is right: when
+// the machine's and the brokers' differ by more than a bound, it stops until they agree.
 //
 //                     agrees                  differs
 //   +---------+ ack +--------+     ack      +-----+
@@ -28,14 +28,17 @@ class IngestClock {
  public:
   enum class State : uint8_t { kUnknown, kGood, kOff, kAlone };
   static constexpr int64_t kCalmMs = 5'000;
-  static constexpr int64_t kBrokersDifferMs = 1'000;  // By so much the clocks of two brokers may.
+  static constexpr int64_t kBrokersDifferMs = 1'000;  // The clocks of two brokers may differ by this.
 
   explicit IngestClock(int64_t skew_max_ms) : skew_max_ms_(skew_max_ms) {}
 
-  // Records were acknowledged: the newest of them was stamped `broker_ms`, none was sent before `sent_steady_ms`. An
-  // acknowledgement that was late, or heard late, tells nothing against the clock. Nor does it tell what time it is
-  // when it took longer than the bound: it was stamped at any moment on its way. One that tells the time also tells
-  // that it is no later than the way allows: a steady clock that is fast does not add up.
+  // Records were acknowledged: the newest of them was stamped `broker_ms`, none was sent before `sent_steady_ms`. The
+  // broker stamped it at any moment between sending and hearing (the way).
+  //   the clocks differ by more than the bound, even with the way allowed for    off
+  //   the way took longer than the bound, or off was less than kCalmMs ago       no change: it does not tell the time
+  //   otherwise                                                                  good
+  // When good, the brokers' time is kept between the stamp and the stamp plus the way and kBrokersDifferMs, so that the
+  // drift of a fast steady clock does not add up.
   void acknowledged(int64_t broker_ms, int64_t sent_steady_ms, int64_t wall_ms, int64_t steady_ms) {
     const int64_t took_ms = steady_ms - sent_steady_ms;
     const int64_t ahead_least_ms = wall_ms - took_ms - broker_ms;
@@ -57,7 +60,7 @@ class IngestClock {
   void acknowledged_unstamped() {
     if (state_ == State::kUnknown) state_ = State::kAlone;
   }
-  // What was heard may be long ago by now: to be heard again before anything is judged.
+  // The last acknowledgement may be long ago: another one is needed before ingest judges event times again.
   void doubt() {
     if (state_ != State::kGood) return;
     state_ = State::kUnknown;
@@ -66,12 +69,12 @@ class IngestClock {
 
   State state() const { return state_; }
   bool may_judge() const { return state_ == State::kGood || state_ == State::kAlone; }
-  // The brokers' time: never ahead of it, but for brokers whose own clocks differ
-  // and what a fast steady clock gains between two acknowledgements.
+  // The brokers' time. Never ahead of it, except by the difference between brokers' clocks and by the gain of a fast
+  // steady clock between two acknowledgements.
   int64_t now_ms(int64_t wall_ms, int64_t steady_ms) const {
     return ahead_of_steady_ms_ ? steady_ms + *ahead_of_steady_ms_ : wall_ms;
   }
-  // This machine's clock minus the brokers', as last heard; with the way of the acknowledgement in it.
+  // This machine's clock minus the brokers', from the last acknowledgement; its way is included.
   std::optional<int64_t> offset_ms() const { return offset_ms_; }
 
  private:

@@ -1,9 +1,9 @@
-// What time it is for a log: the newest log time that was read, carried forward by the time that has passed since.
+// The current time of a log: the newest log time that was read, plus the time since then by a steady clock.
 //
-// Hours are cut by log time, which the brokers' clocks write. A quiet hour is sealed by a clock too, and must not be
-// sealed by this machine's: one that is ahead would open an hour that is far ahead of the log, and the ring would stand
-// still until the log arrives there. What a record said before the durations of a steady clock is never ahead of the
-// brokers, however wrong the wall clock is.
+// Log time, which the brokers' clocks write, cuts the hours. A clock must also seal a quiet hour, but not this
+// machine's: one that is ahead would open an hour far ahead of the log, and the ring would stand still until the log
+// arrives there. The log time of a record plus a steady duration is never ahead of the brokers, however wrong the wall
+// clock is.
 // Threading: a value used by one thread. Times are Unix milliseconds, durations those of a steady clock.
 #pragma once
 
@@ -17,9 +17,9 @@ class LogClock {
  public:
   // A record was read.
   void saw(int64_t log_time_ms, int64_t steady_ms) { raise_to(log_time_ms, steady_ms); }
-  // The log was read to its end, where the wall clock may know more: a record that was read at once may have been
-  // written long ago. It is believed once, and no further than to the end of the hour that is filling, so that one that
-  // is wrong costs an hour that is cut too early and no more.
+  // The log was read to its end. The last record may have been written long ago, so the wall clock may be nearer to the
+  // log's time. It is used once, and only up to the end of the filling hour: a wrong one costs at most one hour that is
+  // cut too early.
   void reached_end(int64_t wall_ms, int64_t filling_end_ms, int64_t steady_ms) {
     if (!std::exchange(asked_, true)) raise_to(std::min(wall_ms, filling_end_ms), steady_ms);
   }

@@ -1,9 +1,9 @@
 // How far a reader of a partition is behind its log, as a duration of a steady clock.
 //
-// Somebody asks the brokers again and again where the log ends. Once everything below such an end is applied, the
-// reader has, at the least, all that was written before the asking; when nobody answers, that moment moves away. So the
-// time grows with a broker that hangs, and no machine's clock is compared with another's. Each end counts, not the
-// newest alone: a reader that is always two seconds behind reaches only those from before.
+// The owner asks the brokers for the log's end again and again. Once everything below such an end is applied, the
+// reader has at least every record from before the question. Without answers, that moment falls further into the past,
+// so the time grows while a broker hangs; no two machines' clocks are compared. All ends are kept, not only the newest:
+// a reader that is always two seconds behind reaches only the older ones.
 // Threading: a value.
 #pragma once
 
@@ -17,10 +17,10 @@ namespace bloomring {
 
 class LogReach {
  public:
-  // From the moment at which reading begins; nothing is known of before.
+  // `begin_ns`: when reading begins. Until an end is reached, the reader is behind by the time since then.
   explicit LogReach(int64_t begin_ns = 0) : reached_ns_(begin_ns) {}
 
-  // The log ended at `end` at some moment after `asked_at_ns`.
+  // The log's end was `end` at some moment after `asked_at_ns`.
   void hear(Offset end, int64_t asked_at_ns) {
     if (ends_.size() == kEndsMax) ends_.pop_back();
     ends_.push_back({end, asked_at_ns});
@@ -38,7 +38,7 @@ class LogReach {
     Offset end;
     int64_t asked_at_ns;
   };
-  static constexpr size_t kEndsMax = 16;  // Of those that are not reached the last is replaced.
+  static constexpr size_t kEndsMax = 16;  // When full, a new end replaces the last one.
 
   void take() {
     for (; !ends_.empty() && next_ >= ends_.front().end; ends_.pop_front())

@@ -10,7 +10,7 @@ namespace bloomring {
 
 namespace {
 
-// The end of the hour; the last time that there is where the number is larger than any time.
+// The end of the hour; INT64_MAX where it would overflow.
 int64_t end_ms(HourIndex hour, int64_t slot_ms) {
   return hour.value < INT64_MAX / slot_ms ? (hour.value + 1) * slot_ms : INT64_MAX;
 }
@@ -22,11 +22,13 @@ Merge::Merge(MergeConfig config, const Calendar& calendar, FilterStore& store, s
 
 Result<Merge::Applied> Merge::apply(std::string_view bytes, int64_t wall_ms, std::string& detail) {
   auto decoded = decode_batch_record(bytes, config_.partition, config_.partition_count);
+  // Not a batch record of this partition: refused, nothing is applied.
   if (!decoded.ok()) {
     detail = decoded.status().message();
     return Applied{Refusal::kBadBatch, false};
   }
   ++stats_.records;
+  // A slot end moves the watermark; user batches change the filters.
   if (auto* end = std::get_if<SlotEnd>(&*decoded)) {
     BLOOMRING_TRY(end_slot(*end, wall_ms));
     return Applied{Refusal::kNone, true};
@@ -37,10 +39,12 @@ Result<Merge::Applied> Merge::apply(std::string_view bytes, int64_t wall_ms, std
 }
 
 Status Merge::unite(UserBatchReader& reader, std::string_view record, int64_t now_ms) {
+  // Another drain than the last record's: the records seen so far do not count for its slot end.
   if (reader.header() != drain_) {
     drain_ = reader.header();
     drain_seen_.clear();
   }
+  // Merged already: skipped.
   if (watermark_ && watermark_->covers(drain_.range)) {
     ++stats_.records_covered;
     return {};
@@ -63,10 +67,12 @@ void Merge::add_user(UserBatchReader& reader, int64_t now_ms) {
   const size_t first = pending_.size();
   for (QuarterIndex quarter; reader.next_quarter(quarter, quarter_items_, quarter_times_ms_);) {
     const PeriodIndex period = calendar_.period_of(quarter);
+    // An expired period: its plays are counted and skipped.
     if (!calendar_.kept(hash, period, now_ms)) {
       stats_.plays_expired += quarter_items_.size();
       continue;
     }
+    // Quarters ascend, so those of one period follow each other and become one update.
     const bool same_period = pending_.size() > first && pending_.back().period == period;
     if (!same_period) pending_.push_back({reader.user_key(), period, items_.size(), items_.size()});
     items_.insert(items_.end(), quarter_items_.begin(), quarter_items_.end());
@@ -78,12 +84,13 @@ void Merge::add_user(UserBatchReader& reader, int64_t now_ms) {
   ++stats_.batches;
 }
 
-// Leaves the plays that count in pending_, and what is to be written of what was forgotten in forgotten_updates_.
+// Leaves the plays that count in pending_, and the forgotten values to write in forgotten_updates_.
 Status Merge::apply_forgets(int64_t now_ms) {
   forgotten_.clear();
   forgotten_updates_.clear();
   BLOOMRING_TRY(store_.read_forgotten(user_keys_, forgotten_));
   for (size_t i = 0; i < users_.size(); ++i) {
+    // No forgets, new or stored: all plays of the user count.
     if (users_[i].forgets.empty() && forgotten_[i].empty()) continue;
     stats_.forgotten_damaged += forgotten_[i].damaged();
     ForgottenUpdate update{user_keys_[i], std::move(forgotten_[i]), PeriodIndex(0), PeriodIndex(0)};
@@ -94,15 +101,16 @@ Status Merge::apply_forgets(int64_t now_ms) {
   return {};
 }
 
-// Up to when plays are forgotten; see the header.
+// Plays up to this time are forgotten.
 int64_t Merge::reach_ms(const DrainedForget& forget) const {
   const MergedWatermark merged = watermark_.value_or(MergedWatermark{});
   const Offset merged_end = merged.ahead.empty() ? merged.offset : merged.ahead.back().to;
   const bool passed = merged_end > forget.offset;
+  // Late or passed: up to the start of its period. Otherwise: up to the forget itself.
   return forget.late || passed ? calendar_.start_ms(calendar_.period_of_ms(forget.time_ms)) - 1 : forget.time_ms;
 }
 
-// True when the store did not know of it.
+// Adds the user's forgets to `update`. True when that changed the forgotten value.
 bool Merge::take_forgets(const User& user, ForgottenUpdate& update, int64_t now_ms) {
   const uint64_t hash = user_hash(update.user_key);
   update.forgotten.expire(
@@ -111,12 +119,13 @@ bool Merge::take_forgets(const User& user, ForgottenUpdate& update, int64_t now_
   for (const DrainedForget& forget : user.forgets) {
     const int64_t until_ms = reach_ms(forget);
     const PeriodIndex period = calendar_.period_of_ms(until_ms);
+    // Expired: no filter is left that it could matter to. One item: masked. Everything: its filters are removed too.
     if (!calendar_.kept(hash, period, now_ms)) continue;
     if (!forget.everything) {
       news += update.forgotten.forget_item(forget.item, until_ms);
     } else if (update.forgotten.forget_everything(until_ms)) {
-      // A filter is kept for retention_periods after its own period and expires in the next one: older ones had expired
-      // when this was forgotten, by no clock but the forget's own.
+      // A filter is kept for retention_periods after its own period and expires in the next one. So by the forget's own
+      // time, older filters had expired, and the removal need not reach them.
       const auto kept = static_cast<int32_t>(calendar_.config().retention_periods) + 1;
       update.removed_from = PeriodIndex(std::max(0, period.value - kept));
       update.removed_to = std::max(update.removed_to, PeriodIndex(period.value + 1));
@@ -127,7 +136,7 @@ bool Merge::take_forgets(const User& user, ForgottenUpdate& update, int64_t now_
   return news > 0;
 }
 
-// Takes the user's plays that do not count out of pending_. True when one of a forgotten item was news.
+// Removes the user's plays that do not count from pending_. True when a play of a forgotten item changed `forgotten`.
 bool Merge::take_plays(const User& user, Forgotten& forgotten) {
   bool changed = false;
   for (size_t p = user.pending_begin; p < user.pending_end; ++p) {
@@ -144,6 +153,7 @@ bool Merge::take_plays(const User& user, Forgotten& forgotten) {
 Status Merge::flush_updates() {
   updates_.clear();
   for (const Pending& p : pending_) {
+    // Every play of the period is forgotten.
     if (p.items_begin == p.items_end) continue;
     updates_.push_back({p.user_key, p.period, std::span(items_).subspan(p.items_begin, p.items_end - p.items_begin)});
     stats_.plays += p.items_end - p.items_begin;
@@ -156,8 +166,11 @@ Status Merge::end_slot(const SlotEnd& end, int64_t wall_ms) {
   ++stats_.slot_ends;
   MergedWatermark moved = watermark_.value_or(MergedWatermark{});
   for (const DrainedHour& drained : end.hours) moved.add(drained.range, drained.hour);
+  // All hours are covered already, or there is no place for the range: nothing moves.
   if (watermark_ && moved == *watermark_) return {};
+  // Complete: the drain had no records, or this object has seen all of them since the drain's first one.
   const bool all_seen = end.records == 0 || (end.header == drain_ && drain_seen_.size() == end.records);
+  // Incomplete: the watermark stays, and the window stage drains the slot again.
   if (!all_seen) {
     ++stats_.slot_ends_incomplete;
     return {};

@@ -1,22 +1,29 @@
-// The merge stage's work on one partition: unites user batches with the filters, keeps what users have forgotten
+// The merge stage's work on one partition: unites user batches with the filters, keeps the users' forgets
 // (schemas/forgotten.h), and moves the merged watermark.
 //
-// A play that was forgotten is not united, by the exact event times of both. A forget goes with every batch of plays
-// that were logged after it, so whatever was merged before a forget became known here was logged before its hour, and
-// happened before it: the filters up to the period of the forget may be removed, or masked for the item, as a whole.
-// Two cases are different, and there the forget reaches only to the beginning of its period, since no play after a
-// forget may be unseen: a forget that is late (a play after it may stand in an earlier hour), and one that comes when
-// something that was logged behind it is merged already (after the store went back to a backup).
-// Guarantee: the watermark is moved over an hour only after every batch of that hour's drain was applied to the store
-// by this object, and the store makes both durable in this order. Batches of a range that is merged already are
-// skipped. A slot end whose batches were not all seen here moves nothing: they may have been applied to a store that
-// has gone back to a backup since, or have left their topic unread. The slot is drained again then.
-// What has expired is decided by merged log time and the given wall clock together (state/merged_time.h), so that a
-// clock months ahead skips no play. A slot end that moves the watermark notes the end of its newest hour there.
-// Where what a user has forgotten cannot be read, plays of the user are united by what is good of it, and new forgets
-// are added to that: questions about the user have a gap, and the others are not held up (schemas/forgotten.h).
+// Forgets: Merge compares the exact event times of plays and forgets, and does not unite a forgotten play. A forget
+// goes with every batch of plays that were logged after it. So a play that was merged before its forget became known
+// here was logged before the forget's hour, and happened before the forget: the filters up to the forget's period may
+// be removed, or masked for the item, as a whole. No play after a forget may count as unseen, so in two cases the
+// forget reaches only to the beginning of its period:
+//   late    a play after the forget may be in an earlier hour (StagedHour::late_before_ms)
+//   passed  records that were logged after the forget are merged already (the store went back to a backup)
+//
+// Expiry: merged log time and the given wall clock together decide which plays have expired (state/merged_time.h), so
+// that a clock that is months ahead skips no play. A slot end that moves the watermark notes the end of its newest hour
+// there.
+//
+// Damage: of a forgotten value that cannot be read, Merge uses the good part: it unites the user's plays by it and adds
+// new forgets to it. Queries about that user have a gap; other users are not affected (schemas/forgotten.h).
+//
 // Steps are pure on records: no Kafka, no threads, no clock reads.
-// Failure: that of the filter store; the same record may be applied again. Threading: used by the partition's task.
+// Guarantees: the watermark moves over an hour only after this object has applied every batch of that hour's drain to
+// the store, and the store makes both durable in this order. Batches of a range that is merged already are skipped. A
+// slot end moves nothing unless this object has seen all of its batches: unseen ones may have been applied to a store
+// that has since gone back to a backup, or may have been deleted from their topic unread. The slot is then drained
+// again.
+// Errors: those of the filter store; the same record may be applied again.
+// Threading: used by the partition's task.
 #pragma once
 
 #include <cstdint>
@@ -47,8 +54,8 @@ struct MergeStats {
   uint64_t plays = 0;            // Plays united.
   uint64_t plays_expired = 0;    // Plays of a period beyond retention: counted and skipped.
   uint64_t plays_forgotten = 0;  // Plays that the user has forgotten: counted and skipped.
-  uint64_t forgets = 0;          // That were news to the store.
-  uint64_t forgotten_damaged = 0;  // Users' batches merged while what the user has forgotten could not all be read.
+  uint64_t forgets = 0;          // Those that changed the stored forgets.
+  uint64_t forgotten_damaged = 0;  // Users' batches merged by a damaged forgotten value.
   uint64_t records_covered = 0;  // Records of a range that was merged already.
   uint64_t slot_ends = 0;
   uint64_t slot_ends_incomplete = 0;  // Not all of their batches were seen.
@@ -57,12 +64,12 @@ struct MergeStats {
 
 class Merge {
  public:
-  // `watermark` is what the store holds for the partition, or nothing.
+  // `watermark` is the partition's in the store, or nothing.
   Merge(MergeConfig config, const Calendar& calendar, FilterStore& store, std::optional<MergedWatermark> watermark);
 
   struct Applied {
     Refusal refusal = Refusal::kNone;  // kBadBatch: nothing was applied; the caller writes a dead letter.
-    bool slot_end = false;             // A place to start from again: a drain begins behind it.
+    bool slot_end = false;             // A place to restart from: a drain begins after it.
   };
   // Applies one record of user-batches. `wall_ms` is the wall clock's.
   Result<Applied> apply(std::string_view record, int64_t wall_ms, std::string& detail);
@@ -79,7 +86,7 @@ class Merge {
 
   // Updates refer to items by range while items_ grows.
   struct Pending {
-    std::string_view user_key;  // Of the record that is being applied.
+    std::string_view user_key;  // Points into the current record.
     PeriodIndex period;
     size_t items_begin;
     size_t items_end;
@@ -107,7 +114,7 @@ class Merge {
   std::vector<int64_t> quarter_times_ms_;
   std::vector<User> users_;
   std::vector<std::string_view> user_keys_;  // Of the users.
-  std::vector<Forgotten> forgotten_;         // As it is stored, of the users.
+  std::vector<Forgotten> forgotten_;         // The stored ones, of the users.
   std::vector<ForgottenUpdate> forgotten_updates_;
   std::vector<FilterUpdate> updates_;
 };

@@ -4,11 +4,11 @@
 //   none                    read from the start of the log
 //   within the log          read from there
 //   before the log's start  read from the start of the log: batches were lost unread, and are drained again
-//   beyond the log's end    read from the start of the log: it was cut or made anew, or a broker that stood still
-//                           answers with its older log for a moment
+//   beyond the log's end    read from the start of the log: it was cut or created again, or a broker that was
+//                           frozen answers with its older log for a moment
 //
-// Nothing is lost in any row: a slot end counts only together with all of its batches (operators/merge.h), the window
-// stage drains again what is not merged, and what is read twice is united twice.
+// No row loses a play: a slot end counts only together with all of its batches (operators/merge.h), the window stage
+// drains unmerged slots again, and uniting a record twice changes nothing.
 #pragma once
 
 #include <optional>
@@ -26,7 +26,7 @@ struct MergeStartFacts {
 
 struct MergeStart {
   Offset read_from;         // Within [log_start, log_end].
-  std::string_view reason;  // For the log; empty where it starts as it ended. Static.
+  std::string_view reason;  // For the log; empty where it starts at the commit. Static.
 };
 
 MergeStart decide_merge_start(const MergeStartFacts& facts);

@@ -1,9 +1,9 @@
-// Notices that ingest refuses records: what to warn of, how often, and whether too many are refused to be chance.
+// Watches the records that ingest refuses: decides when to warn, and whether too many are refused to be chance.
 //
 //   note ... note -> take_warning (once a minute at most, at once for the first)
 //                 -> share, degraded (of the last minute)
 //
-// The minute slides in tenths. A handful of records says nothing of a share: below kRecordsMin none is too large.
+// The minute slides in tenths. A few records do not give a meaningful share: below kRecordsMin no share is too large.
 // Threading: one thread. Times are steady milliseconds and do not go back.
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace bloomring {
 
-// A refused record: where it lies, and why it is refused.
+// A refused record: its place in the log, and the reason.
 struct RefusedRecord {
   std::string topic;
   PartitionId partition;
@@ -34,11 +34,11 @@ class RefusalWatch {
   static constexpr int64_t kWarnIntervalMs = 60'000;
   static constexpr uint64_t kRecordsMin = 20;
 
-  // `share_max`: of the records of a minute, those that may be refused.
+  // `share_max`: the part of a minute's records that may be refused.
   explicit RefusalWatch(double share_max) : share_max_(share_max) {}
 
-  // So many records were read since the last call, and so many of them refused; `first` is the first of these, set
-  // where there are any.
+  // Since the last call `read` records were read and `refused` of them refused. `first` is the first refused one; set
+  // when there is any.
   void note(int64_t now_ms, uint64_t read, uint64_t refused, const RefusedRecord& first);
 
   struct Warning {
@@ -46,19 +46,19 @@ class RefusalWatch {
     uint64_t refused = 0;  // Since the last warning.
     uint64_t read = 0;
   };
-  // What is to be said now, if anything.
+  // The warning to give now, if any.
   std::optional<Warning> take_warning(int64_t now_ms);
 
-  // Of the records of the last minute; 0 without any.
+  // The refused part of the records of the last minute; 0 without records.
   double share(int64_t now_ms) const;
   bool degraded(int64_t now_ms) const;
-  // The first of those that were refused last; to be asked while degraded.
+  // The first refused record of the last `note` with any; meaningful while degraded.
   const RefusedRecord& last() const { return last_; }
 
  private:
   static constexpr int64_t kTenths = 10;
   struct Counts {
-    int64_t tenth = -1;  // Which of all time.
+    int64_t tenth = -1;  // Number of the tenth since steady time 0.
     uint64_t read = 0;
     uint64_t refused = 0;
   };

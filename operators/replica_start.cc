@@ -5,8 +5,8 @@
 namespace bloomring {
 namespace {
 
-// The first hour of which nothing is merged. The watermark's hour is that of the slot that moved it last; when it
-// passed a gap, hours beyond that one were merged before.
+// The first hour without merged records. The watermark's hour is that of the slot that moved it last; when that slot
+// closed a gap, later hours were merged before it.
 HourIndex hour_after_merged(const MergedWatermark& watermark) {
   const int64_t after = watermark.hour.value + 1;
   if (watermark.slot_ms == 0) return HourIndex(after);

@@ -11,7 +11,7 @@ namespace bloomring {
 
 namespace {
 
-// Below so many events a further pass would cost more than it saves.
+// With fewer events, another pass would cost more than it saves.
 constexpr size_t kEventsPerPassMin = 4096;
 
 uint64_t events_of(const Drain& drain) {
@@ -29,7 +29,7 @@ size_t pass_count(const Drain& drain, const SlotDrainConfig& config, uint32_t sh
   return std::clamp<uint64_t>(std::max(for_memory, for_spread), 1, shards);
 }
 
-// Of the hours whose forgets the drain takes: its own and the earlier ones.
+// Hash of the hours whose forgets the drain takes: its own and the earlier ones.
 uint32_t forgets_digest(const Drain& drain) {
   uint64_t hash = 0;
   bool any = false;
@@ -71,10 +71,12 @@ SlotDrain::Shards SlotDrain::shards_of_pass() const {
 }
 
 Status SlotDrain::next_pass(WindowStore& store, std::vector<std::string>& records) {
+  // No part is left: the next pass begins, as one part.
   if (parts_.empty()) parts_.push_back({shards_of_pass()});
   part_ = parts_.back();
   parts_.pop_back();
   BLOOMRING_TRY(collect_part(store));
+  // Too large: nothing is emitted, and the pieces are read later. Otherwise: the part is emitted.
   if (too_large_) {
     cut_part();
   } else {
@@ -87,7 +89,7 @@ Status SlotDrain::next_pass(WindowStore& store, std::vector<std::string>& record
 
 Status SlotDrain::collect_part(WindowStore& store) {
   too_large_ = false;
-  // Address space; what is not used of it takes no memory.
+  // Reserves address space; unused pages take no memory.
   plays_.reserve(std::min<uint64_t>(events_of(drain_), events_max_));
   for (const StagedHour& staged : drain_.hours) BLOOMRING_TRY(scan(store, staged, Take::kAll));
   for (const StagedHour& staged : drain_.earlier) BLOOMRING_TRY(scan(store, staged, Take::kForgets));
@@ -97,16 +99,18 @@ Status SlotDrain::collect_part(WindowStore& store) {
 
 Status SlotDrain::scan(WindowStore& store, const StagedHour& staged, Take take) {
   const bool released = std::ranges::find(released_, staged.hour) != released_.end();
+  // Too large: the part is read again in pieces. Released: the hour is merged and gone from the store.
   if (too_large_ || released) return {};
   uint64_t events = 0;
   BLOOMRING_TRY(store.scan(staged.hour, [&](Offset offset, std::string_view block) {
-    // Blocks applied after the slot was sealed by the clock belong to another hour; a scan never meets them.
+    // Only blocks of the hour's range: those applied after the clock sealed the slot belong to another hour.
     if (offset < staged.range.from || offset >= staged.range.to || too_large_) return Status();
     EventBlockReader reader = EventBlockReader::reopen(block);
     events += reader.events();
     collect(offset, reader, staged.late_before_ms, take);
     return Status();
   }));
+  // Stopped early, or all staged events are there; anything else is damage.
   if (too_large_ || events == staged.events) return {};
   const std::string partition = std::to_string(partition_.value);
   return fatal("hour " + std::to_string(staged.hour.value) + " of partition " + partition + ": " +
@@ -119,6 +123,7 @@ void SlotDrain::collect(Offset offset, EventBlockReader& reader, int64_t late_be
   while (reader.next_user()) {
     const uint64_t hash = user_hash(reader.user_key());
     const uint32_t shard = shard_of_hash(hash).value;
+    // A user of another part.
     if (shard < part_.shards.from || shard >= part_.shards.to) continue;
     const uint32_t user = take == Take::kAll ? users_.find_or_add(reader.user_key(), hash) : 0;
     while (reader.next_event()) {
@@ -126,6 +131,7 @@ void SlotDrain::collect(Offset offset, EventBlockReader& reader, int64_t late_be
       const bool play = event.kind == EventKind::kPlay && take == Take::kAll;
       const bool forget = is_forget(event.kind);
       const bool everything = event.kind == EventKind::kForgetAll;
+      // Skipped: serves, plays of earlier hours, and items of another part. A forget of everything goes with each part.
       if ((!play && !forget) || (!everything && !part_.takes(event.item))) continue;
       if (events_held() + 2 > events_max_ && !make_room()) return;
       if (play) {
@@ -139,11 +145,11 @@ void SlotDrain::collect(Offset offset, EventBlockReader& reader, int64_t late_be
   }
 }
 
-// The memory of the pass is used up. False when the part has to be cut.
+// Called when the memory of the pass is used up. False when the part must be cut.
 bool SlotDrain::make_room() {
   events_held_max_ = std::max(events_held_max_, events_held());
   drop_repeats();
-  // Much that is dropped pays for the time that dropping it takes; what cannot be cut goes on in any case.
+  // Below three quarters dropping was worth its time. A part that cannot be cut continues in any case.
   too_large_ = events_held() > events_max_ / 4 * 3 && part_.can_be_cut();
   return !too_large_;
 }
@@ -159,15 +165,17 @@ void SlotDrain::drop_repeats() {
   plays_.erase(std::unique(plays_.begin(), plays_.end(), repeat), plays_.end());
 }
 
-// The fullest shard by itself where it holds much; else in the middle.
+// Cuts off the fullest shard if it holds much; otherwise cuts in the middle. Cuts a single shard by items.
 void SlotDrain::cut_part() {
   const Shards shards = part_.shards;
+  // One shard: two halves of its range of items, the lower one next.
   if (shards.to - shards.from == 1) {
     const uint64_t middle = part_.item_first + (part_.item_last - part_.item_first) / 2;
     parts_.push_back({shards, middle + 1, part_.item_last});
     parts_.push_back({shards, part_.item_first, middle});
     return;
   }
+  // Several shards: two halves, or the fullest shard and those before and after it; the lowest comes next.
   std::vector<uint32_t> borders = {shards.from, shards.from + (shards.to - shards.from) / 2, shards.to};
   if (const auto full = full_shard()) borders = {shards.from, *full, *full + 1, shards.to};
   for (size_t i = borders.size() - 1; i > 0; --i) {
@@ -175,7 +183,7 @@ void SlotDrain::cut_part() {
   }
 }
 
-// The one with the most events, when it has an eighth of them.
+// The shard with the most events, if it has at least an eighth of them.
 std::optional<uint32_t> SlotDrain::full_shard() const {
   std::vector<uint64_t> events(part_.shards.to - part_.shards.from);
   const auto count = [&](uint32_t user) { ++events[shard_of_hash(users_.hash(user)).value - part_.shards.from]; };
@@ -186,7 +194,7 @@ std::optional<uint32_t> SlotDrain::full_shard() const {
   return part_.shards.from + static_cast<uint32_t>(fullest - events.begin());
 }
 
-// Other partitions drain meanwhile: what a pass took must not stay with each of them.
+// Frees the memory of the part: otherwise each of many draining partitions would keep that of a pass.
 void SlotDrain::let_go() {
   plays_ = {};
   forgets_ = {};
@@ -194,7 +202,7 @@ void SlotDrain::let_go() {
   users_ = UserTable();
 }
 
-// A counting sort by user; each user's plays are sorted when their turn comes.
+// A counting sort by user; `plays_of` sorts each user's plays.
 void SlotDrain::sort_plays() {
   begins_.assign(users_.size() + 1, 0);
   for (const Play& play : plays_) ++begins_[play.user + 1];
@@ -205,7 +213,7 @@ void SlotDrain::sort_plays() {
 }
 
 // Sorts by user, kind, lateness, item and time. Keeps the latest forget of each item, and each earlier one that was
-// logged behind it: plays that the merge stage merges between the two make the latest one reach less far
+// logged after it: when the merge stage has merged records between the two, the latest one reaches less far
 // (Merge::reach_ms), and the earlier one farther.
 void SlotDrain::sort_forgets() {
   std::sort(forgets_.begin(), forgets_.end(), std::greater<>());
@@ -217,7 +225,7 @@ void SlotDrain::sort_forgets() {
   std::reverse(forgets_.begin(), forgets_.end());
 }
 
-// Of repeats of an item in a quarter the latest stays.
+// Keeps the latest of repeats of an item in a quarter.
 std::span<const DrainedPlay> SlotDrain::plays_of(uint32_t user) {
   const auto begin = sorted_.begin() + begins_[user];
   const auto end = sorted_.begin() + begins_[user + 1];
@@ -230,7 +238,7 @@ std::span<const DrainedPlay> SlotDrain::plays_of(uint32_t user) {
   return {begin, kept};
 }
 
-// `at` walks over forgets_ as the users come.
+// Calls come in the order of users; `at` is the place in forgets_.
 std::span<const DrainedForget> SlotDrain::forgets_of(uint32_t user, size_t& at) {
   user_forgets_.clear();
   for (; at < forgets_.size() && forgets_[at].user == user; ++at) user_forgets_.push_back(forgets_[at].forget);

@@ -1,21 +1,24 @@
 // One drain: turns the staged blocks of a slot into user batches.
 //
-// The work is cut into passes over disjoint ranges of shards, so that memory stays under a bound however large the
-// slot is, and so that the window stage can spread the passes over the hour. Each pass reads the slot once and emits
-// the batches of its shards: per user the plays sorted by quarter and item, without repeats, and the forgets. The same
-// slot always gives the same batches, as long as the same earlier hours are unmerged (DrainHeader::forgets_digest).
-// Users differ: when the plays of a pass do not fit into its memory, repeats go first, then the pass is cut in parts,
-// each of which reads the slot: the fullest shard by itself, and a single shard by ranges of items, so that a user of
-// any number of plays is drained within the bound. The forgets of an item are in the part of its plays.
-// Guarantee: a pass takes at most kPassBytesPerEvent for each event of its bound and a quarter more. (One item that a
-// user has played in more quarters of an hour than that is the exception: it cannot be cut.)
-// Guarantee: with a play goes every forget of its user that was logged before the end of the play's hour, unless that
-// forget is merged, or stands in user-batches before it. So when the merge stage unites a play, it knows all that was
-// forgotten until then.
-// A forget is late when plays after it may stand in hours before its own, which may be drained before anybody knows of
-// it: when it happened before StagedHour::late_before_ms.
-// Threading: used by the partition's task. Failure: that of the window store; kFatal where it holds other events of an
-// hour than were staged.
+// The work is cut into passes over disjoint ranges of shards, so that memory stays under a bound for a slot of any
+// size, and so that the window stage can spread the passes over the hour. Each pass reads the slot once and emits the
+// batches of its shards: per user the plays sorted by quarter and item, without repeats, and the forgets. The same slot
+// always gives the same batches, as long as the same earlier hours are unmerged (DrainHeader::forgets_digest).
+//
+// When the plays of a pass do not fit into its memory, the pass first drops repeats. If they still do not fit, it is
+// cut into parts, each of which reads the slot again: the fullest shard becomes a part of its own, and a single shard
+// is cut by ranges of items. So a user with any number of plays is drained within the bound. The forgets of an item are
+// in the part of its plays.
+//
+// A forget is late when plays after it may be in hours before its own, which may be drained before the forget is known:
+// when it happened before StagedHour::late_before_ms.
+//
+// Guarantees: a pass takes at most kPassBytesPerEvent for each event of its bound and a quarter more. (Exception: one
+// item that a user has played in more quarters of an hour than that cannot be cut.) With a play goes every forget of
+// its user that was logged before the end of the play's hour, unless that forget is merged, or is in user-batches
+// before the play. So when the merge stage unites a play, it knows every forget logged until then.
+// Errors: those of the window store; kFatal where the store holds another number of events of an hour than was staged.
+// Threading: used by the partition's task.
 #pragma once
 
 #include <cstdint>
@@ -36,9 +39,9 @@
 namespace bloomring {
 
 struct SlotDrainConfig {
-  size_t pass_bytes_max = 64 << 20;  // Memory of one pass, and a quarter more: at least 1 MiB.
-  size_t passes = 16;                // Into how many passes a large slot is cut at least.
-  size_t record_bytes = 64 << 10;    // A user batches record is closed when it is so large: at most 256 KiB.
+  size_t pass_bytes_max = 64 << 20;  // A pass takes this and a quarter more: at least 1 MiB.
+  size_t passes = 16;                // Least number of passes of a large slot.
+  size_t record_bytes = 64 << 10;    // A user batches record is closed at this size: at most 256 KiB.
 };
 
 class SlotDrain {
@@ -49,19 +52,20 @@ class SlotDrain {
   size_t passes_done() const { return pass_; }
   bool done() const { return pass_ == passes_; }
   const Drain& drain() const { return drain_; }
-  // Appends the records of the next pass, or of a part of it: of nothing where it has to be cut first. The pass is done
-  // when passes_done() says so.
+  // Appends the records of the next pass or of a part of it; none when the part must be cut first. The pass is done
+  // when passes_done() has grown.
   Status next_pass(WindowStore& store, std::vector<std::string>& records);
-  // These hours were merged by an earlier drain and are removed from the store while this one is under way. Its batches
-  // may lack their plays, so its slot end must not speak of them: the filter store may go back to a backup, which does
-  // not have them, and meet it again.
+  // An earlier drain's slot end merged these hours, and the store removes them during this drain. Its batches may lack
+  // their plays, so its slot end must not name them: the filter store may go back to a backup without these hours, and
+  // the merge stage may then read this slot end again.
   void forget(const std::vector<HourIndex>& released);
-  // What ends the drain; meaningful once it is done. It speaks of at least one hour unless all were forgotten.
+  // The slot end of the drain; meaningful once it is done. It names at least one hour, unless `forget` took all of
+  // them.
   SlotEnd slot_end() const;
-  // The most events that were held at once.
+  // The most events held at once.
   size_t events_held_max() const { return events_held_max_; }
 
-  // What one event takes in memory during a pass: the entry, its sorted copy and its share of the user table.
+  // Memory of one event during a pass: the entry, its sorted copy and its share of the user table.
   static constexpr size_t kPassBytesPerEvent = 24 + 16 + 16;
 
  private:
@@ -78,7 +82,7 @@ class SlotDrain {
     uint32_t from;
     uint32_t to;
   };
-  // What is drained in one reading of the slot: of the shards the items [item_first, item_last].
+  // The part drained in one reading of the slot: the items [item_first, item_last] of the shards.
   struct Part {
     Shards shards;
     uint64_t item_first = 0;
@@ -109,16 +113,16 @@ class SlotDrain {
   uint32_t partition_count_;
   SlotDrainConfig config_;
   size_t passes_;
-  size_t events_max_;  // That a pass may hold at once.
+  size_t events_max_;  // Bound of a pass.
   size_t pass_ = 0;
   SlotEnd totals_;
-  std::vector<HourIndex> released_;  // Merged meanwhile: the store does not have them any more.
+  std::vector<HourIndex> released_;  // Merged during the drain: no longer in the store.
   UserBatchWriter writer_;
   size_t events_held_max_ = 0;
 
   // Of the pass under way.
-  std::vector<Part> parts_;  // What is left of it, the next one last; empty between passes.
-  Part part_;                // The one that is being read.
+  std::vector<Part> parts_;  // Remaining parts, the next one last; empty between passes.
+  Part part_;                // The one being read.
   bool too_large_ = false;   // It must be cut.
   std::vector<Play> plays_;
   UserTable users_;

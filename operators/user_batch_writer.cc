@@ -8,9 +8,9 @@ namespace bloomring {
 
 namespace {
 
-// Upper bounds of what the pieces of a batch take (docs/formats.md, "User batches").
+// Upper bounds of the sizes of a batch's pieces (docs/formats.md, "User batches").
 constexpr size_t kUserBytesMax = 2 + 5 + 5;         // Besides the key: its length, numbers of forgets and of quarters.
-constexpr size_t kForgetBytesMax = 1 + 8 + 7 + 10;  // What, item, time, offset.
+constexpr size_t kForgetBytesMax = 1 + 8 + 7 + 10;  // Kind, item, time, offset.
 constexpr size_t kPlayBytesMax = 8 + 3;             // Item, ms into the quarter.
 constexpr size_t kQuarterBytesMax = 4 + 5;          // Difference, number of items.
 
@@ -28,7 +28,7 @@ struct SortedForgets {
     of_item[1] = {late, everything};
     of_everything = {everything, all.end()};
   }
-  // Appends those of the item.
+  // Appends the item's forgets, at most one not late and one late.
   void find(ItemHash item, std::vector<DrainedForget>& out) const {
     for (const auto& forgets : of_item) {
       const auto found = std::ranges::lower_bound(forgets, item, {}, &DrainedForget::item);

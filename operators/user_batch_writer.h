@@ -1,8 +1,8 @@
 // Cuts the batches of users into user batches records of bounded size.
 //
-// A user whose plays or forgets do not fit into one record is in several. Each record is merged by itself, and those of
-// one drain may come to the merge stage in any order: so the forgets of a play's item, and those of everything, stand
-// in the record of the play, and again in the others where they matter.
+// A user whose plays or forgets do not fit into one record is in several. The merge stage merges each record alone, and
+// may read those of one drain in any order. So the record of a play also holds the forgets of its item and those of
+// everything, and repeats them in each record where they matter.
 // Guarantees: a record has at most 2 * record_bytes_max, or holds one play with its forgets; a user is at most once in
 // it; the same batches in the same order give the same records.
 // Threading: one thread.
@@ -21,11 +21,11 @@ namespace bloomring {
 
 class UserBatchWriter {
  public:
-  // A record is closed when it is so large.
+  // A record is closed at `record_bytes_max`.
   UserBatchWriter(DrainHeader header, size_t record_bytes_max);
 
-  // Takes one user's forgets and plays, as UserBatchBuilder::add does, and appends the records that are complete. A
-  // user may be added again behind `close`.
+  // Takes one user's forgets and plays, as UserBatchBuilder::add does, and appends the records that are complete. The
+  // same user may be added again after `close`.
   void add(std::string_view user_key, std::span<const DrainedForget> forgets, std::span<const DrainedPlay> plays,
            std::vector<std::string>& records);
   // Appends the record that is open, if any, unless it is the same as one before: the parts of a pass each hold the

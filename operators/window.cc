@@ -59,8 +59,8 @@ void Window::start_drain(int64_t now_ms, const BatchesLog& batches) {
   auto due = ring_.next_drain(batches);
   if (!due) return;
   ++stats_.drains[static_cast<size_t>(due->attempt)];
-  // The hour that has just ended takes its place in this one. What is older is behind already and follows at once, but
-  // paced: a whole ring of slots that have waited for the store takes no longer than the spread of one hour.
+  // Just ended: the passes are spread from the start of this hour. Older: late already, so its passes start now, in
+  // 1/slots of the spread: a full ring of waiting slots takes no longer than the spread of one hour.
   const bool just_ended = due->hours.back().hour.value == ring_.hour_of(now_ms).value - 1;
   const int64_t hour_start_ms = ring_.hour_of(now_ms).value * config_.ring.slot_ms;
   const auto spread_ms = static_cast<int64_t>(static_cast<double>(config_.ring.slot_ms) * config_.drain_spread);

@@ -1,10 +1,11 @@
 // The window stage's work on one partition: stages event blocks by hour and drains the slots of the ring.
 //
 // Steps are pure on records and times: no Kafka, no threads, no clock reads. The task (pipeline/tasks/window_task.h)
-// brings records and carries away what comes out.
+// brings records and takes the results.
 // Guarantees: a block and its offset become part of the store in one write; a drain emits every play of its slot; the
-// slot end is given out only after the caller has said that every record of the drain is durable.
-// Failure: that of the window store. Threading: used by the partition's task.
+// caller writes the slot end only after every record of the drain is durable (slot_end).
+// Errors: those of the window store.
+// Threading: used by the partition's task.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,7 @@ struct WindowConfig {
   uint32_t partition_count = 1;
   RingConfig ring;
   SlotDrainConfig drain;
-  // [0, 0.9]: over which part of an hour the passes of a drain are spread; those of an older hour over a part of that.
+  // [0, 0.9]: the part of an hour over which the passes of a drain are spread; 1/ring.slots of it for older hours.
   double drain_spread = 0.5;
 };
 
@@ -39,7 +40,7 @@ struct WindowStats {
   uint64_t hours_released = 0;
   uint64_t drains[4] = {};  // Started, by DrainAttempt.
   uint64_t drains_failed = 0;
-  uint64_t drains_abandoned = 0;  // All that they drained was merged while they were under way.
+  uint64_t drains_abandoned = 0;  // All of their hours were merged while they ran.
   uint64_t batches = 0;           // Users' batches of finished drains.
   uint64_t batch_plays = 0;
 };
@@ -55,17 +56,17 @@ class Window {
   // Applies the record at `offset`. kBadBlock (with `detail`): not an event block of this partition, nothing was
   // applied; the caller writes a dead letter and then calls `skip`.
   Result<Refusal> apply(Offset offset, int64_t log_time_ms, std::string_view block, std::string& detail);
-  // Moves the applied offset past a record that was refused.
+  // Moves the applied offset past a refused record.
   Status skip(Offset offset, int64_t log_time_ms);
   // Every record below `next` was applied or skipped; offsets without one are passed.
   Status pass_to(Offset next);
   // The partition was read to its end at this time of the log (operators/log_clock.h): a quiet hour seals too.
   Status pass_time(int64_t now_ms);
 
-  // Starts a drain when one is due and appends the records of the next pass when its time, in that of the log, has
-  // come. A drain whose hours are all merged by now is abandoned first: no slot end must follow what it emitted.
+  // Starts a drain when one is due, and appends the records of the next pass when log time has reached the pass's time.
+  // It first abandons a drain whose hours are all merged by now: no slot end may follow its records.
   Status drain_step(int64_t now_ms, const BatchesLog& batches, std::vector<std::string>& records);
-  // The drain under way, 0 for none. Never the same twice.
+  // The running drain, 0 for none. Never the same twice.
   uint64_t drain_id() const { return drain_ && ring_.drain_current(drain_->drain().id) ? drain_->drain().id : 0; }
   // True when every pass of the drain has been appended and the drain may still end.
   bool passes_done() const { return drain_id() != 0 && drain_->done(); }
@@ -73,10 +74,10 @@ class Window {
   std::string slot_end() const;
   // The slot end is durable.
   void drain_finished();
-  // A record of the drain cannot be written now: the slot waits for its next run.
+  // A record of the drain could not be written: the slot waits for its next run.
   void drain_failed();
 
-  // Removes what the watermark covers.
+  // Removes the hours that the watermark covers.
   Status merged(const MergedWatermark& watermark);
 
   const Ring& ring() const { return ring_; }

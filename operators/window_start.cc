@@ -11,7 +11,7 @@ namespace {
 
 std::string text(Offset offset) { return std::to_string(offset.value); }
 
-// Apart from whether the log still has its position.
+// Usable by the store; the caller checks that the log still has its position.
 bool usable(const WindowState& local, const MergedWatermark& watermark) {
   return accounts_for_all(local, watermark) && local.applied >= watermark.offset;
 }
@@ -20,7 +20,7 @@ HourIndex first_hour(const WindowStartFacts& facts) {
   return facts.watermark ? HourIndex(facts.watermark->hour.value + 1) : HourIndex(0);
 }
 
-// The watermark was given another length when everything was merged: local state from before it is only in the way.
+// The watermark's length was changed when everything was merged: local state of another length is dropped.
 Status take_slot_length(WindowStartFacts& facts) {
   if (facts.slot_ms == 0) return {};
   const int64_t merged_ms = facts.watermark ? facts.watermark->slot_ms : 0;
@@ -32,7 +32,7 @@ Status take_slot_length(WindowStartFacts& facts) {
   return {};
 }
 
-// One record is read again, so that the task sees whether this is the log that it was read from.
+// Reads one record again, so that the task can check that this is the same log.
 Result<WindowStart> resume(const WindowState& local, const WindowStartFacts& facts) {
   const bool lost = local.applied < facts.log_start;
   if (lost && !facts.accept_lost_events) return fatal(describe_lost_events(local.applied, facts.log_start));
@@ -42,7 +42,7 @@ Result<WindowStart> resume(const WindowState& local, const WindowStartFacts& fac
                      "continues at its applied offset " + text(local.applied) + gap, lost};
 }
 
-// The log ends before an offset that was there once; or a broker that stood still answers with its older log.
+// The log ends before an offset that it once had; or a broker that was frozen answers with its older log.
 Status cut(const WindowStartFacts& facts, const MergedWatermark& watermark) {
   BLOOMRING_TRY(check_log_reaches(watermark, facts.log_end));
   if (!facts.local || facts.local->applied <= facts.log_end) return {};
@@ -81,7 +81,7 @@ Result<WindowStart> decide_window_start(const WindowStartFacts& given) {
   BLOOMRING_TRY(cut(facts, watermark));
   const bool continues = facts.local && facts.local->applied <= facts.log_end && usable(*facts.local, watermark);
   if (continues) return resume(*facts.local, facts);
-  // Without any watermark nothing was ever promised, so the log's start is where the history starts.
+  // Without a watermark nothing was merged: the history starts at the log's start.
   const bool lost = facts.watermark && merged < facts.log_start;
   if (lost && !facts.accept_lost_events) return fatal(describe_lost_events(merged, facts.log_start));
   const Offset read_from = std::max(Offset(merged.value - 1), facts.log_start);

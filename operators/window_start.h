@@ -8,14 +8,17 @@
 //   none          no watermark       read from the start of the log: nothing was ever merged
 //   any           ends before what is merged, or before the applied offset  refuse: it is another topic, or was cut
 //
-// Local state is usable when it continues where the store ends: it holds every applied event that the watermark does
-// not cover (else the store went back to a backup and needs what was released here), its applied offset is not below
-// the watermark (else another owner went further).
-// Hours of another length than the configured one are refused with the way out (state/slot_length.h); local state whose
-// hours are older than the watermark's change of length is not usable.
-// "Refuse" becomes "go on without these events" when the operator accepts it, except where the log ends too early: then
-// later records take the offsets of others, of which watermark, local state or slot ends that nobody has read yet say
-// that they are merged. Only `store new-log` ends what these say. What is staged locally is kept where it can be.
+// Local state is usable when it continues where the store ends:
+//   - it holds every applied event that the watermark does not cover; otherwise the store went back to a backup and
+//     needs hours that were released here;
+//   - its applied offset is not below the watermark; otherwise another owner went further;
+//   - its hours have the configured slot length; otherwise `store slot-length` has changed the watermark's since.
+// Refused with the way out (state/slot_length.h): a watermark of another length than the configured one, and local
+// state of another length where the watermark's is unknown.
+//
+// When the operator accepts lost events, "refuse" becomes "continue without them", except where the log ends too early:
+// later records would take offsets that the watermark, local state or unread slot ends count as merged. Only
+// `store new-log` resets these. Locally staged events are kept where possible.
 #pragma once
 
 #include <optional>
@@ -33,28 +36,28 @@ struct WindowStartFacts {
   std::optional<MergedWatermark> watermark;
   Offset log_start;                 // First offset that the log still has.
   Offset log_end;                   // Offset of the next record to be written.
-  bool accept_lost_events = false;  // The operator's word that a gap may be skipped (state.accept_lost_events).
-  int64_t slot_ms = 0;              // As configured; 0: as stored, whatever that is.
+  bool accept_lost_events = false;  // The operator allows skipping a gap (state.accept_lost_events).
+  int64_t slot_ms = 0;              // As configured; 0: accept any stored length.
 };
 
 struct WindowStart {
   bool resume = false;   // Use the local state; otherwise wipe it.
-  Offset read_from;      // The first offset to read: one before, where the log has it, the first that is to be applied.
+  Offset read_from;      // The first offset to read: one before the first to apply, where the log has it.
   Offset base;           // Where the ring's first hour starts when the state is wiped.
-  HourIndex first_hour;  // A ring without hours begins with no hour before it: those are merged.
+  HourIndex first_hour;  // The first hour of a ring without hours is this or later: earlier hours are merged.
   std::string reason;    // One sentence for the log.
-  // Goes on without records that the log has lost, since the operator accepts that; a restored ring is to be told
+  // Continues without records that the log has lost, as the operator accepts; the caller tells a restored ring
   // (Ring::lost_records).
   bool lost = false;
 };
 
 // kInvalid for another length of slots; kFatal with the numbers and the way out where the table says refuse; kRetry,
-// with the same, where the log seems to end too early: a broker that stood still and goes on may say so of its older
+// with the same, where the log seems to end too early: a broker that was frozen and resumes may answer with its older
 // log for a moment.
 Result<WindowStart> decide_window_start(const WindowStartFacts& given);
 
-// True when local state and watermark together account for every event below the applied offset: what is not held
-// locally is merged. False after the filter store went back to a backup.
+// True when every event below the applied offset is held locally or merged. False after the filter store went back to a
+// backup.
 bool accounts_for_all(const WindowState& local, const MergedWatermark& watermark);
 
 // "75 records of user-events from offset 100 are not merged and no longer in the log, which starts at 175: ..." and the
