@@ -9,7 +9,7 @@
 
 namespace bloomring {
 
-// The soft limit; UINT64_MAX where there is none, 0 where the system does not tell it.
+// The soft limit; UINT64_MAX where there is none, 0 where the system does not report it.
 uint64_t open_files_limit();
 // Raises the soft limit to the hard one, as far as the system allows, and returns the soft limit in force.
 uint64_t raise_open_files_limit();

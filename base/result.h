@@ -20,7 +20,7 @@ namespace bloomring {
 enum class Code {
   kOk,
   kRetry,      // A passing state of something outside (broker, store, full queue): try again later.
-  kBadRecord,  // This one input is wrong: refuse it (dead letter, INVALID_ARGUMENT) and go on.
+  kBadRecord,  // This one input is wrong: refuse it (dead letter, INVALID_ARGUMENT) and continue.
   kFenced,     // Another owner has taken over: write nothing more, release the work.
   kCorrupt,    // Bytes at rest are not what was written: do not use them.
   kInvalid,    // The command line, the configuration or the set-up is wrong: exit code 2.

@@ -13,7 +13,7 @@ using TopicSettings = std::map<std::string, std::string>;
 
 // With three or more replicas, acknowledged records survive the loss of one replica. The broker's clock stamps the
 // records: log time cuts the slots. With a producer's clock, the broker would refuse records from a clock that is ahead
-// (message.timestamp.after.max.ms), and expire records from a clock that is behind too early.
+// (message.timestamp.after.max.ms), and would expire too early those from a clock that is behind.
 TopicSettings internal_settings(const TopicPlan& plan, int64_t retention_ms) {
   TopicSettings settings;
   settings["cleanup.policy"] = "delete";

@@ -68,8 +68,8 @@ struct DrainedForget {
 // Writes a user batches record. Reusable; not thread safe.
 class UserBatchBuilder {
  public:
-  // Adds one user's forgets and plays, at least one of either: both sorted, no two of the same kind, lateness and item,
-  // or quarter and item.
+  // Adds one user's forgets and plays, at least one of either, both sorted. No two plays have the same quarter and
+  // item. Forgets of the same kind, lateness and item have ascending times and descending offsets.
   void add(std::string_view user_key, std::span<const DrainedForget> forgets, std::span<const DrainedPlay> plays);
   size_t users() const { return users_; }
   size_t bytes() const { return body_.size(); }

@@ -25,7 +25,7 @@ struct ConfigText {
   static ConfigText list(std::vector<std::string> items = {});
 };
 
-// A key of a file with its full name ("ring.slots") and the line it stands on (from 1).
+// A key of a file with its full name ("ring.slots") and its line (from 1).
 struct ConfigEntry {
   std::string key;
   int line = 0;

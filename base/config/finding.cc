@@ -41,7 +41,7 @@ std::string key_in(const std::string& reason) {
   return reason.starts_with(kUnknown) ? reason.substr(kUnknown.size()) : "";
 }
 
-// The text after the key and its verb, up to an explanation. For a topic, a setting stands between key and verb.
+// The text after the key and its verb, up to an explanation. For a topic, a setting is between key and verb.
 std::string value_in(const std::string& reason, const std::string& key) {
   constexpr std::array<std::string_view, 3> kVerbs = {" is ", " has ", " holds "};
   size_t behind_key = reason.find(key) + key.size();

@@ -30,7 +30,7 @@ struct JsonField {
   enum class Type : uint8_t { kAbsent, kString, kInt64, kUint64, kDouble, kOther };
   Type type = Type::kAbsent;
   // The member of the type is set; the others hold leftovers.
-  std::string_view text;  // Of a string; valid until the next read, and while the record is.
+  std::string_view text;  // Of a string; valid until the next read, while the record lives.
   int64_t int64 = 0;
   uint64_t uint64 = 0;  // Above the range of int64.
   double number = 0;    // Numbers of neither kind.
