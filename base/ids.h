@@ -11,7 +11,7 @@
 
 namespace bloomring {
 
-// An integer with a name. Explicit in and out; ordered; no arithmetic, which users write on `value`.
+// An integer with a name. Explicit in and out; ordered; no arithmetic except on `value`.
 template <typename Tag, typename Int>
 struct StrongInt {
   Int value{};

@@ -2,8 +2,8 @@
 //
 // The owner asks the brokers for the log's end again and again. Once everything below such an end is applied, the
 // reader has at least every record from before the question. Without answers, that moment falls further into the past,
-// so the time grows while a broker hangs; no two machines' clocks are compared. All ends are kept, not only the newest:
-// a reader that is always two seconds behind reaches only the older ones.
+// so the time grows while a broker hangs; no two machines' clocks are compared. Each end counts, not only the newest: a
+// reader that is always two seconds behind reaches only the older ones.
 // Threading: a value.
 #pragma once
 

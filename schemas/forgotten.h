@@ -14,9 +14,9 @@
 // (`take_play`); the plays that it merged before are older than the forget (operators/merge.h).
 //
 // Bound: the value keeps the kItemsMax items that were forgotten last (of the same time: those with the largest hash).
-// It drops the others, and their filters alone answer for them. `floor_ms` is 1 ms before the earliest kept forgotten
-// time; forgets up to it are refused: a replay must not bring back a dropped item without the plays that were merged
-// meanwhile.
+// It drops the others, and their filters alone answer for them. Since the first drop `floor_ms` is 1 ms before the
+// earliest kept forgotten time. Forgets up to it are refused: a replay must not bring back a dropped item without the
+// plays that were merged meanwhile.
 //
 // Errors: a value that cannot be read must stop neither the other users of a record nor the partition.
 // `salvage_forgotten` gives its good part with its `damage`; new forgets go into the good part, which is stored as a

@@ -5,9 +5,9 @@
 // that the last watermark returned by `read_watermark` of the same instance covers. It never returns expired filters;
 // wall clock and merged log time together decide which have expired (state/merged_time.h).
 // Errors: kBadRecord for an update that can have no key (invalid user key or period, no items), kRetry when the store
-// is not reachable or stalls, kCorrupt for bytes that are not ours, kFatal when it cannot continue (disk full, lock lost).
-// After a failed `apply` the caller may apply the same updates again: filters are united, and forgotten values are
-// written as a whole.
+// is not reachable or stalls, kCorrupt for bytes that are not ours, kFatal when the store cannot continue (disk full,
+// lock lost). After a failed `apply` the caller may apply the same updates again: filters are united, and forgotten
+// values are written as a whole.
 // Threading: thread safe; two threads never write the same partition.
 #pragma once
 
