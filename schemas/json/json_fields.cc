@@ -72,7 +72,7 @@ struct JsonFields::Readers {
 // One pass over a record without backslashes. Each step returns false to give up.
 class JsonFields::Walk {
  public:
-  // `record` is what simdjson reads; values are noted by their places in it.
+  // simdjson reads `record`; values are noted by their places in it.
   Walk(JsonFields& fields, std::string_view record)
       : fields_(fields), record_(record), values_(fields.readers_->values) {
     values_.clear();

@@ -2,7 +2,7 @@
 // with another number of partitions, or with periods under whose names it has no filters.
 //
 //   version:u8=2 partition_count:u32 period:u8 time_zone:bytes sum:u64
-//                                                 (pieces of schemas/bytes.h; sum is XXH3 of what is before it, seeded
+//                                                 (pieces of schemas/bytes.h; sum is XXH3 of all before it, seeded
 //                                                  with the hash of the key)
 // Version 1 had no period and no time zone.
 // Threading: pure functions.

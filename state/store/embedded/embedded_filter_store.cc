@@ -204,7 +204,7 @@ Status EmbeddedFilterStore::advance(PartitionId partition, const MergedWatermark
   if (!impl_->writable()) return impl_->refusal();
   impl_->bytes_written += key.size() + value.size();
   BLOOMRING_TRY(impl_->written(impl_->db->Put(durably, key, value)));
-  impl_->clock.raise_merged_ms(watermark.merged_ms);  // Never ahead of what is durable.
+  impl_->clock.raise_merged_ms(watermark.merged_ms);  // Only after the watermark is durable.
   return {};
 }
 
