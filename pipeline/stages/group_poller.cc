@@ -50,7 +50,7 @@ Result<bool> GroupPoller::step(int64_t) {
   if (!consumer_) {
     if (!fencing_.may_join(membership_->clock.steady_ns())) return false;
     const Status joined = join();
-    if (joined.code() == Code::kRetry) return true;  // No broker answers: asked again.
+    if (joined.code() == Code::kRetry) return true;  // No broker answers; the next step tries again.
     BLOOMRING_TRY(Status(joined));
   }
   if (consumer_->stats().assigned > 0 && !lease_.renew()) {

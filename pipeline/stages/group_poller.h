@@ -1,12 +1,13 @@
 // Serves a consumer group on a worker's thread, as a task that does nothing else.
 //
-// Fenced: a member that is told that another one has its instance id joins again, as a new member with the same id. If
-// it loses its place in the group in this way twice within a minute (pipeline/runtime/fencing.h) there are really two,
-// and the later one to come stays: the poller fails with kFenced. Two whose joins each take longer than that, because
-// brokers are away, take turns until brokers are quick again.
+// Fenced: a fenced member (the coordinator reports another member with its instance id) joins again, as a new member
+// with the same id. If it is fenced out of its place in the group twice within a minute (pipeline/runtime/fencing.h),
+// a second process really uses the id: the poller fails with kFenced, and the process that came later stays. If joins
+// take longer than that minute because brokers are away, the two processes take turns until brokers are quick again.
 //
-// Stood still: while partitions are held each step renews the lease. One that had run out means that the process did
-// not run for so long that others may have the partitions: they are given up as lost, and the member joins anew.
+// Stalls: while partitions are held, each step renews the lease. An expired lease means that the process was stopped
+// for so long that the group may have given the partitions to others. The poller then gives them up as lost and joins
+// again.
 #pragma once
 
 #include <memory>
@@ -27,13 +28,12 @@ namespace bloomring {
 
 class GroupPoller final : public Task {
  public:
-  // All outlive the poller. The listener takes the lease with each partition that it is given.
+  // All outlive the poller. The listener takes the lease on each assignment of a partition.
   GroupPoller(Worker& worker, Lease& lease, Metrics& metrics, Health& health, std::string stage)
       : worker_(worker), lease_(lease), metrics_(metrics), health_(health), stage_(std::move(stage)) {}
   ~GroupPoller() override;
 
-  // Joins the group; the stage is ready with its first assignment. The listener is called on the worker's thread from
-  // now on.
+  // Joins the group. The stage is ready with its first assignment. From now on the worker's thread calls the listener.
   Status start(const kafka::ClientSettings& settings, std::vector<std::string> topics, kafka::GroupListener& listener,
                const Clock& clock);
   // Revokes everything and closes the member.
@@ -42,11 +42,11 @@ class GroupPoller final : public Task {
   // Called by the listener from within a poll: the stage is not ready, for this reason, until the poll is over.
   void set_not_ready(const std::string& reason);
 
-  // The one task that waits: inside librdkafka, for at most kPollMs, so that the worker has nothing else to do.
+  // Waits inside librdkafka for at most kPollMs; no other task's step waits. The worker therefore has no other task.
   Result<bool> step(int64_t now_ms) override;
 
  private:
-  // What a member is made from; kept to make another one.
+  // The arguments of `start`, kept to make another member.
   struct Membership {
     kafka::ClientSettings settings;
     std::vector<std::string> topics;
@@ -67,7 +67,7 @@ class GroupPoller final : public Task {
   Health& health_;
   const std::string stage_;
   std::optional<Membership> membership_;
-  std::unique_ptr<kafka::GroupConsumer> consumer_;  // None while it could not join again yet.
+  std::unique_ptr<kafka::GroupConsumer> consumer_;  // Null until it could join again.
   Fencing fencing_;
   kafka::GroupStats counted_;  // Of consumer_.
   bool told_ready_ = false;    // The stage's health says so.

@@ -18,17 +18,17 @@ namespace {
 constexpr int64_t kReportIntervalMs = 250;
 constexpr const char* kClockPart = "ingest-clock";   // Of the process's health, while it is wrong.
 constexpr const char* kRefusedPart = "ingest-plays";  // Of the process's health, while too many are refused.
-constexpr const char* kEventsPart = "ingest-events";  // While users' plays are passed over.
-// A site adds partitions to its topics of plays while we run, and the freshness of their plays starts with the first:
-// how often the brokers are asked, in ms. Taking up what is new is a rebalance of the group.
+constexpr const char* kEventsPart = "ingest-events";  // While it passes over users' plays.
+// How often to ask the brokers, in ms, for partitions that a site adds to its topics of plays while we run: their
+// plays count for freshness from the first. Taking up a new partition is a rebalance of the group.
 constexpr const char* kPartitionsAskedMs = "5000";
 constexpr size_t kPlayQueueOverhead = 4;  // A play of 110 bytes takes 410 in librdkafka's queue.
-// How long a revoked partition may wait for the acknowledgement of what was read. What is not acknowledged by then is
-// read again by its next owner.
+// How long a revoked partition may wait for acknowledgements of its records. Its next owner reads records again that
+// were not acknowledged by then.
 constexpr int64_t kReleasePatienceMs = 10'000;
 
-// A static member that comes back is given the partitions that it had, whatever it asks for now (Kafka compares nothing
-// but the name of the assignor). So one with other topics is another member.
+// A static member that comes back gets its old partitions, even if it subscribes to other topics now (Kafka compares
+// only the name of the assignor). So a member with other topics has another instance id.
 std::string name_of(std::vector<std::string> topics) {
   std::ranges::sort(topics);
   std::string all;
@@ -110,7 +110,7 @@ Result<Offset> IngestStage::on_assign(const kafka::TopicPartition& at, const kaf
                  ": retention is too short. To go on without them, set the group's offset by hand "
                  "(kafka-consumer-groups --reset-offsets)");
   }
-  if (start > facts.log_end) {  // Or a broker that stood still answers with its older log.
+  if (start > facts.log_end) {  // Or a broker that was stopped answers with an older log.
     return retry(kafka::to_string(at) + ": the group's offset " + std::to_string(start.value) +
                  " lies beyond the log's end " + std::to_string(facts.log_end.value) +
                  ": the topic was made anew. Set the group's offset by hand");
@@ -144,7 +144,7 @@ void IngestStage::finish_what_was_read() {
 }
 
 void IngestStage::report() {
-  // First, so that whoever sees a record counted sees what is not committed of it, too.
+  // First, so that a reader who sees a record counted also sees it as not committed yet.
   for (const IngestTask::SourceView& source : task_->sources()) {
     levels_.set(source.topic, source.partition, {source.next, source.committed, source.log_end});
   }

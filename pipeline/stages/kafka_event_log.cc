@@ -9,7 +9,8 @@ namespace bloomring {
 
 namespace {
 
-// A caller waits for each record, so none waits for company. Those that come while one is on its way go together.
+// A caller waits for each record, so no record lingers to fill a request. Records that arrive while one is in flight
+// go together.
 constexpr int kLingerMs = 0;
 
 }  // namespace
@@ -39,7 +40,7 @@ void KafkaEventLog::append(const UserKey& user_key, std::span<const Event> event
   producer_->write(record, [this, &held, newest_ms, durable = std::move(durable)](const auto& place) {
     appends_.give_back(held, 1);
     if (!place.ok()) return durable(place.status());
-    const bool stamped = place->log_time_ms >= kEventTimeMinMs;  // The embedded broker says 1970.
+    const bool stamped = place->log_time_ms >= kEventTimeMinMs;  // The embedded broker stamps 1970.
     durable(Appended{place->offset, stamped ? place->log_time_ms : newest_ms});
   });
 }

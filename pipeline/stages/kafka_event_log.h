@@ -1,18 +1,18 @@
-// The event log on Kafka: what calls of the query service write becomes event blocks in user-events.
+// The event log on Kafka: turns the writes of query service calls into event blocks in user-events.
 //
 //   call -> append -> an event block of its own -> producer -> broker, on all in-sync replicas -> `durable`
 //
-// One call is one block: a call is at most 1,000 events of one user, and the client library packs records that come
-// together into one request. The producer is the event log's own, so that a queue full of ingest's blocks never holds
-// back a call.
-// Guarantees: those of EventLog. A block is written at least once, also when its call has long been answered that it
-// cannot be said; what a block says holds however often and in whichever order blocks come (event.h).
-// Bounds: at most `in_flight_max` appends and `memory_bytes` of memory are under way; what comes beyond is kRetry at
-// once. Brokers that are away therefore cost this much memory and nothing more. A partition without a leader keeps no
-// more of the appends than it leaves to the others (kafka/shared_bound.h).
-// Threading: as EventLog. `durable` runs on the producer's thread, on the caller's when nothing was taken, and on the
-// destroying one for what is then still under way.
-// Failure: kRetry as said; kFatal when the topic cannot be written to at all, for that call alone.
+// One call is one block: a call has at most 1,000 events of one user, and the client library packs records that arrive
+// together into one request. The event log has its own producer, so a queue full of ingest's blocks never delays a
+// call.
+// Guarantees: those of EventLog. A block is written at least once, and may still be written after its call was
+// answered with an error. Repeated or reordered blocks have the same effect (event.h).
+// Bounds: at most `in_flight_max` appends and `memory_bytes` of memory are in flight; further appends fail with kRetry
+// at once. While brokers are away, the cost is this memory and no more. A partition without a leader may hold at most
+// as much of the bound as it leaves free for the others (kafka/shared_bound.h).
+// Threading: as EventLog. `durable` runs on the producer's thread; on the caller's thread when the append was refused;
+// and on the destroying thread for appends that are still in flight then.
+// Errors: kRetry beyond the bounds; kFatal, for that call alone, when the topic cannot be written to at all.
 #pragma once
 
 #include <atomic>
@@ -36,13 +36,13 @@ struct KafkaEventLogConfig {
 
 class KafkaEventLog final : public EventLog {
  public:
-  // kInvalid unless the topic exists with so many partitions; kRetry when no broker answers within 5 s.
+  // kInvalid unless the topic exists with `partition_count` partitions; kRetry when no broker answers within 5 s.
   static Result<std::unique_ptr<KafkaEventLog>> create(const KafkaEventLogConfig& config,
                                                        kafka::ClientSettings settings);
 
   void append(const UserKey& user_key, std::span<const Event> events, Durable durable) override;
 
-  // Waits until nothing is under way. kRetry when that took longer than `timeout_ms`.
+  // Waits until no append is in flight. kRetry when that took longer than `timeout_ms`.
   Status flush(int timeout_ms) { return producer_->flush(timeout_ms); }
   int64_t in_flight() const { return appends_.all(); }
 
@@ -56,7 +56,7 @@ class KafkaEventLog final : public EventLog {
   const KafkaEventLogConfig config_;
   kafka::SharedBound appends_;
   const std::unique_ptr<std::atomic<int64_t>[]> of_partition_;  // Of appends_.
-  std::unique_ptr<kafka::Producer> producer_;  // Last: what is under way is told while the rest is still there.
+  std::unique_ptr<kafka::Producer> producer_;  // Last: its destructor calls `durable` and needs the rest.
 };
 
 }  // namespace bloomring

@@ -1,9 +1,9 @@
-// A stage whose partitions are tasks of their own: window and merge.
+// A stage that has a task for each partition: window and merge.
 //
 //   group poller --on_assign--> make the task, hand it to a worker --step, step, ...--> on_revoke: close, destroy
 //
-// Threading: a task belongs to one worker; reports are made on the worker's thread about four times a second.
-// Failure: what a task cannot survive ends the process through StageContext::on_failure.
+// Threading: a task belongs to one worker. The worker's thread makes the reports, about four times a second.
+// Errors: a task that fails ends the process through StageContext::on_failure.
 #pragma once
 
 #include <map>
@@ -43,20 +43,20 @@ class PartitionStage : public Stage, private kafka::GroupListener {
   // Decides where the partition starts and makes its task. On the poller's thread.
   virtual Result<Made> make(PartitionId partition, const kafka::PartitionFacts& facts,
                             std::unique_ptr<Source> source) = 0;
-  // Takes the task's counts and levels up into the metrics. On the task's worker.
+  // Adds the task's counts and levels to the metrics. On the task's worker.
   virtual void report(PartitionId partition, PartitionTask& task) = 0;
-  // The partition is gone, given back or `lost`: its levels are no longer ours to show
+  // The partition was given back or `lost`: this process no longer reports its levels
   // (pipeline/metrics/partition_levels.h).
   virtual void forget(PartitionId partition, bool lost) = 0;
 
   const StageContext& context() const { return context_; }
-  // To write what others share, only while the lease is held.
+  // A task writes to a shared store or topic only while this lease is held.
   const Lease& lease() const { return lease_; }
   std::unique_ptr<Sink> make_sink();
   const std::string& topic() const { return topic_; }
 
  private:
-  // What the group has given since the log said so. Of the poller's thread.
+  // Partitions assigned since the last log line about them. Of the poller's thread.
   struct Begun {
     size_t partitions = 0;
     int64_t records_to_go = 0;
@@ -82,7 +82,7 @@ class PartitionStage : public Stage, private kafka::GroupListener {
   std::map<PartitionId, Member> members_;
   Begun begun_;
   Opening opening_;
-  bool handed_out_ = false;  // Once, so that /readyz need not say what is opened. Of the poller's thread.
+  bool handed_out_ = false;  // At least once: then /readyz need not name what opens. Of the poller's thread.
   std::vector<std::unique_ptr<Worker>> workers_;
   Worker poll_worker_;
   GroupPoller poller_;

@@ -21,12 +21,13 @@ namespace bloomring {
 namespace {
 
 constexpr int64_t kRefreshIntervalMs = 250;
-// An attempt to reach the brokers while the process starts: short, so that it ends soon when it is told to. A broker
-// that is there and slow has longer to answer.
+// The time for one attempt to reach the brokers at the start: short, so that a stop signal takes effect soon. A broker
+// that is connected but slow has longer to answer.
 constexpr int kReachTimeoutMs = 1'000;
 constexpr int kSlowAnswerTimeoutMs = 5'000;
 constexpr int kFlushTimeoutMs = 10'000;
-// Of the filter store's own, a quarter of what all write buffers may take: the larger, the fewer bytes are written.
+// The size of the filter store's own write buffer: a quarter of what all write buffers may take. A larger one writes
+// fewer bytes.
 constexpr uint64_t kWriteBufferLeast = 4ull << 20;
 constexpr uint64_t kWriteBufferMost = 64ull << 20;
 
@@ -84,7 +85,7 @@ Status Process::wait_for_topics() {
   });
 }
 
-// Queues are made for the partitions that the topics of plays have, which may be more than we would make.
+// Queues are sized for the partitions that the topics of plays have, which may be more than the settings say.
 Status Process::plan() {
   std::optional<uint64_t> plays_partitions;
   if (reads_topic(settings_.stages, TopicRole::kPlays))
@@ -155,7 +156,7 @@ Status Process::check_stored_slots() {
   if (!filters_) return {};
   for (uint32_t p = 0; p < settings_.topics.partitions; ++p) {
     const auto watermark = filters_->read_watermark(PartitionId(static_cast<int32_t>(p)));
-    if (!watermark.ok()) continue;  // The stages ask it again, and wait.
+    if (!watermark.ok()) continue;  // The stages ask again, and wait.
     const int64_t stored_ms = *watermark ? (*watermark)->slot_ms : 0;
     BLOOMRING_TRY(check_slot_length(stored_ms, settings_.ring.slot_ms(), "the merged watermark"));
   }

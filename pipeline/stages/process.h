@@ -1,17 +1,17 @@
-// A bloomring process: the stages that the settings name, with what they share.
+// A bloomring process: runs the stages that the settings name, and owns what they share.
 //
 //   start --> wait_ready --> (runs) --> stop
 //
-// The admin port is the first thing that starts and the last that ends: probes are answered while the process waits
-// for brokers, topics or the filter store (pipeline/runtime/start_wait.h), and while it ends.
+// The admin port starts first and ends last. It answers probes while the process waits for brokers, topics or the
+// filter store (pipeline/runtime/start_wait.h), and while the process ends.
 //
-// The embedded filter store is opened for writing when the merge stage runs here; other stages follow the store of the
-// merge process on the same machine. Stages start from the end of the flow to its beginning and stop the other way
-// round, so that nothing is produced that nobody reads.
-// Failure: `start` says what is wrong with the set-up (kInvalid) or the surroundings; later failures end up in
-// `failure`, are logged, and make /healthz fail.
-// Threading: one thread owns the process, but `start` may be left to another one, which has ended before `stop`; what
-// is said to be thread safe may be called from any.
+// The process opens the embedded filter store for writing when it runs the merge stage; otherwise it follows the store
+// of the merge process on the same machine. Stages start from the end of the flow to its beginning and stop in the
+// opposite order, so that each stage's reader is up before it produces.
+// Errors: `start` returns kInvalid for a wrong set-up, and the status of a broker, topic or store that it cannot use.
+// Later failures are kept in `failure`, are logged, and make /healthz fail.
+// Threading: one thread owns the process. Another thread may run `start` if it has ended before `stop`. Members marked
+// thread safe may be called from any thread.
 #pragma once
 
 #include <atomic>
@@ -46,20 +46,21 @@ class Process {
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
-  // Once. After a failure there is nothing left but `stop`.
+  // To be called once. After a failure only `stop` may be called.
   Status start();
-  // A `start` that waits for something fails at once, and each later wait of it. Thread safe.
+  // Makes the current wait of `start`, and each later one, fail at once. Thread safe.
   void give_up_start() { start_wait_.give_up(); }
-  // What `start` waits for, since when and why; empty when for nothing. Thread safe.
+  // What `start` waits for, since when and why; empty when it does not wait. Thread safe.
   std::string start_waits_for() const { return start_wait_.waiting_for(); }
-  // False as long as `start` has only looked and waited: nothing is open for writing, no partition is read, and the
-  // operating system may end the process as well as `stop` does. Thread safe.
+  // False while `start` has only looked and waited: nothing is open for writing and no partition is read, so killing
+  // the process is as safe as `stop`. Thread safe.
   bool has_begun() const { return has_begun_; }
-  // What is wrong with how long user-events is kept, in a process with the window stage; after `start`.
+  // Warnings about the retention of user-events, in a process with the window stage; after `start`.
   const std::vector<std::string>& start_warnings() const { return start_warnings_; }
 
   bool ready() const { return health_.ready(); }
-  // {"ready":true,"kafka":"127.0.0.1:40001","grpc":"127.0.0.1:40002","admin":"127.0.0.1:40003"}: what the process has.
+  // {"ready":true,"kafka":"127.0.0.1:40001","grpc":"127.0.0.1:40002","admin":"127.0.0.1:40003"}; only the ports it
+  // has.
   std::string ready_line() const;
   std::string grpc_address() const;
   std::string admin_address() const { return admin_->address(); }
@@ -67,7 +68,7 @@ class Process {
   std::vector<StageStatus> status() const;
   // Why the process cannot go on, once it cannot. Thread safe.
   std::optional<Status> failure() const;
-  // Ends every stage with everything durable that can be; calls are answered for serve.drain_seconds more. May hang
+  // Ends every stage and makes durable all that it can; calls are answered for serve.drain_seconds more. May hang
   // with what it waits for: see pipeline/runtime/stop_bound.h.
   void stop() { stop(StopMode::kRestart); }
   void stop(StopMode mode);
@@ -86,7 +87,7 @@ class Process {
   AdminPage back_up_store();
   Status plan();
   Status verify_topics();
-  // Called before any group is joined: a member that is refused after that holds its partitions until its session ends.
+  // Called before any group is joined: a member that fails later holds its partitions until its session ends.
   Status check_stored_slots();
   Status start_stages();
   void fail(std::string_view stage, const Status& status);
@@ -103,7 +104,7 @@ class Process {
   mutable std::mutex failure_mutex_;
   std::optional<Status> failure_;
   std::mutex backup_mutex_;                // One backup at a time.
-  EmbeddedFilterStore* writer_ = nullptr;  // The store, where this process writes it. Guarded by backup_mutex_.
+  EmbeddedFilterStore* writer_ = nullptr;  // The store, when this process writes it. Guarded by backup_mutex_.
   std::unique_ptr<AdminServer> admin_;     // Ends after everything that follows.
 
   std::optional<MemoryPlan> plan_;
@@ -112,7 +113,7 @@ class Process {
   std::unique_ptr<kafka::Producer> producer_;
   std::unique_ptr<StateMemory> memory_;
   std::unique_ptr<FilterStore> filters_;
-  std::unique_ptr<Worker> refresher_;  // Follows the store where another process writes it.
+  std::unique_ptr<Worker> refresher_;  // Follows the store when another process writes it.
   std::unique_ptr<LogWatch> log_watch_;
   std::unique_ptr<StageContext> context_;
   mutable std::mutex running_mutex_;

@@ -14,14 +14,14 @@ namespace bloomring {
 namespace {
 constexpr int kLogEndTimeoutMs = 1'000;
 constexpr int kPlaceTimeoutMs = 1'000;
-// Between two looks at what waits, when something else is read and must not wait for it.
+// Between two tries of the partitions that wait, while others are read and must not be delayed.
 constexpr int64_t kPlaceIntervalNs = 3'000'000'000;
 constexpr int64_t kWarnIntervalNs = 30'000'000'000;
-// How often the store is asked for its scenes. A scene that was declared until lately may be merged after the first
-// time, from partitions that this replica does not hold.
+// How often the store is asked for its scenes. A scene that the site declared until lately may still be merged after
+// the first read, from partitions that this replica does not hold.
 constexpr int64_t kScenesIntervalNs = 600'000'000'000;
 
-// The stored scenes that the site does not name.
+// The stored scenes that the site does not declare.
 std::set<std::string> other_scenes(std::set<std::string> stored, const SceneRules& rules) {
   const std::vector<std::string> named = rules.part_filters ? rules.declared : std::vector<std::string>{""};
   if (named.empty()) return {};
@@ -81,7 +81,8 @@ Status ServePartitions::tend() {
   return {};
 }
 
-// After the watermarks below which the partitions do not read their logs: what is below is in the store.
+// Runs after the watermarks were read. Partitions do not read their logs below these, and scenes below them are in the
+// store.
 void ServePartitions::read_scenes() {
   const int64_t now_ns = context_.clock.steady_ns();
   if ((scenes_.stored_noted() && now_ns < read_scenes_at_ns_) || placed().empty()) return;
@@ -132,7 +133,7 @@ std::vector<PartitionId> ServePartitions::placed() const {
   return ids;
 }
 
-// A partition of which nobody tells anything grows old by itself: see ReplicaTask.
+// A partition without an answer here becomes stale: see ReplicaTask.
 void ServePartitions::ask_log_ends() {
   const std::vector<PartitionId> ids = placed();
   if (ids.empty()) return;
@@ -150,14 +151,14 @@ void ServePartitions::ask_log_ends() {
   });
 }
 
-// A partition waits while the store does not tell its watermark: without it the replica would hold the whole log in
-// memory. Watermarks are read first, so that the ends of the logs, asked afterwards, are not below them.
+// A partition waits until the store returns its watermark: without one the replica would hold the whole log in memory.
+// Watermarks are read first, so that the ends of the logs, asked afterwards, are not below them.
 Status ServePartitions::place() {
   const std::vector<PartitionId> ids = waiting();
   const int64_t asked_at_ns = context_.clock.steady_ns();
   if (ids.empty() || asked_at_ns < place_at_ns_) return {};
   const Settings& settings = context_.settings;
-  // The event time of what was served may be ahead of the time in the log.
+  // The event time of a serve may be ahead of the log's time.
   const int64_t age_max_ms = settings.served.max_age_ms() + context_.calendar.config().ahead_ms;
   std::vector<Result<std::optional<MergedWatermark>>> watermarks;
   std::vector<kafka::TopicPartition> partitions;
@@ -287,7 +288,7 @@ void ServePartitions::report(PartitionId id, Member& member) {
   if (!task.ended().ok()) set_aside(id, member);
 }
 
-// What memory did not last for.
+// Counts plays and serves that were dropped early for lack of memory.
 void ServePartitions::report_shortened(Member& member) {
   const uint64_t early = member.held->recents().stats().early_releases;
   const uint64_t shortened = member.held->served().stats().shortened;
@@ -296,7 +297,7 @@ void ServePartitions::report_shortened(Member& member) {
   metrics.counter(metric::kServedShortened).add(shortened - std::exchange(member.shortened_counted, shortened));
 }
 
-// Its calls are refused, or passed on, from the moment at which the task ended.
+// The replica has refused or forwarded calls about the partition since the task ended.
 void ServePartitions::set_aside(PartitionId id, Member& member) {
   member.why_waiting = member.task->ended().message();
   member.watermark = member.task->watermark();

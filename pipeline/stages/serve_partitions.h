@@ -1,15 +1,15 @@
-// The partitions that a serve replica holds, each by itself: what the brokers, the log or the store refuse of one takes
-// no answer from the others.
+// The partitions that a serve replica holds. Partitions are independent: if the brokers, the log or the store refuse
+// one, the others are still answered for.
 //
 //     waiting --store and brokers tell its log, and that goes on where the store ends--> read --> ready
 //        ^                                                                          |
 //        +---- its source fails: the topic was cut, made anew, or is gone ----------+
 //
-// A partition that waits is not ready: calls about it are passed on or refused, and `report` says why it waits. It is
-// asked for again for ever, and placed when what was wrong is right again.
+// A partition that waits is not ready: the replica forwards or refuses calls about it, and `report` says why it waits.
+// `tend` tries it again, without limit, until it can be read.
 //
-// Failure: what concerns one partition makes it wait. What concerns all (the client cannot go on, the store went back
-// to a backup) comes out of `tend`, or of the task's step.
+// Errors: a failure of one partition makes it wait. `tend`, or the task's step, returns a failure of all partitions
+// (the client cannot go on, the store was restored from a backup).
 // Threading: `tend` belongs to one thread, `report` and `close` to the worker's, which steps the tasks; `find` and
 // `for_each` are thread safe.
 #pragma once
@@ -38,35 +38,36 @@ class ServePartitions {
 
   // Asks no broker.
   Status open();
-  // Asks the brokers where logs end, and for what waits; to be called about once a second.
+  // Asks the brokers for the ends of the logs, and tries to place the partitions that wait. To be called about once a
+  // second.
   Status tend();
 
   struct Standing {
     size_t ready = 0;
     size_t catching_up = 0;
     size_t waiting = 0;
-    std::string why;    // Of one that waits: "user-events[3]: no broker leads it".
+    std::string why;    // Of the first that waits: "user-events[3]: no broker leads it".
     std::string to_go;  // Of those that catch up; see CatchUpReport::tell.
   };
-  // Takes back what failed, and brings metrics up to date.
+  // Makes partitions wait whose tasks failed, and updates the metrics.
   Standing report();
-  // Lets all go.
+  // Destroys all tasks.
   void close();
 
   std::shared_ptr<HeldPartition> find(PartitionId partition) const;
   void for_each(const std::function<void(const HeldPartition&)>& take) const;
-  // Of a site whose scenes part filters.
+  // The scenes that are known, for a site whose scenes have separate filters.
   AllScenes scenes() const;
   std::vector<PartitionStatus> status() const { return levels_.status(); }
 
  private:
   struct Member {
     std::shared_ptr<HeldPartition> held;  // Shared with requests.
-    std::unique_ptr<ReplicaTask> task;    // Null while it waits. Of the worker, as all that follows.
+    std::unique_ptr<ReplicaTask> task;    // Null while it waits. The worker's, as all that follows.
     ReplicaStats counted;
     uint64_t early_releases_counted = 0;
     uint64_t shortened_counted = 0;
-    MergedWatermark watermark;  // As last read by the task before this one.
+    MergedWatermark watermark;  // As the previous task last read it.
     std::string why_waiting;
   };
   struct Placing {
@@ -104,10 +105,10 @@ class ServePartitions {
   const SceneRules scene_rules_;
   KnownScenes scenes_;
   int64_t read_scenes_at_ns_ = INT64_MIN;
-  std::set<std::string> others_told_;  // The stored scenes of the last warning, which the site does not name.
+  std::set<std::string> others_told_;  // Stored scenes that the site does not declare, as last warned.
   mutable std::mutex mutex_;               // Guards what follows; a task itself belongs to the worker.
   std::map<PartitionId, Member> members_;  // Of all that this replica holds.
-  std::vector<PartitionId> aside_;         // Whose sources are gone, and which the consumer still knows.
+  std::vector<PartitionId> aside_;         // Their sources failed; the consumer still knows them.
 };
 
 }  // namespace bloomring

@@ -16,7 +16,7 @@ constexpr int64_t kReportIntervalMs = 250;
 constexpr int64_t kCallGraceMs = 6'000;
 constexpr int64_t kFlushMs = 2'000;
 constexpr int64_t kTendIntervalMs = 1'000;
-// How long a partition that cannot be read keeps the others from being answered for.
+// How long a partition that cannot be read keeps the process not ready.
 constexpr int64_t kWaitingPatienceNs = 30'000'000'000;
 }  // namespace
 
@@ -220,7 +220,7 @@ void ServeStage::write_cache(Scrape& scrape, const FilterCacheStats& cache) cons
   scrape.write(metric::kFilterCacheBytesMax, {}, static_cast<double>(context_.plan.of(MemoryUse::kFilterCache)));
 }
 
-// What the merge stage writes where it runs.
+// Only without the merge stage, which writes the same series.
 void ServeStage::write_store(Scrape& scrape) const {
   const FilterStoreStats store = context_.filters->stats();
   scrape.write(metric::kStoreRefused, {}, static_cast<double>(store.refused));

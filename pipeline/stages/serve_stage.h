@@ -1,8 +1,8 @@
 // The serve stage of a process: the recent plays of its partitions, and the query service on the gRPC port.
 //
-// Health: not ready until every partition has been read to the end it had at the start. A partition that cannot be read
-// (serve_partitions.h) keeps the process from it for 30 s; after that the process is ready for the others, and says
-// which one it lacks.
+// Health: not ready until every partition has been read to the end it had at the start. A partition that cannot be
+// read (serve_partitions.h) keeps the process not ready for 30 s. After that the process is ready without it, and
+// names it.
 #pragma once
 
 #include <atomic>
@@ -62,9 +62,9 @@ class ServeStage final : public Stage, private PartitionDirectory {
   Metrics::Registration registration_;
   int64_t started_at_ns_ = 0;
   int64_t drained_at_ns_ = 0;  // When the drain is over.
-  std::unique_ptr<Worker> worker_;  // Its thread uses what is above...
+  std::unique_ptr<Worker> worker_;  // Its thread uses the members above.
   std::unique_ptr<ServePartitions> partitions_;
-  std::unique_ptr<Worker> enquirer_;  // ...and this one's that worker: it waits for brokers, so nobody else has to.
+  std::unique_ptr<Worker> enquirer_;  // Its thread waits for brokers, and uses worker_.
 };
 
 }  // namespace bloomring

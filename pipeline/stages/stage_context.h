@@ -1,4 +1,4 @@
-// What every stage of a process is given. All references outlive the stages.
+// The parts of a process that every stage uses. All references outlive the stages.
 #pragma once
 
 #include <functional>
@@ -31,22 +31,22 @@ struct StageContext {
   Metrics& metrics;
   Health& health;
   Watchdog& watchdog;
-  StartWait& start_wait;  // For what a stage needs before it can start.
+  StartWait& start_wait;  // For waits before a stage can start.
   kafka::Producer& producer;
-  // The store as this process sees it; null in a process that runs ingest alone.
+  // The filter store, written or followed; null in a process that runs ingest alone.
   FilterStore* filters = nullptr;
   const StateMemory* memory = nullptr;
   // A stage cannot go on: the process logs it and ends with exit code 1, or 2 for kInvalid. Thread safe.
   std::function<void(std::string_view stage, const Status&)> on_failure;
-  LogWatch* log_watch = nullptr;  // Tells the ends of logs, for metrics.
+  LogWatch* log_watch = nullptr;  // Reports the ends of logs, for metrics.
 };
 
-// For the levels of a stage whose ends of logs are told by the watch.
+// For the levels of a stage that gets the ends of its logs from the watch.
 inline PartitionLevels::Config levels_config(const StageContext& context, std::string stage) {
   return {std::move(stage), context.settings.metrics.per_partition, context.log_watch};
 }
 
-// The settings of a stage's member of its consumer group, whose queues take this part of the memory.
+// The client settings of a stage's member of its consumer group. `queue` names the memory for its queues.
 inline kafka::ClientSettings group_settings(const StageContext& context, std::string_view stage, MemoryUse queue) {
   kafka::ClientSettings settings = context.kafka;
   settings.group = context.settings.kafka.group_prefix + "-" + std::string(stage);

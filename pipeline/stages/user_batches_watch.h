@@ -1,10 +1,11 @@
-// Asks the brokers how far the merge stage has come in user-batches, and where its partitions begin and end, for the
-// window tasks of this process.
+// Asks the brokers for the merge group's committed offsets in user-batches and for the start and end of each
+// partition, for the window tasks of this process.
 //
-// Threading: one thread of its own asks, as often as eight times a slot, so that nobody waits for brokers; `of` may be
-// called from anywhere. Failure, of each partition by itself: who is not answered keeps the last answer. Where nothing
-// was answered three times, the task is told that nothing is to be expected: it drains again what it would else leave
-// standing.
+// Threading: one thread of its own asks, as often as eight times a slot, so that no task waits for brokers. `of` may
+// be called from any thread.
+// Errors: each partition fails alone. Without an answer it keeps its last values. After three asks in a row without an
+// answer it reports `expected` = false: the window task then drains slots again that it would otherwise not drain
+// again.
 #pragma once
 
 #include <map>

@@ -26,7 +26,7 @@ WindowTaskConfig task_config(const Settings& settings, const MemoryPlan& plan, P
   return config;
 }
 
-// Records that are not merged and that the log does not have any more.
+// Records that are not merged and that the log no longer has.
 int64_t custody_gap(const WindowTask& task) {
   const Offset log_start = task.source().log_start();
   const Offset unmerged_from = task.window().ring().unmerged_from();
@@ -71,7 +71,7 @@ Result<PartitionStage::Made> WindowStage::make(PartitionId partition, const kafk
   return Made{std::move(task), read_from};
 }
 
-// Local state that cannot be read is thrown away: the log has everything.
+// Deletes local state that cannot be read: the log has everything.
 Result<std::unique_ptr<WindowStore>> WindowStage::open_store(const RocksWindowStoreConfig& config) {
   auto opened = RocksWindowStore::open(config, *context().memory);
   if (opened.code() == Code::kCorrupt) {

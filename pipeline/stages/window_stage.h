@@ -21,7 +21,7 @@ class WindowStage final : public PartitionStage {
   StageStatus status() const override { return {"window", {}, levels_.status(), {}}; }
 
  private:
-  // What a partition last reported, for counters (which take changes) and for the gauges of a scrape.
+  // The last report of a partition: counters add the change since then, gauges show it at a scrape.
   struct Reported {
     WindowStats stats;
     uint64_t dead_letters = 0;
@@ -29,7 +29,7 @@ class WindowStage final : public PartitionStage {
     Offset merged{-1};
     int64_t oldest_unmerged_ms = -1;
     int64_t filling_age_ms = 0;
-    int64_t custody_gap = 0;  // Records, of those that only the local state still has.
+    int64_t custody_gap = 0;  // Records that only the local state still has.
   };
 
   Result<Made> make(PartitionId partition, const kafka::PartitionFacts& facts, std::unique_ptr<Source> source) override;
