@@ -28,11 +28,11 @@ struct SortedForgets {
     of_item[1] = {late, everything};
     of_everything = {everything, all.end()};
   }
-  // Appends the item's forgets, at most one not late and one late.
+  // Appends all forgets of the item: one may reach farther than a later one (SlotDrain::sort_forgets).
   void find(ItemHash item, std::vector<DrainedForget>& out) const {
     for (const auto& forgets : of_item) {
-      const auto found = std::ranges::lower_bound(forgets, item, {}, &DrainedForget::item);
-      if (found != forgets.end() && found->item == item) out.push_back(*found);
+      const auto of_same = std::ranges::equal_range(forgets, item, {}, &DrainedForget::item);
+      out.insert(out.end(), of_same.begin(), of_same.end());
     }
   }
   std::span<const DrainedForget> of_item[2];
