@@ -1,7 +1,7 @@
-// Asks the admin port of a running process: for commands that show what it says of itself, or have it do something.
-// 0.0.0.0 stands for this machine, so that admin.listen can be given as it is.
-// Threading: functions that keep nothing. Failure: kRetry when nothing answers there, kInvalid for an address that is
-// none.
+// Calls the admin port of a running process, for commands that show its pages or start an action. 0.0.0.0 means this
+// machine, so that admin.listen can be passed unchanged.
+// Threading: functions without state.
+// Errors: kRetry when nothing answers there, kInvalid for a malformed address.
 #pragma once
 
 #include <string>
@@ -12,12 +12,12 @@
 
 namespace bloomring {
 
-// The body of an answer with status 200, waited for five seconds; any other is kRetry with what it says.
+// The body of an answer with status 200, within five seconds; any other status is kRetry with the body.
 Result<std::string> get_admin_page(const std::string& address, const std::string& path);
-// The value of a metric without labels in the text format of /metrics; kRetry when it is not there.
+// The value of a metric without labels in the text format of /metrics; kRetry when it is missing.
 Result<double> metric_value(std::string_view page, std::string_view name);
 
-// Asks for an action and waits for its answer as long as it takes, whatever its status is.
+// Requests an action and waits as long as it takes (at most a day). Returns the answer with any status.
 Result<AdminPage> post_admin_action(const std::string& address, const std::string& path);
 
 }  // namespace bloomring

@@ -11,7 +11,7 @@
 namespace bloomring {
 namespace {
 
-// What civetweb logged last: the reason of a failed start, later about broken connections. Written by its threads.
+// The last log line of civetweb: the reason of a failed start, later about broken connections. Written by its threads.
 struct LastMessage {
   std::mutex mutex;
   std::string text;

@@ -1,11 +1,11 @@
 // The admin port: small pages over HTTP for machines and the person on call, and a few actions.
 //
 // Pages are answered by exact path and GET, actions by exact path and POST; anything else is 404 or 405. An action
-// takes nothing from the request: what it does follows from the configuration. The port has no authentication and must
-// stay inside the network. At most kAdminThreads requests are answered at the same time, and a client that is slow to
-// ask or to read is cut off after kAdminTimeoutMs, so no client can keep others from the metrics for long.
-// Failure: kInvalid when the address cannot be used, with what to do about it.
-// Threading: pages and actions are called from the server's threads, several at a time.
+// takes no parameters from the request; the configuration determines its effect. The port has no authentication and
+// must stay inside the network. At most kAdminThreads requests are answered at the same time, and a client that is
+// slow to ask or to read is cut off after kAdminTimeoutMs, so no client can keep others from the metrics for long.
+// Errors: kInvalid when the address cannot be used, with the remedy.
+// Threading: the server's threads call pages and actions, several at a time.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ using AdminPages = std::map<std::string, std::function<AdminPage()>>;  // By pat
 
 using AdminActions = std::map<std::string, std::function<AdminPage()>>;  // By path: "/store/backup".
 
-// /metrics, /healthz and /readyz (503 with the reasons when it is not). Both outlive the server.
+// /metrics, /healthz and /readyz (503 with the reasons when not healthy or not ready). Both outlive the server.
 AdminPages admin_pages(const Metrics& metrics, const Health& health);
 
 class AdminServer {
@@ -42,13 +42,13 @@ class AdminServer {
   // `listen` is "host:port"; port 0 takes any free one.
   static Result<std::unique_ptr<AdminServer>> start(const std::string& listen, AdminPages pages,
                                                     AdminActions actions = {});
-  // Waits for the requests that are being answered.
+  // Waits for the requests in progress.
   ~AdminServer();
   AdminServer(const AdminServer&) = delete;
   AdminServer& operator=(const AdminServer&) = delete;
 
   uint16_t port() const;
-  // "127.0.0.1:40003": the host that was asked for, with the port that was taken.
+  // "127.0.0.1:40003": the requested host, with the port in use.
   std::string address() const;
 
   struct Impl;

@@ -8,7 +8,7 @@ namespace {
 constexpr int64_t kAskIntervalMs = 1'000;
 constexpr int kAskTimeoutMs = 1'000;
 constexpr int64_t kSilenceToldNs = 10'000'000'000;
-constexpr const char* kOnlyCritical = "2";  // The other clients of the process say what befalls connections.
+constexpr const char* kOnlyCritical = "2";  // The other clients of the process log connection errors.
 constexpr const char* kPart = "brokers";  // Of readiness.
 constexpr size_t kQueueMemoryBytes = 1 << 20;  // Nothing is read.
 }  // namespace

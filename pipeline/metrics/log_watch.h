@@ -1,11 +1,12 @@
-// Asks the brokers once a second where the logs end that the stages of this process read, so that metrics can say how
-// far behind each is while a broker hangs or is gone, and for how long no broker has answered.
+// Asks the brokers once a second for the ends of the logs that the stages of this process read. From these, metrics
+// show the lag of each stage also while a broker hangs or is gone, and for how long no broker has answered.
 //
-// When no broker has answered for ten seconds it writes a line to the log, and another one when they answer again. In
-// between, readiness has a part "brokers" that says so. The process stays ready: a replica without brokers answers from
-// what it has and says what is missing, and taking all of them out of service at once would leave nobody to answer.
-// Threading: one thread of its own asks; everything else may be called from anywhere. A listener is called on that
-// thread, under a lock that its destructor waits for. Failure: who is not answered hears nothing; asked again.
+// When no broker has answered for ten seconds it writes a line to the log, and another one when one answers again. In
+// between, /readyz has a part "brokers" that says so. The process stays ready: a replica without brokers answers from
+// its state and reports the gap, and taking all replicas out of service at once would leave none to answer.
+// Threading: one thread of its own asks; all members may be called from any thread. Listeners are called on that
+// thread, under a lock for which `remove` waits.
+// Errors: a listener hears nothing of a partition without an answer; the watch asks again.
 #pragma once
 
 #include <atomic>
@@ -38,7 +39,7 @@ class LogWatch {
 
   void add(Listener& listener);
   void remove(Listener& listener);
-  // Since a broker answered last, or since the watch began.
+  // The time since a broker answered last, or since the watch began.
   int64_t silence_ns() const;
 
  private:
@@ -53,7 +54,7 @@ class LogWatch {
   Health& health_;
   std::atomic<int64_t> heard_at_ns_;
   std::unique_ptr<kafka::AssignedConsumer> consumer_;  // Of the worker, as what follows.
-  std::optional<int64_t> silent_since_ns_;             // While the log has said that nobody answers.
+  std::optional<int64_t> silent_since_ns_;             // Set while "no broker answers" stands in the log.
   mutable std::mutex mutex_;
   std::set<Listener*> listeners_;
   std::unique_ptr<Worker> worker_;  // Last: its thread uses the rest.

@@ -1,9 +1,11 @@
-// The levels of a stage's partitions (offsets and lags) as the last report had them, and how far each is behind its
-// log, written out at each scrape.
+// Writes at each scrape the levels of a stage's partitions (offsets and lags), as of the last report, and how far each
+// is behind its log.
 //
-// What is behind rises by itself: it is measured from the end of the log that was reached last, which brokers tell to
-// the log watch, or to whoever calls `hear`. A partition is shown from its assignment on, also before its first record.
-// Thread safe: reports come from the workers, ends of logs from those who ask, scrapes from the admin port.
+// The time behind grows without reports: it counts from the log end that was reached last. Log ends come from the
+// brokers, through the log watch or the caller of `hear`. A partition is shown from its assignment on, also before its
+// first record.
+// Threading: thread safe. Reports come from the workers, log ends from the asking threads, scrapes from the admin
+// port.
 #pragma once
 
 #include <map>
@@ -20,7 +22,7 @@
 namespace bloomring {
 
 struct PartitionLevel {
-  Offset applied{-1};  // -1: not known; nothing is shown then.
+  Offset applied{-1};  // -1: unknown, and not shown.
   Offset committed{-1};
   Offset log_end{-1};
 };
@@ -37,15 +39,15 @@ class PartitionLevels final : public LogWatch::Listener {
   struct Config {
     std::string stage;
     bool per_partition = true;   // metrics.per_partition
-    LogWatch* watch = nullptr;   // Who tells the ends of logs; null where the owner calls `hear`.
+    LogWatch* watch = nullptr;   // Reports the ends of logs; null when the owner calls `hear`.
   };
   // `metrics`, `clock` and the watch outlive it.
   PartitionLevels(Metrics& metrics, const Clock& clock, Config config);
   ~PartitionLevels() override;
 
   void set(const std::string& topic, PartitionId partition, PartitionLevel level);
-  // The partition was given back: it is not shown any more. One that was `lost`, because no broker could tell of this
-  // member, is shown, and falls behind, until brokers tell the end of its log again or it is set once more.
+  // The partition was given back: it is no longer shown. A `lost` one, which no broker could revoke from this member,
+  // is shown, and falls behind, until brokers report the end of its log again or it is set again.
   void forget(const std::string& topic, PartitionId partition, bool lost);
   void forget_all(bool lost);
 

@@ -1,5 +1,5 @@
-// Series of partitions in a scrape: one for each, or one for all of them where metrics.per_partition is off. That one
-// has the value `all` for the label `partition`.
+// Series of partitions in a scrape: one for each partition, or one for all of them when metrics.per_partition is off.
+// The latter has the value `all` in the label `partition`.
 // Threading: a value of one scrape.
 #pragma once
 
@@ -14,13 +14,13 @@
 
 namespace bloomring {
 
-// What the one series of many is.
+// How the values of many partitions become one.
 enum class Fold : uint8_t { kSum, kMax, kMin };
 
 class PartitionSeries {
  public:
   PartitionSeries(Scrape& scrape, bool each) : scrape_(scrape), each_(each) {}
-  // Writes what was folded.
+  // Writes the folded series.
   ~PartitionSeries() {
     for (const auto& [at, value] : folded_) put(*std::get<0>(at), std::get<1>(at), std::get<2>(at), value);
   }

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kLookUpIntervalNs = 60'000'000'000;
 
-// Label values have no blanks: "process and allocator" is process_and_allocator.
+// Label values have no spaces: "process and allocator" becomes process_and_allocator.
 std::string label_of(std::string_view words) {
   std::string label(words);
   std::ranges::replace(label, ' ', '_');

@@ -1,8 +1,8 @@
-// What a process shows of itself on /metrics that belongs to no stage: what it was built from, its memory and folders,
-// its databases, its brokers, its certificates.
+// The series on /metrics of a process that belong to no stage: its build, memory, folders, databases, brokers and
+// certificates.
 //
-// Cost of a scrape: a few microseconds for each open database and folder. What takes longer (sizes of folders,
-// certificates) is looked up once a minute, by the scrape that is due.
+// Cost of a scrape: a few microseconds for each open database and folder. Slower values (sizes of folders,
+// certificates) are looked up once a minute, by the first scrape after that.
 // Threading: scrapes come from the admin port, one at a time.
 #pragma once
 
@@ -50,7 +50,7 @@ class ProcessMetrics {
   Metrics::Registration registration_;  // Last: its callback uses the rest.
 };
 
-// Bytes of all files below the folder; 0 where there is none.
+// Bytes of all files below the folder; 0 if it does not exist.
 uint64_t tree_bytes(const std::string& path);
 
 }  // namespace bloomring

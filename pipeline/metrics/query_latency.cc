@@ -25,7 +25,7 @@ void QueryLatency::observe(Method method, const grpc::Status& status, double sec
                                  {"milliseconds", static_cast<int64_t>(seconds * 1000)}});
 }
 
-// What two threads find first is the same series.
+// Two threads that come here first get the same series.
 Histogram& QueryLatency::series(Method method, grpc::StatusCode code) {
   const size_t index = std::min(static_cast<size_t>(code), kCodes - 1);
   std::atomic<Histogram*>& known = series_[static_cast<size_t>(method)][index];

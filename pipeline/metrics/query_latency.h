@@ -1,5 +1,5 @@
-// Latencies of calls, by method and status code. A call that took long is a debug line of the log.
-// Thread safe: called from gRPC's threads.
+// Latencies of calls, by method and status code. A slow call writes a debug line to the log.
+// Threading: thread safe; called from gRPC's threads.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@ namespace bloomring {
 
 class QueryLatency {
  public:
-  // Makes the series of calls that were answered; those of other codes come with their first call.
+  // Makes the series for OK. The first call with another code makes its series.
   explicit QueryLatency(Metrics& metrics);
   void observe(Method method, const grpc::Status& status, double seconds);
 

@@ -11,7 +11,7 @@ namespace bloomring {
 
 namespace {
 
-// A start that takes no longer is not worth a line.
+// A start that is over by then writes no line.
 constexpr int64_t kFirstLineNs = 2'000'000'000;
 constexpr int64_t kLineIntervalNs = 5'000'000'000;
 

@@ -1,9 +1,9 @@
-// How far a stage is with reading back what its partitions had in the log when they started.
+// The progress of a stage in reading the records that its partitions' logs held when it started.
 //
-// CatchUp is the arithmetic: offsets and counts in, what is left out. CatchUpReport is what a stage holds: it tells the
-// metrics, and the log every few seconds, while something is left.
-// Events left are records left times the events a record has had so far; the rate is that since the first partition
-// began. Threading: CatchUp is a value; CatchUpReport is thread safe.
+// CatchUp is the arithmetic: offsets and counts in, the remainder out. A stage holds a CatchUpReport, which reports
+// the remainder to the metrics, and to the log every few seconds. Events left are records left times the average
+// events of a record so far. The rate is the average since the first partition began.
+// Threading: CatchUp is a value; CatchUpReport is thread safe.
 #pragma once
 
 #include <map>
@@ -20,20 +20,21 @@ namespace bloomring {
 class CatchUp {
  public:
   struct Progress {
-    size_t partitions = 0;  // That are not there yet.
+    size_t partitions = 0;  // That have not caught up.
     uint64_t records_left = 0;
     uint64_t events_left = 0;  // 0 while no record was read.
     double events_per_second = 0;
-    double seconds_left = 0;  // 0 while it cannot be told.
+    double seconds_left = 0;  // 0 while it is unknown.
   };
 
-  // The partition will have caught up at `to`, the log's end at its start. One that has nothing to read is not counted.
+  // The partition has caught up at `to`, the log's end when it started. A partition with nothing to read is not
+  // counted.
   void begin(PartitionId partition, Offset from, Offset to, int64_t now_ns);
-  // It is at `next`, and has read `events` since it began.
+  // The partition is at `next`, and has read `events` since it began.
   void note(PartitionId partition, Offset next, uint64_t events);
-  // It is not ours any more.
+  // The partition was given back or lost.
   void forget(PartitionId partition) { partitions_.erase(partition); }
-  // Nothing when every partition is there.
+  // Nothing when every partition has caught up.
   std::optional<Progress> progress(int64_t now_ns) const;
   // Events read and seconds taken since the first partition began.
   uint64_t events() const;
@@ -57,8 +58,8 @@ class CatchUpReport {
   void begin(PartitionId partition, Offset from, Offset to);
   void note(PartitionId partition, Offset next, uint64_t events);
   void forget(PartitionId partition);
-  // To be called a few times a second: writes metrics and log lines. The sentence for health: "3 partitions, 1200000
-  // events, 12 s to go"; empty when there is nothing left.
+  // To be called a few times a second: writes metrics and log lines. Returns the sentence for health, "3 partitions,
+  // 1200000 events, 12 s to go"; empty when nothing is left.
   std::string tell();
 
  private:

@@ -1,13 +1,14 @@
-// Whether a member of a consumer group that is told that another one has its instance id (it is fenced) joins again.
+// Decides whether a fenced member of a consumer group joins again. Fenced: the coordinator reports that another member
+// has its instance id.
 //
-//   a rival       a second process of the same instance. Each time one of them has a place in the group, the other one
-//                 takes it. The second loss of a place within kAgainMs tells a rival, and the earlier process ends.
-//   no rival      the coordinator gave out a member id that its successor has never heard of, because it stood still;
-//                 or it could not write the id down, because its replicas are away. Members that wait for a place are
-//                 fenced then, again and again, until brokers are back.
+//   a rival       a second process of the same instance. Whenever one of the two has a place in the group, the other
+//                 takes it. The second loss of a place within kAgainMs shows a rival, and the earlier process ends.
+//   no rival      the coordinator gave out a member id that its successor does not know, because it was stopped; or it
+//                 could not store the id, because its replicas are away. Members that wait for a place are then fenced
+//                 again and again, until brokers are back.
 //
 // So only the loss of a place counts. Two processes that wait for a place fence each other until the rebalance ends;
-// then one of them has it.
+// then one of them has the place.
 // Threading: a value used by one thread.
 #pragma once
 

@@ -1,8 +1,10 @@
-// Whether the process is alive and ready, told by its parts and answered on the admin port.
+// Whether the process is alive and ready. Its parts report to it, and the admin port answers from it.
 //
-// Alive and ready are different questions. A part that has failed cannot go on and a restart may help: /healthz says
-// so. A part that is not ready (starting, catching up, without its broker) gets better by itself, and a restart would
-// only make it begin again: /readyz says so. With no part at all the process is alive and not ready.
+// Alive and ready are different questions:
+// - /healthz fails when a part has failed: it cannot go on, and a restart may help.
+// - /readyz fails when a part is not ready (starting, catching up, without its broker): it recovers without help, and
+//   a restart would only make it begin again.
+// With no part at all the process is alive and not ready.
 // Threading: thread safe.
 #pragma once
 

@@ -1,15 +1,16 @@
-// What a member of a consumer group may still take for granted: that its partitions are its own.
+// How long a member of a consumer group may assume that it still owns its partitions.
 //
 //   take (a partition was handed out) -> renew, renew, ... (by the group's thread) -> renewed too late: run out
 //
-// A process that stood still (SIGSTOP, a machine that swapped) keeps believing in partitions that the group has given
-// to another one meanwhile. Its threads go on in any order, so each looks at the lease before it writes to what others
-// share (pipeline/runtime/leased.h): it has run out by then. The thread that serves the group finds it run out, gives
-// everything up as lost and joins anew (pipeline/stages/group_poller.h); only what it is given then is a new lease.
+// A process that was stopped (SIGSTOP, a machine that swapped) still assumes that it owns partitions that the group
+// has given to another meanwhile. Its threads resume in any order, so each checks the lease, expired by then, before
+// it writes to a shared topic or store (pipeline/runtime/leased.h). The thread that serves the group finds the lease
+// expired, gives all partitions up as lost and joins again (pipeline/stages/group_poller.h). The next assignment takes
+// a new lease.
 //
 // The length is chosen so that the coordinator cannot have given the partitions away while the lease is held, as long
-// as the thread that renews it runs and librdkafka has not said that the session is over (kafka::standstill_max_ms).
-// Threading: one thread takes and renews; any asks.
+// as the renewing thread runs and librdkafka has not reported the end of the session (kafka::standstill_max_ms).
+// Threading: one thread takes and renews; any thread may check.
 #pragma once
 
 #include <atomic>
@@ -26,7 +27,7 @@ class Lease {
 
   // Held from now on, for its length.
   void take() { until_ns_ = clock_.steady_ns() + length_ns_; }
-  // Held for its whole length again. False when it had run out: then it stays so until `take`.
+  // Held for its whole length again. False when it had expired: it stays expired until `take`.
   bool renew();
   bool held() const { return clock_.steady_ns() < until_ns_; }
 

@@ -1,10 +1,10 @@
-// A sink and a filter store that refuse to write for a member whose lease has run out (pipeline/runtime/lease.h).
+// A sink and a filter store that refuse to write for a member whose lease has expired (pipeline/runtime/lease.h).
 //
-// What they refuse is kRetry, which a task meets anyway (a full queue, a store that is away): it keeps what it has in
-// its hands and is destroyed when the group is told that its partitions are lost. Reads and acknowledgements go
-// through. Commits need nothing of the kind: the coordinator refuses those of a member that it has given up.
-// Limit: what librdkafka had already taken before the standstill is still sent after it.
-// Threading: as what they wrap; the lease may be asked from any thread.
+// A refused write returns kRetry, which a task handles anyway (a full queue, a store that is away): it keeps its
+// records and is destroyed when the group reports its partitions as lost. Reads and acknowledgements pass. Commits
+// need no lease: the coordinator refuses those of a member that it has removed.
+// Limit: librdkafka still sends, after the process resumes, records that it had taken before.
+// Threading: as the wrapped object; any thread may check the lease.
 #pragma once
 
 #include <memory>

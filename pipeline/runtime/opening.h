@@ -1,7 +1,7 @@
-// Tells the log and /readyz which partition a stage is opening. After an assignment a stage opens its partitions one
-// after another, before their first steps. Local state with many files, or a slow disk, makes that long.
+// Reports to the log and /readyz which partition a stage is opening. After an assignment a stage opens its partitions
+// one after another, before their first steps, which takes long with many local files or a slow disk.
 //
-// Threading: thread safe: the thread that opens is busy, another one tells. Times are steady nanoseconds.
+// Threading: thread safe: while one thread opens, another one reports. Times are steady nanoseconds.
 #pragma once
 
 #include <cstdint>
@@ -16,19 +16,19 @@ class Opening {
   static constexpr int64_t kSilentNs = 3'000'000'000;  // Most openings are over by then.
   static constexpr int64_t kTellIntervalNs = 10'000'000'000;
 
-  // `what` of a partition is done: "opens its local state".
+  // `what` says what the stage does to a partition: "opens its local state".
   explicit Opening(std::string what) : what_(std::move(what)) {}
 
-  // The next partition's turn, "user-events[12]".
+  // Begins to open the partition, "user-events[12]".
   void begin(const std::string& partition, int64_t now_ns);
-  // It is open, or failed to be.
+  // The partition is open, or opening it failed.
   void end();
-  // All of this assignment are open.
+  // All partitions of this assignment are open.
   void all_done();
 
   // "opens its local state of user-events[12], after 3 other partitions"; empty while nothing is opened.
   std::string doing() const;
-  // The same with the time that all took so far, when it is to be logged: after kSilentNs, then every kTellIntervalNs.
+  // The same with the time taken so far, when a log line is due: after kSilentNs, then every kTellIntervalNs.
   std::optional<std::string> due(int64_t now_ns);
 
  private:
@@ -36,7 +36,7 @@ class Opening {
 
   const std::string what_;
   mutable std::mutex mutex_;
-  std::string partition_;  // Empty between two.
+  std::string partition_;  // Empty between two partitions.
   uint64_t opened_ = 0;
   std::optional<int64_t> since_ns_;
   int64_t tell_at_ns_ = 0;

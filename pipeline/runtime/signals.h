@@ -1,19 +1,20 @@
-// SIGTERM, SIGINT and SIGUSR1 as values that the main thread asks for. A second signal ends the process at once.
+// SIGTERM, SIGINT and SIGUSR1 as values that the main thread polls. A second signal ends the process at once.
 //
-// All three end the process with everything durable. SIGTERM and SIGINT say that it comes back: its place in its
-// consumer groups is kept for the session's time. SIGUSR1 says that it does not: its partitions move at once.
+// All three make the process stop in order, with everything durable. After SIGTERM and SIGINT the process is expected
+// back: it keeps its place in its consumer groups until the session times out. After SIGUSR1 it is not: its partitions
+// move at once.
 #pragma once
 
 #include <cstdint>
 
 namespace bloomring {
 
-// Blocks the signals in this thread and in every thread made later: to be called first.
+// Blocks the signals in this thread and in every thread made later. To be called first.
 void hold_stop_signals();
-// Waits at most `timeout_ms` for one of them. After it came, the next one has its default effect: the process ends.
+// Waits at most `timeout_ms` for one of them. After it, the next signal has its default effect: it ends the process.
 bool stop_signal_within(int timeout_ms);
 bool stop_signal_within_ns(int64_t timeout_ns);
-// Whether the signal that came was SIGUSR1.
+// True when the signal received was SIGUSR1.
 bool leave_signal_came();
 
 }  // namespace bloomring

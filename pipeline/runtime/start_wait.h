@@ -1,8 +1,8 @@
-// What a starting process waits for: brokers, topics, the filter store. It asks again until what it needs is there, the
-// bound has passed, or it is told to give up.
+// The waits of a starting process: for brokers, topics, the filter store. Each wait tries again until it succeeds, the
+// bound has passed, or `give_up` is called.
 //
-// /readyz says meanwhile what it waits for, since when, and why (the part "start"); the log says it at the beginning
-// and every ten seconds.
+// During a wait /readyz (the part "start") shows what the process waits for, since when, and why. The log says it at
+// the beginning and every ten seconds.
 // Threading: `until` belongs to the thread that starts the process; everything else is thread safe.
 #pragma once
 
@@ -20,20 +20,20 @@ namespace bloomring {
 
 class StartWait {
  public:
-  // The bound counts from now, for all waits together; 0 is none. Both outlive this.
+  // `bound_ms` counts from now, for all waits together; 0: no bound. `clock` and `health` outlive this.
   StartWait(const Clock& clock, Health& health, int64_t bound_ms);
 
-  // Makes attempts as long as they say kRetry, five times a second; an attempt itself takes a few seconds at most. What
-  // another one says is the outcome. kFatal when the bound has passed, with what the last attempt said, and after
-  // `give_up`. `what` stands behind "waiting for": "brokers".
+  // Calls `attempt` five times a second while it returns kRetry, and returns its first other status. One attempt
+  // should take a few seconds at most. kFatal, with the last attempt's reason, when the bound has passed, and after
+  // `give_up`. `what` completes "waiting for": "brokers".
   Status until(const std::string& what, const std::function<Status()>& attempt);
 
-  // Ends the wait, and all later ones, without an attempt more.
+  // Ends the current wait and all later ones, without another attempt.
   void give_up() { given_up_ = true; }
   bool given_up() const { return given_up_; }
-  // "brokers since 2026-11-22T13:00:00Z: no broker answered"; empty while it waits for nothing.
+  // "brokers since 2026-11-22T13:00:00Z: no broker answered"; empty when it does not wait.
   std::string waiting_for() const;
-  // The start is over: /readyz speaks for the stages alone.
+  // The start is over: /readyz now shows only the stages.
   void done();
 
  private:

@@ -1,7 +1,7 @@
-// Bounds the orderly end of a process: what hangs (a broker that does not answer, a disk) must not hold it for ever.
+// Bounds the orderly stop of a process, which a broker or a disk that does not answer could otherwise hold for ever.
 //
-// From its construction on, the process ends by itself with exit code 1 when the bound has passed, after a line in the
-// log that says what it was waiting for. Nothing is lost by that: what was not made durable is read again from the log.
+// When the bound has passed since construction, it logs what the process was waiting for and ends the process with
+// exit code 1. No data is lost: records that were not made durable are read again from the log.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@ namespace bloomring {
 
 class StopBound {
  public:
-  // `busy_with` says what the process waits for; it is called on a thread of its own.
+  // `busy_with` returns what the process waits for. A separate thread calls it.
   StopBound(const Clock& clock, int64_t bound_ms, std::function<std::string()> busy_with);
 
  private:

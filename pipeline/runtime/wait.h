@@ -1,4 +1,4 @@
-// Waiting for a condition with a bound: the one place where a thread of ours lets time pass without work.
+// Waiting for a condition with a bound: the one place where a thread of ours sleeps.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace bloomring {
 
-// Asks `met` about fifty times a second until it says true (ok), fails (its failure), or `bound_ms` have passed:
-// kFatal, "waited 60 s in vain for <what>".
+// Calls `met` about fifty times a second. Returns ok when it returns true, its status when it fails, and kFatal,
+// "waited 60 s in vain for <what>", when `bound_ms` have passed.
 Status wait_until(const Clock& clock, int64_t bound_ms, const std::string& what,
                   const std::function<Result<bool>()>& met);
 

@@ -1,11 +1,11 @@
-// Sees when a thread of ours stands still: a task whose step does not return.
+// Detects a stalled thread of ours: a task whose step does not return.
 //
-// A worker says what it is busy with (Worker::activity). What takes longer than the bound makes /healthz fail, is named
-// in the log and counted; when it goes on, the process is healthy again. A task that has nothing to do, or that tries
-// again and again because a store or a broker is away, makes steps and is not meant.
-// Why of our own: librdkafka 2.0.2 takes any polled queue for a sign of life, so a group whose polling is stuck keeps
-// its partitions for ever.
-// Threading: thread safe; looks on a thread of its own. Everything that is given outlives it.
+// A worker publishes what it is busy with (Worker::activity). An activity that takes longer than the bound makes
+// /healthz fail, is logged and counted. When it ends, the process is healthy again. A task that is idle, or that
+// retries because a store or a broker is away, returns from its steps and is no stall. librdkafka 2.0.2 does not do
+// this for us: it takes any polled queue for a sign of life, so a group whose polling is stuck keeps its partitions
+// for ever.
+// Threading: thread safe; it checks on its own thread. All arguments outlive it.
 #pragma once
 
 #include <map>
@@ -26,8 +26,8 @@ class Watchdog {
 
   void watch(const Worker& worker);
   void forget(const Worker& worker);
-  // "window user-events[3] for 12 s, a message to thread window-poll for 12 s": what is under way for a second or more,
-  // or "nothing".
+  // "window user-events[3] for 12 s, a message to thread window-poll for 12 s": every activity of a second or more, or
+  // "nothing".
   std::string busy_with() const;
 
  private:
@@ -42,9 +42,9 @@ class Watchdog {
   const int64_t stall_ns_;
   Health& health_;
   Metrics& metrics_;
-  mutable std::mutex mutex_;  // Guards the list: a worker that is on it is alive.
+  mutable std::mutex mutex_;  // Guards the list; a worker on it exists.
   std::vector<const Worker*> workers_;
-  std::map<std::string, int64_t> stalled_;  // Of the look before: what, and for how many seconds. Of the thread.
+  std::map<std::string, int64_t> stalled_;  // From the last check: what, and seconds. Of the thread.
   Worker thread_;                           // Last: it uses the rest.
 };
 

@@ -10,7 +10,7 @@
 namespace bloomring {
 
 namespace {
-// How long an idle worker waits before it looks again: a part of the freshness of a play, and 200 looks a second.
+// How long an idle worker waits before the next round: adds to the delay of a play, and costs 200 rounds a second.
 constexpr std::chrono::milliseconds kIdleWait{5};
 }  // namespace
 

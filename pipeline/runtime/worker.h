@@ -2,9 +2,10 @@
 // nothing to do. The other threads of the tree are those of a producer (pipeline/kafka/producer/producer_client.h) and
 // of reads of the filter store for queries (serving/query/read_pool.h).
 //
-// Rebalances, timers and shutdown reach a task as posted messages, so a task is never touched by two threads.
-// A watchdog, where one is given, sees what the thread is busy with and since when (pipeline/runtime/watchdog.h).
-// Failure: a task whose step fails is not stepped again; `on_failure` hears of it, on the worker's thread.
+// A watchdog, if given, sees what the thread is busy with and since when (pipeline/runtime/watchdog.h).
+// Threading: rebalances, timers and shutdown reach a task as posted messages, so only the worker's thread touches a
+// task.
+// Errors: the worker does not step a task again whose step failed. It calls `on_failure` on its thread.
 #pragma once
 
 #include <condition_variable>
@@ -28,30 +29,30 @@ class Worker {
  public:
   using OnFailure = std::function<void(const Status&)>;
 
-  // `name` has at most 15 characters: it is the thread's. `watchdog` outlives the worker.
+  // `name` is the thread's name, of at most 15 characters. `watchdog` outlives the worker.
   Worker(std::string name, const Clock& clock, OnFailure on_failure, Watchdog* watchdog = nullptr);
   // Ends after the step that is running; messages not yet run are dropped.
   ~Worker();
 
-  // Runs `message` on the thread between two steps. `post` returns at once, `call` when it has run.
+  // Both run `message` on the thread between two steps. `post` returns at once, `call` after it has run.
   void post(std::function<void()> message);
   void call(std::function<void()> message);
 
-  // To be called on the worker's thread (in a message): the task outlives its membership. `name` is for people:
+  // To be called on the worker's thread (in a message). The task outlives its membership. `name` is for people:
   // "window user-events[3]".
   void add(Task& task, std::string name) { members_.push_back({&task, std::move(name)}); }
   void remove(Task& task) {
     std::erase_if(members_, [&](const Member& member) { return member.task == &task; });
   }
 
-  // The step, message or tick that the thread is in, or nothing while it waits or goes from one to the next.
+  // The step, message or tick that the thread runs; nothing while it waits or between two of them.
   struct Activity {
     std::string what;
     int64_t since_ns;  // Of the steady clock.
   };
   std::optional<Activity> activity() const;
 
-  // Calls `tick` on the thread about every `interval_ms`, between steps. One; to be set before any task is added.
+  // Calls `tick` on the thread about every `interval_ms`, between steps. To be set once, before any task is added.
   void set_ticker(int64_t interval_ms, std::function<void()> tick);
 
  private:
@@ -61,7 +62,7 @@ class Worker {
   };
 
   void run();
-  // Runs it with `what` as the activity.
+  // Runs `work` with `what` as the activity.
   template <typename F>
   auto doing(const std::string& what, F work);
   bool run_messages();
@@ -73,7 +74,7 @@ class Worker {
   const Clock& clock_;
   const OnFailure on_failure_;
   Watchdog* const watchdog_;
-  const std::string message_name_;  // What a message and a tick are called as an activity.
+  const std::string message_name_;  // Names of a message and a tick as an activity.
   const std::string tick_name_;
   std::vector<Member> members_;  // Of the thread.
 

@@ -45,7 +45,7 @@ Certificate describe(const X509& certificate) {
   return {name, to_ms(X509_get0_notBefore(&certificate)), to_ms(X509_get0_notAfter(&certificate))};
 }
 
-// The end of the file, or bytes that are no certificate.
+// True when the last read failed at the end of the file; false when the bytes are not a certificate.
 bool was_the_end() {
   const unsigned long error = ERR_peek_last_error();
   return ERR_GET_LIB(error) == ERR_LIB_PEM && ERR_GET_REASON(error) == PEM_R_NO_START_LINE;

@@ -1,7 +1,7 @@
-// What stands in the PEM files of the gRPC port: read before it opens, because gRPC says what is wrong with them only
-// at the first connection, or not at all.
+// Reads the PEM files of the gRPC port before it opens: gRPC reports errors in them only at the first connection, or
+// not at all.
 //
-// Failure: kInvalid with the reason, as it goes on behind "FILE: ": "it cannot be read: No such file or directory".
+// Errors: kInvalid with the reason, worded to follow "FILE: ": "it cannot be read: No such file or directory".
 // Threading: pure functions of the files.
 #pragma once
 
@@ -23,7 +23,7 @@ struct Certificate {
 Result<std::vector<Certificate>> read_certificates(const std::string& path);
 
 // Ok when `key_path` has a private key without a passphrase that belongs to the first certificate of
-// `certificate_path`. A certificate that cannot be read is none of this function's business: ok.
+// `certificate_path`. Also ok when the certificate cannot be read, which read_certificates reports.
 Status check_key(const std::string& key_path, const std::string& certificate_path);
 
 }  // namespace bloomring

@@ -1,4 +1,5 @@
-// The keys under `events`: how a site's plays look. Threading: as Config.
+// The keys under `events`: the format of a site's plays.
+// Threading: as Config.
 #pragma once
 
 #include "base/config/config.h"

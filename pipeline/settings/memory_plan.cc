@@ -70,7 +70,7 @@ void share_out(uint64_t left, const MemoryClaims& claims, std::vector<MemoryPart
       gave |= given > 0;
     }
   }
-  parts.front().bytes += left;  // The crumbs of the divisions, and what no part of an ingest process can use.
+  parts.front().bytes += left;  // Remainders of the divisions, and bytes that no part of an ingest process can use.
 }
 
 Status too_small(const Settings& settings, const PartitionCounts& counts, const MemoryClaims& claims) {

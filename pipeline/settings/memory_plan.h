@@ -1,14 +1,15 @@
-// How one number, memory.limit, becomes the bounds of everything in a process that takes memory.
+// Derives the memory bounds of all parts of a process from one number, memory.limit.
 //
-// Each part has a least size, below which the stages of this process cannot work, and a weight. What is left of the
-// limit after the least sizes is shared out by weight; what a part cannot use goes to the others. The parts add up to
-// the limit, so the resident memory of the process stays below it as long as each part holds its bound.
+// Each part has a least size, below which the stages of this process cannot work, and a weight. The limit less the
+// least sizes is divided by weight; the parts that can use more share the rest of a part that cannot. The parts add up
+// to the limit, so the resident memory of the process stays below it as long as each part stays within its bound.
 //
-// Parts are budgets of resident memory, not of payload: a queue of librdkafka takes about four times the bytes of small
-// records that it counts (see kPlayQueueOverhead in pipeline/stages/ingest_stage.cc).
-// What no bound can hold: plays that are not merged are never let go (docs/decisions/0006), so the recent plays exceed
-// their part when the merge stage is behind for longer than memory lasts; a metric says so.
-// Threading: pure functions and values. Failure: kInvalid with the least limit and how it is made up.
+// Parts are budgets of resident memory, not of payload: a queue of librdkafka takes about four times the bytes of
+// small records that it counts (see kPlayQueueOverhead in pipeline/stages/ingest_stage.cc). One part can exceed its
+// bound: plays that are not merged are never dropped (docs/decisions/0006), so the recent plays outgrow their part
+// when the merge stage is behind for longer than memory lasts. A metric says so.
+// Threading: pure functions and values.
+// Errors: kInvalid with the least limit that works and its parts.
 #pragma once
 
 #include <cstdint>
@@ -32,14 +33,14 @@ struct MemoryPart {
 class MemoryPlan {
  public:
   explicit MemoryPlan(std::vector<MemoryPart> parts) : parts_(std::move(parts)) {}
-  // 0 where the process has no such part.
+  // 0 when the process has no such part.
   uint64_t of(MemoryUse use) const;
-  // Those of this process; they add up to the limit.
+  // The parts of this process; they add up to the limit.
   const std::vector<MemoryPart>& parts() const { return parts_; }
   uint64_t total() const;
 
-  // Bytes of one pass of a drain: each window thread has one under way, and every fourth partition may wait with the
-  // records of one, which take a quarter of the pass.
+  // Bytes of one pass of a drain. Each window thread runs one pass at a time. Every fourth partition may also wait
+  // with the records of a pass, which take a quarter of its bytes.
   uint64_t drain_pass_bytes(const Settings& settings) const;
 
  private:

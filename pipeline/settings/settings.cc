@@ -16,12 +16,12 @@ namespace {
 
 constexpr int64_t kMiB = 1048576;
 constexpr int64_t kGiB = 1024 * kMiB;
-// The most memory or bytes that a key takes: beyond any machine, below what overflows in sums.
+// The most bytes that a key may set: more than any machine has, and too few to overflow in sums.
 constexpr int64_t kBytesMax = 1024 * kGiB;
 
 std::string must_not_be_empty(const std::string& text) { return text.empty() ? "must not be empty" : ""; }
 
-// What a Kafka broker takes as the name of a topic.
+// Accepts the topic names that a Kafka broker accepts.
 std::string must_be_topic(const std::string& name) {
   const auto legal = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '_' || c == '-';
@@ -41,7 +41,7 @@ std::string must_be_time_zone(const std::string& name) {
                                          : "must be an IANA time zone that this machine knows, as UTC or Asia/Shanghai";
 }
 
-// Group and instance names go to brokers, file names and metrics.
+// Restricts group and instance names, which appear at brokers, in file names and in metrics.
 std::string must_be_word(const std::string& text) {
   const auto legal = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '_' || c == '-';
@@ -344,8 +344,8 @@ Result<std::string> host_name() {
   return std::string(name);
 }
 
-// What could not be read, and what does not fit all the same. A misfit of a key that could not be read is left out, as
-// are all where the file could not be: the values are not what was meant.
+// The errors of reading, followed by the misfits among the other keys. It leaves out misfits of keys that could not be
+// read, and all of them when the file could not be read: those values are not the intended ones.
 Status also_misfits(const Status& unread, const Status& misfits) {
   std::vector<std::string> doubtful;
   for (const SetupFinding& finding : findings_of(unread)) doubtful.push_back(finding.key);

@@ -1,8 +1,9 @@
 // Every setting of bloomring, typed. The declarations in settings.cc bind each configuration key to a field here; the
 // values below are the defaults. `bloomring reference config` prints the page that is made from them.
 //
-// Guarantee: what load_settings returns is valid as a whole: each value is in its range and the values fit together.
-// Failure: kInvalid, one line for each thing that is wrong (base/config/config.h).
+// Guarantees: the settings that load_settings returns are valid as a whole: each value is in its range and all fit
+// together.
+// Errors: kInvalid, with a line for each error (base/config/config.h).
 // Threading: values.
 #pragma once
 
@@ -28,13 +29,13 @@ enum class StoreKind : uint8_t { kEmbedded, kRedis };
 
 struct KafkaSettings {
   std::string bootstrap;                          // "host:port,host:port"; empty when nothing names a broker.
-  std::map<std::string, std::string> properties;  // For librdkafka as they are.
+  std::map<std::string, std::string> properties;  // Passed to librdkafka unchanged.
   std::string group_prefix = "bloomring";         // Groups are "<prefix>-ingest", "<prefix>-window", "<prefix>-merge".
 };
 
 struct TopicSettings {
   std::vector<std::string> plays = {"plays"};
-  std::string plays_place;  // Where `plays` was set, as "site.yaml:3"; empty where nothing sets it.
+  std::string plays_place;  // Where `plays` was set, as "site.yaml:3"; empty when nothing sets it.
   std::string user_events = "user-events";
   std::string user_batches = "user-batches";
   std::string dead = "plays-dead";
@@ -44,13 +45,13 @@ struct TopicSettings {
   uint32_t retention_hours = 48;  // Of user-events and user-batches; longer than the ring.
 };
 
-// How a site's events look. Fields are names or paths (schemas/json/json_fields.h).
+// The format of a site's events. Fields are names or paths (schemas/json/json_fields.h).
 struct EventSettings {
   std::string user = "user";
   std::string item = "item";
   std::string time = "time";
-  std::string scene = "scene";      // Empty: scenes do not part filters.
-  std::vector<std::string> scenes;  // The only ones there are; empty: any.
+  std::string scene = "scene";      // Empty: all scenes share filters.
+  std::vector<std::string> scenes;  // The only allowed ones; empty: any.
   std::string event = "event";      // Empty: every record is a play.
   std::map<std::string, std::string> kinds;  // The site's names of kinds; see mapped_kind.
   std::string watched;
@@ -59,7 +60,7 @@ struct EventSettings {
   double view_share_min = 0;                        // 0: no such rule.
   uint32_t view_ms_min = 0;                         // 0: no such rule.
   TimeUnit time_unit = TimeUnit::kMilliseconds;  // Of numbers in `time`.
-  uint32_t ahead_seconds = 600;                  // How far ahead of the clock event times usually are at most.
+  uint32_t ahead_seconds = 600;                  // How far ahead of the clock event times may usually be.
   uint32_t clock_skew_max_seconds = 60;          // How far the clocks of ingest and brokers may differ.
   uint32_t record_bytes_max = 65536;
 
@@ -72,7 +73,7 @@ struct IngestSettings {
   uint32_t block_bytes = 262144;
   uint32_t linger_ms = 50;
   bool drop_repeats = true;
-  double refused_share_max = 0.1;  // Of a minute's records; above it the process says that it is degraded.
+  double refused_share_max = 0.1;  // Of a minute's records; above it the process reports degraded.
 };
 
 struct RingSettings {
@@ -97,13 +98,13 @@ struct StoreSettings {
   std::string path = "/var/lib/bloomring/store";
   std::string backup_path;  // No backups when empty.
   uint32_t backups_kept = 24;
-  uint64_t backup_bytes_per_second = 64 << 20;  // 0 is as fast as it goes.
+  uint64_t backup_bytes_per_second = 64 << 20;  // 0: unlimited.
 };
 
 struct StateSettings {
   std::string path = "/var/lib/bloomring/state";
   uint32_t flush_seconds = 30;
-  bool accept_lost_events = false;  // Go on when unmerged events are no longer in the log.
+  bool accept_lost_events = false;  // Continue when the log no longer has unmerged events.
 };
 
 struct ThreadSettings {
@@ -119,16 +120,16 @@ struct ServeSettings {
   uint32_t candidates_max = 20000;
   uint32_t batch_ids_max = 200000;
   uint64_t request_bytes_max = 8 * 1048576;
-  std::vector<std::string> peers;  // Where the replicas listen; see serving/query/peer_addresses.h.
+  std::vector<std::string> peers;  // Addresses of the replicas; see serving/query/peer_addresses.h.
   TlsServerFiles tls;              // Of the gRPC port.
-  std::string tls_peer_ca;         // Who vouches for other replicas; tls.client_ca when empty.
-  uint32_t drain_seconds = 5;      // How long calls are still answered after the process was told to end.
+  std::string tls_peer_ca;         // CA of the other replicas' certificates; tls.client_ca when empty.
+  uint32_t drain_seconds = 5;      // How long it answers calls after it was told to stop.
 
-  // How this replica asks others: as it is asked itself, with its own certificate.
+  // For calls to other replicas: TLS as on its own port, with its own certificate.
   TlsClientFiles peer_tls() const;
 };
 
-// What counts as served lately.
+// The bounds of the served items that count as seen.
 struct ServedSettings {
   uint32_t per_user_max = 100;
   uint32_t max_age_seconds = 6 * 3600;
@@ -137,13 +138,13 @@ struct ServedSettings {
 
 struct MemorySettings {
   uint64_t limit = 2048ull * 1048576;  // Of resident memory of the process; the parts are derived (memory_plan.h).
-  uint32_t partitions = 0;             // Most partitions of a topic that the process is planned for; 0 is all.
+  uint32_t partitions = 0;             // Most partitions of a topic to plan for; 0: all.
 };
 
 struct ProcessSettings {
   uint32_t stall_seconds = 60;  // A task without a step for so long makes the process unhealthy.
-  uint32_t start_seconds = 60;  // How long the start may wait for others; 0 is for ever.
-  uint32_t stop_seconds = 25;   // How long the end may take after SIGTERM.
+  uint32_t start_seconds = 60;  // How long the start may wait; 0: for ever.
+  uint32_t stop_seconds = 25;   // How long the stop may take after SIGTERM.
 };
 
 struct AdminSettings {
@@ -186,10 +187,10 @@ struct Settings {
 // the settings may name the stages of `topology`; all of them are the default.
 void declare_settings(Config& config, Settings& settings, Topology topology);
 
-// Settings with what a person wants to know about where they came from.
+// Settings with warnings, and the origin of each value.
 struct LoadedSettings {
   Settings settings;
-  std::vector<std::string> warnings;  // Allowed, but probably not meant.
+  std::vector<std::string> warnings;  // Of values that are allowed but probably not meant.
   std::string effective_yaml;         // Every key with its value and origin; secrets are hidden.
 };
 
@@ -199,7 +200,7 @@ Result<LoadedSettings> load_settings(const ConfigSources& sources, Topology topo
 Result<LoadedSettings> load_settings(const std::string& path, std::vector<ConfigFlag> overrides, Topology topology,
                                      LogSettings* log = nullptr);
 
-// What `bloomring run` needs beyond a valid configuration: brokers named. kInvalid says what to set.
+// Checks what `bloomring run` needs beyond a valid configuration: names of brokers. kInvalid says which key to set.
 Status check_runnable(const Settings& settings);
 
 // The reference page of all keys, in Markdown.

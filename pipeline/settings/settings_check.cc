@@ -17,7 +17,7 @@
 namespace bloomring {
 namespace {
 
-// Collects what does not fit, each with the place where the value was set.
+// Collects the misfits, each with the place where the value was set.
 class Misfits {
  public:
   explicit Misfits(const Config& config) : config_(config) {}
@@ -183,14 +183,14 @@ void check_end(const Settings& settings, Misfits& misfits) {
                       std::to_string(stop) + ", which bounds the whole end");
 }
 
-// A folder of ours, and who else may not be there, since it is filled, emptied or removed as a whole.
+// A folder that we fill, empty or remove as a whole, so nothing else may be in it.
 struct Folder {
   const char* key;
   std::string path;
   const char* owner;
 };
 
-// As the file system has it, without a slash at the end.
+// The canonical path, without a slash at the end.
 std::filesystem::path true_path(const std::string& path) {
   std::error_code error;
   const std::filesystem::path absolute = std::filesystem::absolute(path, error);

@@ -1,4 +1,4 @@
-// Whether settings that are each fine fit together. The second half of load_settings.
+// Checks that settings that are each valid fit together. The second half of load_settings.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 namespace bloomring {
 
 // kInvalid with a line for each misfit, led by the place where the value was set. Appends warnings about values that
-// are allowed and probably not meant.
+// are allowed but probably not meant.
 Status check_settings_fit(const Settings& settings, const Config& config, std::vector<std::string>& warnings);
 
 }  // namespace bloomring

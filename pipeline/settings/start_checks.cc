@@ -32,8 +32,8 @@ std::string minute(int64_t ms) {
   return absl::FormatTime("%Y-%m-%d %H:%M UTC", absl::FromUnixMillis(ms), absl::UTCTimeZone());
 }
 
-// One file of certificates. `chain`: the first of them is used, and the others vouch for it; otherwise each stands for
-// itself, and one that is good will do.
+// Checks one file of certificates. `chain`: the first is used, and the others sign it. Otherwise the certificates are
+// independent, and one valid one is enough.
 void check_pem(const std::string& key, const std::string& path, bool chain, int64_t now_ms, StartFindings& found) {
   if (path.empty()) return;
   const auto read = read_certificates(path);
@@ -56,7 +56,7 @@ void check_pem(const std::string& key, const std::string& path, bool chain, int6
   }
 }
 
-// Why nothing can be written into the folder, or into one that is made there; empty when it can be.
+// Why the folder, or one made at its path, is not writable; empty when it is.
 std::string why_not_writable(const fs::path& folder) {
   fs::path there = fs::absolute(folder);
   std::error_code error;
@@ -78,7 +78,7 @@ void check_folder(const std::string& key, const std::string& path, StartFindings
 
 using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
 
-// What keeps us from listening there; an errno, 0 when nothing does.
+// The errno of an attempt to listen there; 0 on success.
 int listen_error(const addrinfo& address) {
   const int listener = ::socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (listener < 0) return errno;

@@ -1,8 +1,8 @@
-// What would keep a process from starting, found on this machine before anything is started: for `run`, which refuses
-// it, and for `bloomring check`.
+// Finds on this machine, before anything starts, what would stop a process from starting. `run` refuses to start then;
+// `bloomring check` reports it.
 //
-// Each finding is a line of the form of base/config/finding.h, with key, value, reason and way out. Only what the
-// stages of the settings need is looked at.
+// Each finding is a line in the form of base/config/finding.h, with key, value, reason and remedy. Only the needs of
+// the configured stages are checked.
 // Threading: pure functions of the machine.
 #pragma once
 
@@ -18,28 +18,28 @@ namespace bloomring {
 
 struct StartFindings {
   std::vector<std::string> errors;
-  std::vector<std::string> warnings;  // It would start, but not for long, or not beside the one that runs.
+  std::vector<std::string> warnings;  // It would start, but not for long, or not next to the one that runs.
 
   // kInvalid with a line for each error.
   Status status() const;
 };
 
-// The PEM files of the gRPC port: there, readable, a certificate with its own key, not expired. Warns of what expires
-// within two weeks.
+// Checks the PEM files of the gRPC port: present, readable, key and certificate match, not expired. Warns of
+// certificates that expire within two weeks.
 StartFindings check_certificates(const Settings& settings, int64_t now_ms);
 
-// Whether store.path and state.path are folders, or can be made, and can be written to. Makes nothing that stays.
+// Checks that store.path and state.path are folders, or can be made, and can be written to. Leaves nothing behind.
 StartFindings check_folders(const Settings& settings);
 
-// Says who listens at the address of a key already, if that is a process of this very installation: "held by ...".
-// Empty for a stranger.
+// Names the process that already listens at the address of a key, if it belongs to this installation: "held by ...".
+// Empty for any other process.
 using OwnHolder = std::function<std::string(const std::string& key, const std::string& address)>;
 
-// Whether admin.listen and serve.listen can be listened on. A port that somebody listens on already is an error, and a
-// warning where `own_holder`, which may be empty, knows the process as one of this installation.
+// Checks that the process can listen on admin.listen and serve.listen. A port in use is an error, or only a warning
+// when `own_holder` (may be empty) recognizes the process as one of this installation.
 StartFindings check_ports(const Settings& settings, const OwnHolder& own_holder);
 
-// All of them, for a start now.
+// All these checks, for a start now.
 Status check_start(const Settings& settings, int64_t now_ms);
 
 }  // namespace bloomring

@@ -1,4 +1,4 @@
-// Where the window stage keeps a partition on its disk. Other folders in state.path are not ours to touch.
+// The folder where the window stage keeps a partition on its disk. We never touch other folders in state.path.
 #pragma once
 
 #include <string>

@@ -4,14 +4,14 @@ namespace bloomring {
 
 namespace {
 
-// Without half a character at the end: headers are read as UTF-8.
+// Cuts no UTF-8 character in half: headers are read as UTF-8.
 std::string_view cut(std::string_view text, size_t bytes_max) {
   if (text.size() <= bytes_max) return text;
   while (bytes_max > 0 && (static_cast<unsigned char>(text[bytes_max]) & 0xc0) == 0x80) --bytes_max;
   return text.substr(0, bytes_max);
 }
 
-// The beginning of a key or a value, and how long it was where that is not all of it.
+// Keeps the beginning of a key or a value, and its length when it was cut.
 void keep(std::string_view bytes, size_t bytes_max, const char* name, std::string& kept, OutRecord& letter) {
   kept = bytes.substr(0, bytes_max);
   if (kept.size() < bytes.size()) letter.headers.emplace_back(name, std::to_string(bytes.size()));

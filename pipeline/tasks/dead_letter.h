@@ -1,9 +1,9 @@
-// Dead letters: refused records, written as they were to the dead-letter topic with the reason in their headers.
+// Dead letters: refused records, written unchanged to the dead-letter topic with the reason in their headers.
 //
 // Headers are UTF-8 text: bloomring.error.{reason,message,stage,topic,partition,offset,time}. Key and value are the
-// original bytes; those of a record that is larger than a letter are cut, and bloomring.error.key_bytes or
-// bloomring.error.value_bytes says how long they were: the record itself stands in its topic until retention removes
-// it. Headers of the original are not copied.
+// original bytes. If they are larger than a letter may be, they are cut, and bloomring.error.key_bytes or
+// bloomring.error.value_bytes gives the original length; the whole record stays in its topic until retention removes
+// it. The headers of the original are not copied.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace bloomring {
 
-// Where a refused record stood. Borrows: the task that refuses it names literals and its own settings.
+// Where a refused record came from. Borrows literals and settings of the task that refuses it.
 struct RecordOrigin {
   std::string_view stage;  // "ingest", "window", "merge"
   std::string_view topic;

@@ -1,14 +1,14 @@
-// Counts the blocks on their way to each partition of user-events, its lane, and shuts the lanes that do not move.
+// Counts the blocks in flight to each partition of user-events (its lane), and shuts the lanes that stall.
 //
 // A partition without a leader takes no records, and its blocks wait: at most `lane_max` of them in the producer's
 // queue, the others in the task. Lanes are in one of two states:
 //   open  Its blocks count towards the limits that stop ingest from reading.
 //   shut  Ingest packs nothing more for the partition, and the blocks that wait for it do not count.
-// `shut_stalled` shuts each lane with blocks of which none was acknowledged for `patience_ms`; none while all open
-// lanes stand so: then the brokers are away, and ingest would only read everything twice. `open_again` opens a shut
-// lane once none of its blocks waits any more.
+// `shut_stalled` shuts each lane that has blocks and no acknowledgement for `patience_ms`. It shuts none when all open
+// lanes are like that: then the brokers are away, and ingest would only read everything twice. `open_again` opens a
+// shut lane when all its blocks were acknowledged.
 //
-// Dead letters have lane `partitions`, which is never shut and which `lane_max` does not bound.
+// Dead letters use the lane `partitions`, which is never shut and which `lane_max` does not bound.
 // Threading: one thread. Times are steady milliseconds.
 #pragma once
 

@@ -13,7 +13,7 @@ namespace bloomring {
 
 namespace {
 
-// Who is served something when the brokers' time is asked for. A serve is merged into nothing.
+// The user of the serve that is written to learn the brokers' time. No filter takes serves.
 const UserKey nobody(uint64_t number) { return UserKey(kClockScene, std::to_string(number % 100)); }
 
 }  // namespace
@@ -81,7 +81,7 @@ Status IngestTask::read(int64_t now_ms) {
   size_t idle = 0;
   for (size_t i = 0; i < config_.records_per_step && idle < inputs_.size() && room();) {
     const size_t input = next_input_ % inputs_.size();
-    // A run of records of one input at a time: its buffers are warm.
+    // Reads runs of records from one input: its buffers stay in the cache.
     constexpr size_t kRun = 256;
     size_t run = 0;
     for (; run < kRun && room(); ++run) {
@@ -98,7 +98,7 @@ Status IngestTask::read(int64_t now_ms) {
   return {};
 }
 
-// At once when something is there to be read; then every now and then.
+// Asks at once when there are records to read; then at intervals.
 void IngestTask::ask_time(int64_t wall_ms) {
   const bool off = ingest_clock_.state() == IngestClock::State::kOff;
   if (ingest_clock_.may_judge() || (!off && !more_to_read())) return;
@@ -106,7 +106,7 @@ void IngestTask::ask_time(int64_t wall_ms) {
   const UserKey user = nobody(times_asked_++);
   const uint64_t hash = user_hash(user.bytes());
   const PartitionId partition = partition_of(shard_of_hash(hash), config_.ingest.partition_count);
-  if (lanes_.shut(static_cast<size_t>(partition.value))) return;  // The next one may be of another.
+  if (lanes_.shut(static_cast<size_t>(partition.value))) return;  // The next user may be in another partition.
   ask_time_at_ms_ = steady_ms() + config_.ask_time_interval_ms;
   EventBlockBuilder block;
   const int64_t time_ms = std::clamp(wall_ms, kEventTimeMinMs, kEventTimeEndMs - 1);
@@ -283,7 +283,7 @@ void IngestTask::drop_sources(bool lost) {
   outbox_.clear();
   lanes_.forget_queued();
   for (Firsts& firsts : open_firsts_) firsts.clear();
-  // What is on its way stays on its way, perhaps in vain.
+  // Records in flight cannot be recalled; their acknowledgements no longer matter.
   for (auto& [ticket, flight] : in_flight_) flight.firsts.clear();
   releasing_ = false;
 }

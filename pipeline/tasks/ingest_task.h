@@ -1,20 +1,22 @@
 // The ingest stage's task of one process: plays from all assigned partitions in, event blocks and dead letters out.
 //
-// Blocks mix records of many source partitions, so the books of offsets are kept here: each open or unacknowledged
-// block knows the first offset of each source partition that is in it.
+// Blocks mix records of many source partitions, so the task keeps account of offsets: for each open or unacknowledged
+// block it knows the first offset of each source partition in it.
 //
-// The clock that judges event times is that of the brokers (operators/ingest_clock.h). Until they have told it since
-// the partitions came, nothing is read; where something is there, an event of nobody is written to hear the time.
-// Nor is anything read while the two clocks differ by too much.
+// Event times are checked against the brokers' clock (operators/ingest_clock.h). The task reads nothing after an
+// assignment until the brokers have reported their time: when there are records to read, it writes an event of no user
+// and takes the time from its acknowledgement. It also reads nothing while this machine's clock differs from theirs by
+// too much.
 //
 // Guarantees, held by the simulation, ingest_task_test, ingest_lanes_test and gaps_test:
 //   - an offset is committed only when every block and dead letter made from records before it was acknowledged;
-//   - a full queue of the broker stops the reading; nothing is dropped;
+//   - a full send queue stops the reading; nothing is dropped;
 //   - a partition of user-events that takes no records stops the reading for `lane_patience_ms` (ingest_lanes.h). After
-//     that ingest passes over the plays of its users, and commits nothing behind the first of them. When the partition
-//     has taken the blocks that waited, ingest reads again from there, and packs the plays that it had passed over;
+//     that ingest passes over the plays of its users, and commits no offset after the first of them. When the partition
+//     has taken the blocks that waited, ingest goes back to that offset and packs the plays that it had passed over;
 //   - a partition of the dead letters that takes no records stops the reading until it takes them.
-// Threading and failure: see Task.
+// Threading: see Task.
+// Errors: see Task.
 #pragma once
 
 #include <algorithm>
@@ -42,8 +44,7 @@ struct IngestTaskConfig {
   std::string events_topic = "user-events";
   std::string dead_topic = "plays-dead";
   size_t records_per_step = 2048;
-  // Blocks and dead letters that are sent and not yet acknowledged; those of partitions that are passed over not
-  // counted.
+  // Blocks and dead letters that are sent and not yet acknowledged, without those of partitions that are passed over.
   size_t in_flight_max = 512;
   size_t lane_in_flight_max = 64;  // Of these, to one partition of user-events.
   int64_t lane_patience_ms = 5'000;
@@ -54,34 +55,37 @@ struct IngestTaskConfig {
 
 class IngestTask final : public Task {
  public:
-  // Of `clock`, which outlives the task, only durations are used.
+  // `clock` outlives the task, which uses only its durations.
   IngestTask(IngestTaskConfig config, const Clock& clock, std::unique_ptr<Sink> sink);
 
   // Starts reading a partition of a plays topic from `start`.
   void add_source(std::string topic, PartitionId partition, Offset start, std::unique_ptr<Source> source);
   Result<bool> step(int64_t now_ms) override;
 
-  // Giving partitions back: `begin_release`, then `step` until `released` (everything read is acknowledged) or the
-  // caller's patience ends, then `drop_sources`, which commits what may be committed.
+  // To give partitions back:
+  // 1. `begin_release`;
+  // 2. `step` until `released` (every event that was read is acknowledged) or the caller's bound has passed;
+  // 3. `drop_sources`, which commits all offsets that may be committed.
   void begin_release() { releasing_ = true; }
-  // True although blocks for partitions that are passed over still wait: they only hold back the last commits.
+  // Ignores blocks that wait for partitions that are passed over: they only hold back the last commits.
   bool released() const {
     return releasing_ && lanes_.queued() == 0 && lanes_.in_flight() == 0 && nothing_open();
   }
-  // `lost`: the partitions belong to others already, nothing is committed. What the sink has not taken is not written
-  // any more: whoever reads the partitions next, perhaps this task again, reads it again and takes it for no repeat.
+  // `lost`: the partitions belong to others already, so nothing is committed. The task drops records that the sink has
+  // not taken. The next owner of the partitions, perhaps this task, reads them again and does not count them as
+  // repeats.
   void drop_sources(bool lost);
 
   const Ingest& ingest() const { return ingest_; }
   const IngestClock& clock() const { return ingest_clock_; }
   uint64_t dead_letters() const { return dead_letters_; }
-  // The first record that was refused since the last call, if any was.
+  // The first record that was refused since the last call, if any.
   std::optional<RefusedRecord> take_first_refused() { return std::exchange(first_refused_, std::nullopt); }
   size_t in_flight() const { return in_flight_.size(); }
-  // The partitions of user-events whose users' plays are passed over for now.
+  // The partitions of user-events whose users' plays are being passed over.
   std::vector<PartitionId> passed_over() const;
 
-  // One source partition as it stands, for metrics.
+  // The state of one source partition, for metrics.
   struct SourceView {
     std::string topic;
     PartitionId partition;
@@ -98,7 +102,7 @@ class IngestTask final : public Task {
     std::unique_ptr<Source> source;
     Offset start;
     Offset committed{-1};
-    int64_t read_to = 0;              // Behind the last record that was ever read.
+    int64_t read_to = 0;              // The offset after the last record ever read.
     // By partition of user-events: every play below it is packed. Empty when every play that was read is packed.
     std::vector<int64_t> unpacked{};
     Offset position() const { return std::max(start, source->position()); }
@@ -125,7 +129,8 @@ class IngestTask final : public Task {
   Status read(int64_t now_ms);
   void take_record(size_t input, const LogRecord& record, int64_t now_ms);
   void enqueue(Outgoing outgoing);
-  // Whether ingest packs the play of the input's record at `offset`, which is for this partition; notes it when not.
+  // True when ingest packs the play of the input's record at `offset`, which is for `partition`. Otherwise notes the
+  // offset.
   bool wants(Input& input, int64_t offset, bool again, PartitionId partition);
   void caught_up(Input& input);
   void open_lanes();

@@ -21,7 +21,7 @@ Result<bool> MergeTask::step(int64_t now_ms) {
     BLOOMRING_TRY_ASSIGN(const bool any, take_record());
     if (!any) break;
     BLOOMRING_TRY(apply_held(now_ms));
-    if (held_) break;  // The store or the dead letter lets it wait.
+    if (held_) break;  // It waits for the store or its dead letter.
     worked = true;
   }
   pass_to(source_->position());
@@ -53,7 +53,7 @@ Status MergeTask::apply_held(int64_t now_ms) {
   return {};
 }
 
-// Behind a slot end, offsets without a record are committed with it.
+// Offsets without a record after a slot end are committed with it.
 void MergeTask::pass_to(Offset position) {
   if (held_ || position <= applied_) return;
   applied_ = position;

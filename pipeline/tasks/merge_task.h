@@ -1,12 +1,13 @@
 // The merge stage's task of one partition: user-batches in, filters and the merged watermark out.
 //
 // Guarantees, each a law of the simulation:
-//   - an offset of user-batches is committed only behind a slot end, when the watermark it allows is durable: whoever
-//     starts there sees every slot end together with all of its batches
+//   - the task commits an offset of user-batches only directly after a slot end, when the watermark that the slot end
+//     allows is durable: a start there reads every slot end together with all of its batches
 //     (docs/decisions/0015-commits-behind-slot-ends.md);
-//   - a record that is no batch record is in the dead-letter topic, acknowledged, before anything after it is read.
-// A store that is away holds the task at its record: it is tried again at every step, nothing else is read.
-// Threading and failure: see Task.
+//   - a record that is not a batch record is acknowledged in the dead-letter topic before a later one is read.
+// While the store is away the task stays at its record: each step tries it again, and nothing else is read.
+// Threading: see Task.
+// Errors: see Task.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +36,7 @@ class MergeTask final : public PartitionTask {
             std::optional<MergedWatermark> watermark, std::unique_ptr<Source> source, std::unique_ptr<Sink> sink);
 
   Result<bool> step(int64_t now_ms) override;
-  // What was applied since the last slot end is read again by the next owner: nothing is to be done.
+  // Nothing to do: the next owner reads the records since the last slot end again.
   Status close() override { return {}; }
 
   const Merge& merge() const { return merge_; }
@@ -46,7 +47,7 @@ class MergeTask final : public PartitionTask {
   uint64_t store_retries() const { return store_retries_; }
 
  private:
-  // The record that is being worked on, kept because it may take several steps.
+  // The current record, kept because it may take several steps.
   struct Held {
     Offset offset;
     int64_t log_time_ms = 0;

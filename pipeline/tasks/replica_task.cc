@@ -7,7 +7,7 @@
 namespace bloomring {
 
 namespace {
-// Longer than a broker that stood still takes itself for the leader, and answers with its older log.
+// Longer than a broker that was stopped still believes that it leads, and answers with its older log.
 constexpr int64_t kBeyondPatienceNs = 30'000'000'000;
 }  // namespace
 
@@ -50,8 +50,8 @@ void ReplicaTask::end(Status why) {
   ended_ = std::move(why);
 }
 
-// A log does not shrink: an end below one that was heard, or below what had been read by then, is of a broker that
-// answers with its older log.
+// A log does not shrink: an end below an earlier one, or below the next offset at that time, comes from a broker that
+// answers with an older log.
 void ReplicaTask::hear_log_end(Offset offset, int64_t asked_at_ns) {
   if (offset >= end_least_) {
     if (ends_.size() == kEndsMax) ends_.pop_back();
@@ -64,7 +64,7 @@ void ReplicaTask::hear_log_end(Offset offset, int64_t asked_at_ns) {
   if (asked_at_ns - *beyond_since_ns_ >= kBeyondPatienceNs) end(check_log_reaches(watermark_, offset));
 }
 
-// Each end counts, not the newest alone: a task that is always two seconds behind reaches only those from before.
+// All ends are kept, not only the newest: a task that is always two seconds behind never reaches the newest.
 void ReplicaTask::note_fresh() {
   for (; !ends_.empty() && next_ >= ends_.front().offset; ends_.pop_front())
     held_->set_fresh_at_ns(ends_.front().asked_at_ns);
@@ -89,8 +89,8 @@ void ReplicaTask::note_delay(const LogRecord& record, uint64_t events) {
   delays_.back().events += events;
 }
 
-// At or above an end that is reached, the record was written after that end was asked for; below an end that was heard,
-// before it was heard.
+// A record at or above an end that was reached was written after the request for that end. A record below an end that
+// was heard was written before it was heard.
 double ReplicaTask::delay_seconds(const LogRecord& record) const {
   const int64_t now_ns = clock_.steady_ns();
   const int64_t most_ms = std::max<int64_t>(0, held_->lag_ms(now_ns));
@@ -130,8 +130,9 @@ Status ReplicaTask::take_watermark() {
   return {};
 }
 
-// True when it does not cover what the last one did. Memory may still reach down to it, but filters that were read
-// since are taken for as new as the last watermark (serving/query/filter_cache.h), so nothing here can be kept.
+// True when `watermark` does not cover all that the last one covered. Memory may still reach down to it, but filters
+// that were read since count as exact up to the last watermark (serving/query/filter_cache.h), so nothing here can be
+// kept.
 bool ReplicaTask::went_back(const MergedWatermark& watermark) const {
   const auto covered = [&](const OffsetRange& range) { return watermark.covers(range); };
   return watermark_.offset > watermark.offset ||

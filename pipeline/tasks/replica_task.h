@@ -1,18 +1,19 @@
 // The serve stage's task of one partition: user-events in, recent plays for queries out.
 //
-// Reads by assignment, in no group: rebalances and deploys of the pipeline never touch it. A record that is no event
-// block is skipped and counted here; the window stage writes its dead letter.
+// Reads by assignment, in no group: rebalances and deploys of the pipeline never touch it. The task skips and counts a
+// record that is not an event block; the window stage writes its dead letter.
 //
-// How fresh the partition is, is what the brokers say, not what the source believes: a connection that hangs looks like
-// a quiet partition from inside. So somebody asks the brokers for the end of the log about once a second and tells the
-// task (`hear_log_end`). Once everything below that end is applied, the partition is fresh as of the moment of asking;
-// when nobody answers it grows old, and answers say so. That moment is one of the steady clock: log times are of other
-// machines' clocks, and say nothing of how old what was read is.
-// Failure: what concerns this partition alone ends the task (`ended`): its source fails, or the filter store says that
-// more is merged than the log holds, and brokers that were asked since then say so for 30 s. Nothing is released by
-// such a watermark. The partition is not ready then. kFatal when the filter store went back to a backup: memory and
-// cached filters then miss what was merged since, and the next start reads it again; the partition is not ready either.
-// Threading: see Task; `held` is read by the query service at the same time (held_partition.h).
+// Freshness comes from the brokers, not from the consumer: to a consumer, a hung connection looks like an idle topic.
+// Another thread asks the brokers for the end of the log about once a second and passes it on (`hear_log_end`). When
+// all records below that end are applied, the partition is fresh as of the moment of the request. Without answers its
+// age grows, and query answers say so. The moment is one of the steady clock: log times come from other machines'
+// clocks and do not tell how old the applied records are.
+// Errors: after each of them the partition is not ready.
+// - Of this partition alone: the task ends (`ended`). Its source fails; or the filter store has merged more than the
+//   log holds, and brokers asked since then have confirmed it for 30 s. Such a watermark releases nothing.
+// - kFatal when the filter store was restored from a backup: memory and cached filters then lack records merged since,
+//   and the next start reads them again.
+// Threading: see Task; the query service reads `held` at the same time (held_partition.h).
 #pragma once
 
 #include <algorithm>
@@ -45,17 +46,16 @@ struct ReplicaStats {
 
 class ReplicaTask final : public Task {
  public:
-  // `start`: what `source` gives first. `log_end_at_start`: the partition is ready when everything below has been
-  // applied.
-  // `clock` and `filters` outlive the task.
+  // `start`: the first offset of `source`. `log_end_at_start`: the partition is ready when all records below are
+  // applied. `clock` and `filters` outlive the task.
   ReplicaTask(ReplicaTaskConfig config, const Clock& clock, std::shared_ptr<HeldPartition> held, FilterStore& filters,
               std::unique_ptr<Source> source, Offset start, Offset log_end_at_start);
 
   Result<bool> step(int64_t now_ms) override;
-  // What an earlier task of the partition knew of the store: it must not be back behind that.
+  // The watermark that an earlier task of the partition read: the store's must not be older.
   void know(const MergedWatermark& watermark) { watermark_ = watermark; }
   const MergedWatermark& watermark() const { return watermark_; }
-  // Why the task does nothing any more; ok while it does.
+  // Why the task has ended; ok while it runs.
   const Status& ended() const { return ended_; }
   // The log ended at `offset` at some moment after `asked_at_ns` of the steady clock.
   void hear_log_end(Offset offset, int64_t asked_at_ns);
@@ -64,14 +64,15 @@ class ReplicaTask final : public Task {
   const ReplicaStats& stats() const { return stats_; }
   Offset log_end() const { return source_->log_end(); }
   Offset next() const { return next_; }  // Every record below it was applied.
-  // From the moment at which events were written to the log to their application.
+  // The time from the writing of events to the log to their application.
   struct Delay {
     double seconds;
     uint64_t events;
   };
-  // Since the last call; live blocks only. The difference of a block's log time and the newest that was heard, carried
-  // forward by the steady clock: so it counts against the fastest block so far, and compares no two machines' clocks.
-  // What was asked of the log's end bounds it on both sides, so that a log whose clock is slow does not add up.
+  // The delays since the last call, of live blocks only. A delay is the newest log time heard, carried forward by the
+  // steady clock, minus the block's log time. It is thus relative to the fastest block so far, and compares no two
+  // machines' clocks. The times of requests for the log's end bound it on both sides, so that a slow log clock does
+  // not accumulate.
   std::vector<Delay> take_delays();
 
  private:
@@ -81,11 +82,11 @@ class ReplicaTask final : public Task {
   double delay_seconds(const LogRecord& record) const;
   Status take_watermark();
   bool went_back(const MergedWatermark& watermark) const;
-  // What the log held at least, when it was heard of last.
+  // A lower bound of the log's end, from the last news of it.
   Offset known_end() const { return std::max({end_least_, next_, source_->log_end()}); }
   void end(Status why);
 
-  static constexpr size_t kDelaysMax = 4096;  // Kept between two reports; more are counted with the last.
+  static constexpr size_t kDelaysMax = 4096;  // Kept between two reports; further ones count with the last.
   static constexpr size_t kEndsMax = 16;
 
   ReplicaTaskConfig config_;
@@ -100,12 +101,12 @@ class ReplicaTask final : public Task {
     int64_t asked_at_ns;
     int64_t heard_at_ns;
   };
-  std::deque<LogEnd> ends_;  // As heard, until everything below is applied. Of kEndsMax the last is replaced.
-  Offset end_least_{-1};     // What an answer that is not out of date is not below.
+  std::deque<LogEnd> ends_;  // As heard, until applied. When full, the last is replaced.
+  Offset end_least_{-1};     // The highest end seen so far. An answer below it is stale.
   int64_t watermark_due_ns_ = INT64_MIN;
   MergedWatermark watermark_;               // As last read...
-  int64_t watermark_read_at_ns_ = 0;        // ...when it was beyond the known end.
-  std::optional<int64_t> beyond_since_ns_;  // Since when ends that were heard later are below it.
+  int64_t watermark_read_at_ns_ = 0;        // ...when it was above the known end.
+  std::optional<int64_t> beyond_since_ns_;  // Since when later answers are below it.
   Status ended_;
   ReplicaStats stats_;
   std::vector<Delay> delays_;

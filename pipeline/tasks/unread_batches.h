@@ -1,12 +1,15 @@
-// Merges what stands unread in a partition of user-batches before the filter store forgets the log that it came from.
+// Merges the unread records of a partition of user-batches before the filter store is switched to a new user-events
+// log.
 //
-// Plays in unread batches are good for filters whatever becomes of user-events, but the offsets in their slot ends are
-// of the old log. Read after the merged watermark begins anew, such a slot end would move it over records of the new
-// log that nobody has merged. So they are merged while the old watermark is still there, and then removed.
-// Guarantee: once `done`, all that stood below `read_to` is applied to the store; it is durable after the store's sync.
-// Running it again from the same place is harmless, as merging always is.
-// Threading: one thread. Failure: that of the store, of which kRetry ends it too: begin again; that of the source. A
-// record that is no batch record is logged, counted and passed.
+// Plays in unread batches belong in filters even when user-events was made again, but the offsets in their slot ends
+// are of the old log. If such a slot end were read after the merged watermark was reset, it would move the watermark
+// over records of the new log that are not merged. So the batches are merged under the old watermark, and then
+// removed.
+// Guarantees: once `done`, all records below `read_to` are applied to the store, and durable after the store's sync.
+// Running it again from the same offset is harmless, as merging is idempotent.
+// Threading: one thread.
+// Errors: those of the store and of the source. After any of them, also kRetry of the store, begin again. A record
+// that is not a batch record is logged, counted and skipped.
 #pragma once
 
 #include <cstdint>
@@ -20,13 +23,13 @@ namespace bloomring {
 
 class UnreadBatches {
  public:
-  // `source` stands where the merge stage would begin (operators/merge_start.h); `end` is the end of the log, to which
-  // nobody writes. `calendar` and `filters` outlive this.
+  // `source` is at the offset where the merge stage would begin (operators/merge_start.h). `end` is the end of the
+  // log; nothing writes to it meanwhile. `calendar` and `filters` outlive this.
   UnreadBatches(MergeConfig config, const Calendar& calendar, FilterStore& filters,
                 std::optional<MergedWatermark> watermark, std::unique_ptr<Source> source, Offset end);
 
   bool done() const { return source_->position() >= end_; }
-  // Applies what is at hand, a bounded number of records; false when nothing was.
+  // Applies a bounded number of available records; false when there was none.
   Result<bool> step(int64_t wall_ms);
 
   Offset read_to() const { return source_->position(); }

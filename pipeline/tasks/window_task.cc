@@ -20,7 +20,7 @@ WindowTask::WindowTask(WindowTaskConfig config, const Clock& clock, std::unique_
       window_(config_.window, *store_, std::move(ring)),
       batches_(batches) {
   batches_log_.expected = batches != nullptr;
-  // The log may be behind: an hour far ahead was filling, or is merged.
+  // The log's time may be behind the ring's: an hour far ahead was filling, or is merged.
   if (const int64_t known_ms = window_.ring().known_time_ms(); known_ms > 0) log_clock_.saw(known_ms, steady_ms());
 }
 
@@ -49,7 +49,7 @@ Status WindowTask::take_acks() {
       BLOOMRING_TRY(window_.skip(refused_->offset, refused_->log_time_ms));
       refused_.reset();
     } else if (ack / kTicketKinds != drain_id_) {
-      continue;  // Of a drain that was abandoned.
+      continue;  // An acknowledgement of an abandoned drain.
     } else if (kind == Ticket::kSlotEnd) {
       fault_point("window.slot_end_durable");
       window_.drain_finished();
@@ -70,7 +70,7 @@ Result<std::optional<LogRecord>> WindowTask::next_record() {
       "set to true");
 }
 
-// A record that was applied before a restart is read again: it must be what it was.
+// Fails when a record that was applied before a restart differs now that it is read again.
 Status WindowTask::compare(const LogRecord& again) {
   const std::optional<HourIndex> hour = window_.ring().hour_holding(again.offset);
   if (!hour) return {};
@@ -167,7 +167,7 @@ Status WindowTask::carry_drain() {
   return send_slot_end();
 }
 
-// Drops what belongs to a drain that has ended or was merged meanwhile.
+// Drops the records of a drain that has ended or was merged meanwhile.
 void WindowTask::follow_drain() {
   if (drain_id_ == window_.drain_id()) return;
   drain_id_ = window_.drain_id();

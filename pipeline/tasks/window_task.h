@@ -1,17 +1,23 @@
 // The window stage's task of one partition: user-events in, user-batches out.
 //
-// One step: hear what became durable, apply a bounded number of blocks, let a quiet hour seal, take up the merged
-// watermark (release hours, commit the offset it allows), carry a drain forward.
+// One step:
+// 1. take acknowledgements;
+// 2. apply a bounded number of blocks;
+// 3. seal a quiet hour;
+// 4. read the merged watermark, release the hours and commit the offset that it allows;
+// 5. advance a drain.
 //
 // Guarantees, each a law of the simulation:
 //   - a slot end is sent only after every batch of its drain was acknowledged;
-//   - the committed offset is the merged watermark's, never beyond it;
-//   - a record that is no event block is in the dead-letter topic, acknowledged, before its offset counts as applied.
-// While the filter store is away plays keep flowing into their slots and no drain is started: slots queue. When it is
-// back they are drained one after the other, paced (operators/window.h).
-// Threading and failure: see Task. A sink that cannot write at all, or a store that cannot, stops the task. So does a
-// log that has lost what was not read yet or is another one than before, with the number of records lost and the way
-// out; and a filter store that went back to a backup: the next start reads the log from its older watermark.
+//   - the committed offset is at most the merged watermark's;
+//   - a record that is not an event block is acknowledged in the dead-letter topic before its offset counts as applied.
+// While the filter store is away, plays still go into their slots and no drain starts, so sealed slots queue. When it
+// is back, the task drains them one after the other, paced (operators/window.h).
+// Threading: see Task.
+// Errors: see Task. These stop the task:
+// - a sink or a store that cannot write at all;
+// - a log that lost unread records, or is another one than before: the message has the number lost and the way out;
+// - a filter store that was restored from a backup: the next start reads the log from its older watermark.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +37,7 @@
 
 namespace bloomring {
 
-// What the brokers say of user-batches; asked by another thread.
+// The brokers' facts about user-batches, which another thread asks for.
 class BatchesWatch {
  public:
   virtual ~BatchesWatch() = default;
@@ -51,14 +57,14 @@ struct WindowTaskConfig {
 
 class WindowTask final : public PartitionTask {
  public:
-  // `clock`, `filters` and `batches` outlive the task; of the clock only durations are used. `ring` as
-  // decide_window_start and the store's state say. Without `batches` nothing is known of what stands there unread.
+  // `clock`, `filters` and `batches` outlive the task; of the clock only durations are used. `ring` follows
+  // decide_window_start and the store's state. Without `batches` the unread part of user-batches is unknown.
   WindowTask(WindowTaskConfig config, const Clock& clock, std::unique_ptr<WindowStore> store, Ring ring,
              FilterStore& filters, std::unique_ptr<Source> source, std::unique_ptr<Sink> sink,
              const BatchesWatch* batches = nullptr);
 
   Result<bool> step(int64_t now_ms) override;
-  // Makes the local state durable: before a planned stop.
+  // Makes the local state durable before a planned stop.
   Status close() override { return store_->flush(); }
 
   const Window& window() const { return window_; }
@@ -68,7 +74,7 @@ class WindowTask final : public PartitionTask {
   Offset committed() const { return committed_; }  // -1 before the first commit.
   Offset merged() const { return merged_; }        // The watermark's offset as last read, -1 when there is none.
   uint64_t dead_letters() const { return dead_letters_; }
-  // Since when the filling slot holds records, as far as this task has seen, in ms; 0 while it holds none.
+  // How long the filling slot has held records in this task, in ms; 0 while it holds none.
   int64_t filling_age_ms() const { return filling_hour_ ? steady_ms() - filling_since_ms_ : 0; }
 
  private:
@@ -101,18 +107,18 @@ class WindowTask final : public PartitionTask {
   std::unique_ptr<Sink> sink_;
   Window window_;
   const BatchesWatch* batches_;
-  BatchesLog batches_log_;  // As it was before the watermark was last read: who reads a slot end moves that first.
+  BatchesLog batches_log_;  // From before the last watermark read: merge moves the watermark first.
 
-  std::optional<HourIndex> filling_hour_;  // That holds records.
+  std::optional<HourIndex> filling_hour_;  // If it has records.
   int64_t filling_since_ms_ = 0;           // Steady.
 
-  // The drain under way (0: none): what is to be sent, and how much of what was sent is not acknowledged.
+  // The current drain (0: none), its records to send, and the number of sent records that are not acknowledged.
   uint64_t drain_id_ = 0;
   std::deque<OutRecord> outbox_;
   size_t unacknowledged_ = 0;
   bool slot_end_sent_ = false;
 
-  // A refused record whose dead letter is not acknowledged yet: nothing is read meanwhile.
+  // A refused record whose dead letter is not acknowledged yet. The task reads nothing meanwhile.
   struct Refused {
     OutRecord letter;
     Offset offset;
@@ -124,7 +130,7 @@ class WindowTask final : public PartitionTask {
 
   Offset committed_{-1};
   Offset merged_{-1};
-  bool store_away_ = false;  // The watermark could not be read when it was last asked for.
+  bool store_away_ = false;  // The last read of the watermark failed.
   int64_t watermark_due_ms_ = 0;
   int64_t flush_due_ms_ = 0;
   bool worked_ = false;

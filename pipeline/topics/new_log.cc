@@ -22,11 +22,11 @@ constexpr int kPollMs = 20;
 constexpr int64_t kSilenceMaxMs = 60'000;  // Without a record, while some stand unread.
 constexpr int64_t kLeaveMarginMs = 10'000;
 
-// Of user-batches as its merge group sees it.
+// The state of user-batches from the view of its merge group.
 struct Batches {
   std::unique_ptr<kafka::AssignedConsumer> consumer;
   std::vector<kafka::TopicPartition> partitions;
-  std::vector<Offset> read_from;  // Where the merge stage would begin.
+  std::vector<Offset> read_from;  // Where the merge stage would start.
   std::vector<Offset> ends;
 
   uint64_t unread(size_t p) const { return static_cast<uint64_t>(ends[p].value - read_from[p].value); }
@@ -49,7 +49,7 @@ Result<Batches> find_batches(const Settings& settings, const Clock& clock) {
   return batches;
 }
 
-// A member that was stopped keeps its place for its session.
+// A stopped member stays in the group until its session times out.
 Status wait_until_left(const Settings& settings, kafka::Admin& admin, const std::string& stage, const Clock& clock) {
   const std::string group = settings.kafka.group_prefix + "-" + stage;
   BLOOMRING_TRY_ASSIGN(size_t members, admin.group_members(group));

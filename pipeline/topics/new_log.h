@@ -1,16 +1,17 @@
-// Ends what a filter store knows of its log, for `bloomring store new-log`: user-events was made anew, the filters
-// stay.
+// Resets the watermarks of a filter store for a new log, for `bloomring store new-log`: user-events was made again,
+// the filters stay.
 //
-// user-batches may still hold batches of the old log that the merge stage has not read. Their plays belong into
-// filters, but the offsets in their slot ends would be taken for those of the new log. So, in this order:
-//   1. nobody writes user-batches: the groups of the window and merge stages have no members;
-//   2. what stands unread is merged under the old watermarks, and is durable (pipeline/tasks/unread_batches.h);
-//   3. everything in user-batches is removed, also what was read: a group whose commit is lost reads from the start;
-//   4. the watermarks begin at offset 0, where hours go on (of_new_log).
-// Guarantee: no slot end of the old log is ever applied without the old watermark, and no batch is dropped. A failure
-// or a crash at any point leaves a store that the same command, run again, brings to the end.
-// Threading: one thread, which waits for brokers. Failure: kRetry when they do not answer or members stay, kInvalid
-// when they refuse, and that of the store; what was done so far stays.
+// user-batches may still hold batches of the old log that the merge stage has not read. Their plays belong in the
+// filters, but the offsets in their slot ends would be taken for offsets of the new log. So, in this order:
+//   1. wait until the groups of the window and merge stages have no members: then nothing writes user-batches;
+//   2. merge the unread batches under the old watermarks, and sync the store (pipeline/tasks/unread_batches.h);
+//   3. delete all records of user-batches, read ones too: a group whose commit is lost reads from the start;
+//   4. set the watermarks to offset 0, and let their hours continue (of_new_log).
+// Guarantees: no slot end of the old log is ever applied without the old watermark, and no batch is dropped. After a
+// failure or a crash at any point, running the command again completes it.
+// Threading: one thread, which waits for brokers.
+// Errors: kRetry when brokers do not answer or members stay; kInvalid when brokers refuse; those of the store.
+// Completed steps stay done.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +24,13 @@
 
 namespace bloomring {
 
-// How many offsets of user-batches, over all partitions, the merge stage has not come to. Changes nothing.
+// The number of offsets of user-batches, over all partitions, that the merge stage has not read. Changes nothing.
 Result<uint64_t> count_unread_batches(const Settings& settings, const Clock& clock);
 
 struct OldLogMerged {
-  uint64_t records = 0;  // That stood unread.
-  uint64_t plays = 0;    // United from them.
-  uint64_t refused = 0;  // That were no batch records: logged.
+  uint64_t records = 0;  // That were unread.
+  uint64_t plays = 0;    // Merged from them.
+  uint64_t refused = 0;  // That were not batch records; logged.
 };
 
 Result<OldLogMerged> end_old_log(const Settings& settings, const Calendar& calendar, EmbeddedFilterStore& store,

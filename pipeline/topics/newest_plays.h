@@ -1,7 +1,7 @@
-// The newest records of a topic of plays, of all its partitions: for `bloomring check`. In no group, without commits.
-// Failure: kRetry or kFatal when the brokers do not tell within the bound; what was read by then is given
-// where there is any.
-// Threading: a function of the calling thread, which it holds for at most twice the bound.
+// Reads the newest records of all partitions of a topic of plays, for `bloomring check`. In no group, without commits.
+// Errors: kRetry or kFatal when the brokers do not answer within the bound and no record was read; otherwise the
+// records read by then.
+// Threading: blocks the calling thread for at most twice the bound.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct NewestPlay {
   std::string value;
 };
 
-// About `count` records, an equal part of each partition's end.
+// About `count` records, an equal number from the end of each partition that has records.
 Result<std::vector<NewestPlay>> newest_plays(const kafka::ClientSettings& kafka, const std::string& topic,
                                              uint32_t partitions, size_t count, int64_t bound_ms, const Clock& clock);
 

@@ -15,7 +15,7 @@ constexpr int64_t kBytesPerPlay = 13;
 // Its own hour, the hour in which a lapped slot is drained, and one for merging.
 constexpr int64_t kHoursBesideTheLap = 3;
 
-// A number that bounds something; nothing for -1 (no bound), and where there is none.
+// The bound of a key; nothing for -1 (no bound) or a missing key.
 std::optional<int64_t> bound(const std::map<std::string, std::string>& topic, const std::string& key) {
   const auto found = topic.find(key);
   int64_t value = -1;

@@ -18,9 +18,9 @@ namespace {
 constexpr int64_t kFetchBytesMax = 100'000'000;
 constexpr int64_t kKnownBoundMs = 15'000;
 constexpr size_t kLikeMax = 3;
-constexpr size_t kPartMin = 4;  // Letters; less is a part of anything.
+constexpr size_t kPartMin = 4;  // Letters; a shorter name is a part of most names.
 
-// How a site keeps its plays is its own business, as long as they can be read.
+// A site chooses the settings of its plays; only whether we can read them is checked.
 void check_plays(kafka::Admin& admin, TopicFinding& finding) {
   const auto config = admin.config(finding.wanted.name);
   if (!config.ok()) return;
@@ -30,7 +30,7 @@ void check_plays(kafka::Admin& admin, TopicFinding& finding) {
                              std::to_string(kFetchBytesMax) + " bytes or more cannot be fetched, and stops ingest");
 }
 
-// Near enough to be what was meant: by its letters, or because one name is a part of the other.
+// The names that may have been meant: by similar letters, or because one name is a part of the other.
 std::vector<std::string> like(const std::string& name, std::vector<std::string> there) {
   std::erase_if(there, [&](const std::string& other) {
     const bool part = std::min(name.size(), other.size()) >= kPartMin &&
@@ -42,7 +42,7 @@ std::vector<std::string> like(const std::string& name, std::vector<std::string> 
   return there;
 }
 
-// The whole command that gives the topic the wanted value.
+// The command that sets the topic's key to the wanted value.
 std::string mend_with(const Settings& settings, const std::string& topic, const std::string& key,
                       const std::string& wanted) {
   return "; run `kafka-configs --bootstrap-server " + settings.kafka.bootstrap +
@@ -195,7 +195,7 @@ std::optional<uint64_t> count_plays_partitions(kafka::Admin& admin, const Settin
 
 namespace {
 
-// A controller makes topics before every broker has heard of them: who starts at once would find none.
+// A controller makes topics before every broker knows them: a process that starts at once would not find them.
 Status wait_until_known(kafka::Admin& admin, std::span<const kafka::NewTopic> made) {
   std::vector<std::string> names;
   for (const kafka::NewTopic& topic : made) names.push_back(topic.name);
