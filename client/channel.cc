@@ -19,9 +19,9 @@ void set_keepalive(const ConnectionOptions& options, grpc::ChannelArguments& arg
 std::shared_ptr<grpc::Channel> open_channel(const ChannelOptions& options) {
   grpc::ChannelArguments arguments;
   arguments.SetLoadBalancingPolicyName("round_robin");
-  // One that was away for a while is asked again soon after it has come back, not after up to two minutes.
+  // Reconnects soon after a server is back; gRPC's default may wait two minutes.
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
-  // How long one attempt may take: busy servers are slow.
+  // The time for one attempt: busy servers are slow.
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, static_cast<int>(options.connection.connect_timeout_ms));
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1'000);
   arguments.SetMaxReceiveMessageSize(options.connection.answer_bytes_max);

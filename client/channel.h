@@ -1,6 +1,7 @@
-// Channels to the query service, as every client of ours opens them.
+// Opens channels to the query service, for every client of ours.
 //
-// A channel spreads its calls over all addresses of the server's name (round robin). Threading: pure function.
+// A channel spreads its calls over all addresses of the server's name (round robin).
+// Threading: pure function.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -16,7 +17,7 @@ namespace bloomring {
 struct ChannelOptions {
   std::string server;  // "host:port", or anything that gRPC resolves ("dns:///name:port").
   TlsClientFiles tls = {};
-  bool own_connection = false;  // Otherwise channels to the same server share one.
+  bool own_connection = false;  // False: channels to the same server share one.
   ConnectionOptions connection = {};
 };
 

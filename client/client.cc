@@ -12,7 +12,7 @@ namespace bloomring {
 
 namespace {
 
-// A batch while it is asked, in as many attempts as it takes.
+// A batch during its call, over all attempts.
 class BatchCall {
  public:
   explicit BatchCall(const std::vector<FilterCall>& calls)
@@ -20,7 +20,7 @@ class BatchCall {
     std::iota(pending_.begin(), pending_.end(), size_t{0});
   }
 
-  // Asks about the users who have no answer yet; UNAVAILABLE when that is still so of some.
+  // Asks about the users without an answer so far; UNAVAILABLE when some still have none.
   grpc::Status ask(ClientConnections::Stub& stub, grpc::ClientContext& context) {
     v1::FilterBatchRequest request;
     for (const size_t i : pending_) *request.add_requests() = to_request(calls_[i]);
@@ -74,7 +74,7 @@ struct Client::Impl {
   int64_t write_deadline_ms(const CallOptions& call) const {
     return call.deadline_ms == 0 && options.write_deadline_ms != 0 ? options.write_deadline_ms : deadline_ms(call);
   }
-  // The reply itself, or the one of failing open where the client and this call fail open.
+  // The reply, or the open reply if it failed and the client and this call fail open.
   Result<FilterReply> opened(const FilterCall& call, Result<FilterReply> reply) const {
     if (reply.ok() || !options.fail_open || call.strict) return reply;
     if (reply.code() != Code::kRetry && reply.code() != Code::kFatal) return reply;

@@ -10,7 +10,7 @@ namespace bloomring {
 
 namespace {
 
-// How likely a connection in this state is to carry a call now; less is better.
+// Ranks connection states by the chance that a call succeeds now; less is better.
 int rank(grpc_connectivity_state state) {
   switch (state) {
     case GRPC_CHANNEL_READY: return 0;
@@ -24,8 +24,8 @@ gpr_timespec after_ms(int64_t ms) {
   return gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC), gpr_time_from_millis(ms, GPR_TIMESPAN));
 }
 
-// Doubled for each attempt that failed, and of that a random half to whole: clients that failed together do not come
-// back together.
+// Doubles with each failed attempt, and takes a random half to whole of it, so that clients that failed together do
+// not retry together.
 int64_t pause_ms(const RetryOptions& retry, int failed_attempts) {
   thread_local std::minstd_rand random{std::random_device{}()};
   const int doublings = std::min(failed_attempts - 1, 20);

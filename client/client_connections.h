@@ -1,8 +1,8 @@
 // The connections of one client, one for each server it was given, and the order in which a call tries them.
 //
-// A call goes to the server whose turn it is, of those that are connected. When it comes back UNAVAILABLE it is tried
-// again: at the next server at once, and after a pause when each has been tried. It is tried at most `attempts_max`
-// times, and no attempt begins after the deadline. Every other status is final.
+// A call goes to one of the connected servers, in turn. On UNAVAILABLE it is retried: at once at the next server, or
+// after a pause when every server was tried. A call makes at most `attempts_max` attempts, and none begins after the
+// deadline. Every other status is final.
 //
 // Threading: thread safe.
 #pragma once
@@ -35,10 +35,10 @@ class ClientConnections {
     std::shared_ptr<grpc::Channel> channel;
     std::unique_ptr<Stub> stub;
   };
-  // The best one that has not been asked, beginning with the one whose turn it is.
+  // The best connection that was not asked yet, starting with the one whose turn it is.
   size_t choose(size_t turn, const std::vector<bool>& asked) const;
-  // False when the pause would end after the deadline. It ends early when the connection changes its state: it may be
-  // back.
+  // False when the pause would end after the deadline. It ends early when the connection changes its state, because
+  // the server may be back.
   bool pause(const Connection& connection, int attempt, gpr_timespec deadline) const;
 
   const RetryOptions retry_;

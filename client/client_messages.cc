@@ -8,7 +8,7 @@ namespace {
 
 constexpr uint8_t kFilterCode = 16;  // schemas/bloomring.proto, FilterResponse.codes.
 
-constexpr size_t kPackedIdBytesMax = 255;  // What a byte of PackedIds.lengths can say.
+constexpr size_t kPackedIdBytesMax = 255;  // The largest byte in PackedIds.lengths.
 
 ItemVerdict to_verdict(const v1::FilterResponse& response, size_t i) {
   ItemVerdict verdict;

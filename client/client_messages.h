@@ -1,4 +1,4 @@
-// Between what the client library's callers see and the messages of schemas/bloomring.proto.
+// Converts between the types of the client library and the messages of schemas/bloomring.proto.
 // Threading: pure functions.
 #pragma once
 
@@ -12,12 +12,12 @@
 
 namespace bloomring {
 
-// Packed, where they can be; what cannot be packed goes as text, for the service to refuse it with its reason.
+// Packs the items. If they cannot be packed, it sends them as text, so that the service refuses them with its reason.
 void pack(const std::vector<std::string>& items, v1::Ids& ids);
 v1::FilterRequest to_request(const FilterCall& call);
 // kCorrupt when the answer is for another number of items.
 Result<FilterReply> to_reply(const v1::FilterResponse& response, size_t items);
-// What failing open answers: nothing is seen, nothing is complete, and why.
+// The reply of failing open: every item unseen, incomplete, with the error.
 FilterReply open_reply(size_t items, Status error);
 // The reaction that a gRPC status asks for (client/client.h).
 Status from_grpc(const grpc::Status& status);

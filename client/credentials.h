@@ -1,5 +1,5 @@
-// gRPC's credentials from files. What the files lack shows at the first connection; check() of client/tls_files.h says
-// before what can be said.
+// Makes gRPC's credentials from files. gRPC reports errors in the files only at the first connection; check() of
+// client/tls_files.h finds most of them before.
 #pragma once
 
 #include <grpcpp/grpcpp.h>

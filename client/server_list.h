@@ -1,4 +1,5 @@
-// Several servers in one text, as options and flags have them. Threading: pure function.
+// Parses a list of servers, as in options and flags.
+// Threading: pure function.
 #pragma once
 
 #include <algorithm>
@@ -8,8 +9,8 @@
 
 namespace bloomring {
 
-// The servers of a list with commas between them; spaces around them and empty ones are left out. A list of none is the
-// one empty name, for its reader to refuse.
+// The servers of a comma-separated list, without surrounding spaces and empty names. An empty list gives one empty
+// name, which the caller refuses.
 inline std::vector<std::string> split_servers(std::string_view servers) {
   std::vector<std::string> found;
   while (!servers.empty()) {

@@ -21,7 +21,7 @@ struct SnapshotFilter::Impl {
   bool masked(ItemHash item, uint64_t period) const;
 };
 
-// Inserted in the order of reasons: the first stays.
+// Inserts in the order of reasons: the first one of an item stays.
 void SnapshotFilter::Impl::fill_exact() {
   exact.reset(snapshot.served.size() + snapshot.recents.size());
   for (const ItemHash item : snapshot.served) exact.insert(item, static_cast<uint8_t>(Reason::kServed));

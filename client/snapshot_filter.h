@@ -1,10 +1,11 @@
-// Tests candidates in the caller, against a blob of GetSnapshot: the same verdicts as the service gave at that moment.
+// Tests candidates in the caller, against a blob of GetSnapshot: the verdicts that the service would have given at
+// that moment.
 //
 //   BLOOMRING_TRY_ASSIGN(std::string blob, client->snapshot("u1", "feed"));
 //   BLOOMRING_TRY_ASSIGN(SnapshotFilter filter, SnapshotFilter::open(std::move(blob)));
 //   std::vector<ItemVerdict> verdicts = filter.filter(items);
 //
-// What is played or served afterwards is not in it: take a new one for each request, or pass what happened meanwhile.
+// Later plays and serves are not in it: take a new snapshot for each request.
 // Threading: one thread at a time.
 #pragma once
 
@@ -29,12 +30,12 @@ class SnapshotFilter {
 
   std::vector<ItemVerdict> filter(std::span<const std::string> items);
 
-  // Of the blob, which the filter keeps; valid as long as the filter, and its successor where it is moved.
+  // Point into the blob, which the filter keeps: valid as long as the filter, or the one that it is moved to.
   std::string_view user() const BLOOMRING_LIFETIMEBOUND;
   std::string_view scene() const BLOOMRING_LIFETIMEBOUND;
   bool complete() const;
   int64_t made_at_ms() const;     // By the service's clock.
-  double expected_error() const;  // That an item that was never played counts as seen.
+  double expected_error() const;  // Probability that an unplayed item counts as seen.
 
  private:
   struct Impl;

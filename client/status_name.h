@@ -1,4 +1,5 @@
-// Names of gRPC's status codes, as its documentation writes them. Threading: pure function.
+// Names of gRPC's status codes, as its documentation writes them.
+// Threading: pure function.
 #pragma once
 
 #include <grpcpp/support/status_code_enum.h>

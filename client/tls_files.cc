@@ -9,7 +9,7 @@ namespace bloomring {
 
 namespace {
 
-// `what` is the first line of the kind that must be in the file.
+// `what` is the header line that the file must contain.
 Status check_pem(const std::string& path, std::string_view what) {
   if (path.empty()) return {};
   std::ifstream file(path);

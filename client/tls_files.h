@@ -1,4 +1,4 @@
-// Which files secure the gRPC port and the channels to it. PEM files; they are read again every ten seconds, so new
+// The PEM files that secure the gRPC port and the channels to it. gRPC reads them again every ten seconds, so new
 // certificates need no restart: replace a certificate and its key together (rename a folder or a link).
 // Threading: values and pure functions.
 #pragma once
@@ -13,22 +13,22 @@ namespace bloomring {
 struct TlsServerFiles {
   std::string certificate = {};  // The chain, the server's own first.
   std::string key = {};
-  std::string client_ca = {};  // Who vouches for clients; empty: any client may ask.
+  std::string client_ca = {};  // CA of client certificates; empty: any client may connect.
 
   bool enabled() const { return !certificate.empty(); }
 };
 
 // Of a client. Without a CA the channel is not encrypted.
 struct TlsClientFiles {
-  std::string ca = {};           // Who vouches for the server; its certificate must name the host that is asked.
-  std::string certificate = {};  // What the client shows of itself; empty: nothing.
+  std::string ca = {};           // CA of the server's certificate, which must name the host.
+  std::string certificate = {};  // The client's own; empty: none.
   std::string key = {};
 
   bool enabled() const { return !ca.empty(); }
 };
 
-// kInvalid naming the file that cannot be read or is not PEM, or what is missing beside another one. Whether a key
-// belongs to its certificate shows at the first connection only.
+// kInvalid naming the file that cannot be read or is not PEM, or the file that another one requires. A key that does
+// not belong to its certificate shows only at the first connection.
 Status check(const TlsServerFiles& files);
 Status check(const TlsClientFiles& files);
 

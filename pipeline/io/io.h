@@ -1,9 +1,9 @@
-// What a task reads from and writes to: one partition of a log in, records out. Kafka implements these interfaces
-// (pipeline/kafka), and so does the in-memory log of the simulation, so a task cannot tell which it runs on.
+// The interfaces of a task to the log: one partition in, records out. Kafka (pipeline/kafka) and the in-memory log of
+// the simulation implement them, so a task runs on either.
 //
-// Guarantee that both carry: records of a partition are returned in the order of their offsets, each at least once;
-// an acknowledged record is durable and in its partition's order behind every record that was acknowledged before it
-// was sent.
+// Guarantees: a source returns the records of a partition in the order of their offsets, each at least once. An
+// acknowledged record is durable, and comes in its partition after every record that was acknowledged before it was
+// sent.
 // Threading: one task, one thread; an instance is used by its task's thread only.
 #pragma once
 
@@ -19,8 +19,8 @@
 
 namespace bloomring {
 
-// A record as it was read. Borrows: the source keeps the bytes until its next `poll` or its end; who needs them longer
-// copies them.
+// A record as read. Borrows: the source keeps the bytes until its next `poll` or its end. To use them longer, copy
+// them.
 struct LogRecord {
   Offset offset;
   int64_t log_time_ms = 0;  // The record's timestamp in the log: Unix milliseconds.
@@ -32,16 +32,16 @@ struct LogRecord {
 class Source {
  public:
   virtual ~Source() = default;
-  // The next record, or nothing when none is at hand. Never blocks. kFatal when the log does not have the position any
-  // more, with how many records are lost in the message (`lost_position` is then true), or has other records there.
+  // The next record, or nothing when none is available. Never blocks. kFatal when the log no longer has the position,
+  // with the number of lost records in the message (`lost_position` is then true), or when it has other records there.
   virtual Result<std::optional<LogRecord>> poll() = 0;
-  // The first offset that is not passed: every record below it was returned. What else lies below is no record (markers
-  // of transactions, aborted and compacted records): a log may have any number of such offsets, also at its end, where
-  // the position passes them when the log was read to there. Negative while unknown.
+  // Every record below this offset was returned. Other offsets below it hold no record (transaction markers, aborted
+  // and compacted records). A log may have any number of such offsets, also at its end; the position passes those at
+  // the end when it has been read to there. Negative while unknown.
   virtual Offset position() const = 0;
-  // True when every record that was in the partition when the log was last asked has been returned.
+  // True when every record was returned that the partition had at the last answer of the log.
   virtual bool at_end() const = 0;
-  // True after `poll` failed because retention passed the position, or because the topic was cut or made anew.
+  // True after `poll` failed because retention passed the position, or because the topic was truncated or made again.
   virtual bool lost_position() const = 0;
   // The first offset that the log still has, as last heard; -1 while unknown.
   virtual Offset log_start() const = 0;
@@ -50,8 +50,8 @@ class Source {
   // Asks that `next` (the first offset not done with) be recorded for the group. Asynchronous, best effort: a lost
   // commit only means that records are read again.
   virtual void commit(Offset next) = 0;
-  // Returns the record at `offset`, which was returned before, and all behind it once more. It may take a while until
-  // they come; `position` is there at once.
+  // Makes the source return again the record at `offset`, which it returned before, and all later ones. They may take
+  // a while to come; `position` changes at once.
   virtual void go_back(Offset offset) = 0;
 };
 
@@ -74,8 +74,8 @@ class Sink {
   // Appends the tickets that became durable since the last call, in any order. kFatal when a record cannot be
   // written at all (unknown topic, too large, not authorised).
   virtual Status poll_acks(std::vector<uint64_t>& tickets) = 0;
-  // The newest time that brokers stamped the records of the last `poll_acks` with, by their own clocks: Unix
-  // milliseconds, 0 where they stamped none. Nothing: this sink never tells.
+  // The newest timestamp that brokers gave the records of the last `poll_acks`, by their own clocks: Unix
+  // milliseconds, 0 if they stamped none. Nothing: this sink never knows.
   virtual std::optional<int64_t> broker_time_ms() const { return std::nullopt; }
 };
 

@@ -13,16 +13,16 @@ namespace bloomring {
 namespace {
 
 constexpr int64_t kDayMs = 86'400'000;
-// Of one question, and of one snapshot (schemas/snapshot.h).
+// Most periods of one question, and of one snapshot (schemas/snapshot.h).
 constexpr size_t kPeriodsReadMax = 64;
 
-// Of plays kept for the next judging: what a question of 20,000 candidates about an ordinary user needs.
+// The largest exact set kept for reuse: enough for a question of 20,000 candidates about an ordinary user.
 constexpr size_t kExactBytesMax = 4'000'000;
 
 // Tags of the exact set are reasons.
 constexpr uint8_t tag(Reason reason) { return static_cast<uint8_t>(reason); }
 
-// Which sources one judging leaves out.
+// The sources that a relaxed judging leaves out.
 struct Leave {
   bool oldest_period = false;
   bool served = false;
@@ -35,7 +35,7 @@ uint64_t nonzero_bytes(uint64_t bytes) {
   return (((bytes & kLow) + kLow) | bytes) & ~kLow;
 }
 
-// Adds what was found before, and is not any more, as brought back: with its reason, but not seen.
+// Adds the findings of the full judging that the relaxed one no longer has: with their reason, but not seen.
 void bring_back(const std::vector<Finding>& before, FilterAnswer& answer) {
   for (Finding finding : before) {
     if (answer.verdict(finding.candidate).reason != Reason::kNone) continue;
@@ -65,11 +65,11 @@ class CandidateFilter::Scratch {
  public:
   ExactSet exact;
   filter::Query query;
-  std::vector<uint8_t> tags;           // For each id its tag in the exact set.
-  std::vector<uint8_t> found;          // For each id an index into `filter_period`, or kUnseen.
-  std::vector<uint8_t> filter_period;  // For each filter of the query its index in the window.
+  std::vector<uint8_t> tags;           // Of each id: its tag in the exact set.
+  std::vector<uint8_t> found;          // Of each id: an index into `filter_period`, or kUnseen.
+  std::vector<uint8_t> filter_period;  // Of each filter of the query: the index of its period.
 
-  // The query keeps what it asks of them until `let_go`.
+  // The query shares the filters' bytes until `let_go`.
   void add_filters(const UserFilters& filters, const ForgetView& view, const Calendar& calendar, FilterAnswer& answer);
   void let_go() { query.clear(); }
   void search_filters(const FilterQuestion& question, const ForgetView& view, const Looked& looked);
@@ -107,14 +107,14 @@ void CandidateFilter::Scratch::search_filters(const FilterQuestion& question, co
     query.run(question.ids, question.user_key, found);
   }
   if (view.masks().empty()) return;
-  // The newest filter that holds an item is the one that was found: where it is masked, so are the older ones.
+  // `found` is the newest filter that holds the item. If that one is masked, the older ones are, too.
   for (size_t i = 0; i < found.size(); ++i) {
     if (found[i] == filter::Query::kUnseen) continue;
     if (view.masked(question.ids[i], looked.periods[filter_period[found[i]]])) found[i] = filter::Query::kUnseen;
   }
 }
 
-// Inserted in the order of reasons: the first stays.
+// Inserts in the order of reasons (client, served, recent): for an item in several sources the first reason stays.
 void CandidateFilter::Scratch::search_exact(const FilterQuestion& question, const Looked& looked, const Leave& leave) {
   exact.reset(question.client_seen.size() + looked.served.size() + looked.recents.size());
   for (const ItemHash item : question.client_seen) exact.insert(item, tag(Reason::kClient));
@@ -129,7 +129,8 @@ void CandidateFilter::Scratch::search_exact(const FilterQuestion& question, cons
   exact.find(question.ids, tags);
 }
 
-// The verdict of the candidate with the ids [begin, end): the first reason of any of them.
+// The verdict of the candidate with the ids [begin, end). The best of all ids wins: first by reason, then the newest
+// period.
 Verdict CandidateFilter::Scratch::verdict_of(size_t begin, size_t end, const Leave& leave, size_t periods) const {
   Verdict verdict;
   for (size_t i = begin; i < end; ++i) {
@@ -153,7 +154,7 @@ void CandidateFilter::Scratch::decide_one(size_t candidate, size_t begin, size_t
   if (verdict.reason != Reason::kNone) answer.findings.push_back({static_cast<uint32_t>(candidate), verdict});
 }
 
-// Most candidates have no reason: eight are looked at at once, and of these only those that have one.
+// Most candidates are unseen: checks eight at once, and decides only those that are found somewhere.
 void CandidateFilter::Scratch::decide_single(const Leave& leave, FilterAnswer& answer) const {
   constexpr size_t kStride = sizeof(uint64_t);
   static_assert(ExactSet::kAbsent == 0 && filter::Query::kUnseen == 0xff);
@@ -211,7 +212,8 @@ void CandidateFilter::give_back(std::unique_ptr<Scratch> scratch) {
   scratch_.push_back(std::move(scratch));
 }
 
-// Of a clock that is wrong nobody knows by how much, so what either time would read is read: usually the same.
+// Nobody knows by how much a wrong clock is off. So it returns the periods that either time would read, usually the
+// same.
 std::vector<PeriodIndex> CandidateFilter::periods_between(const TimeBounds& bounds, std::vector<Gap>& gaps) const {
   std::vector<PeriodIndex> periods = calendar_.window(bounds.latest_ms);
   const PeriodIndex oldest = calendar_.window(bounds.earliest_ms).back();

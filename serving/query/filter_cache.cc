@@ -8,7 +8,7 @@ namespace bloomring {
 
 namespace {
 
-// Of the list and map nodes, the shared state and the allocator, roughly.
+// List and map nodes, shared state and allocator, roughly.
 constexpr size_t kEntryOverheadBytes = 256;
 
 size_t bytes_of(std::string_view user_key, const UserFilters& filters) {

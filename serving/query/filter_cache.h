@@ -1,10 +1,11 @@
-// Filters of users that were read lately, exact without any invalidation message.
+// A cache of users' filters that were read lately. It stays exact without invalidation messages.
 //
 // The rule: filters that were read under a merged watermark W hold everything of their user below W. Memory holds
-// everything from H on. So as long as H <= W, cached filters and recent plays together miss nothing, however old the
-// cached filters are; and `find` gives nothing else. H only rises, so an entry that has become stale never comes back.
+// everything from an offset H on. So as long as H <= W, cached filters and recent plays together miss nothing, however
+// old the cached filters are. `find` returns only such filters. H only rises, so a stale entry never becomes exact
+// again.
 //
-// Bounded in bytes; what was used longest ago goes first. A user without filters is an entry too.
+// Bounded in bytes; the least recently used entry goes first. A user without filters is an entry too.
 // Threading: thread safe; 16 stripes with a mutex each.
 #pragma once
 
@@ -26,8 +27,8 @@ namespace bloomring {
 
 struct FilterCacheStats {
   uint64_t hits = 0;
-  uint64_t misses = 0;     // Nothing there, or for another window.
-  uint64_t stale = 0;      // There, but not exact any more.
+  uint64_t misses = 0;     // No entry, or one for another window.
+  uint64_t stale = 0;      // An entry that is no longer exact.
   uint64_t evictions = 0;  // To stay within the bound.
   size_t entries = 0;
   size_t bytes = 0;
@@ -35,14 +36,14 @@ struct FilterCacheStats {
 
 class FilterCache {
  public:
-  // 0 bytes: holds nothing.
+  // 0 bytes: caches nothing.
   explicit FilterCache(size_t bytes_max) : stripe_bytes_max_(bytes_max / kStripes) {}
 
   // The user's filters of exactly these periods, when they hold everything below `held_from`; else null.
   // `held_from` is what RecentPlays::lookup returned for this request, before this call. Shared with running requests.
   std::shared_ptr<const UserFilters> find(std::string_view user_key, std::span<const PeriodIndex> periods,
                                           Offset held_from);
-  // Keeps them unless what is there is newer.
+  // Keeps the filters unless the present entry is newer.
   void put(std::string_view user_key, std::shared_ptr<const UserFilters> filters);
   FilterCacheStats stats() const;
 
@@ -54,7 +55,7 @@ class FilterCache {
     std::shared_ptr<const UserFilters> filters;
     size_t bytes = 0;
   };
-  using Entries = std::list<Entry>;  // Used last first.
+  using Entries = std::list<Entry>;  // Most recently used first.
   struct Stripe {
     mutable std::mutex mutex;
     Entries entries;

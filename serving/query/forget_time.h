@@ -1,10 +1,11 @@
-// Up to when a forget by call reaches (docs/decisions/0028-a-replica-reads-between-two-clocks.md).
+// The time up to which a forget by call reaches (docs/decisions/0028-a-replica-reads-between-two-clocks.md).
 //
-// It covers all that the replica knew of when the call came, also what another clock has stamped. Beyond that it
-// reaches to now and no further, or it would take plays that come after it: to the earlier one of the machine's time
-// and the log's, until the log itself has told, with the acknowledgement of this very call, what time it is. So what
-// is served or played after the call counts again: at once, unless something that the forget covers was stamped ahead
-// of the brokers' clocks, and then when these are past it.
+// - The forget covers all that the replica knew of when the call came, also items stamped by another clock.
+// - Beyond that it reaches to the current time and no further, or it would cover later plays. Until the
+//   acknowledgement of this call's append has reported the log's time, the current time is the earlier of the
+//   machine's time and the log's.
+// - So serves and plays after the call count again: at once, or, if the forget covers an item that was stamped ahead
+//   of the brokers' clocks, when these clocks are past that stamp.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +15,18 @@
 
 namespace bloomring {
 
-// How far a forget may end before the time of its call.
+// A forget may end this much before the time of its call.
 inline constexpr int64_t kForgetShortMaxMs = 100;
 
-// `item`: nothing for everything. `log_told_ms`: the log's time, as the latest append of this call
-// has told it.
+// `item`: nothing for everything. `log_told_ms`: the log's time, as reported by the latest append of this call.
 int64_t forget_time_ms(const CandidateFilter& core, const HeldPartition& partition, uint64_t user_hash,
                        std::optional<ItemHash> item, std::optional<int64_t> log_told_ms);
 
-// It was logged in a later slot than it happened: merge may take it for a late one.
+// True when it was logged in a later slot than it happened: merge may treat it as late.
 inline bool is_late_forget(int64_t time_ms, int64_t log_time_ms, int64_t slot_ms) {
   return log_time_ms / slot_ms > time_ms / slot_ms;
 }
-// It ends before the call began, by the log's time.
+// True when it ends, by the log's time, more than kForgetShortMaxMs before the call began.
 inline bool is_short_forget(int64_t time_ms, int64_t log_time_ms, int64_t append_took_ms) {
   return log_time_ms - append_took_ms > time_ms + kForgetShortMaxMs;
 }

@@ -6,19 +6,19 @@ namespace bloomring {
 
 namespace {
 
-// Up to when a forget reaches in filters.
+// The time up to which a forget reaches in filters. A late one ends before its period begins.
 int64_t reach_ms(const RecentForget& forget, const Calendar& calendar) {
   return forget.late ? calendar.start_ms(calendar.period_of_ms(forget.time_ms)) - 1 : forget.time_ms;
 }
 
 PeriodIndex before(PeriodIndex period) { return PeriodIndex(period.value - 1); }
 
-// What is known of one item: by the store and lately.
+// The forgets of one item, from the store and from memory.
 struct Known {
   ItemHash item;
   int64_t time_ms = 0;    // Of plays and serves.
   int64_t filter_ms = 0;  // Of filters.
-  int64_t played_ms = 0;  // The latest play after `filter_ms` that is in a filter, as far as the store knows.
+  int64_t played_ms = 0;  // Store's latest play after its forget that is in a filter; 0: none.
 };
 
 // One entry for each item, ascending.

@@ -1,15 +1,16 @@
-// What of a user's plays, serves and filters counts for one answer, after all that the user has forgotten: what the
-// filter store says of it (schemas/forgotten.h) together with what is recent, which the store may not know yet.
+// Decides which of a user's plays, serves and filters count for one answer. It unites the forgets in the filter store
+// (schemas/forgotten.h) with the recent forgets, which the store may not have yet.
 //
-// A play or a serve counts when it happened after every forget of its item and of everything. Of filters:
-//   - one of a period before that of a forget of everything does not count; nor does one of the same period, unless the
-//     store knew of the forget when it was read: then it holds later plays only;
-//   - what one says of a forgotten item does not count up to the period of the forget; in that period it does when the
-//     store knows that the item was played after it.
-// No play after a forget is lost by this: a filter may hold one only when the forget is in the store, too, or when the
-// play is among the recent ones, which are judged by their own times (a forget and what comes after it in the log are
-// let go together). A late forget reaches to the beginning of its period in filters, as in the store.
-// A value; pure.
+// A play or a serve counts when it happened after every forget of its item and of everything. For filters:
+//   - a forget of everything: filters of earlier periods do not count. The filter of the same period counts only if
+//     the store had the forget when the filter was read: then it holds later plays only;
+//   - a forget of an item: filters of earlier periods do not count for the item. The filter of the same period counts
+//     for it only if the store knows of a play of the item after the forget.
+// - a late forget reaches, in filters, only up to the beginning of its period, as in the store. No play after a forget
+//   is lost by this. A filter can hold such a play only when the store has the forget, too, or when the play is among
+//   the recent ones, which are judged by their own times (a forget and the later records of the log are released
+//   together).
+// Threading: a value; pure.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,7 @@ namespace bloomring {
 
 class ForgetView {
  public:
-  // What filters up to and including a period say of an item does not count.
+  // Filters up to and including this period do not count for the item.
   struct Mask {
     ItemHash item;
     PeriodIndex through;

@@ -1,11 +1,11 @@
-// A partition that this replica holds: what it knows of the partition's users beside the filter store.
+// A partition that this replica holds: its state of the partition's users in addition to the filter store.
 //
 // Filled by one task that reads user-events (pipeline/), read by every request.
 //
 //     made at the watermark --> catching up --> ready
 //
-// It is ready once everything that the log held when the replica started has been applied; it stays ready afterwards,
-// unless its log is lost, and a replica that falls behind later answers with the lag instead.
+// The partition is ready when all records are applied that the log held when the replica started. It stays ready
+// unless its log is lost. A replica that falls behind later reports the lag in its answers.
 //
 // Threading: `apply`, `release`, `expire`, `set_fresh_at_ns` and `set_ready` belong to the one writer; the rest is
 // thread safe.
@@ -36,8 +36,8 @@ class HeldPartition {
                 const ServedItemsConfig& served = {}, int64_t log_floor_ms = 0)
       : id_(id), recents_(config, calendar, start, log_floor_ms), served_(served), log_time_(log_floor_ms) {}
 
-  // Takes one record of user-events; see RecentPlays::apply. Records below `start`, which are merged, are taken for
-  // what was served.
+  // Takes one record of user-events; see RecentPlays::apply. Of records below `start`, which are merged, only serves
+  // are taken.
   void apply(Offset offset, int64_t log_time_ms, EventBlockReader& block) {
     const EventBlockReader again = block;
     if (scenes_ != nullptr) note_scenes(again);
@@ -46,8 +46,8 @@ class HeldPartition {
     if (below || recents_.apply(offset, log_time_ms, block) > 0) apply_served(again, log_time_ms);
   }
 
-  // Takes up the watermark that was read from the filter store, and lets go what it allows to. To be called with
-  // every watermark read, also when it has not moved: laps end by time.
+  // Takes a watermark that was read from the filter store, and drops the plays that it allows to drop. To be called
+  // with every watermark read, also an unchanged one: laps end by time.
   void release(const MergedWatermark& watermark, int64_t lap_floor_log_time_ms) {
     merged_.store(watermark.offset.value, std::memory_order_release);
     recents_.release(watermark, lap_floor_log_time_ms);
@@ -55,36 +55,38 @@ class HeldPartition {
   // Frees served items that are too old; to be called every few seconds.
   void expire(int64_t now_ms) { served_.expire(now_ms); }
 
-  // Notes what this replica has just recorded: here at once, whether it has come back through the log already or
-  // comes later. `offset` is its record's. Thread safe. (What was served needs none: adding it again changes nothing.)
+  // Both add an event that this replica has just appended, so that it counts at once, before or after its record
+  // arrives from the log. `offset` is the record's. Thread safe. (A serve needs no offset: adding it again changes
+  // nothing.)
   void note_served(uint64_t user_hash, ItemHash item, int64_t time_ms) { served_.add(user_hash, item, time_ms); }
   void note_forget(uint64_t user_hash, const Event& forget, Offset offset) {
     recents_.note_forget(user_hash, forget.kind == EventKind::kForgetAll, forget.item, forget.time_ms, offset);
   }
 
-  // Everything that had reached the log at this steady time has been applied: the moment at which the brokers were
-  // asked for the end that is reached. No wall clock has a part in it.
+  // Everything that was in the log at this steady time is applied. The time is that of the request to the brokers for
+  // the end of the log that is now reached. No wall clock is used.
   void set_fresh_at_ns(int64_t steady_ns) { fresh_at_ns_.store(steady_ns, std::memory_order_release); }
   void set_ready(bool ready = true) { ready_.store(ready, std::memory_order_release); }
-  // Records below this offset have left the log, and those that are not merged are not here. Before anything is read.
+  // Records below this offset have left the log, and the unmerged ones among them are missing here. To be called
+  // before anything is read.
   void set_lost_below(Offset offset) {
     lost_below_ = offset;
     if (offset > Offset(0)) recents_.lost_below_start();
   }
 
-  // Who is told the scenes of all users before anything of theirs can be looked up. Before anything is read; outlives
-  // the partition's writer.
+  // `scenes` gets the scene of every user before any event of the user can be looked up. To be called before anything
+  // is read. `scenes` outlives the partition's writer.
   void set_scenes(KnownScenes* scenes) { scenes_ = scenes; }
 
   PartitionId id() const { return id_; }
   bool ready() const { return ready_.load(std::memory_order_acquire); }
-  // How far the partition is behind its log, at most. Some 146 years before it was fresh for the first time.
+  // The most that the partition is behind its log. About 146 years until it is fresh for the first time.
   int64_t lag_ms(int64_t steady_ns) const {
     return (steady_ns - fresh_at_ns_.load(std::memory_order_acquire)) / 1'000'000;
   }
   // The offset of the last watermark given to `release`: a filter read from now on holds everything below it.
   Offset merged() const { return Offset(merged_.load(std::memory_order_acquire)); }
-  // Nothing is missing between the filters, read from now on, and the recent plays.
+  // True when filters read from now on and the recent plays leave no gap between them.
   bool joins_filters() const { return merged() >= lost_below_; }
   const RecentPlays& recents() const { return recents_; }
   const ServedItems& served() const { return served_; }
@@ -92,7 +94,7 @@ class HeldPartition {
   const LogTime& log_time() const { return log_time_; }
 
  private:
-  // Nothing was served after it was logged: a clock that is ahead would keep it, and for too long.
+  // A serve cannot be later than its log time: a time from a clock that is ahead would keep it for too long.
   void apply_served(EventBlockReader block, int64_t log_time_ms) {
     while (block.next_user()) {
       const uint64_t hash = user_hash(block.user_key());
@@ -125,16 +127,17 @@ class HeldPartition {
   std::atomic<int64_t> merged_{0};
 };
 
-// Which partitions this replica holds. Thread safe.
+// The partitions that this replica holds.
+// Threading: thread safe.
 class PartitionDirectory {
  public:
   virtual ~PartitionDirectory() = default;
   virtual uint32_t partition_count() const = 0;
-  // Shared, because a partition can be let go while a request still reads it. Null when it is not held here.
+  // Shared, because the replica can release a partition while a request still reads it. Null when it is not held here.
   virtual std::shared_ptr<HeldPartition> find(PartitionId partition) const = 0;
   // "host:port" of the other replicas that hold the partition; none when this one does not know them.
   virtual std::vector<std::string> holders(PartitionId partition) const = 0;
-  // Of a site whose scenes part filters.
+  // The scenes that are known, for a site whose scenes have separate filters.
   virtual AllScenes scenes() const { return {{""}, "which scenes there are is not known"}; }
 };
 

@@ -4,7 +4,7 @@
 
 namespace bloomring {
 
-// Where the item is or would be. The part is not empty.
+// The slot where the item is or would be. The part is not empty.
 size_t ItemTimes::place(const Part& part, ItemHash item) {
   const size_t mask = part.slots.size() - 1;
   size_t at = item.value & mask;

@@ -1,9 +1,10 @@
-// The items that one user has played and the time of the latest play of each: how a PlayTable holds a user with very
-// many plays, so that a question asks for its candidates instead of copying everything.
+// The items that one user has played, with the time of the latest play of each. A PlayTable holds a user with very
+// many plays in this form, so that a question looks up its candidates instead of copying all plays.
 //
-// 64 open-addressing tables by the highest bits of the item, each of which grows by itself: with two million items
-// the longest pause of an insert is the rehash of some 30,000. 16 bytes a slot, three quarters of them in use at most.
-// Only the latest play of an item is kept: what a time decides (forgets, periods), a later one decides as well.
+// 64 open-addressing tables by the highest bits of the item, which grow independently: with two million items the
+// longest pause of an insert is the rehash of about 30,000. A slot has 16 bytes; at most three quarters of the slots
+// are in use. The latest play of an item is enough: forgets and periods that an earlier play passes, a later one
+// passes as well.
 // Threading: none; the owner locks.
 #pragma once
 
@@ -23,11 +24,11 @@ class ItemTimes {
  public:
   static constexpr int64_t kNever = std::numeric_limits<int64_t>::min();
 
-  // Any time but kNever.
+  // `time_ms` may be any time but kNever.
   void insert(ItemHash item, int64_t time_ms);
   // The time of the item's latest play, or kNever.
   int64_t find(ItemHash item) const;
-  // Of each item the later of the time that stands there and its latest play.
+  // Raises times_ms[i] to the latest play of items[i], if that is later.
   void find_all(std::span<const ItemHash> items, std::span<int64_t> times_ms) const;
   // Calls `take(item, time_ms)` with each item until it returns false.
   template <typename Take>

@@ -1,13 +1,13 @@
-// Which scenes there are, for calls about all scenes of a user.
+// The scenes that exist, for calls about all scenes of a user.
 //
-// A replica knows the scenes of the filter store, which it reads once its partitions have started (of what the log
-// held before that, nothing else is left), and those of every record that it has applied since. Together these are all
-// scenes in which anything can be seen, as long as the replica holds every partition and is not behind; otherwise
-// `AllScenes::missing` says what may be lacking, and an answer about them is incomplete. A site that declares its
-// scenes (events.scenes) gets no plays of others, whatever partitions a replica holds. The store may have plays of a
-// scene that was declared earlier, or from before the site declared any; such a scene is asked, too.
+// A replica knows two sets of scenes: those of the filter store, which it reads once its partitions have started (it
+// holds nothing else of the log before that), and those of every record that it has applied since. Together these are
+// all scenes in which anything can be seen, if the replica holds every partition and is not behind. Otherwise
+// `AllScenes::missing` says why scenes may be missing, and an answer about all of them is incomplete. A site that
+// declares its scenes (events.scenes) gets no plays of others, so any replica knows them all. The store may still have
+// plays of a scene that was declared earlier, or from before the first declaration; calls ask such a scene, too.
 //
-// Scenes are not forgotten: one that is asked about in vain costs a little time. At most kScenesMax are asked.
+// Scenes are never removed: asking an empty one costs little. At most kScenesMax are asked.
 // Threading: thread safe.
 #pragma once
 
@@ -22,18 +22,18 @@
 
 namespace bloomring {
 
-inline constexpr size_t kScenesMax = 32;  // In one call: each is a question of its own.
+inline constexpr size_t kScenesMax = 32;  // In one call: each scene is a separate question.
 
 // The scenes that a call about all of them asks.
 struct AllScenes {
   std::vector<std::string> names;
-  std::string missing;  // Why there may be others; empty: there are none.
+  std::string missing;  // Why there may be more scenes; empty: these are all.
 };
 
-// What the site says of its scenes.
+// The site's settings of scenes.
 struct SceneRules {
-  bool part_filters = true;           // Otherwise there is one, without a name, whatever a call says.
-  std::vector<std::string> declared;  // The only ones there are; empty: any.
+  bool part_filters = true;           // False: there is one, without a name, whatever a call says.
+  std::vector<std::string> declared;  // The only allowed ones; empty: any.
 
   bool declares() const { return part_filters && !declared.empty(); }
 };
@@ -41,13 +41,13 @@ struct SceneRules {
 class KnownScenes {
  public:
   KnownScenes() = default;
-  // The declared ones are among them.
+  // Knows the declared scenes from the start.
   explicit KnownScenes(const SceneRules& rules);
   void note(std::string_view scene);
   void note_stored(const std::set<std::string>& scenes);
-  // Partitions start at watermarks that are newer than the last reading: the store is to be read again.
+  // The store's scenes must be read again: partitions start at watermarks that are newer than the last read.
   void expect_stored() { stored_noted_.store(false, std::memory_order_release); }
-  // Those of the filter store are among them.
+  // True when the scenes of the filter store are known.
   bool stored_noted() const { return stored_noted_.load(std::memory_order_acquire); }
   AllScenes all() const;
 

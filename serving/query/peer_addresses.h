@@ -1,7 +1,7 @@
-// Where the replicas of the query service listen, as a site writes it down.
+// The addresses of the replicas of the query service, as a site configures them.
 //
 // Either one pattern with {index} ("bloomring-serve-{index}.bloomring-serve:7700", as the pods of a StatefulSet are
-// named), or one address for each replica, in the order of their indices. Empty: nobody knows of the others.
+// named), or one address for each replica, in the order of their indices. Empty: the other replicas are unknown.
 // Threading: a value.
 #pragma once
 

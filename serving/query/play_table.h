@@ -2,11 +2,10 @@
 // freed as a whole: one stripe of one generation of recent plays (serving/query/recent_plays.h).
 //
 // A user's plays lie in chunks for 2, 4, 8, 16 or 32 of them (one word of header, then the items, then the times, half
-// a word each), the newest chunk first. A chunk holds plays of one era, which is 2^32 ms, 49.7 days: so half a word
-// tells the millisecond. A user with k plays costs 12 bytes a play and at most one chunk more, and reading them touches
-// log2(k) places.
-// A user with more than kChunkedPlaysMax plays here has them as ItemTimes instead: the latest play of each item, to be
-// asked for instead of copied.
+// a word each), the newest chunk first. A chunk holds plays of one era of 2^32 ms (49.7 days), so half a word is
+// enough for the millisecond. A user with k plays costs 12 bytes a play and at most one chunk more, and reading them
+// touches log2(k) places. A user with more than kChunkedPlaysMax plays here has them as ItemTimes instead: the latest
+// play of each item, to look up instead of to copy.
 // Threading: none; the owner locks.
 #pragma once
 
@@ -24,20 +23,21 @@ namespace bloomring {
 struct RecentPlay {
   ItemHash item;
   int64_t time_ms = 0;
-  PeriodIndex period = {};  // Of the time; for who knows the calendar to fill in.
+  PeriodIndex period = {};  // Of `time_ms`; RecentPlays fills it in.
 };
 
 class PlayTable {
  public:
-  // The time lies before the year 10889, where eras end to fit.
+  // `time_ms` must be before the year 10889: 2^16 eras.
   void insert(uint64_t user_hash, ItemHash item, int64_t time_ms);
   static constexpr uint32_t kChunkedPlaysMax = 2'048;
 
-  // Appends the user's plays, newest chunk first; of a user who has them as ItemTimes none, and returns those.
+  // Appends the user's plays, newest chunk first. For a user with ItemTimes it appends none and returns those, else
+  // null.
   const ItemTimes* collect(uint64_t user_hash, std::vector<RecentPlay>& out) const BLOOMRING_LIFETIMEBOUND;
-  // The user's plays where they are ItemTimes, until the next insert; else null.
+  // The user's ItemTimes, valid until the next insert; null for a user without.
   const ItemTimes* indexed(uint64_t user_hash) const BLOOMRING_LIFETIMEBOUND;
-  // Asks the processor to load what `insert` or `collect` of this user will read first.
+  // Prefetches the entry that `insert` or `collect` of this user reads first.
   void prefetch(uint64_t user_hash) const {
     if (!entries_.empty()) __builtin_prefetch(&entries_[home(user_hash)]);
   }
@@ -51,19 +51,19 @@ class PlayTable {
   static constexpr uint32_t kChunkPlaysMin = 2;
   static constexpr uint32_t kChunkPlaysMax = 32;
   static constexpr size_t kEntriesMin = 16;
-  static constexpr unsigned kSkippedBits = 8;  // The highest bits choose the stripe and say nothing here.
+  static constexpr unsigned kSkippedBits = 8;  // The highest bits choose the stripe, so they are equal here.
 
   struct Entry {
     uint64_t user_hash = 0;
     uint32_t head = 0;   // Word index of the newest chunk; 0 is a free entry (word 0 is never handed out).
-    uint32_t plays = 0;  // In chunks; kIndexed: none, and `head` is one more than the place in `indexed_`.
+    uint32_t plays = 0;  // In chunks. kIndexed: `head` is 1 + the index in `indexed_`.
   };
   static constexpr uint32_t kIndexed = 0xffffffff;
   // The first word of a chunk.
   struct Header {
     uint32_t next;
     uint16_t era;  // Event time divided by 2^32 ms.
-    uint8_t room;  // For so many plays.
+    uint8_t room;  // Capacity in plays.
     uint8_t plays;
   };
   static uint32_t words_of(uint32_t room) { return 1 + room + room / 2; }

@@ -1,9 +1,9 @@
-// A few threads that read the filter store for requests, behind a bounded queue. The one place in serving/ that makes
-// threads of its own.
+// A few threads that read the filter store for requests, behind a bounded queue. The only place in serving/ that makes
+// threads.
 //
-// The queue is first in, first out; when it is full, the oldest read is refused, because its caller has waited longest
-// and is the likeliest to have given up. A read that nobody waits for any more is skipped.
-// Threading: thread safe. The destructor refuses what is queued and waits for the reads that run.
+// The queue is first in, first out. When it is full, the pool refuses the oldest read: its caller has waited longest
+// and is the likeliest to have given up. The pool skips a read that no caller waits for.
+// Threading: thread safe. The destructor refuses the queued reads and waits for the running ones.
 #pragma once
 
 #include <condition_variable>
@@ -20,7 +20,7 @@ namespace bloomring {
 class PendingRead {
  public:
   virtual ~PendingRead() = default;
-  virtual bool wanted() const = 0;  // False when its caller has been answered otherwise.
+  virtual bool wanted() const = 0;  // False when its caller already has an answer.
   virtual void run() = 0;           // On a thread of the pool; may block.
   virtual void refuse() = 0;        // Instead of `run`, on any thread.
 };

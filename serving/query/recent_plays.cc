@@ -8,9 +8,9 @@
 namespace bloomring {
 
 namespace {
-// How far ahead the table entry of a play is asked for while the plays before it are inserted.
+// How many plays ahead `insert_pending` prefetches table entries.
 constexpr size_t kPrefetchAhead = 8;
-// Of a map node with its vector's header, its allocation, and the bucket that points to it, roughly.
+// A map node with its vector's header, its allocation, and the bucket that points to it, roughly.
 constexpr size_t kForgetUserBytes = 80;
 }  // namespace
 
@@ -31,7 +31,7 @@ void RecentPlays::saw_below(int64_t log_time_ms, int64_t newest_play_ms) {
   newest_play_ms_ = std::max(newest_play_ms_, newest_play_ms);
 }
 
-// Up to when there may be plays below `start`, whose first record from there on was logged at `log_time_ms`.
+// The latest possible time of a play below `start`. The first record at or above `start` was logged at `log_time_ms`.
 int64_t RecentPlays::newest_below_ms(int64_t log_time_ms) const {
   if (!any_below_) return 0;
   int64_t newest_ms = std::min(log_time_ms, below_logged_ms_.value_or(log_time_ms));
@@ -122,7 +122,7 @@ void RecentPlays::insert(std::vector<HeldForget>& forgets, const HeldForget& hel
   const auto about_same = [&](const RecentForget& other) {
     return other.everything == held.forget.everything && other.item == held.forget.item;
   };
-  if (!held.noted) {  // The record of what was noted, which may turn out to be late.
+  if (!held.noted) {  // Its record replaces the noted forget, and may be late.
     std::erase_if(forgets, [&](const HeldForget& other) {
       return other.noted && other.offset <= held.offset && about_same(other.forget);
     });
@@ -175,7 +175,7 @@ bool RecentPlays::may_drop(const Generation& oldest, const MergedWatermark& wate
 }
 
 void RecentPlays::drop_oldest() {
-  // Raised first: a lookup that misses the dropped plays reads this value or a later one (see the header).
+  // Raised before the drop: a lookup that misses the dropped plays reads this value or a later one (see the header).
   held_from_.store(generations_.front().offsets.to.value, std::memory_order_seq_cst);
   for (Stripe& stripe : stripes_) {
     std::unique_ptr<PlayTable> dropped;  // Freed outside the lock.
@@ -214,9 +214,9 @@ size_t RecentPlays::release(const MergedWatermark& watermark, int64_t lap_floor_
   return dropped;
 }
 
-// What is dropped or applied between two parts changes nothing: the answer about each item is what it was when its part
-// was looked at, and `held_from` is read behind all of them. Forgets were copied before: one that is applied since has
-// come during the question, and one that is dropped since is in the filters that are read behind `held_from`.
+// Generations dropped or records applied between two parts do no harm: the answer about each item is as of the look at
+// its part, and `held_from` is read after all of them. Forgets were copied before. A forget applied since came during
+// the question; a forget dropped since is in the filters, which are read after `held_from`.
 void RecentPlays::look_for(const Stripe& stripe, uint64_t user_hash, std::span<const ItemHash> items,
                            std::vector<RecentPlay>& plays) const {
   std::array<int64_t, kItemsAtOnce> times_ms;

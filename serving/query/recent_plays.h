@@ -1,15 +1,15 @@
 // The recent plays of one partition: every play and every forget in the log from the merged watermark on, and up to a
 // lap before it.
 //
-// Stands beside the filters on the read side: what is not yet in the filter store is
-// here, so a play is seen from the moment this replica has read it. Held in memory and rebuilt from the log at start
+// Complements the filters on the read side: it holds the plays that are not yet in the filter store, so a play is seen
+// from the moment this replica has read it. Held in memory and rebuilt from the log at start
 // (docs/decisions/0006-recent-plays-in-memory.md).
 //
-// Structure: one generation for each slot of log time. One record with a log time far ahead opens a generation that log
-// time does not reach for days; from then on a generation ends when a slot's length has passed within it. A generation
-// is cut into stripes by user hash, and each stripe has a flat hash map from a user's 64-bit hash to chunks of item
-// hashes in an arena, so a whole generation is dropped at once. Users are known by their hash only; two users of a
-// partition with the same 64 bits would share their plays (probability below 1e-4 for 50 million users).
+// Structure: one generation for each slot of log time. A record with a log time far ahead opens a generation that log
+// time does not reach for days; after that, a generation ends when a slot's length has passed within it. Stripes by
+// user hash divide a generation. Each stripe has a flat hash map from a user's 64-bit hash to chunks of item hashes in
+// an arena, so a whole generation is dropped at once. Users are known only by their hash: two users of a partition
+// with the same 64 bits would share their plays (probability below 1e-4 for 50 million users).
 //
 // Guarantees:
 // - A generation is dropped only when the merged watermark covers all its offsets, oldest first.
@@ -22,11 +22,11 @@
 //   is in every filter that is read after the lookup. Readers look up first and read filters second: no gap.
 //
 // Threading: one writer (`apply`, `release`), many readers (`lookup`, `note_forget`, `stats`). Each stripe has a mutex
-// that is held for the few events of a block that fall into it, or for the copy of one user's plays, or for
-// kItemsAtOnce items of one who has very many: microseconds.
+// that is held for microseconds: for the few events of a block that fall into it, for the copy of one user's plays, or
+// for kItemsAtOnce items of a user with very many.
 // Memory: about 16 bytes a play and 32 a user and generation, 40 to 80 a forget and about 80 a user with forgets;
-// `bytes_max` is the bound above which covered generations are dropped before their lap is over. Uncovered ones stay,
-// and `over_bound` says so: then the merge stage is behind.
+// Above `bytes_max` covered generations are dropped before their lap is over. Uncovered ones stay, and `over_bound`
+// reports it: the merge stage is behind.
 #pragma once
 
 #include <array>
@@ -57,14 +57,14 @@ struct RecentPlaysConfig {
 // A forget that may not be in the filter store yet.
 struct RecentForget {
   bool everything = false;  // Otherwise one item.
-  // A play of an earlier slot may be newer: what it does to filters is limited (operators/merge.h).
+  // A play of an earlier slot may be newer, so its effect on filters is limited (operators/merge.h).
   bool late = false;
   ItemHash item;
   int64_t time_ms = 0;
 };
 
-// Which plays a lookup returns of a user with very many (more than PlayTable::kChunkedPlaysMax in one generation):
-// those of some items, or any, up to a number. Of other generations it returns all. Borrows: for the call.
+// The plays that a lookup returns of a user with very many (more than PlayTable::kChunkedPlaysMax in one generation):
+// those of some items, plus up to a number of any. Of other generations it returns all. Borrows for the call.
 struct WantedPlays {
   std::span<const ItemHash> items = {};
   size_t plays_max = 0;  // Of any item.
@@ -79,38 +79,38 @@ struct RecentPlaysStats {
   Offset held_from{0};
   Offset applied{0};
   uint64_t early_releases = 0;  // Generations dropped before their lap was over, to stay within bytes_max.
-  bool over_bound = false;  // More than bytes_max is held, and the oldest generation is not covered by the watermark.
+  bool over_bound = false;  // Above bytes_max, and the watermark does not cover the oldest generation.
 };
 
 class RecentPlays {
  public:
-  // `start` is the offset from which the log will be applied: at or below the merged watermark. Log time below
-  // `log_floor_ms` counts as this: where the hours end that were merged before. At offset 0 they are of another log,
-  // which this one was made anew after; without any, nothing was ever merged.
+  // `start` is the first offset that will be applied, at or below the merged watermark. `log_floor_ms` is the end of
+  // the hours that were merged before; earlier log times are raised to it. With `start` 0 these hours are of an older
+  // log, which this one replaced. With both 0 nothing was ever merged.
   RecentPlays(const RecentPlaysConfig& config, Calendar calendar, Offset start, int64_t log_floor_ms = 0);
 
   // Takes the plays and forgets of one record of user-events, in the order of offsets. A record below applied() is a
-  // repeat and changes nothing. Log time that goes back counts as the newest seen. Returns how many
-  // events were neither, which it leaves to others.
+  // repeat and changes nothing. A log time below the newest one is raised to it. Returns the number of other events,
+  // which it ignores.
   size_t apply(Offset offset, int64_t log_time_ms, EventBlockReader& block);
 
-  // Plays below `start` are not here, but say which forgets are late (RecentForget::late). Both before anything is
-  // applied. `saw_below`: such a record was read, of this log time and this newest play (0: none).
+  // Plays below `start` are not held, but decide which forgets are late (RecentForget::late). Both calls come before
+  // anything is applied. `saw_below`: such a record was read, with this log time and this newest play (0: none).
   void saw_below(int64_t log_time_ms, int64_t newest_play_ms);
-  // Some of them are not merged, so that their hours are not known.
+  // Some of these records are not merged, so their hours are unknown.
   void lost_below_start() { hours_below_known_ = false; }
 
   // Drops generations, oldest first, that the watermark covers and whose last log time is below the floor (or that
   // exceed bytes_max). `watermark` was read from the filter store that queries read. Returns how many were dropped.
   size_t release(const MergedWatermark& watermark, int64_t lap_floor_log_time_ms);
 
-  // Notes a forget that has become durable in the log at this offset: everything, or one item. It is held until its own
-  // record is applied, however far this replica is behind, and whatever is dropped. Where the record was applied first,
-  // the note says nothing new and is ignored. Thread safe.
+  // Adds a forget (of everything, or of one item) that is durable in the log at `offset`. It is held until its record
+  // is applied, however far this replica is behind and whatever is dropped meanwhile. If the record was applied
+  // already, the call changes nothing. Thread safe.
   void note_forget(uint64_t user_hash, bool everything, ItemHash item, int64_t time_ms, Offset offset);
 
   // Appends the user's plays of periods from `oldest` on, newest generation first, forgotten ones too, and the user's
-  // forgets; see the guarantees for `held_from`. `left_out`: the user has more plays than were wanted of any item.
+  // forgets; see the guarantees for `held_from`. `left_out`: the user has more plays than `wanted`.
   struct Found {
     Offset held_from;
     bool left_out = false;
@@ -136,7 +136,7 @@ class RecentPlays {
     uint64_t plays = 0;
     size_t bytes = 0;
   };
-  // A forget and its offset in the log. It goes with the generation of the offset.
+  // A forget and its offset in the log. It is dropped with the generation of the offset.
   struct HeldForget {
     RecentForget forget;
     Offset offset;
@@ -146,7 +146,7 @@ class RecentPlays {
     mutable std::mutex mutex;
     std::deque<std::unique_ptr<PlayTable>> tables;                  // Parallel to generations_.
     std::unordered_map<uint64_t, std::vector<HeldForget>> forgets;  // By user hash; of few users.
-    Offset forgets_applied{0};  // The forgets of records below it are here or have been dropped.
+    Offset forgets_applied{0};  // Forgets of records below it are here or were dropped.
   };
   struct PendingPlay {
     uint64_t user_hash;
@@ -191,10 +191,10 @@ class RecentPlays {
 
   // The writer's own.
   int64_t newest_log_time_ms_ = 0;
-  int64_t newest_play_ms_ = 0;  // By event time, which the clock of ingest may set ahead of log time.
-  int64_t late_before_ms_ = 0;  // Of the newest generation's forgets: a play of an earlier one may be newer.
-  const bool any_below_;        // Plays may be merged that are not here: below `start`, or of a log before this one.
-  bool hours_below_known_;      // What is below `start` was logged before the log floor.
+  int64_t newest_play_ms_ = 0;  // By event time, which may be ahead of log time.
+  int64_t late_before_ms_ = 0;  // Forgets of the newest generation before this time are late.
+  const bool any_below_;        // Merged plays may exist below `start`, or in an older log.
+  bool hours_below_known_;      // Records below `start` were logged before the log floor.
   std::optional<int64_t> below_logged_ms_;
   std::array<std::vector<PendingPlay>, kStripes> pending_;
   std::vector<PendingForget> pending_forgets_;

@@ -1,4 +1,4 @@
-// Which replica of the query service holds which partition: arithmetic, no coordination.
+// Decides by arithmetic, without coordination, which replica of the query service holds which partition.
 //
 // Replica i of n with replication factor f holds partition p when p mod n is one of i, i-1, ..., i-f+1 (mod n): each
 // partition has f holders, and each replica holds f/n of the partitions, give or take one for each residue.

@@ -5,7 +5,7 @@
 namespace bloomring {
 
 namespace {
-// Of a map node with its vector's header, and the bucket that points to it, roughly.
+// A map node with its vector's header, and the bucket that points to it, roughly.
 constexpr size_t kUserBytes = 80;
 }  // namespace
 

@@ -1,13 +1,14 @@
-// What was shown to the users of one partition lately: of each user the newest `per_user_max`, none older than
-// `age_max_ms`. They count as seen at once, because reports of plays come late; what was served and never played comes
-// back when as many newer ones were served.
+// The items served to the users of one partition lately: of each user the newest `per_user_max`, none older than
+// `age_max_ms`. They count as seen at once, because reports of plays come late. An item that was served and never
+// played becomes unseen again when `per_user_max` newer ones were served, or when it is too old.
 //
-// Fed by the serve events of user-events, and by the call that records them on this replica, which comes first. So an
-// event may be applied several times and a little out of order: what is kept is the newest by event time, and an item
-// counts once, at its newest time. Applying again changes nothing.
+// The input is the serve events of user-events, and before that the call that records them on this replica. So an
+// event may be applied several times and slightly out of order. The newest items by event time are kept, each once, at
+// its newest time. Applying an event again changes nothing.
 //
-// Memory: 16 bytes an item and about 80 a user. Above `bytes_max` the age limit is halved until it fits; a count says
-// so. Threading: thread safe; 32 stripes by user hash with a mutex each. `expire` is called by one thread at a time.
+// Memory: 16 bytes an item and about 80 a user. Above `bytes_max` the age limit is halved until the items fit; a
+// counter reports it.
+// Threading: thread safe; 32 stripes by user hash with a mutex each. One thread at a time calls `expire`.
 #pragma once
 
 #include <array>
@@ -46,7 +47,7 @@ class ServedItems {
   void add(uint64_t user_hash, ItemHash item, int64_t time_ms);
   // Appends the user's served items that are young enough, newest first.
   void lookup(uint64_t user_hash, int64_t now_ms, std::vector<ServedItem>& out) const;
-  // Frees what is too old. Cheap enough for every few seconds: it sweeps one stripe a call.
+  // Frees items that are too old. To be called every few seconds: each call sweeps one stripe.
   void expire(int64_t now_ms);
   ServedItemsStats stats() const;
 

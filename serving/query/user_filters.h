@@ -15,16 +15,16 @@ namespace bloomring {
 
 struct UserFilter {
   PeriodIndex period;
-  // Or why it cannot be read. Shared by the cache and by each query that asks it, which therefore need not end before
-  // the cache lets it go.
+  // The value, or why it cannot be read. Shared by the cache and the queries that use it, so that the cache can drop
+  // it while a query still reads it.
   Result<std::shared_ptr<const filter::VerifiedValue>> value;
 };
 
 struct UserFilters {
-  std::vector<PeriodIndex> periods;  // That were asked for, newest first.
-  std::vector<UserFilter> filters;   // Those that exist, in that order.
-  Offset merged;                     // They hold everything of the user below this offset.
-  Forgotten forgotten = {};          // What of them does not count.
+  std::vector<PeriodIndex> periods;  // The periods asked for, newest first.
+  std::vector<UserFilter> filters;   // The filters that exist, in that order.
+  Offset merged;                     // The filters hold everything of the user below this offset.
+  Forgotten forgotten = {};          // The forgets in the store; see ForgetView.
 };
 
 }  // namespace bloomring

@@ -27,7 +27,7 @@ struct Places {
   std::mutex mutex;
   std::map<std::pair<std::string, int>, Place> of;
 
-  // How many were left out before this one; negative: it is left out itself.
+  // The number of lines left out before this one; negative when this line is left out, too.
   int64_t take(const char* file, int line) {
     const int64_t now_s = gpr_now(GPR_CLOCK_MONOTONIC).tv_sec;
     const std::lock_guard lock(mutex);

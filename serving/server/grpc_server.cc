@@ -17,21 +17,21 @@ namespace bloomring {
 
 namespace {
 
-// Both are settings of the whole process in gRPC, not of a server.
+// In gRPC both are settings of the whole process, not of a server.
 void enable_plugins(bool reflection) {
   static std::once_flag health, reflect;
   std::call_once(health, [] { grpc::EnableDefaultHealthCheckService(true); });
   if (!reflection) return;
   std::call_once(reflect, [] {
     grpc::reflection::InitProtoReflectionServerBuilderPlugin();
-    // Reflection describes what is linked in; gRPC's own health service has no description of itself.
+    // Reflection describes linked protos only; gRPC's health service does not link its own.
     google::protobuf::LinkMessageReflection<grpc::health::v1::HealthCheckRequest>();
   });
 }
 
-// Above the limit of the service (RequestLimits::message_bytes_max), so that the service can refuse what is too large
-// in words; gRPC itself would say RESOURCE_EXHAUSTED, which asks to try again. It says so beyond four times the limit,
-// or half of the memory for calls where that is less: of a message that takes more of it, gRPC may end the call.
+// gRPC's limit on a message: four times the service's limit (RequestLimits::message_bytes_max), so that the service
+// can refuse a large message with its reason; gRPC's own RESOURCE_EXHAUSTED asks for a retry. At most half of the
+// memory for calls: gRPC may end the call of a message that takes more.
 int wire_bytes_max(const GrpcServerConfig& config) {
   const size_t limit = config.service.limits.message_bytes_max;
   const size_t wanted = std::max(limit, std::min(4 * limit, config.memory_bytes_max / 2));
@@ -97,7 +97,7 @@ void GrpcServer::shutdown(int64_t grace_ms) {
   ended_ = true;
   announce_end();
   service_.end_calls(grace_ms);
-  const SilencedCore silenced;  // It takes the end of its listening socket for an error.
+  const SilencedCore silenced;  // gRPC logs the end of its listening socket as an error.
   hang_up(port_);
   server_->Shutdown(gpr_now(GPR_CLOCK_REALTIME));
   server_->Wait();

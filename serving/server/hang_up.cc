@@ -43,7 +43,7 @@ std::vector<int> open_files() {
   return files;
 }
 
-// Each is looked at through a copy: its number may be another file's in the next moment.
+// Works on a duplicate of each descriptor: the number may belong to another file a moment later.
 void for_each_socket(uint16_t port, const std::function<void(int)>& take) {
   for (const int file : open_files()) {
     const int copy = ::fcntl(file, F_DUPFD_CLOEXEC, 0);

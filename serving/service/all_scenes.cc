@@ -18,7 +18,7 @@ void add_gap(const std::string& reason, v1::FilterResponse& response) {
 
 std::string named(const std::string& scene) { return scene.empty() ? "no scene" : "scene " + scene; }
 
-// The periods of all parts, newest first: their names sort as they do.
+// The periods of all parts, newest first. Names sort in the order of periods.
 std::vector<std::string> periods_of(const std::vector<ScenePart>& parts) {
   std::vector<std::string> periods;
   for (const ScenePart& part : parts) {
@@ -29,7 +29,7 @@ std::vector<std::string> periods_of(const std::vector<ScenePart>& parts) {
   return periods;
 }
 
-// The codes of a part by the periods of all.
+// The codes of a part, renumbered to the periods of all parts.
 std::vector<uint8_t> codes_of(const v1::FilterResponse& part, const std::vector<std::string>& periods) {
   std::vector<uint8_t> meaning(256);
   for (uint8_t code = 0; code < kFilterCode; ++code) meaning[code] = code;

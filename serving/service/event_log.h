@@ -1,6 +1,7 @@
-// The write path of the query service: events into user-events, the one ordered log. Carried out by pipeline/.
+// The write path of the query service: events into user-events, the one ordered log. Implemented in pipeline/.
 //
-// Threading: thread safe. `durable` is called exactly once for each `append`, on any thread, also from within it.
+// Threading: thread safe. The log calls `durable` exactly once for each `append`, on any thread, possibly inside
+// `append`.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,7 @@
 
 namespace bloomring {
 
-// Where the log has an append, for good.
+// The place of a durable append in the log.
 struct Appended {
   Offset offset;
   int64_t log_time_ms = 0;  // Unix milliseconds, by the brokers' clocks.
@@ -22,9 +23,9 @@ struct Appended {
 class EventLog {
  public:
   virtual ~EventLog() = default;
-  // Appends the user's events, at least one, in order, to the user's partition. `durable` is told where they
-  // stand when the log has them for good; kRetry when it cannot be said that it has (they may be there; appending them
-  // again is harmless). Replicas may have read them by then.
+  // Appends the user's events, at least one, in order, to the user's partition. `durable` gets their place when they
+  // are durable, or kRetry when that is unknown (they may be in the log; appending them again is harmless). Replicas
+  // may have read them by then.
   using Durable = std::function<void(Result<Appended> appended)>;
   virtual void append(const UserKey& user_key, std::span<const Event> events, Durable durable) = 0;
 };

@@ -16,7 +16,7 @@ namespace bloomring {
 
 namespace {
 
-// gRPC's own clock: a deadline is in its terms.
+// Uses the clock of the deadline.
 bool has_passed(gpr_timespec deadline) { return gpr_time_cmp(deadline, gpr_now(deadline.clock_type)) < 0; }
 
 bool is_over(const grpc::CallbackServerContext& context) {
@@ -32,7 +32,7 @@ const SceneRules& rules_for(const v1::ForgetRequest& request, const RequestLimit
   return request.all_scenes() ? any_scene(limits.scenes) : limits.scenes;
 }
 
-// The user of a request whose other fields are right.
+// The user of a request whose other fields are valid.
 template <typename Request>
 Result<UserKey> user_of(const Request& request, const RequestLimits& limits) {
   BLOOMRING_TRY_ASSIGN(UserKey user_key, decode_user(request.user(), request.scene(), rules_for(request, limits)));
@@ -57,7 +57,7 @@ void for_each_holder(const grpc::Status& refusal, const Take& take) {
 
 }  // namespace
 
-// A call from its beginning until its answer is on its way. Destroys itself.
+// A call from its beginning until its answer was handed to gRPC. Destroys itself.
 class FilterService::OpenCall final : public grpc::ServerUnaryReactor {
  public:
   explicit OpenCall(OpenCalls& calls) : calls_(calls), counted_(calls.begin()) {}
@@ -160,7 +160,7 @@ void FilterService::filter(const grpc::CallbackServerContext& context, const v1:
   Result<DecodedFilter> result = decode(request, config_.limits);
   if (!result.ok()) return done(to_grpc(result.status()));
   const auto decoded = std::make_shared<const DecodedFilter>(std::move(result).value());  // Shared: see Decoded.
-  // What is passed on about all scenes is about the one that it names.
+  // A forwarded call about all scenes asks only the scene that it names.
   if (request.all_scenes() && !Forwarder::is_marked(context))
     return filter_all_scenes(context, request, decoded, std::move(done), response);
   const auto partition = find_ready(partitions_, decoded->user_key);
@@ -220,7 +220,7 @@ grpc::ServerUnaryReactor* FilterService::GetSnapshot(grpc::CallbackServerContext
   return reactor;
 }
 
-// Who holds the partition is in the details of the refusal, until the end of the call says it as the protocol wants it.
+// The details of the refusal carry the holders of the partition; the end of the call turns them into protocol fields.
 void FilterService::elsewhere(const grpc::CallbackServerContext& context, const UserKey& user_key, v1::Elsewhere wanted,
                               const Status& reason, Forwarder::Send send, Done done) {
   const PartitionId id = partition_of(shard_of(user_key.bytes()), partitions_.partition_count());
@@ -294,7 +294,7 @@ grpc::ServerUnaryReactor* FilterService::FilterBatch(grpc::CallbackServerContext
     done(std::move(checked));
     return reactor;
   }
-  // All outcomes exist before any of them is filled, on whatever thread.
+  // All outcomes exist before any thread fills one.
   for (int i = 0; i < request->requests_size(); ++i) response->add_outcomes()->mutable_response();
   const auto batch = std::make_shared<Batch>(request->requests_size(), std::move(done));  // Shared by its requests.
   for (int i = 0; i < request->requests_size(); ++i) {
@@ -326,7 +326,7 @@ void FilterService::record_served(const grpc::CallbackServerContext& context, co
     return elsewhere(context, *user_key, request.elsewhere(), partition.status(), std::move(send), std::move(done));
   }
   std::vector<Event> events;
-  const int64_t served_at_ms = core_.now((*partition)->log_time()).latest_ms;  // The log time bounds it at readers.
+  const int64_t served_at_ms = core_.now((*partition)->log_time()).latest_ms;  // Readers bound it by the log time.
   for (const ItemHash item : *items) events.push_back({EventKind::kServe, item, served_at_ms});
   if (events.empty()) return done(grpc::Status::OK);
   if (is_over(context)) {
@@ -356,7 +356,7 @@ grpc::ServerUnaryReactor* FilterService::RecordServed(grpc::CallbackServerContex
   return reactor;
 }
 
-// What one call forgets. Shared by the appends that it takes.
+// The forget of one call. Shared by the appends that it takes.
 struct FilterService::ForgetCall {
   UserKey user_key;
   std::optional<ItemHash> item;  // Nothing: everything.

@@ -1,10 +1,11 @@
-// The calls of bloomring.v1.BloomringService, carried out against the partitions that this replica holds.
+// Implements the calls of bloomring.v1.BloomringService on the partitions that this replica holds.
 //
-// Failure: expected failures become the status codes that schemas/bloomring.proto documents; a slow or failing filter
-// store makes an answer incomplete instead: a call waits for it at most `store_wait_ms` and nine tenths of the time to
-// its deadline, and an event log that does not answer within `log_wait_ms` makes a call UNAVAILABLE. At most
-// `in_flight_max` calls are worked on and `reads_queued_max` reads of the store wait; what comes beyond is refused, so
-// memory stays flat under overload.
+// Errors: expected failures become the status codes that schemas/bloomring.proto documents.
+// - A slow or failing filter store makes an answer incomplete instead: a call waits for the store at most
+//   `store_wait_ms` and nine tenths of the time to its deadline.
+// - An event log that does not answer within `log_wait_ms` makes a call UNAVAILABLE.
+// - The service handles at most `in_flight_max` calls and queues at most `reads_queued_max` reads of the store. It
+//   refuses further ones, so memory stays flat under overload.
 // Threading: gRPC calls the methods from its own threads, which never wait for the store.
 #pragma once
 
@@ -29,7 +30,7 @@ namespace bloomring {
 
 enum class Method : uint8_t { kFilter, kFilterBatch, kGetSnapshot, kRecordServed, kForget };
 inline constexpr size_t kMethodCount = 5;
-std::string_view method_name(Method method);  // As the protocol has it: "FilterBatch".
+std::string_view method_name(Method method);  // As in the protocol: "FilterBatch".
 
 struct FilterServiceConfig {
   RequestLimits limits = {};
@@ -40,15 +41,15 @@ struct FilterServiceConfig {
   size_t read_threads = 8;      // That wait for the filter store.
   size_t reads_queued_max = 256;
   ForwarderConfig forward = {};
-  // Called at the end of every call with its status and how long it took; from gRPC's threads, so thread safe.
+  // Called at the end of every call with its status and duration. gRPC's threads call it, so it must be thread safe.
   std::function<void(Method, const grpc::Status&, double seconds)> observe = {};
-  // Called with every answer of this replica's own, in the same way.
+  // Called with every answer that this replica made itself, from the same threads.
   std::function<void(const FilterAnswer&)> observe_answer = {};
 };
 
 class FilterService final : public v1::BloomringService::CallbackService {
  public:
-  // Without a log the calls that write are UNIMPLEMENTED.
+  // Calls that write return UNIMPLEMENTED without a log.
   FilterService(const PartitionDirectory& partitions, CandidateFilter& core, EventLog* log,
                 const FilterServiceConfig& config);
 
@@ -66,20 +67,20 @@ class FilterService final : public v1::BloomringService::CallbackService {
                                         v1::GetSnapshotResponse* response) override;
 
   const ServingCounters& counters() const { return counters_; }
-  // Refuses new calls with UNAVAILABLE from now on. True when all calls before were answered within `bound_ms`.
+  // Refuses new calls with UNAVAILABLE from now on. True when all earlier calls were answered within `bound_ms`.
   bool end_calls(int64_t bound_ms);
 
  private:
   class OpenCall;
   using Done = std::function<void(grpc::Status)>;  // Ends a call or a request of a batch; called once.
 
-  // Looks the user up and waits for the filters; `ended` is called with them unless `done` has been, with an error.
+  // Looks the user up and waits for the filters. Then calls `ended` with them, or `done` with an error.
   void read(const grpc::CallbackServerContext& context, const UserKey& user_key, const HeldPartition& partition,
             const WantedPlays& wanted, const Done& done, WaitingRead::Ended ended);
   void filter(const grpc::CallbackServerContext& context, const v1::FilterRequest& request, Done done,
               v1::FilterResponse& response);
   using Decoded = std::shared_ptr<const DecodedFilter>;  // Shared by all scenes of a call.
-  // Of `request` only the switches are looked at; it and `response` live until `done`.
+  // Reads only the switches of `request`. `request` and `response` live until `done`.
   void filter_here(const grpc::CallbackServerContext& context, const v1::FilterRequest& request, const Decoded& decoded,
                    const UserKey& user_key, const std::shared_ptr<HeldPartition>& partition, Done done,
                    v1::FilterResponse& response);
@@ -101,15 +102,16 @@ class FilterService final : public v1::BloomringService::CallbackService {
   void forget_in_scene(const grpc::CallbackServerContext& context, const v1::ForgetRequest& request, Done done,
                        v1::ForgetResponse& response);
   void forget_in_all_scenes(const grpc::CallbackServerContext& context, const v1::ForgetRequest& request, Done done);
-  // Appends the forget, and again when the log tells that its time is behind, or while the hour turns under it: one
-  // that is logged in its own hour reaches furthest.
+  // Appends the forget. Appends it again when the log's answer shows that its time was too early, or that it was
+  // logged in a later hour: a forget that is logged in its own hour reaches furthest.
   void append_forget(const std::shared_ptr<ForgetCall>& call);
   Event make_forget(const ForgetCall& call) const;
-  // What becomes of a call about a user whose partition is not answered for here, for this reason: `send` passes it on,
-  // or it is refused with who holds the partition.
+  // Handles a call about a user whose partition this replica does not answer for, because of `reason`: forwards it by
+  // `send`, or refuses it and names the holders of the partition.
   void elsewhere(const grpc::CallbackServerContext& context, const UserKey& user_key, v1::Elsewhere wanted,
                  const Status& reason, Forwarder::Send send, Done done);
-  // What ends the call and counts it; null when it has been refused: too many are in flight, or the service ends.
+  // Returns a function that ends the call and counts it; null when it refused the call: too many are in flight, or the
+  // service ends.
   Done admit(Method method, grpc::CallbackServerContext* context, grpc::ServerUnaryReactor* reactor);
   static gpr_timespec patience_end(gpr_timespec deadline, int64_t wait_ms_max);
   void count(const grpc::Status& status);

@@ -61,7 +61,7 @@ void Forwarder::ask_next(std::unique_ptr<Attempts> attempts) {
 
 void Forwarder::answered(std::unique_ptr<Attempts> attempts, const grpc::Status& status) {
   attempts->context
-      .reset();  // Before the call ends: it holds its channel, which must end elsewhere than on this thread.
+      .reset();  // Before the call ends: it holds its channel, which must not end on this thread.
   const bool unavailable = status.error_code() == grpc::StatusCode::UNAVAILABLE;
   if (unavailable && attempts->next < attempts->addresses.size()) return ask_next(std::move(attempts));
   in_flight_.fetch_sub(1);

@@ -1,10 +1,13 @@
-// Passes calls on to other replicas: what this one does not hold, another does (serving/query/replica_placement.h).
+// Forwards calls about partitions that this replica does not hold to one that does
+// (serving/query/replica_placement.h).
 //
-// A call is passed on once: it carries a mark, and who gets a marked call never passes it on, so there is no loop
-// whatever the replicas believe of each other. The caller's deadline and its giving up go with it. A replica that
-// cannot answer now (UNAVAILABLE) is followed by the next one that holds the partition, each asked at most once; what a
-// call writes may then be in the log twice, which is harmless. At most `in_flight_max` calls are under way; what comes
-// beyond is refused, so that slow neighbours do not take all places from what is held here.
+// - A call is forwarded once: it carries a mark, and a replica never forwards a marked call. So there is no loop, even
+//   if replicas disagree about placement.
+// - The caller's deadline and cancellation go with the call.
+// - When a replica is UNAVAILABLE, the next holder of the partition is asked, each at most once. A write may then be
+//   in the log twice, which is harmless.
+// - At most `in_flight_max` forwarded calls are in flight. Further ones are refused, so that slow neighbours do not
+//   use up the places for partitions held here.
 //
 // Threading: thread safe. No thread waits for an answer.
 #pragma once
@@ -26,9 +29,9 @@
 namespace bloomring {
 
 struct ForwarderConfig {
-  TlsClientFiles tls = {};  // With which other replicas are asked.
+  TlsClientFiles tls = {};  // For connections to other replicas.
   int64_t in_flight_max = 512;
-  int64_t wait_ms = 5'000;  // For an answer, where the caller has no deadline.
+  int64_t wait_ms = 5'000;  // For an answer, when the caller has no deadline.
 };
 
 class Forwarder {
@@ -40,12 +43,12 @@ class Forwarder {
 
   explicit Forwarder(const ForwarderConfig& config) : config_(config) {}
 
-  // True for a call that another replica has passed on.
+  // True for a call that another replica forwarded.
   static bool is_marked(const grpc::CallbackServerContext& context);
 
-  // Asks the replicas at these addresses, at least one, beginning with another one each time. `done` is called once, on
-  // any thread, with the first status that is not UNAVAILABLE, else with UNAVAILABLE and what the last one said.
-  // `context` lives until then.
+  // Asks the replicas at these addresses, at least one, starting with a different one each time. Calls `done` once, on
+  // any thread, with the first status other than UNAVAILABLE, else with UNAVAILABLE and the last message. `context`
+  // lives until then.
   void forward(const grpc::CallbackServerContext& context, std::vector<std::string> addresses, Send send, Done done);
 
  private:

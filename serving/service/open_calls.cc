@@ -4,7 +4,7 @@
 
 namespace bloomring {
 
-// Counted first: whoever waits sees this call, or this call sees that it is closed.
+// Counts before it checks: either the waiting thread sees this call, or this call sees that it is closed.
 bool OpenCalls::begin() {
   ++open_;
   if (!closed_) return true;

@@ -1,8 +1,8 @@
-// Counts the calls that are not answered yet, so that a server can end behind the last of them.
+// Counts the calls that are not answered yet, so that a server can end after the last of them.
 //
 //   begin --> (the call) --> end        close: from now on `begin` is refused; wait_until_none: until all have ended
 //
-// A call ends when its answer has been handed to the kernel, not when it is known.
+// A call ends when its answer was handed to the kernel, not when the answer is known.
 // Threading: thread safe; one thread waits.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace bloomring {
 
 class OpenCalls {
  public:
-  // Counts a call; false, and nothing is counted, once it is closed.
+  // Counts a call and returns true; after `close` returns false and counts nothing.
   bool begin();
   // To be called once for each `begin` that was true.
   void end();

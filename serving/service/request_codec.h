@@ -1,8 +1,9 @@
-// Between the messages of schemas/bloomring.proto and the query core: limits, hashing, bit sets.
+// Converts between the messages of schemas/bloomring.proto and the query core: limits, hashing, bit sets.
 //
-// Decoding refuses with kBadRecord; the message names the field, what was found and the limit, and becomes
-// INVALID_ARGUMENT as it is. Ids are validated and hashed in one pass, without an allocation each.
-// Thread safety: pure functions.
+// Ids are validated and hashed in one pass, without an allocation for each.
+// Errors: decoding refuses with kBadRecord. The message names the field, the value found and the limit, and goes
+// unchanged into INVALID_ARGUMENT.
+// Threading: pure functions.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +25,8 @@ struct RequestLimits {
   size_t client_seen_max = 20'000;
   size_t served_items_max = 1'000;  // In one RecordServed.
   size_t batch_max = 200;           // Requests in one FilterBatch.
-  // In one FilterBatch: candidates of all its requests together, and `client_seen` of all. Not less than what one
-  // request may have.
+  // In one FilterBatch: candidates of all its requests together, and also `client_seen` of all. At least the limit of
+  // one request.
   size_t batch_ids_max = 200'000;
   SceneRules scenes = {};
   size_t message_bytes_max = 8 << 20;  // 20,000 candidates and 20,000 of `client_seen` with 128 bytes each fit.
@@ -42,7 +43,7 @@ struct DecodedFilter {
   size_t candidates() const { return ids_per_candidate.empty() ? ids.size() : ids_per_candidate.size(); }
   FilterQuestion question() const& BLOOMRING_LIFETIMEBOUND { return question(user_key); }
   FilterQuestion question() && = delete;
-  // Of this user key, which lives as long as the question.
+  // The question about this user key, which must live as long as the question.
   FilterQuestion question(const UserKey& of) const& BLOOMRING_LIFETIMEBOUND {
     return {of.bytes(), ids, ids_per_candidate, client_seen, min_keep};
   }
@@ -52,16 +53,16 @@ struct DecodedFilter {
 size_t id_count(const v1::Ids& ids);
 // `field` names the list in messages: "candidates".
 Result<std::vector<ItemHash>> hash_ids(const v1::Ids& ids, std::string_view field, size_t ids_max);
-// kBadRecord where the scene is none of the declared ones, or is bloomring's own.
+// kBadRecord when the scene is not a declared one, or is bloomring's own.
 Result<UserKey> decode_user(std::string_view user, std::string_view scene, const SceneRules& rules = {});
-// The rules for the parts of a call about all scenes, which may name a stored scene that is not declared any more.
+// The rules for the parts of a call about all scenes, which may name a stored scene that is no longer declared.
 const SceneRules& any_scene(const SceneRules& rules);
-// The item that is to be forgotten, or nothing for everything.
+// The item to forget, or nothing for everything.
 Result<std::optional<ItemHash>> decode_forgotten_item(const v1::ForgetRequest& request);
 Result<DecodedFilter> decode(const v1::FilterRequest& request, const RequestLimits& limits);
-// The limits of a batch as a whole; those of each request are up to `decode`.
+// Checks the limits of a batch as a whole; `decode` checks those of each request.
 Status check(const v1::FilterBatchRequest& batch, const RequestLimits& limits);
-// To be asked after the fields, which can say more precisely what is too large.
+// To be called after the checks of the fields, whose messages say more precisely what is too large.
 Status check_bytes(const google::protobuf::Message& message, const RequestLimits& limits);
 
 void encode(const FilterAnswer& answer, const Calendar& calendar, v1::Explain explain, v1::FilterResponse& response);

@@ -12,7 +12,7 @@ AllScenes FilterService::all_scenes() const {
   return config_.limits.scenes.part_filters ? partitions_.scenes() : AllScenes{{""}, ""};
 }
 
-// What is asked about all scenes, and what has come of it. Shared by its parts.
+// A call about all scenes, and its outcomes so far. Shared by its parts.
 struct FilterService::ScenesCall {
   const v1::FilterRequest& request;
   v1::FilterResponse& response;
@@ -45,7 +45,7 @@ void FilterService::filter_all_scenes(const grpc::CallbackServerContext& context
   for (size_t i = 0; i <= count; ++i) ask_scene(context, call, i);
 }
 
-// The part behind the last is the call itself, which therefore does not end before all are asked.
+// The call itself counts as one more part, so it does not end before all parts are asked.
 void FilterService::ask_scene(const grpc::CallbackServerContext& context, const std::shared_ptr<ScenesCall>& call,
                               size_t part) {
   auto ended = [this, call, part](grpc::Status status) {
@@ -70,7 +70,7 @@ void FilterService::ask_scene(const grpc::CallbackServerContext& context, const 
 
 namespace {
 
-// A forget in each scene, and what has come of it. Shared by them.
+// A forget in each scene, and its outcomes. Shared by them.
 struct ForgetScenes {
   std::function<void(grpc::Status)> done;
   std::vector<v1::ForgetRequest> requests;

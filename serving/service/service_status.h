@@ -1,5 +1,5 @@
-// How failures of the service become gRPC's (schemas/bloomring.proto has the list).
-// Thread safety: pure functions.
+// Maps statuses of the service to gRPC's (schemas/bloomring.proto has the list).
+// Threading: pure functions.
 #pragma once
 
 #include <grpcpp/grpcpp.h>

@@ -14,7 +14,7 @@ uint64_t index_of(const std::vector<PeriodIndex>& window, PeriodIndex period) {
   return static_cast<uint64_t>(std::ranges::find(window, period) - window.begin());
 }
 
-// Filters that count and are not damaged; the damaged ones become gaps. The snapshot points into the outcome's filters.
+// Adds the filters that count; damaged ones become gaps. The snapshot points into the outcome's filters.
 void add_filters(const CandidateFilter& core, const WaitingRead::Outcome& outcome, const ForgetView& view,
                  Snapshot& snapshot, std::vector<Gap>& gaps) {
   for (const UserFilter& stored : outcome.filters->filters) {
@@ -30,7 +30,7 @@ void add_filters(const CandidateFilter& core, const WaitingRead::Outcome& outcom
   }
 }
 
-// Forgotten items that matter to a filter of the window.
+// Adds the forgotten items that affect a filter of the window.
 void add_forgotten(const std::vector<PeriodIndex>& window, const ForgetView& view, Snapshot& snapshot) {
   for (const ForgetView::Mask& mask : view.masks()) {
     const PeriodIndex through = std::min(mask.through, window.front());
@@ -57,7 +57,7 @@ std::vector<Gap> encode_snapshot(const CandidateFilter& core, const UserKey& use
   snapshot.periods.assign(names.begin(), names.end());
   for (const ServedItem& served : looked.served) snapshot.served.push_back(served.item);
   for (const RecentPlay& play : looked.recents) {
-    // An event may be ahead of the clock by more than the window is: it belongs to the newest period then.
+    // An event that is ahead of the window goes into its newest period.
     const uint64_t period = index_of(looked.periods, std::min(play.period, looked.periods.front()));
     snapshot.recents.push_back({play.item, period});
   }

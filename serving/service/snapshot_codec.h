@@ -1,4 +1,4 @@
-// From what a call found of a user to a GetSnapshotResponse.
+// Makes a GetSnapshotResponse from the result of a user's lookup and read.
 #pragma once
 
 #include <vector>
@@ -9,11 +9,11 @@
 
 namespace bloomring {
 
-// The most recent plays of a user with very many of them that a snapshot holds: some 600 KB. Where there are more, the
-// snapshot is not complete, and says so.
+// The most recent plays in the snapshot of a user with very many of them: about 600 KB. With more, the snapshot is
+// incomplete, and says so.
 inline constexpr size_t kSnapshotPlaysMax = 65'536;
 
-// Returns what is missing from the snapshot; the response says so too.
+// Returns the gaps of the snapshot, which the response has, too.
 std::vector<Gap> encode_snapshot(const CandidateFilter& core, const UserKey& user_key,
                                  const WaitingRead::Outcome& outcome, v1::GetSnapshotResponse& response);
 

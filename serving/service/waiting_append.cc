@@ -10,7 +10,7 @@ void WaitingAppend::end(Result<Appended> appended) {
 
 void WaitingAppend::begin(EventLog& log, const UserKey& user_key, std::span<const Event> events,
                           gpr_timespec patience_end) {
-  // The timer's function is always called, also when the timer is cancelled: letting go in it ends the circle.
+  // gRPC always calls the timer's function, also after a cancel: releasing `self` in it ends the reference cycle.
   alarm_.Set(patience_end, [self = shared_from_this()](bool) mutable {
     const std::shared_ptr<WaitingAppend> append = std::move(self);
     append->end(retry("the log has not acknowledged it in time; it may be there"));

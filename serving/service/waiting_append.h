@@ -1,11 +1,11 @@
-// One append to the event log that a call waits for, but not for ever.
+// One append to the event log, for which a call waits with a bound.
 //
 //     begun --> durable, or refused by the log  --> ended with the log's word
 //          \--> patience is over                --> ended: kRetry, it may become durable yet
 //
-// Whichever comes first ends it, once. `durable` is told in any case when it comes to be: what is in the log holds,
-// whatever the caller was answered.
-// Threading: the log and the timer come on different threads.
+// The first of these ends it, once. `durable` is called in any case when the append becomes durable: an event in the
+// log holds, whatever the caller's answer was.
+// Threading: the log and the timer call on different threads.
 #pragma once
 
 #include <grpcpp/alarm.h>
@@ -23,8 +23,8 @@ namespace bloomring {
 
 class WaitingAppend final : public std::enable_shared_from_this<WaitingAppend> {
  public:
-  // `durable` is called at most once, before `ended` where both are; `ended` exactly once. On any thread. Both are
-  // told where the events stand in the log.
+  // `durable` is called at most once, before `ended` if both come with success; `ended` is called exactly once. On any
+  // thread. Both get the place of the events in the log.
   using Durable = std::function<void(const Appended& appended)>;
   using Ended = std::function<void(Result<Appended> appended)>;
   WaitingAppend(Durable durable, Ended ended);

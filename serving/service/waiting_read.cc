@@ -11,8 +11,8 @@ void WaitingRead::end(const Outcome& outcome) {
 
 void WaitingRead::begin(ReadPool& pool, gpr_timespec patience_end) {
   if (auto filters = core_.cached(user_key_, looked_)) return end({.looked = looked_, .filters = std::move(filters)});
-  // The timer's function owns the read and the read owns the timer: letting go when it is called ends the circle. It
-  // is always called, also when the timer is cancelled.
+  // The timer's function owns the read, and the read owns the timer: releasing `self` in the function ends the
+  // reference cycle. gRPC always calls it, also after a cancel.
   alarm_.Set(patience_end, [self = shared_from_this()](bool) mutable {
     const std::shared_ptr<WaitingRead> read = std::move(self);
     read->end({.looked = read->looked_, .missing = "filter store: no answer in time"});

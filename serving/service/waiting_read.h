@@ -1,12 +1,12 @@
-// One read of a user's filters that a call waits for, but not for ever.
+// One read of a user's filters, for which a call waits with a bound.
 //
 //     begun --> read in time      --> ended with filters, or with what the store said
 //          \--> patience is over  --> ended without
 //           \-> refused           --> ended, refused
 //
-// Whichever comes first ends it, once; a read that comes back later still fills the cache. Patience ends before the
-// caller's deadline, so that the answer gets there in time.
-// Threading: the read, the timer and the refusal come on different threads.
+// The first of these ends it, once. A read that returns later still fills the cache. Patience ends before the caller's
+// deadline, so that the answer arrives in time.
+// Threading: the read, the timer and the refusal call on different threads.
 #pragma once
 
 #include <grpcpp/alarm.h>
@@ -24,7 +24,7 @@ namespace bloomring {
 
 class WaitingRead final : public PendingRead, public std::enable_shared_from_this<WaitingRead> {
  public:
-  // `looked` is the read's own, so an outcome is not kept after `ended` has returned.
+  // `looked` belongs to the read, so an outcome must not be kept after `ended` has returned.
   struct Outcome {
     const Looked& looked;
     std::shared_ptr<const UserFilters> filters = {};  // Shared with the cache. Null: `missing` says why.
