@@ -56,8 +56,9 @@ TEST_CASE("metrics: every declaration keeps the naming rules of Prometheus") {
 }
 
 TEST_CASE("metrics: labels are few, well named and bounded") {
-  const std::set<std::string_view> open = {"topic",   "partition", "version", "commit", "librdkafka",
-                                           "rocksdb", "grpc",      "slot",    "part",   "key", "stage"};  // At most 64 slots.
+  const std::set<std::string_view> open = {"topic", "partition", "version", "commit", "librdkafka", "rocksdb",
+                                           "grpc",  "part",      "key",     "stage",
+                                           "slot"};  // At most 64 slots.
   for (const MetricDecl* decl : metric::all()) {
     INFO(decl->name);
     std::set<std::string_view> names;
