@@ -25,7 +25,7 @@ Result<NewTopicHandle> make_topic(const NewTopic& topic) {
   return made;
 }
 
-// Every refusal in one message, so that one run shows them all.
+// All refusals in one message, so that one run shows them all.
 Status refusals(std::span<const rd_kafka_topic_result_t* const> results) {
   std::string message;
   for (const auto* result : results) {
@@ -65,7 +65,7 @@ class Admin::Core {
     return made;
   }
 
-  // Puts the question with `ask(queue)` and waits for its answer; some more than the request may take.
+  // Sends the request with `question(queue)` and waits for its answer, slightly longer than the request may take.
   Result<EventHandle> ask(int timeout_ms, auto question) {
     question(answers_.get());
     EventHandle answer(rd_kafka_queue_poll(answers_.get(), timeout_ms + 2000));

@@ -1,8 +1,9 @@
-// Looks topics up and makes them: for `bloomring topics` and `bloomring check`, and for start-up checks. Looks at
-// groups and removes records: for `bloomring store new-log`.
+// Looks up and creates topics, for `bloomring topics`, `bloomring check` and start-up checks. Looks up groups and
+// deletes records, for `bloomring store new-log`.
 //
-// Threading: one thread. Failure: every call is bounded by its timeout; kRetry says that no broker answered and where
-// it looked, kInvalid that the broker refused and why.
+// Threading: one thread.
+// Errors: every call is bounded by its timeout. kRetry when no broker answered, with the address; kInvalid when the
+// broker refused, with the reason.
 #pragma once
 
 #include <cstdint>
@@ -37,27 +38,27 @@ class Admin {
   static Result<std::unique_ptr<Admin>> create(const ClientSettings& settings);
   ~Admin();
 
-  // In the order of `names`. Never creates a topic, whatever the broker's auto.create.topics.enable says. A broker that
-  // was reached in `timeout_ms` and has not answered yet is asked once more, and has `slow_timeout_ms` for it.
+  // In the order of `names`. Never creates a topic, whatever the broker's auto.create.topics.enable says. If a broker
+  // was reached but did not answer within `timeout_ms`, asks again and waits `slow_timeout_ms`.
   Result<std::vector<TopicDescription>> describe(std::span<const std::string> names, int timeout_ms = 5000,
                                                  int slow_timeout_ms = 0);
 
-  // Of every topic that this user may see, Kafka's own ones too.
+  // The names of all topics that this user may see, Kafka's own ones too.
   Result<std::vector<std::string>> topic_names(int timeout_ms = 5000);
 
-  // Every setting of the topic that is in force, defaults included. The embedded broker has none: kRetry.
+  // The settings in force of the topic, defaults included. The embedded broker has none: kRetry.
   Result<std::map<std::string, std::string>> config(const std::string& topic, int timeout_ms = 5000);
 
-  // Makes the topics. One that exists already is kInvalid; the others are made all the same. The embedded broker
-  // cannot (kRetry): see EmbeddedBroker::create_topic.
+  // Creates the topics. kInvalid if one exists already; the others are created anyway. The embedded broker cannot
+  // (kRetry): see EmbeddedBroker::create_topic.
   Status create_topics(std::span<const NewTopic> topics, int timeout_ms = 15000);
 
-  // How many members the group has; a member that was stopped counts until its session ends. 0 for a group that nobody
-  // has heard of. The embedded broker cannot tell (kRetry).
+  // The number of members of the group; a stopped member counts until its session times out. 0 for an unknown group.
+  // The embedded broker cannot tell (kRetry).
   Result<size_t> group_members(const std::string& group, int timeout_ms = 5000);
 
-  // Removes the records below these offsets for good; which were removed where this fails is not known. At least one
-  // partition, none twice.
+  // Deletes the records below these offsets. After a failure it is unknown which were deleted. At least one partition,
+  // none twice.
   struct Below {
     TopicPartition partition;
     Offset offset;  // In [log start, log end].

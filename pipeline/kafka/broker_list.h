@@ -1,5 +1,4 @@
-// The text that names brokers: "host:port,host:port", each with a protocol in front where a site writes one
-// ("SASL_SSL://host:9093").
+// Parses the list of brokers: "host:port,host:port", each with an optional protocol in front ("SASL_SSL://host:9093").
 #pragma once
 
 #include <string>
@@ -10,7 +9,7 @@ namespace bloomring::kafka {
 // "host:port" of each, without protocols.
 std::vector<std::string> broker_addresses(const std::string& bootstrap);
 
-// Empty, or the first of them that is no host and port in [1, 65535].
+// The first entry that is not a host with a port in [1, 65535]; empty when all are.
 std::string first_wrong_broker(const std::string& bootstrap);
 
 }  // namespace bloomring::kafka

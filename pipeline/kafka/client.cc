@@ -23,11 +23,11 @@ LogLevel level_of(int syslog_level) {
   return syslog_level <= 6 ? LogLevel::kInfo : LogLevel::kDebug;
 }
 
-// A line of librdkafka's.
+// Logs a line of librdkafka.
 void on_log(const rd_kafka_t* client, int syslog_level, const char* facility, const char* text) {
-  // One map of properties serves consumers and producers, so a property of the other kind is no news.
+  // One map of properties serves consumers and producers, so warnings about properties of the other kind are noise.
   if (std::strcmp(facility, "CONFWARN") == 0) syslog_level = 7;
-  // Says again what a line FAIL has just said of the connection.
+  // Repeats the line FAIL that has just reported the connection.
   if (std::strcmp(facility, "ERROR") == 0 && std::strstr(text, "brokers are down") == nullptr) syslog_level = 7;
   note_trouble(text);
   const std::string meaning = meaning_of(text);
@@ -46,7 +46,7 @@ Status set_all(rd_kafka_conf_t* conf, const auto& properties) {
   return {};
 }
 
-// Our defaults, then the user's properties, then what has a key of its own.
+// Our defaults, then the user's properties, then the properties that have their own keys.
 Result<ConfHandle> make_conf(const ClientSettings& settings, const Properties& defaults) {
   const std::vector<std::string> broken = check_rules(settings.properties);
   if (!broken.empty()) return invalid("kafka.properties " + broken.front());
@@ -60,15 +60,15 @@ Result<ConfHandle> make_conf(const ClientSettings& settings, const Properties& d
   return conf;
 }
 
-// Both kinds. A hung broker is given up after 15 s, and Nagle's algorithm (on by default in 2.0.2) stays off.
+// For both kinds. The client gives up a hung broker after 15 s. Nagle's algorithm (on by default in 2.0.2) is off.
 const Properties kCommon = {{"socket.timeout.ms", "15000"},
                             {"socket.nagle.disable", "true"},
                             {"reconnect.backoff.max.ms", "2000"},
                             {"statistics.interval.ms", "5000"},
                             {"log.connection.close", "false"}};
 
-// Why each: docs of the rules in property_rules.cc. fetch.wait.max.ms: a fetch that returns wakes the
-// broker thread out of its 1 s nap over a full partition queue, so an idle partition keeps the busy ones going.
+// For the reasons see the rules in property_rules.cc. fetch.wait.max.ms: a fetch that returns wakes the broker thread
+// out of its 1 s nap over a full partition queue, so an idle partition keeps the busy ones going.
 const Properties kConsumer = {
     {"enable.auto.commit", "false"},   {"enable.auto.offset.store", "false"},      {"auto.offset.reset", "error"},
     {"enable.partition.eof", "true"},  {"partition.assignment.strategy", "range"}, {"session.timeout.ms", "30000"},
@@ -90,7 +90,7 @@ Properties operator+(Properties left, const Properties& right) {
 
 }  // namespace
 
-// A property that is no number is refused when the client is made.
+// A property that is not a number is refused when the client is made.
 int64_t standstill_max_ms(const ClientSettings& settings) {
   const auto number = [&](const std::string& name) {
     const auto given = settings.properties.find(name);
@@ -114,8 +114,8 @@ ConfHandle bare_conf() {
   return conf;
 }
 
-// A quarter of the share is for what is fetched at once, at least 64 KiB, and the rest for what waits: both together
-// stay within a share of 128 KiB or more.
+// A quarter of the share, at least 64 KiB, is for one fetch, and the rest for queued records. Together they stay
+// within a share of 128 KiB or more.
 QueueBounds queue_bounds(const ClientSettings& settings, size_t partitions_max) {
   size_t partitions = std::max<size_t>(partitions_max, 1);
   if (settings.queue_partitions_max > 0) partitions = std::min(partitions, settings.queue_partitions_max);
@@ -135,8 +135,8 @@ Result<ConfHandle> consumer_conf(const ClientSettings& settings, size_t partitio
   return conf;
 }
 
-// Half of the memory is for the payload, the rest for librdkafka's own and for packed batches; a record costs it about
-// half a kilobyte beside its payload.
+// Half of the memory is for payloads, the rest for librdkafka's own data and packed batches: a record costs about half
+// a kilobyte in addition to its payload.
 Result<ConfHandle> producer_conf(const ClientSettings& settings) {
   const size_t kbytes = std::max<size_t>(settings.send_memory_bytes / 2 / 1024, 1);
   const size_t records = std::clamp<size_t>(settings.send_memory_bytes / 1024, 1000, 1'000'000);

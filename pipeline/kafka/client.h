@@ -1,4 +1,4 @@
-// Internal to pipeline/kafka: a client handle made from our settings. Its log lines go to the log of the process.
+// Internal to pipeline/kafka: makes a client handle from our settings. Its log lines go to the log of the process.
 #pragma once
 
 #include <string>
@@ -9,17 +9,17 @@
 
 namespace bloomring::kafka {
 
-// kInvalid when `check` would say so.
+// kInvalid when `check` fails.
 Result<ConfHandle> consumer_conf(const ClientSettings& settings, size_t partitions_max);
 Result<ConfHandle> producer_conf(const ClientSettings& settings);
 
-// Of a client that connects to nothing; it logs as the others do.
+// For a client that connects to nothing; it logs like the others.
 ConfHandle bare_conf();
 
 // Bounds of one partition's queue that keep it within its share of the memory.
 struct QueueBounds {
-  size_t payload_kbytes;  // queued.max.messages.kbytes: when it is reached, nothing more is asked for.
-  size_t fetch_bytes;     // fetch.message.max.bytes: what may come on top, because it was asked for before.
+  size_t payload_kbytes;  // queued.max.messages.kbytes: at it, fetching stops.
+  size_t fetch_bytes;     // fetch.message.max.bytes: may come in addition, from fetches in flight.
 };
 QueueBounds queue_bounds(const ClientSettings& settings, size_t partitions_max);
 

@@ -1,4 +1,4 @@
-// What is wrong with the settings of a client, without asking a broker: declared in settings.h.
+// Checks the settings of a client without asking a broker; declared in settings.h.
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 constexpr const char* kFiles[] = {"ssl.ca.location",  "ssl.certificate.location", "ssl.key.location",
                                   "ssl.crl.location", "ssl.keystore.location",    "sasl.kerberos.keytab"};
 
-// Sentences, one for each thing that is wrong.
+// Sentences, one for each error.
 class Faults {
  public:
   explicit Faults(const std::map<std::string, std::string>& properties) : properties_(properties) {}
@@ -55,13 +55,13 @@ void check_files(const std::map<std::string, std::string>& properties, Faults& f
   }
 }
 
-// What shows only when everything is there: a key of another certificate, times that contradict each other.
-// librdkafka's text names the property, where it is one.
+// Finds errors that show only in combination: a key of another certificate, contradicting times. librdkafka's text
+// names the property, if it is one.
 void check_together(const ClientSettings& settings, Faults& faults) {
   for (const rd_kafka_type_t type : {RD_KAFKA_CONSUMER, RD_KAFKA_PRODUCER}) {
     auto conf = type == RD_KAFKA_CONSUMER ? consumer_conf(settings, 1) : producer_conf(settings);
     if (!conf.ok()) return faults.add(conf.status().message());
-    rd_kafka_conf_set(conf->get(), "bootstrap.servers", nullptr, nullptr, 0);  // It must not ask anybody.
+    rd_kafka_conf_set(conf->get(), "bootstrap.servers", nullptr, nullptr, 0);  // It must not connect.
     const auto client = make_client(std::move(*conf), type);
     if (client.ok()) continue;
     constexpr std::string_view kPrefix = "kafka.properties: ";

@@ -23,13 +23,13 @@ Standings& standings() {
   return all;
 }
 
-// The topics are the large part and are not wanted.
+// Skips the topics, the large part of the statistics.
 bool not_topics(int depth, nlohmann::json::parse_event_t event, nlohmann::json& parsed) {
   return depth != 1 || event != nlohmann::json::parse_event_t::key || parsed.get_ref<const std::string&>() != "topics";
 }
 
-// Of a broker: {"nodeid":1,"state":"UP","disconnects":0,"connects":1,"rtt":{"avg":812,...},...}, times in us. One that
-// was never connected to is not wanted; a bootstrap address has the node id -1 and is closed once its broker is known.
+// Of a broker: {"nodeid":1,"state":"UP","disconnects":0,"connects":1,"rtt":{"avg":812,...},...}, times in us. Skips a
+// broker without any connection so far. A bootstrap address has the node id -1 and is closed once its broker is known.
 void add_broker(const nlohmann::json& broker, Connections& sum) {
   sum.disconnects += broker.value("disconnects", uint64_t{0});
   if (broker.value("state", "") == "UP") {

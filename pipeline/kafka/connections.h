@@ -1,6 +1,6 @@
-// How the Kafka clients of this process stand with their brokers, as librdkafka's statistics say it every five seconds.
+// The connections of this process's Kafka clients to their brokers, from librdkafka's statistics every five seconds.
 //
-// Clients that are not polled (those that ask once and go) say nothing.
+// Clients that are not polled (they ask once and end) do not count.
 // Threading: any thread.
 #pragma once
 
@@ -11,9 +11,9 @@ namespace bloomring::kafka {
 
 struct Connections {
   uint64_t up = 0;
-  uint64_t down = 0;              // Wanted, and not there: refused, lost, or being made.
+  uint64_t down = 0;              // Wanted but not up: refused, lost, or connecting.
   uint64_t disconnects = 0;       // Since the start of the process.
-  double round_trip_seconds = 0;  // The longest of the connections' means; 0 while nothing was said.
+  double round_trip_seconds = 0;  // The longest of the connections' means; 0 while unknown.
 };
 
 // Of all clients together.

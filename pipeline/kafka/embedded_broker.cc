@@ -1,7 +1,7 @@
 #include "pipeline/kafka/embedded_broker.h"
 
 #include <librdkafka/rdkafka.h>
-// Comes second: it uses what the other declares.
+// Included second: it uses declarations of the other.
 #include <librdkafka/rdkafka_mock.h>
 
 #include <utility>
@@ -18,7 +18,7 @@ constexpr int16_t kListOffsets = 2;  // Kafka's number of the request.
 
 }  // namespace
 
-// The cluster runs on a client of its own, which connects to nothing.
+// The cluster runs on a separate client, which connects to nothing.
 class EmbeddedBroker::Core {
  public:
   Core(ClientHandle client, ClusterHandle cluster) : client_(std::move(client)), cluster_(std::move(cluster)) {}

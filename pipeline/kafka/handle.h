@@ -1,7 +1,7 @@
-// Internal to pipeline/kafka: librdkafka's handles as owners, and the one place that includes its header.
+// Internal to pipeline/kafka: owning types for librdkafka's handles. The only place that includes its header.
 //
-// Order of destruction matters: every list, event, message, queue and topic handle goes before the client, or
-// rd_kafka_destroy never returns. Declare the client first.
+// Order of destruction matters: every list, event, message, queue and topic handle must be destroyed before the
+// client, or rd_kafka_destroy never returns. Declare the client first.
 #pragma once
 
 #include <librdkafka/rdkafka.h>
@@ -13,7 +13,7 @@
 namespace bloomring::kafka {
 
 using ConfHandle = std::unique_ptr<rd_kafka_conf_t, Destroy<rd_kafka_conf_destroy>>;
-// Forgets what the client has said of its connections, and destroys it (connections.cc).
+// Removes the client's connections from `connections`, and destroys it (connections.cc).
 void destroy_client(rd_kafka_t* client);
 
 using ClientHandle = std::unique_ptr<rd_kafka_t, Destroy<destroy_client>>;

@@ -68,7 +68,7 @@ Result<std::vector<TopicDescription>> describe_topics(rd_kafka_t* client, const 
                                                       int slow_timeout_ms) {
   const rd_kafka_metadata_t* answer = nullptr;
   auto error = rd_kafka_metadata(client, /*all_topics=*/1, nullptr, &answer, timeout_ms);
-  // Of brokers that cannot be reached it says __TRANSPORT.
+  // For brokers that cannot be reached librdkafka returns __TRANSPORT.
   if (error == RD_KAFKA_RESP_ERR__TIMED_OUT && slow_timeout_ms > 0)
     error = rd_kafka_metadata(client, /*all_topics=*/1, nullptr, &answer, slow_timeout_ms);
   if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return lookup_failure(error, bootstrap, timeout_ms);

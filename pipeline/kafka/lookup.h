@@ -1,6 +1,6 @@
-// Internal to pipeline/kafka: what a client asks the brokers, bounded, on the caller's thread.
+// Internal to pipeline/kafka: bounded requests of a client to the brokers, on the caller's thread.
 //
-// Failure: kRetry when they do not answer in time, kInvalid when what was asked for does not exist or is not allowed.
+// Errors: kRetry when they do not answer in time, kInvalid when the object does not exist or access is not allowed.
 #pragma once
 
 #include <optional>
@@ -18,8 +18,8 @@ namespace bloomring::kafka {
 
 inline constexpr int kLookupTimeoutMs = 5000;
 
-// In the order of `names`. Asks for all topics of the cluster: asking by name creates a topic on brokers that are set
-// up so. Warms the client's own knowledge of them, too. Timeouts as for Admin::describe.
+// In the order of `names`. Asks for all topics of the cluster: a request by name creates a topic on brokers with
+// auto-creation. Also fills the client's metadata cache. Timeouts as for Admin::describe.
 Result<std::vector<TopicDescription>> describe_topics(rd_kafka_t* client, const std::string& bootstrap,
                                                       std::span<const std::string> names, int timeout_ms,
                                                       int slow_timeout_ms = 0);
@@ -27,9 +27,9 @@ Result<std::vector<TopicDescription>> describe_topics(rd_kafka_t* client, const 
 // The names of all topics of the cluster.
 Result<std::vector<std::string>> list_topics(rd_kafka_t* client, const std::string& bootstrap, int timeout_ms);
 
-// Asks who leads all partitions: librdkafka 2.0.2 goes on to ask the leader it once heard of, for as long as that one
-// is away, and takes a partition that no broker led for one that does not exist. Brokers that do not tell are asked
-// again by the next lookup that fails.
+// Asks for the leaders of all partitions. librdkafka 2.0.2 keeps asking the leader that it knows for as long as that
+// one is away, and treats a partition without a leader as one that does not exist. Without an answer, the next lookup
+// that fails asks again.
 void learn_leaders(rd_kafka_t* client, int timeout_ms);
 
 // The code for an error of a broker or the client: kRetry when waiting may help, kInvalid otherwise.

@@ -1,4 +1,5 @@
-// Names and facts of a partition, as the consumers of pipeline/kafka hand them out. Values.
+// Names and facts of a partition, as the consumers of pipeline/kafka return them.
+// Threading: values.
 #pragma once
 
 #include <compare>
@@ -15,7 +16,7 @@ struct TopicPartition {
   auto operator<=>(const TopicPartition&) const = default;
 };
 
-// "user-events[7]", as it stands in logs and messages.
+// "user-events[7]", as in logs and messages.
 inline std::string to_string(const TopicPartition& at) {
   return at.topic + "[" + std::to_string(at.partition.value) + "]";
 }
@@ -23,7 +24,7 @@ inline std::string to_string(const TopicPartition& at) {
 // A start position: the oldest record that the log still has when reading begins.
 inline constexpr Offset kLogStart{-2};
 
-// What the broker says of a partition at one moment. [log_start, log_end) is what can be read.
+// The broker's facts about a partition at one moment. Offsets in [log_start, log_end) can be read.
 struct PartitionFacts {
   std::optional<Offset> committed;  // The group's commit: the first offset not done with. Nothing outside a group.
   Offset log_start;

@@ -13,7 +13,7 @@ struct Rule {
   std::initializer_list<std::string_view> allowed;
   std::string_view reason;
   std::string_view way_out = "leave it out";
-  int most = 0;  // Numbers up to it are allowed; 0: none is by this.
+  int most = 0;  // Numbers up to it are allowed; 0: none.
 };
 
 constexpr std::string_view kCommits = "offsets are committed explicitly, never before what they cover is durable";

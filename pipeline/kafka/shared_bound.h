@@ -1,7 +1,8 @@
-// A bound that several share, so that none of them keeps it from the others: each may hold no more than what is left of
-// it. One alone has half of it; where k of them stand still, each next one has about a part in k + 2.
+// A bound that several holders share, so that no holder can exhaust it: each may hold at most as much as is left. A
+// single holder can have half of the bound. Holders that grow together get equal parts: with k stuck ones, the next
+// has about 1 / (k + 2).
 //
-// Threading: thread safe. Who takes at the same time may go beyond the bound by what was taken then.
+// Threading: thread safe. Concurrent takes may exceed the bound by the amounts taken at the same time.
 #pragma once
 
 #include <atomic>
@@ -13,8 +14,8 @@ class SharedBound {
  public:
   explicit SharedBound(int64_t most) : most_(most) {}
 
-  // `held` is what one of them holds. False when it may not hold `cost` more: nothing is taken then. Who holds nothing
-  // may always take what is left, and the first of all any cost.
+  // `held` is the amount of one holder. False, and nothing is taken, when it may not hold `cost` more. A holder of
+  // nothing may take all that is left. The first take of all may have any cost.
   bool take(std::atomic<int64_t>& held, int64_t cost) {
     const int64_t all = all_.load(), own = held.load();
     const int64_t left = most_ - all;

@@ -1,4 +1,4 @@
-// Internal to pipeline/kafka: what librdkafka says of itself, on its way to `connections`.
+// Internal to pipeline/kafka: passes librdkafka's statistics to `connections`.
 #pragma once
 
 #include <string_view>
@@ -7,9 +7,9 @@
 
 namespace bloomring::kafka {
 
-// Every client's. The text is what STATISTICS.md of librdkafka describes; one that is no JSON changes nothing.
+// Takes the statistics of a client, in the format of librdkafka's STATISTICS.md. Ignores text that is not JSON.
 void take_statistics(const rd_kafka_t* client, std::string_view json);
-// The same, as librdkafka calls it.
+// The same, as a callback of librdkafka.
 int on_statistics(rd_kafka_t* client, char* json, size_t size, void* opaque);
 
 }  // namespace bloomring::kafka

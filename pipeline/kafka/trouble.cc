@@ -23,7 +23,7 @@ Troubles& troubles() {
 
 bool has(std::string_view line, std::string_view words) { return line.find(words) != std::string_view::npos; }
 
-// The first four bytes of what was answered, which librdkafka took for a length.
+// The meaning of the answer's first four bytes, which librdkafka took for a length.
 std::string meaning_of_size(unsigned long size) {
   if (size == 0x48545450) return "what listens there speaks HTTP, and is no Kafka broker";
   if (size >> 16 == 0x1503) {

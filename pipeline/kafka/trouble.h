@@ -1,7 +1,7 @@
-// Internal to pipeline/kafka: what librdkafka last said about its connection to an address, in words that help.
+// Internal to pipeline/kafka: translates librdkafka's last log line about an address into a helpful reason.
 //
-// A client that asks in vain only learns that no broker answered; why stands in the log. The last line about each
-// address is kept, so that the failure can name it.
+// A client without an answer only learns that no broker answered; the reason is in librdkafka's log. The last line
+// about each address is kept, so that the error can name the reason.
 // Threading: any thread.
 #pragma once
 
@@ -10,15 +10,15 @@
 
 namespace bloomring::kafka {
 
-// What a line of librdkafka's log means when it is known to mislead; empty otherwise. Pure.
+// The meaning of a line of librdkafka's log that is known to mislead; empty for other lines. Pure.
 //   "Invalid response size 1213486160" -> "what listens there speaks HTTP, and is no Kafka broker"
 std::string meaning_of(std::string_view line);
 
-// Keeps what a line means for the address in it ("...: 127.0.0.1:8080/bootstrap: Receive failed: ...").
+// Keeps the meaning of a line for the address in it ("...: 127.0.0.1:8080/bootstrap: Receive failed: ...").
 void note_trouble(std::string_view line);
 
-// "127.0.0.1:8080: what listens there speaks HTTP, ..." for the first of these brokers that has trouble; empty when
-// none has any that is known.
+// "127.0.0.1:8080: what listens there speaks HTTP, ..." for the first of these brokers with a known problem; empty
+// without one.
 std::string trouble_with(const std::string& bootstrap);
 
 }  // namespace bloomring::kafka

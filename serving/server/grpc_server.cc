@@ -31,7 +31,7 @@ void enable_plugins(bool reflection) {
 
 // gRPC's limit on a message: four times the service's limit (RequestLimits::message_bytes_max), so that the service
 // can refuse a large message with its reason; gRPC's own RESOURCE_EXHAUSTED asks for a retry. At most half of the
-// memory for calls: gRPC may end the call of a message that takes more.
+// memory for calls, if that is above the limit: gRPC may end the call of a message that takes more.
 int wire_bytes_max(const GrpcServerConfig& config) {
   const size_t limit = config.service.limits.message_bytes_max;
   const size_t wanted = std::max(limit, std::min(4 * limit, config.memory_bytes_max / 2));

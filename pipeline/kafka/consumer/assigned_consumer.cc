@@ -15,7 +15,7 @@ namespace bloomring::kafka {
 namespace {
 constexpr int64_t kAskMuteIntervalNs = 3'000'000'000;
 
-// All of them, or why one is missing.
+// All facts, or the first failure.
 Result<std::vector<PartitionFacts>> all_of(std::vector<Result<PartitionFacts>> found,
                                            std::span<const TopicPartition> partitions) {
   std::vector<PartitionFacts> all;
@@ -58,11 +58,11 @@ class AssignedConsumer::Core {
   std::optional<Placement> placement_;
   size_t partitions_max_ = 0;
   size_t partitions_ = 0;  // That are read.
-  std::set<TopicPartition> mute_;  // Those whose end nobody told when it was asked last...
-  int64_t ask_mute_at_ns_ = 0;     // ...and when it is asked again.
+  std::set<TopicPartition> mute_;  // Those without an answer when last asked for their ends...
+  int64_t ask_mute_at_ns_ = 0;     // ...and when to ask again.
 };
 
-// librdkafka's assign wants a group's name, which is never joined.
+// librdkafka's assign needs the name of a group, which is never joined.
 Status AssignedConsumer::Core::open(ClientSettings settings, size_t partitions_max) {
   if (settings.group.empty()) settings.group = settings.client_id + "-reader";
   settings.instance_id.clear();

@@ -1,5 +1,5 @@
 // Internal to pipeline/kafka: the commits that tasks asked for and that were not sent yet. Only the last of a
-// partition counts, so its size is bounded by the partitions held.
+// partition counts, so the partitions held bound its size.
 //
 // Threading: thread safe.
 #pragma once
@@ -18,7 +18,7 @@ class CommitBoard {
   void record(const TopicPartition& at, Offset next);
   // Everything recorded since the last `take`.
   Commits take();
-  // Records what could not be committed again, unless the partition has asked for something newer since.
+  // Records a failed commit again, unless a newer one was recorded for the partition since.
   void put_back(const TopicPartition& at, Offset next);
   void clear();
 

@@ -1,8 +1,8 @@
-// Internal to pipeline/kafka: sends a group member's commits, one request at a time, and hears how they went.
+// Internal to pipeline/kafka: sends a group member's commits, one request at a time, and takes their results.
 //
-// Guarantees: commits only what the board was given during the present assignment (between two calls of `forget`).
-// A request that failed is counted and logged, and its offsets go out with the next one, an interval later.
-// Threading: the member's thread; `board` and the counts from anywhere.
+// Guarantees: commits only offsets recorded during the current assignment (between two calls of `forget`).
+// Errors: a failed request is counted and logged, and its offsets go out with the next one, an interval later.
+// Threading: the member's thread; `board` and the counts from any thread.
 #pragma once
 
 #include <atomic>
@@ -26,11 +26,11 @@ class Committer {
   Committer(rd_kafka_t* client, const Clock& clock, int interval_ms, CommitCounts& counts);
 
   CommitBoard& board() { return board_; }
-  // Hears results, and sends what is on the board when the interval has passed. Does not block.
+  // Takes results, and sends the commits on the board when the interval has passed. Does not block.
   void serve();
-  // Sends what is on the board now and waits for the results, each for at most `timeout_ms`.
+  // Sends the commits on the board now and waits for the results, each for at most `timeout_ms`.
   void flush(int timeout_ms);
-  // The partitions are no longer ours: drops the board, and does not try again what is under way.
+  // The partitions are no longer ours: drops the board, and does not retry requests in flight.
   void forget();
 
  private:
@@ -46,7 +46,7 @@ class Committer {
   CommitBoard board_;
   int64_t sent_at_ns_ = 0;
   int in_flight_ = 0;         // 0, 1, or one more for each flush that gave up waiting.
-  uintptr_t assignment_ = 0;  // Number of the present assignment; goes along with each request.
+  uintptr_t assignment_ = 0;  // Number of the current assignment; sent with each request.
 };
 
 }  // namespace bloomring::kafka

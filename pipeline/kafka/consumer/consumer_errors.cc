@@ -8,7 +8,7 @@ namespace bloomring::kafka {
 
 namespace {
 
-// Static membership goes by the name of the process, and the broker keeps the newest that has it.
+// Static membership uses the name of the process, and the broker keeps the newest member with that name.
 std::string another_instance(rd_kafka_t* client) {
   char name[256] = "";
   size_t size = sizeof name;
@@ -36,7 +36,7 @@ Status on_consumer_message(const rd_kafka_message_t& message) {
   }
   const bool connection = message.err == RD_KAFKA_RESP_ERR__TRANSPORT || message.err == RD_KAFKA_RESP_ERR__RESOLVE ||
                           message.err == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN;
-  // librdkafka has logged those of connections itself.
+  // librdkafka has logged connection errors itself.
   log_line(connection ? LogLevel::kDebug : LogLevel::kWarning,
            std::string("kafka: ") + rd_kafka_message_errstr(&message), {{"code", rd_kafka_err2name(message.err)}});
   return {};

@@ -1,4 +1,5 @@
-// Internal to pipeline/kafka: what reaches a consumer's main queue. Records never do: each partition has its own.
+// Internal to pipeline/kafka: handles the messages in a consumer's main queue. Records never reach it: each partition
+// has its own queue.
 #pragma once
 
 #include "base/result.h"
@@ -9,7 +10,7 @@ namespace bloomring::kafka {
 // Success while the client can go on; kFenced when another member has taken its instance id, else kFatal.
 Status fatal_error(rd_kafka_t* client);
 
-// Logs what passes by itself (brokers down, authorisation of the group, ...). kFatal for a record: it would be lost.
+// Logs temporary errors (brokers down, authorisation of the group, ...). kFatal for a record: it would be lost.
 Status on_consumer_message(const rd_kafka_message_t& message);
 
 }  // namespace bloomring::kafka

@@ -20,11 +20,11 @@ namespace {
 
 // How long a revoked member waits for the result of its last commit. The group waits with it.
 constexpr int kLastCommitTimeoutMs = 3000;
-// How long brokers may say that they do not know, or do not show, what the group has assigned; and how long a listener
-// may refuse what they say of it.
+// How long brokers may deny knowing a partition that the group has assigned, or hide it; and how long a listener may
+// refuse a partition.
 constexpr int64_t kRefusedPatienceNs = 30'000'000'000;
 constexpr int64_t kHandOutIntervalNs = 1'000'000'000;
-constexpr int64_t kWarnIntervalNs = 30'000'000'000;  // Between warnings of what the brokers do not tell.
+constexpr int64_t kWarnIntervalNs = 30'000'000'000;  // Between warnings about missing answers.
 // How long `leave` waits for each of: partitions revoked, leave request sent.
 constexpr int64_t kLeaveTimeoutNs = 10'000'000'000;
 
@@ -56,16 +56,16 @@ class GroupConsumer::Core {
   Result<size_t> count_partitions(const std::vector<std::string>& topics);
   Status subscribe(const std::vector<std::string>& topics);
   void on_assigned(const rd_kafka_topic_partition_list_t& list);
-  // Takes the partitions back from the listener, in whatever way they ended.
+  // Takes the partitions back from the listener: revoked, lost or closed.
   void take_back(bool lost);
-  // Hands out the partitions that wait in pending_; leaves those there of which the brokers say nothing.
+  // Hands out the partitions in pending_, except those without facts from the brokers.
   void assign_pending();
-  // By the brokers. What the group has assigned exists, but brokers that have just come back may not know it: that
-  // passes.
+  // For a refusal by the brokers. A partition that the group has assigned exists, but brokers that have just come back
+  // may not know it for a while.
   void put_off(const TopicPartition& at, const Status& why);
   bool refused_for_long(const TopicPartition& at);
   void hand_out(const TopicPartition& at, const PartitionFacts& facts);
-  // By the listener: one that it refuses for now is pending again.
+  // For a refusal by the listener: after kRetry the partition is pending again.
   void refuse(const TopicPartition& at, Status why);
   void fail(Status failure);
   bool member() const;
@@ -75,13 +75,13 @@ class GroupConsumer::Core {
   const Clock& clock_;
   SourceHost host_;
   ClientHandle client_;
-  std::optional<Placement> placement_;  // Of what is handed out.
+  std::optional<Placement> placement_;  // Of the partitions handed out.
   CommitCounts commit_counts_;
   std::optional<Committer> committer_;
   std::vector<TopicPartition> pending_;      // Assigned by the group, not yet handed out.
   std::vector<TopicPartition> held_;         // Handed out.
   Status failure_;                           // Of a callback; the next poll returns it.
-  std::map<TopicPartition, int64_t> refused_since_ns_;  // Since when brokers or listener refuse what is pending.
+  std::map<TopicPartition, int64_t> refused_since_ns_;  // Since when each is refused.
   int64_t hand_out_at_ns_ = 0;
   int64_t warn_at_ns_ = 0;
   bool abandoned_ = false;
@@ -105,7 +105,7 @@ Status GroupConsumer::Core::open(const std::vector<std::string>& topics) {
   return subscribe(topics);
 }
 
-// The queue bound of a partition is fixed when a client is made, so another client asks first.
+// The queue bound of a partition is fixed when a client is made, so another client first asks for the number.
 Result<size_t> GroupConsumer::Core::count_partitions(const std::vector<std::string>& topics) {
   BLOOMRING_TRY_ASSIGN(const auto admin, Admin::create(settings_));
   BLOOMRING_TRY_ASSIGN(const auto descriptions, admin->describe(topics, kLookupTimeoutMs));
@@ -244,7 +244,7 @@ void GroupConsumer::Core::take_back(bool lost) {
   placement_->clear();
 }
 
-// What passes is logged and tried again by the next poll; the rest comes out of this one.
+// Logs kRetry, and the next poll tries again; this poll returns any other failure.
 void GroupConsumer::Core::fail(Status failure) {
   log_warning("kafka: " + failure.message(), {{"group", settings_.group}, {"code", code_name(failure.code())}});
   if (failure.code() == Code::kRetry && !pending_.empty()) return;
@@ -259,7 +259,7 @@ void GroupConsumer::Core::abandon() {
 void GroupConsumer::Core::close() {
   if (!client_) return;
   rd_kafka_consumer_close(client_.get());
-  if (!held_.empty()) take_back(/*lost=*/true);  // A client that has failed for good revokes nothing.
+  if (!held_.empty()) take_back(/*lost=*/true);  // A client after a fatal error revokes nothing.
   committer_.reset();
   placement_.reset();
   client_.reset();

@@ -10,12 +10,12 @@
 namespace bloomring::kafka {
 namespace {
 
-// A query by time understands the two ends of the log as times.
+// A query by time accepts the two ends of the log as times.
 constexpr int64_t kLogStartTime = RD_KAFKA_OFFSET_BEGINNING;
 constexpr int64_t kLogEndTime = RD_KAFKA_OFFSET_END;
 constexpr int kTimeoutLeastMs = 100;
 
-// One question about each of some partitions, and what came of it.
+// A query about each of some partitions, and its answers.
 class TimeQuestion {
  public:
   TimeQuestion(rd_kafka_t* client, const std::string& bootstrap, std::span<const TopicPartition> partitions,
@@ -26,9 +26,9 @@ class TimeQuestion {
         times_(std::move(times)),
         answers_(partitions.size(), retry("not asked")) {}
 
-  // Asks for those at these indexes in one call. What it is told of them becomes their answers.
+  // Asks for the partitions at these indexes in one call, and stores their answers.
   void ask_at_once(const std::vector<size_t>& which, int timeout_ms);
-  // The same, leader by leader where it fails.
+  // The same, and after a failure leader by leader.
   void ask_each(const std::vector<size_t>& which, int timeout_ms);
   std::vector<size_t> unanswered() const;
   std::vector<Result<Offset>>& answers() { return answers_; }
@@ -76,7 +76,7 @@ std::vector<size_t> TimeQuestion::unanswered() const {
   return indexes;
 }
 
-// Asks for all topics: asking by name creates a topic on brokers that are set up so. The client learns the leaders
+// Asks for all topics: a request by name creates a topic on brokers with auto-creation. The client learns the leaders,
 // too.
 std::map<int32_t, std::vector<size_t>> TimeQuestion::by_leader(const std::vector<size_t>& which, int timeout_ms) {
   std::map<int32_t, std::vector<size_t>> indexes;
@@ -120,7 +120,7 @@ void TimeQuestion::ask_each(const std::vector<size_t>& which, int timeout_ms) {
   }
 }
 
-// Commits are at the group's coordinator, whoever leads the partitions.
+// The group's coordinator has the commits, independent of the partitions' leaders.
 std::vector<Result<std::optional<Offset>>> query_commits(rd_kafka_t* client, const std::string& bootstrap,
                                                          std::span<const TopicPartition> partitions, int timeout_ms) {
   std::vector<Result<std::optional<Offset>>> commits(partitions.size(), std::optional<Offset>());

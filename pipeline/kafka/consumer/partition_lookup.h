@@ -1,11 +1,11 @@
-// Internal to pipeline/kafka: what a client asks the brokers of partitions, bounded, on the caller's thread.
+// Internal to pipeline/kafka: bounded requests of a client about partitions, on the caller's thread.
 //
-// Each partition by itself: one that no broker leads, or whose leader does not answer, takes no answer from the others.
-// librdkafka asks for several partitions in one call, which fails as a whole then. So only those with a leader are
-// asked for at once, and when that fails, those of each leader by themselves.
+// Each partition has its own result: one without a leader, or whose leader does not answer, does not affect the
+// others. A call of librdkafka for several partitions fails as a whole. So the lookup asks once for all partitions
+// with a leader, and when that fails, once for the partitions of each leader.
 //
-// Failure, of each: kRetry when its leader does not answer in time or it has none, kInvalid when it does not exist or
-// may not be read.
+// Errors, for each partition: kRetry when it has no leader or its leader does not answer in time, kInvalid when it
+// does not exist or may not be read.
 #pragma once
 
 #include <optional>
@@ -21,7 +21,7 @@ namespace bloomring::kafka {
 
 enum class Ask { kLog, kLogAndCommits };
 
-// All three in the order of `partitions`, and within about five times `timeout_ms`.
+// All three answer in the order of `partitions`, within about five times `timeout_ms`.
 
 // Four requests (leaders, commits, log starts, log ends) however many partitions, when all answer; a log's start and
 // end take one request for each broker that leads some of them.
@@ -34,8 +34,8 @@ std::vector<Result<std::optional<Offset>>> query_offsets_at(rd_kafka_t* client, 
                                                             std::span<const TopicPartition> partitions,
                                                             std::span<const int64_t> times_ms, int timeout_ms);
 
-// Where the logs end. One request for each broker that leads some of them, when all answer; the leaders are asked for
-// only when not.
+// The ends of the logs. When all brokers answer, it takes one request for each broker that leads some of them; only
+// otherwise it asks for the leaders, too.
 std::vector<Result<Offset>> query_log_ends(rd_kafka_t* client, const std::string& bootstrap,
                                            std::span<const TopicPartition> partitions, int timeout_ms);
 

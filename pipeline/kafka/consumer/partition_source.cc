@@ -56,12 +56,12 @@ Result<std::optional<LogRecord>> PartitionSource::poll() {
   }
 }
 
-// A record from before may have another cause: the Placement placed the source before it went back. So the source asks
-// to be placed again. After kPlacedInVainMax times the cause is compaction, which removed all records between.
+// An old record may have two causes. If the Placement placed the source just before `go_back`, the source asks to be
+// placed again. After kPlacedInVainMax times the cause is compaction, which removed all records between.
 bool PartitionSource::from_before() {
   const bool end = message_->err == RD_KAFKA_RESP_ERR__PARTITION_EOF;
   if (message_->err != RD_KAFKA_RESP_ERR_NO_ERROR && !end) return false;
-  const bool awaited = message_->offset == position_->next().value;  // Right wherever it comes from.
+  const bool awaited = message_->offset == position_->next().value;  // Right from either placement.
   if (!end && (awaited || message_->offset < back_from_->value)) {
     if (message_->offset >= position_->next().value) back_from_.reset();
     return false;
@@ -122,7 +122,7 @@ Result<std::optional<LogRecord>> PartitionSource::on_error() {
   }
 }
 
-// Records come before the end that lies behind them: what is below it and did not come is none.
+// All records below the end have come, so offsets below it that did not come hold no record.
 void PartitionSource::see_end() {
   end_seen_at_ = message_->offset;
   position_->reached(Offset(end_seen_at_));
@@ -140,7 +140,7 @@ void PartitionSource::doubt() {
 
 bool PartitionSource::at_end() const { return end_seen_at_ >= 0 && log_end().value <= end_seen_at_; }
 
-// librdkafka takes it from each fetch.
+// librdkafka updates it with each fetch.
 Offset PartitionSource::log_start() const {
   int64_t low = -1, high = -1;
   rd_kafka_get_watermark_offsets(host_.client, at().topic.c_str(), at().partition.value, &low, &high);

@@ -1,15 +1,16 @@
 // Internal to pipeline/kafka: one partition's queue as a Source.
 //
-// The queue is cut loose from the consumer's main queue when the source is made, which has to be before the partition
-// is assigned. Backpressure is not reading: librdkafka stops fetching once the queue is at its bound.
+// The source detaches the queue from the consumer's main queue when it is made, which must be before the partition is
+// assigned. Backpressure: while the source does not read, librdkafka stops fetching at the bound of the queue.
 //
-// When a broker says that its log does not have the position, nothing comes until the consumer's Placement has decided:
-// it is lost, or the log is read on from one record before it. Records that were returned before are dropped.
+// When a broker reports that its log does not have the position, nothing is returned until the consumer's Placement
+// has decided: the position is lost, or reading goes on from one record before it. The source drops records that it
+// returned before.
 //
-// A source that goes back has the Placement place it there in the same way. Its queue may still hold records from
-// before that. They lie where the source had been, or one record before it, where an earlier placement began (its own,
-// or one for another partition). The source drops them until the record that it went back to comes, or another one
-// from between.
+// After `go_back` the Placement places the source in the same way. Its queue may still hold old records: from the
+// position before, or from one record before that, where an earlier placement began (its own, or one for another
+// partition). The source drops them until the record at the new offset comes, or one between the new offset and the
+// old records.
 // Threading: as Source; made and destroyed while the client lives (the client's owner counts them).
 #pragma once
 
@@ -26,7 +27,7 @@ namespace bloomring::kafka {
 
 class CommitBoard;
 
-// What a source leans on; owned by the consumer.
+// The consumer's parts that a source uses; owned by the consumer.
 struct SourceHost {
   rd_kafka_t* client = nullptr;
   CommitBoard* commits = nullptr;  // None outside a group.
@@ -49,7 +50,7 @@ class PartitionSource final : public Source {
   void go_back(Offset offset) override;
 
  private:
-  // What tells a record from another one at its offset.
+  // Distinguishes a record from another one at the same offset.
   struct Seen {
     Offset offset;
     int64_t log_time_ms;
@@ -61,9 +62,9 @@ class PartitionSource final : public Source {
   LogRecord take();
   void see_end();
   void doubt();
-  // A record that was returned before: the same one, unless this is another log.
+  // Compares a record with the one returned before at its offset: another one means another log.
   Status compare_again();
-  // Whether message_ is from before the source went back; resets back_from_ when it is not.
+  // True when message_ is from before `go_back`; otherwise resets back_from_.
   bool from_before();
   Seen seen() const;
 
@@ -71,12 +72,12 @@ class PartitionSource final : public Source {
   const std::shared_ptr<Position> position_;
   const Offset first_log_end_;
   QueueHandle queue_;
-  MessageHandle message_;  // What the last record's views point into.
+  MessageHandle message_;  // The owner of the last record's bytes.
   std::optional<Seen> last_;
   // Set when the source goes back, until a record comes from there. Records from before lie at this offset or above.
   std::optional<Offset> back_from_;
-  int placed_in_vain_ = 0;    // How often it was placed since it went back, and records from before came.
-  int64_t end_seen_at_ = -1;  // Offset at which the broker had nothing more, while nothing came since; else -1.
+  int placed_in_vain_ = 0;    // Placements since `go_back` after which old records came.
+  int64_t end_seen_at_ = -1;  // The end of the log, if nothing came since it was reached; else -1.
 };
 
 }  // namespace bloomring::kafka

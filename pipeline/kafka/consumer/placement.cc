@@ -12,7 +12,7 @@ namespace {
 constexpr int kAskTimeoutMs = 400;  // Of each of three requests, and one more when one of them fails.
 constexpr int64_t kAskIntervalNs = 200'000'000;
 constexpr int64_t kAssignIntervalNs = 1'000'000'000;
-// Longer than a broker takes itself for the leader after it stood still: it hears of its successor within a request.
+// Longer than a broker that was stopped believes that it leads: it hears of its successor within a request.
 constexpr int64_t kBeyondPatienceNs = 30'000'000'000;
 constexpr int64_t kWarnIntervalNs = 30'000'000'000;
 
@@ -42,7 +42,7 @@ void Position::returned(Offset offset) {
 }
 
 void Position::reached(Offset end) {
-  if (end < next()) return;  // Of records that are read again.
+  if (end < next()) return;  // The end of a repeated read.
   next_.store(end.value, std::memory_order_release);
   confirm();
 }
@@ -109,7 +109,7 @@ void Placement::clear() {
   rd_kafka_assign(client_, nullptr);
 }
 
-// An assignment that the group has taken away is not made anew, which would make it look as if it were not lost.
+// Does not repeat an assignment that the group has taken away: that would hide that it was lost.
 Status Placement::serve(int64_t steady_ns) {
   if (steady_ns < assign_at_ns_ || rd_kafka_assignment_lost(client_) != 0) return {};
   if (assign_due_) return assign_now(steady_ns);
@@ -145,7 +145,7 @@ std::vector<TopicPartition> Placement::partitions() const {
   return partitions;
 }
 
-// One whose topic is gone waits, too: brokers that are away are told apart from that only by time.
+// A partition whose topic is gone waits, too: only time distinguishes that from brokers that are away.
 void Placement::warn_of_unknown(const std::vector<Result<PartitionFacts>>& logs, int64_t steady_ns) {
   if (steady_ns < warn_at_ns_) return;
   for (size_t i = 0; i < held_.size(); ++i) {

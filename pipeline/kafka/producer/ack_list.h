@@ -1,6 +1,6 @@
-// Internal to pipeline/kafka: where the producer's drain thread leaves a sink's acknowledgements.
+// Internal to pipeline/kafka: the acknowledgements that the producer's drain thread leaves for a sink.
 //
-// Threading: thread safe. Shared by the sink and its records in flight, whoever goes last.
+// Threading: thread safe. The sink and its records in flight share it; the last one frees it.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@ namespace bloomring::kafka {
 
 class AckList {
  public:
-  // `broker_time_ms`: the newest time that brokers stamped these records with, 0 for none.
+  // `broker_time_ms`: the newest timestamp that brokers gave these records, 0 for none.
   void add(std::span<const uint64_t> tickets, int64_t broker_time_ms);
-  // The first failure stays.
+  // Keeps the first failure.
   void fail(Status failure);
-  // Appends what was added since the last call, and tells the newest of its times. Returns the failure, if there was
-  // one.
+  // Appends the tickets added since the last call, and sets the newest of their times. Returns the failure, if there
+  // was one.
   Status take(std::vector<uint64_t>& tickets, int64_t& broker_time_ms);
 
  private:

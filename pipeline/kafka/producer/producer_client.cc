@@ -35,7 +35,7 @@ HeadersHandle make_headers(const OutRecord& record) {
   return headers;
 }
 
-// Purged: the client is being destroyed, and the record may have got there or not.
+// Purged: the client is being destroyed, and the record may be in the log or not.
 bool was_purged(rd_kafka_resp_err_t error) {
   return error == RD_KAFKA_RESP_ERR__PURGE_QUEUE || error == RD_KAFKA_RESP_ERR__PURGE_INFLIGHT;
 }
@@ -57,14 +57,14 @@ Result<Producer::Place> outcome_of(const rd_kafka_message_t& message) {
   return Producer::Place{Offset(message.offset), rd_kafka_message_timestamp(&message, &type)};
 }
 
-// By the broker's clock; 0 where it did not stamp the record.
+// The broker's timestamp; 0 if it did not stamp the record.
 int64_t stamp_of(const rd_kafka_message_t& message) {
   rd_kafka_timestamp_type_t type;
   const int64_t time_ms = rd_kafka_message_timestamp(&message, &type);
   return type == RD_KAFKA_TIMESTAMP_LOG_APPEND_TIME ? time_ms : 0;
 }
 
-// The reports of one event, passed on sink by sink. Neighbours mostly belong to the same one.
+// Passes the reports of one event to their sinks. Consecutive reports mostly belong to the same sink.
 class Reports {
  public:
   ~Reports() { pass_on(); }
@@ -121,8 +121,8 @@ ProducerClient::~ProducerClient() {
 Result<const ProducerClient::Topic*> ProducerClient::topic(const std::string& name) {
   const std::lock_guard lock(topics_mutex_);
   if (const auto known = topics_.find(name); known != topics_.end()) return &known->second;
-  // Looked up before there is a handle: making one asks by name, which creates the topic on some brokers. The handle
-  // then knows its partitions from the client's cache, so that the first record does not wait for them.
+  // Looked up before the handle is made: making it asks by name, which creates the topic on some brokers. The handle
+  // then gets its partitions from the client's cache, so that the first record does not wait for them.
   BLOOMRING_TRY_ASSIGN(const auto found,
                        describe_topics(client_.get(), bootstrap_, std::span(&name, 1), kLookupTimeoutMs));
   if (!found.front().exists) return fatal("cannot write to topic " + name + ": it does not exist, or may not be seen");
@@ -147,7 +147,7 @@ void ProducerClient::write(const Topic& topic, const OutRecord& record, Producer
 
 Status ProducerClient::take(const Topic& topic, const OutRecord& record, std::unique_ptr<InFlight>& in_flight) {
   const int32_t partition = record.partition.value;
-  // librdkafka would say "unknown partition"; here it is known how many there are.
+  // librdkafka would return "unknown partition"; this message has the number of partitions.
   if (partition < 0 || partition >= topic.partitions) {
     return fatal("cannot write to " + place(topic.name, partition) + ": the topic has " +
                  std::to_string(topic.partitions) + " partitions");
@@ -198,7 +198,7 @@ void ProducerClient::drain_one(int timeout_ms) {
   }
   if (rd_kafka_event_type(event.get()) != RD_KAFKA_EVENT_DR) return;
   const int64_t reports = pass_on_reports(event.get());
-  event.reset();  // Gives the records' room in the queue back, before anybody hears that it is free.
+  event.reset();  // Frees the records' room in the queue before any sender learns of it.
   settle(reports);
 }
 
@@ -226,7 +226,7 @@ void ProducerClient::settle(int64_t reports) {
   idle_.notify_all();
 }
 
-// Waits by itself: rd_kafka_flush would race with the drain thread for the reports.
+// Does not use rd_kafka_flush, which would race with the drain thread for the reports.
 Status ProducerClient::flush(int timeout_ms) {
   std::unique_lock lock(idle_mutex_);
   if (idle_.wait_for(lock, std::chrono::milliseconds(timeout_ms), [this] { return in_flight_ == 0; })) return {};

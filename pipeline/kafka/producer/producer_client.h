@@ -1,7 +1,8 @@
 // Internal to pipeline/kafka: the producer's client handle, its topics, and the thread that drains delivery reports.
 //
-// Every record in flight carries an InFlight of its own, made when it is taken and destroyed with its report. It says
-// who is told: a sink's ack list, which it keeps alive, so a sink may go first, or a function.
+// Every record in flight has an InFlight, made when the record is taken and destroyed with its report. It names the
+// receiver of the report: a function, or a sink's ack list, which it keeps alive, so that the sink may be destroyed
+// first.
 // Threading: thread safe.
 #pragma once
 
@@ -25,10 +26,10 @@
 namespace bloomring::kafka {
 
 struct InFlight {
-  std::shared_ptr<AckList> acks = {};  // Shared: the sink may be gone when the report comes. Null: `written` is told.
+  std::shared_ptr<AckList> acks = {};  // Shared: the sink may end before the report. Null: calls `written`.
   uint64_t ticket = 0;
   Producer::Written written = {};
-  std::atomic<int64_t>* queued = nullptr;  // Of the record's partition, and how much of it is this record's.
+  std::atomic<int64_t>* queued = nullptr;  // The partition's bytes in flight; queued_bytes is this record's part.
   int64_t queued_bytes = 0;
 };
 
@@ -45,7 +46,7 @@ class ProducerClient {
   static Result<std::unique_ptr<ProducerClient>> create(const ClientSettings& settings);
   ~ProducerClient();
 
-  // Looks the topic up at the first call for it, which may take kLookupTimeoutMs. kFatal when it does not exist.
+  // The first call for a topic looks it up, which may take kLookupTimeoutMs. kFatal when it does not exist.
   Result<const Topic*> topic(const std::string& name);
   // As Sink::send.
   Status send(const Topic& topic, const OutRecord& record, const std::shared_ptr<AckList>& acks, uint64_t ticket);
@@ -58,7 +59,7 @@ class ProducerClient {
 
  private:
   ProducerClient(const ClientSettings& settings, ClientHandle client);
-  // Takes what is in flight unless it fails.
+  // Takes `in_flight` unless it fails.
   Status take(const Topic& topic, const OutRecord& record, std::unique_ptr<InFlight>& in_flight);
   rd_kafka_resp_err_t produce(const Topic& topic, const OutRecord& record, InFlight* in_flight);
   void drain();
@@ -67,7 +68,7 @@ class ProducerClient {
   void settle(int64_t reports);
 
   const std::string bootstrap_;
-  SharedBound queue_;  // In bytes, of all partitions that are written to.
+  SharedBound queue_;  // In bytes, of all partitions written.
   ClientHandle client_;
   QueueHandle reports_;
   std::mutex topics_mutex_;
@@ -76,7 +77,7 @@ class ProducerClient {
   std::atomic<int64_t> delivered_{0};
   std::atomic<int64_t> failed_{0};
   std::mutex idle_mutex_;
-  std::condition_variable idle_;  // in_flight_ has come to 0.
+  std::condition_variable idle_;  // in_flight_ became 0.
   std::atomic<bool> stopping_{false};
   std::thread drain_thread_;
 };
