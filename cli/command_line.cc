@@ -19,7 +19,7 @@
 namespace bloomring::cli {
 namespace {
 
-// What was typed, for all commands; and the one that was chosen.
+// The parsed arguments of all commands, and the chosen command.
 struct CommandLine {
   RunArgs run;
   DevArgs dev;
@@ -47,7 +47,7 @@ void add_config_flags(CLI::App& command, ConfigArgs& args) {
       ->allow_extra_args(false);
 }
 
-// "json, text": the words of a closed list, as a message names them.
+// "json, text": the words of a closed list, for messages.
 template <typename E>
 std::vector<std::string> words_of(const std::map<std::string, E>& meanings) {
   std::vector<std::string> words;
@@ -207,7 +207,7 @@ void declare_snapshot(CLI::App& app, CommandLine& line) {
   });
 }
 
-// What determines generated plays. The same flags give the same plays.
+// The flags that determine generated plays. The same flags give the same plays.
 void add_model_flags(CLI::App& command, ModelArgs& args) {
   command.add_option("--plays", args.plays, "How many plays (default: 4000000)")->type_name("N");
   command.add_option("--users", args.users, "Of how many users (default: 40000)")
@@ -422,7 +422,7 @@ std::vector<std::string> command_names(const CLI::App& app) {
   return names;
 }
 
-// The flags that a command knows, as they are typed.
+// The flags of a command, as typed.
 std::vector<std::string> flag_names(const CLI::App& command) {
   std::vector<std::string> names;
   for (const CLI::Option* option : command.get_options()) {
@@ -442,7 +442,7 @@ int refuse_parse(const CLI::App& app, const CLI::ParseError& error) {
   const std::string name = chosen.empty() ? "" : command.get_name();
   const std::vector<std::string> unknown = app.remaining(true);
   if (unknown.empty()) return refuse(error.what(), name);
-  // An unknown flag comes first: what CLI11 misses is often what the misspelt flag was to be.
+  // Unknown flags are reported first: a required flag that CLI11 misses is often the misspelt one.
   const std::string word = unknown.front().substr(0, unknown.front().find('='));
   const bool flag = word.starts_with("-");
   return refuse("unknown " + std::string(flag ? "flag " : "argument ") + word + hint_for(word, flag_names(command)),
@@ -452,7 +452,7 @@ int refuse_parse(const CLI::App& app, const CLI::ParseError& error) {
 }  // namespace
 
 int run_command_line(int argc, const char* const* argv) {
-  log_start(LogLevel::kInfo, LogFormat::kText);  // Until a configuration says otherwise.
+  log_start(LogLevel::kInfo, LogFormat::kText);  // Until a configuration sets it.
   CLI::App app("Keeps a recommender from showing a user what the user has already played.", "bloomring");
   CommandLine line;
   app.set_version_flag("--version", "bloomring " + std::string(version()), "Print the version and exit");

@@ -18,18 +18,18 @@ namespace bloomring::cli {
 
 namespace {
 
-constexpr uint64_t kPlaysPerTurn = 1'000;  // Between two looks at the clock, the signals and the acknowledgements.
+constexpr uint64_t kPlaysPerTurn = 1'000;  // Between two checks of clock, signals and acknowledgements.
 constexpr int64_t kProgressIntervalNs = 5'000'000'000;
 constexpr int kFlushTurnMs = 1'000;
 constexpr int kTurnsWithoutProgress = 60;
 
-// Where plays go.
+// The destination of plays.
 class Destination {
  public:
   virtual ~Destination() = default;
   virtual Status write(const LoadPlay& play, const std::string& json) = 0;
   virtual Status end_turn() = 0;
-  // Everything written has arrived.
+  // Waits until everything written has arrived.
   virtual Status finish() = 0;
 };
 
@@ -50,7 +50,7 @@ class StandardOutput final : public Destination {
   std::string text_;
 };
 
-// A user's plays go to one partition, as a producer with the user as key would send them.
+// Sends a user's plays to one partition, as a producer with the user as key does.
 class KafkaTopic final : public Destination {
  public:
   static Result<std::unique_ptr<KafkaTopic>> open(const kafka::ClientSettings& kafka, std::string topic,
@@ -112,7 +112,7 @@ struct Sent {
   }
 };
 
-// Until the next play is due at this rate; true when a signal said to stop.
+// Waits until the next play is due at this rate; true when a signal asked to stop.
 bool wait_for_turn(const Clock& clock, int64_t start_ns, uint64_t plays, double rate) {
   const double due_s = rate > 0 ? static_cast<double>(plays) / rate : 0;
   const double elapsed_s = static_cast<double>(clock.steady_ns() - start_ns) / 1e9;
@@ -125,7 +125,7 @@ Result<Sent> send_all(const GenerateArgs& args, const LoadConfig& load, const Lo
   Sent sent;
   const int64_t start_ns = clock.steady_ns();
   int64_t progress_ns = start_ns + kProgressIntervalNs;
-  // A turn is at most a fiftieth of a second at the rate asked for, so that slow loads are even, too.
+  // A turn is at most 1/50 s at the requested rate, so that slow loads are even, too.
   const uint64_t turn =
       args.rate > 0 ? std::clamp<uint64_t>(static_cast<uint64_t>(args.rate / 50), 1, kPlaysPerTurn) : kPlaysPerTurn;
   std::string json;
@@ -145,7 +145,7 @@ Result<Sent> send_all(const GenerateArgs& args, const LoadConfig& load, const Lo
   return sent;
 }
 
-// What --execute would write, with the first play as it would be written.
+// The plan of --execute, with the first play in full.
 std::string plan_json(const GenerateArgs& args, const LoadConfig& load, const LoadPlayWriter& writer,
                       int32_t partitions) {
   nlohmann::ordered_json plan = {

@@ -8,8 +8,8 @@ namespace {
 struct Help {
   std::string_view command;
   std::string_view examples;  // Lines.
-  std::string_view failed;    // What exit code 1 means.
-  std::string_view found = {};  // What exit code 3 means, where there is one.
+  std::string_view failed;    // The meaning of exit code 1.
+  std::string_view found = {};  // The meaning of exit code 3, if there is one.
 };
 
 constexpr std::string_view kBrokers = "no broker or store could be reached, or it failed later";

@@ -1,4 +1,4 @@
-// What stands at the end of each command's --help: examples and exit codes.
+// The end of each command's --help: examples and exit codes.
 // Threading: pure functions.
 #pragma once
 

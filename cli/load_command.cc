@@ -77,7 +77,7 @@ Result<LoadReport> load(const LoadArgs& args, const LoadOptions& options) {
   return run_load(options, questions, surroundings);
 }
 
-// One line for each status code, with the number of calls that got it.
+// Writes a line for each status code, with its number of calls.
 void tell_errors(const LoadArgs& args, const std::string& call, const LoadCalls& calls) {
   for (const auto& [code, reason] : calls.reasons) {
     const bool scene = code == "INVALID_ARGUMENT" && reason.starts_with("scene");

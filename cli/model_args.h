@@ -1,4 +1,4 @@
-// What makes the plays of `bloomring generate`, as it is typed there and for `bloomring load`.
+// The arguments that determine the plays of `bloomring generate`, there and for `bloomring load`.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ struct ModelArgs {
   uint32_t items = 1'000'000;
   uint32_t hours = 24;  // Span of the event times.
   double repeats = 0.05;
-  std::string start;      // Event time of the beginning; `hours` ago when empty.
-  uint32_t id_bytes = 0;  // Ids are filled up to this length.
+  std::string start;      // Event time of the beginning; empty: `hours` ago.
+  uint32_t id_bytes = 0;  // Ids are padded to this length.
 };
 
 Result<LoadConfig> load_of(const ModelArgs& args, const Clock& clock);

@@ -14,7 +14,7 @@
 namespace bloomring::cli {
 
 namespace {
-int output_error = 0;  // errno of the first write to standard output that failed.
+int output_error = 0;  // errno of the first failed write to standard output.
 bool error_told = false;
 
 void print_error(std::string message) {

@@ -21,20 +21,20 @@ namespace {
 
 constexpr int kWaitMs = 50;
 
-enum class Ending { kStart, kStages, kRest };  // What of the process is ending.
+enum class Ending { kStart, kStages, kRest };  // The part that is ending.
 
-// The start of a process on a thread of its own, so that signals are heard whatever it waits for.
+// Runs the start of a process on its own thread, so that the main thread takes signals while the start waits.
 class Start {
  public:
   Start(Process& process, const Clock& clock) : process_(process), thread_("start", clock, [](const Status&) {}) {
     thread_.post([this] { run(); });
   }
-  // Ends it at its next look at what it waits for, and waits for its end.
+  // Makes the start give up its wait, and waits until it has ended.
   void end() {
     process_.give_up_start();
     thread_.call([] {});
   }
-  // Why it has failed, once it has.
+  // The failure, once it has failed.
   std::optional<Status> failure() const {
     if (!failed_) return std::nullopt;
     return status_;
@@ -49,7 +49,7 @@ class Start {
   }
 
   Process& process_;
-  Status status_;  // Read by others once failed_.
+  Status status_;  // Other threads read it once failed_ is set.
   std::atomic<bool> failed_{false};
   Worker thread_;
 };
@@ -67,7 +67,7 @@ void tell_start(const RunArgs& args, const Settings& settings) {
                                 {"admin", settings.admin.listen}});
 }
 
-// Until a signal or a failure. Prints the ready line as soon as it is true.
+// Runs until a signal or a failure. Prints the ready line as soon as the process is ready.
 Status run_until_told(Process& process, const Start& start) {
   for (bool told = false;;) {
     if (stop_signal_within(kWaitMs)) {
@@ -83,7 +83,8 @@ Status run_until_told(Process& process, const Start& start) {
   }
 }
 
-// A start that only waits may stand in a call of the Kafka client that nothing interrupts; there is nothing to close.
+// For a start that only waits: it may be in a call of the Kafka client that cannot be interrupted, and nothing is
+// open.
 [[noreturn]] void end_at_once(const Process& process) {
   const std::string waiting = process.start_waits_for();
   log_info("ended in order, before it began" + (waiting.empty() ? "" : ", waiting for " + waiting));

@@ -43,7 +43,7 @@ std::string to_text(const Json& topic) {
   return text;
 }
 
-// The exit code.
+// Returns the exit code.
 Result<int> show_and_create(const TopicsArgs& args, const Settings& settings) {
   BLOOMRING_TRY(check_runnable(settings));
   BLOOMRING_TRY_ASSIGN(const std::unique_ptr<kafka::Admin> admin, kafka::Admin::create(client_settings(settings)));

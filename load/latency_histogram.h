@@ -1,7 +1,8 @@
-// How often each latency was seen, in little memory and with a bounded relative error, for load tests.
+// Counts latencies for load tests, in little memory and with a bounded relative error.
 //
-// Buckets are linear within each power of two (as in HdrHistogram): 128 of them, so a quantile is at most 1/128 = 0.8 %
-// above what was recorded. Values below 128 are exact. 60 KB whatever the range: every 64-bit value has a bucket.
+// Buckets are linear within each power of two (as in HdrHistogram): 128 of them, so a quantile is at most 1/128 = 0.8
+// % above the recorded value. Values below 128 are exact. It takes 60 KB for any range: every 64-bit value has a
+// bucket.
 // Threading: none.
 #pragma once
 

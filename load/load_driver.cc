@@ -30,9 +30,9 @@ void LoadQuestion::add(std::string_view item, bool is_played) {
 
 namespace {
 
-// A call in flight belongs to gRPC's callback, which frees it before the driver learns of its end: a context holds its
-// channel, and gRPC's thread must not be the one that lets go of a channel last, because the channel's end waits for
-// it.
+// gRPC's callback owns a call in flight and frees it before the driver learns of its end. The call's context holds its
+// channel, and gRPC's thread must not release the last reference to a channel, because the channel's end waits for
+// that thread.
 struct FilterCallState {
   grpc::ClientContext context;
   v1::FilterRequest request;
@@ -104,7 +104,7 @@ void LoadRun::set_deadline(grpc::ClientContext& context) const {
   context.set_deadline(gpr_time_add(gpr_now(GPR_CLOCK_REALTIME), wait));
 }
 
-// Built before it is due, so that the time it takes is not the service's.
+// Builds the call before it is due, so that the time to build it does not count as the service's.
 std::unique_ptr<FilterCallState> LoadRun::prepare(int64_t due_ns, bool counts) {
   auto call = std::make_unique<FilterCallState>();
   source_.next(question_);
@@ -182,7 +182,7 @@ void LoadRun::answered(std::unique_ptr<FilterCallState> call, const grpc::Status
   end_call();
 }
 
-// The first unseen ones, as a recommender that ranks its candidates would show them.
+// Records the first unseen candidates, as a recommender that ranks its candidates would show them.
 void LoadRun::record_served(const FilterCallState& call) {
   auto served_call = std::make_unique<ServedCallState>();
   served_call->request.set_user(call.request.user());

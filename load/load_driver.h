@@ -1,16 +1,16 @@
 // Open-loop load on a running query service: the core of `bloomring load`.
 //
-// Calls are due at random moments (exponential gaps, as from many users who know nothing of each other) at a stated
-// rate, whether earlier ones were answered or not. A latency counts from the moment at which the call was due, not from
-// when it could be sent: a service, a network or a load tool that stalls shows in the figures with every call that it
-// held up (no coordinated omission).
+// Calls are due at random moments (exponential gaps, as from many independent users) at a given rate, even if earlier
+// calls are unanswered. A latency counts from the moment when the call was due, not when it could be sent: a stall of
+// the service, the network or the load tool shows in the latency of every call that it delays (no coordinated
+// omission).
 //
-// After each answer the first of its unseen candidates are recorded as served, where the service offers it.
-// The driver knows which candidates its source calls played, and counts those that a complete answer calls unseen, and
-// those never played that are called seen.
+// After each answer the driver records the first unseen candidates as served, if the service offers it. The driver
+// knows which candidates its source calls played. It counts played ones that a complete answer calls unseen, and never
+// played ones that it calls seen.
 //
-// Threading: `run_load` works on the calling thread; answers come on gRPC's. Memory: bounded by `in_flight_max`; a call
-// that is due beyond it is not made and counted as not sent.
+// Threading: `run_load` works on the calling thread; answers come on gRPC's.
+// Memory: bounded by `in_flight_max`; a call that is due beyond it is not made, and counts as not sent.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@
 
 namespace bloomring {
 
-// One question: whose, and about what. Items lie end to end.
+// One question: a user and candidates. Items are concatenated.
 struct LoadQuestion {
   std::string user;
   std::string items;
@@ -46,11 +46,11 @@ class LoadSource {
 };
 
 struct LoadOptions {
-  std::string server = {};  // Several with commas between: the connections go to them in turn.
+  std::string server = {};  // Comma-separated: the connections go to them in turn.
   TlsClientFiles tls = {};
   std::string scene = {};
   double rate = 200;    // Calls of Filter a second, more than 0.
-  double seconds = 30;  // That count, after the warm-up.
+  double seconds = 30;  // Measured, after the warm-up.
   double warm_up_seconds = 2;
   int64_t deadline_ms = 1'000;  // Of each call.
   uint32_t connections = 2;
@@ -59,35 +59,35 @@ struct LoadOptions {
   uint64_t seed = 1;  // Of the gaps.
 };
 
-// What the run asks of its surroundings.
+// The functions that a run needs from its caller.
 struct LoadSurroundings {
   const Clock& clock;
-  // Lets so much time pass; true when the run is to end early.
+  // Waits for this time; true when the run must end early.
   std::function<bool(int64_t wait_ns)> wait_or_stop;
-  // CPU seconds so far: of this process, and of the service where that is known.
+  // CPU seconds so far: of this process, and of the service if known.
   std::function<std::optional<double>()> own_cpu_seconds;
   std::function<std::optional<double>()> service_cpu_seconds;
 };
 
 // Calls of one kind.
 struct LoadCalls {
-  LatencyHistogram latency_ns;             // Of those that were answered.
+  LatencyHistogram latency_ns;             // Of answered calls.
   std::map<std::string, uint64_t> errors;      // By the name of the status code.
-  std::map<std::string, std::string> reasons;  // By the same: the service's words for the first of them.
+  std::map<std::string, std::string> reasons;  // By the same: the message of the first.
   uint64_t ok() const { return latency_ns.count(); }
 };
 
 struct LoadReport {
-  double seconds = 0;  // That were counted.
+  double seconds = 0;  // Measured.
   LoadCalls filter;
   LoadCalls served;
   bool served_offered = true;      // False: the service does not have the call.
   uint64_t not_sent = 0;           // Too many calls were in flight.
-  uint64_t send_delay_max_ns = 0;  // How late this tool was with a call, at most.
+  uint64_t send_delay_max_ns = 0;  // The longest delay of a call by this tool.
   uint64_t incomplete = 0;         // Answers.
-  uint64_t candidates = 0;         // Of answered calls, as what follows.
+  uint64_t candidates = 0;         // Of answered calls, like the next.
   uint64_t seen = 0;
-  uint64_t played = 0;  // Of complete answers, as what follows.
+  uint64_t played = 0;  // Of complete answers, like the next.
   uint64_t played_unseen = 0;
   uint64_t never_played = 0;
   uint64_t never_played_seen = 0;

@@ -157,7 +157,7 @@ LoadPlayWriter::LoadPlayWriter(const PlayMapping& mapping, uint32_t id_bytes)
     : id_bytes_(id_bytes), template_(mapping) {}
 
 void LoadPlayWriter::write(const LoadPlay& play, std::string& json) const {
-  // How much of which length was watched is of no interest here, but real plays carry it: some numbers.
+  // The watched and total durations do not matter here, but real plays have them.
   const uint64_t duration_ms = 5'000 + play.item * 7'919ULL % 85'000;
   const uint64_t watched_ms = static_cast<uint64_t>(play.time_ms) * 31 % (duration_ms + 1);
   std::string user = "\"", item = "\"";

@@ -1,16 +1,17 @@
-// Plays as a site's users make them, for load tests and benchmarks: `bloomring generate`.
+// Generates plays like those of a site's users, for load tests and benchmarks: `bloomring generate`.
 //
-// What it imitates, with the figures of a month of real plays (KuaiRand-27K, 322 million plays of short videos):
+// The model, with the figures of a month of real plays (KuaiRand-27K, 322 million plays of short videos):
 //   - plays per user are log-normal, mu = ln 8594, sigma = 0.82, cut to [100, 228000] per 31 days, and scaled so that
-//     all users together make exactly as many plays as were asked for;
+//     all users together make exactly the requested number of plays;
 //   - a user plays in sessions: bursts of 20 plays on average, 15 s apart;
-//   - sessions begin by the hour of the day (UTC): eight times as many between nine and ten in the evening as at four;
+//   - session starts follow the hour of the day (UTC): eight times as many from 21 to 22 as at 4;
 //   - popular items are played more: 1/(rank + 1000), which is Zipf's law with a flat head, since a recommender does
 //     not show a user the most popular item again and again;
 //   - a given part of the plays repeats one of the user's last items.
 //
-// Guarantee: the same configuration gives the same plays, in the order of their times, on every machine whose libm
-// rounds alike. Memory: 16 bytes a session and 40 bytes a user.
+// Guarantees: the same configuration gives the same plays, in the order of their times, on every machine whose libm
+// rounds in the same way.
+// Memory: 16 bytes a session and 40 bytes a user.
 // Threading: one thread.
 #pragma once
 
@@ -41,7 +42,7 @@ struct LoadPlay {
   int64_t time_ms = 0;
 };
 
-// 64 random bits a call: SplitMix64, whose whole state is one word.
+// 64 random bits a call: SplitMix64, with one word of state.
 class LoadRandom {
  public:
   explicit LoadRandom(uint64_t seed) : state_(seed) {}
@@ -68,7 +69,7 @@ class LoadModel {
     int64_t due_ms;  // Of its next play.
     uint32_t user;
     uint32_t plays_left;
-    // Later ones sort lower, so that the top of a heap is what is due next.
+    // Later sessions sort lower, so that the top of a heap is due next.
     bool operator<(const Session& other) const;
   };
   static constexpr size_t kLastItems = 8;
@@ -91,8 +92,9 @@ class LoadModel {
   std::priority_queue<Session> under_way_;
 };
 
-// Writes plays as the producers of a site do (load/play_template.h): 110 to 130 bytes with the default names. Ids
-// are a letter and the number, filled up with zeros to `id_bytes`. Thread safety: const calls.
+// Writes plays like the producers of a site (load/play_template.h): 110 to 130 bytes with the default names. Ids are a
+// letter and the number, padded with zeros to `id_bytes`.
+// Threading: const calls are thread safe.
 class LoadPlayWriter {
  public:
   explicit LoadPlayWriter(const PlayMapping& mapping = {}, uint32_t id_bytes = 0);
@@ -103,7 +105,7 @@ class LoadPlayWriter {
   uint32_t id_bytes_;
   PlayTemplate template_;
 };
-// The user id alone: the record's key. And the item id alone.
+// Write only the user id (the record's key), and only the item id.
 void write_user_id(const LoadPlay& play, uint32_t id_bytes, std::string& id);
 void write_item_id(const LoadPlay& play, uint32_t id_bytes, std::string& id);
 

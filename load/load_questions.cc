@@ -11,7 +11,7 @@ LoadQuestions::LoadQuestions(const PlayedItems& played, const LoadQuestionsConfi
   BLOOMRING_CHECK(played.plays() > 0, "questions are about users who played");
 }
 
-// As long as the ids of a site with a thousand million items; no id of plays begins so.
+// As long as the ids of a site with a billion items. No generated id begins like this.
 void LoadQuestions::write_never_played(std::string& id) {
   char digits[20];
   const uint64_t number = 1'000'000'000 + random_.bits() % 9'000'000'000;
@@ -30,7 +30,7 @@ void LoadQuestions::next(LoadQuestion& question) {
   const auto wanted = static_cast<uint64_t>(std::llround(part * static_cast<double>(candidates)));
   uint64_t played_left = std::min<uint64_t>(wanted, played_.items_of(user));
   uint64_t item = random_.bits() % played_.items_of(user);
-  // Each of the candidates that are left is a played one with the same chance.
+  // Each remaining candidate has the same chance to be a played one.
   for (uint64_t left = candidates; left > 0; --left) {
     const bool is_played = random_.bits() % left < played_left;
     if (is_played) {

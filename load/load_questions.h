@@ -1,7 +1,8 @@
-// The questions of a load test: users as often as they play, thousands of candidates of which some were played.
+// The questions of a load test: each user as often as the user plays, with thousands of candidates, some of them
+// played.
 //
-// The number of candidates and the part of them that the user has played are even between two bounds; a user who has
-// played less is asked about all of it. The other candidates are ids that nobody has ever played.
+// The number of candidates and the fraction that the user has played are uniform between two bounds. For a user with
+// too few played items the question has all of them. The other candidates are ids that no user has ever played.
 // Threading: one thread.
 #pragma once
 
@@ -14,7 +15,7 @@ struct LoadQuestionsConfig {
   uint64_t seed = 1;
   uint32_t candidates_min = 2'000;
   uint32_t candidates_max = 10'000;  // At least candidates_min.
-  double seen_min = 0.05;            // Parts of the candidates: [0, 1].
+  double seen_min = 0.05;            // Fraction of the candidates: [0, 1].
   double seen_max = 0.30;            // At least seen_min.
 };
 

@@ -1,4 +1,4 @@
-// How the figures of a load are shown.
+// Formats the figures of a load.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>

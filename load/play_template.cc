@@ -13,11 +13,11 @@ using Json = nlohmann::ordered_json;
 
 constexpr uint64_t kMinuteMs = 60'000;
 
-// What stands where a value will; no name holds the control character.
+// Placeholders of values; no name has the control character.
 constexpr std::array<const char*, 5> kHoleMarks = {"\x01user", "\x01item", "\x01time", "\x01watched", "\x01length"};
 
-// Writes a field by its name or path. Where an object of the path is another field already, the name as it is is read
-// all the same.
+// Writes a field by its name or path. If an object of the path is another field already, it uses the whole path as the
+// name, which ingest reads, too.
 void set_field(Json& play, const std::string& path, const std::string& value) {
   Json* at = &play;
   size_t begin = 0;
@@ -33,7 +33,7 @@ void set_field(Json& play, const std::string& path, const std::string& value) {
   (*at)[path.substr(begin)] = value;
 }
 
-// The site's own name of a play, "" for a record without a kind. Where only `*` is a play, a name that nobody has.
+// The site's name for the kind play, "" for a record without a kind. If only `*` means play, an unused name.
 std::string play_kind(const PlayMapping& mapping) {
   for (const auto& [name, kind] : mapping.kinds) {
     if (kind == EventKind::kPlay && name != "*") return name;

@@ -1,8 +1,10 @@
-// Plays as a site's own producers write them: by its mapping (schemas/json/play_json.h), nested fields, kinds and the
-// time watched included. What is written is accepted under that mapping, and counts as a play.
+// Writes plays like a site's own producers: by its mapping (schemas/json/play_json.h), with nested fields, kinds and
+// the time watched.
 //
-// Made once, a play is text with holes. Of a site whose scenes are declared it is in the first of them.
-// Thread safety: const calls.
+// The template is made once: a play's text with holes. If the site declares its scenes, plays are in the first of
+// them.
+// Guarantees: ingest accepts the record under that mapping, and it counts as a play.
+// Threading: const calls are thread safe.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +20,13 @@ class PlayTemplate {
  public:
   explicit PlayTemplate(const PlayMapping& mapping);
 
-  // Replaces `json`. `user` and `item` as JSON, in quotation marks. How much of which length was watched is up to the
-  // caller, unless the site has a rule: then all of it was.
+  // Replaces `json`. `user` and `item` as JSON, in quotation marks. The caller chooses the watched and total
+  // durations, unless the site has a rule of views: then all was watched.
   void write(std::string_view user, std::string_view item, int64_t time_ms, uint64_t watched_ms, uint64_t duration_ms,
              std::string& json) const;
-  // With any ids, and all of a minute watched.
+  // The same with any ids, and a whole minute watched.
   std::string play(const std::string& user, const std::string& item, int64_t time_ms) const;
-  // The scene of what is written.
+  // The scene of the plays.
   const std::string& scene() const { return scene_; }
 
  private:

@@ -8,7 +8,7 @@ namespace bloomring {
 
 namespace {
 
-// Numbers names in the order in which they come.
+// Numbers names in order of first appearance.
 class Numbering {
  public:
   explicit Numbering(std::vector<std::string>& names) : names_(names) {}
@@ -23,7 +23,7 @@ class Numbering {
   std::unordered_map<std::string, uint32_t> numbers_;
 };
 
-// Why a file has no play to ask about.
+// The reason why a file has no play to ask about.
 Status no_plays(const std::string& path, std::string_view scene, const std::string& other_scene,
                 const std::string& refusal) {
   const std::string wanted = scene.empty() ? "without a scene" : "of scene " + std::string(scene);
@@ -37,7 +37,7 @@ Status no_plays(const std::string& path, std::string_view scene, const std::stri
 
 }  // namespace
 
-// Sorted by user; each user's items once, in an order that has nothing to do with their popularity.
+// Sorts by user; keeps each item of a user once, in an order independent of popularity.
 void PlayedItems::build(std::vector<Raw> plays, uint32_t users) {
   plays_until_.assign(users, 0);
   for (const Raw& play : plays) ++plays_until_[play.user];

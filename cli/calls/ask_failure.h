@@ -1,4 +1,4 @@
-// Why a service could not be asked, for the person at the command line: gRPC's words and what they usually mean.
+// Explains why a service could not be asked, for the command line: gRPC's words and their usual meaning.
 // Threading: pure function.
 #pragma once
 

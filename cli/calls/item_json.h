@@ -1,4 +1,5 @@
-// An item with its verdict as the commands print it. Threading: pure function.
+// An item with its verdict, as the commands print it.
+// Threading: pure function.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,7 +9,7 @@
 
 namespace bloomring {
 
-// {"item":"v1","seen":true,"reason":"filter","period":"2026-11"}: fields in the order in which people read them.
+// {"item":"v1","seen":true,"reason":"filter","period":"2026-11"}: fields in a readable order.
 inline nlohmann::ordered_json item_json(const std::string& item, const ItemVerdict& verdict) {
   nlohmann::ordered_json json = {{"item", item}, {"seen", verdict.seen}};
   if (verdict.reason != Reason::kNone) json["reason"] = reason_name(verdict.reason);

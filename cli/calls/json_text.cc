@@ -10,7 +10,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int64_t kEarliestTimeMs = 946'684'800'000;  // 2000-01-01: what is less is a span.
+constexpr int64_t kEarliestTimeMs = 946'684'800'000;  // 2000-01-01: a smaller number is a duration.
 
 std::string utc(int64_t ms) {
   const time_t seconds = static_cast<time_t>(ms / 1000);
@@ -25,7 +25,7 @@ bool is_time(const std::string& key, const Json& value) {
   return key.ends_with("_ms") && value.is_number_integer() && value.get<int64_t>() >= kEarliestTimeMs;
 }
 
-// Without the unit where the value is written as a date.
+// Without the unit if the value is written as a date.
 std::string label(const std::string& key, bool time) {
   std::string text = time ? key.substr(0, key.size() - 3) : key;
   std::replace(text.begin(), text.end(), '_', ' ');
@@ -50,7 +50,7 @@ std::string padded(std::string text, size_t width) {
   return text;
 }
 
-// A line for each row, columns two blanks apart.
+// A line for each row, columns two spaces apart.
 std::string table(const Json& rows, const std::string& indent) {
   std::vector<std::string> keys;
   for (const Json& row : rows) {
@@ -94,7 +94,7 @@ bool is_list(const Json& value) {
 
 std::string lines(const Json& object, const std::string& indent);
 
-// A table where rows have no parts of their own; otherwise a block of lines for each.
+// A table when rows are flat; otherwise a block of lines for each row.
 std::string list(const Json& rows, const std::string& indent) {
   if (std::all_of(rows.begin(), rows.end(), is_flat)) return table(rows, indent);
   std::string text;

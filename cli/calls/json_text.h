@@ -1,4 +1,4 @@
-// A result as people read it: what `--output text` prints of what `--output json` has.
+// Formats a result for people: turns the JSON of `--output json` into the text of `--output text`.
 //
 //   {"user":"u1","complete":true,"items":[{"item":"v1","seen":true,"reason":"recent"},{"item":"v2","seen":false}]}
 //
@@ -9,8 +9,9 @@
 //     v1    yes   recent
 //     v2    no    -
 //
-// Objects are lines, lists of objects are tables, truth is yes or no, nothing is "-" or "none". Times in Unix
-// milliseconds ("expires_ms") are written as RFC 3339 in UTC; shorter spans stay numbers. Threading: pure function.
+// Objects become lines, lists of objects tables, booleans yes or no, and missing values "-" or "none". Times in Unix
+// milliseconds ("expires_ms") become RFC 3339 in UTC; durations stay numbers.
+// Threading: pure function.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -18,7 +19,7 @@
 
 namespace bloomring {
 
-// Ends with a line's end.
+// Ends with a newline.
 std::string json_text(const nlohmann::ordered_json& json);
 
 }  // namespace bloomring

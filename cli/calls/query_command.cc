@@ -14,10 +14,10 @@ namespace bloomring {
 
 namespace {
 
-// `ordered_json`, because people read the fields in this order.
+// `ordered_json` keeps the fields in a readable order.
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kItemsInARequest = 20'000;  // What `serve.candidates_max` allows unless it is changed.
+constexpr size_t kItemsInARequest = 20'000;  // The default of `serve.candidates_max`.
 
 Json gap_json(const Gap& gap) {
   Json json = {{"source", source_name(gap.source)}, {"reason", gap.reason}};
@@ -36,7 +36,7 @@ void append(FilterReply&& part, FilterReply& whole) {
   whole.known_scenes = std::move(part.known_scenes);
 }
 
-// Asks in as many requests as it takes.
+// Splits the items over as many requests as needed.
 Result<FilterReply> ask(Client& client, const FilterCall& call) {
   FilterReply whole;
   whole.complete = true;
@@ -106,8 +106,8 @@ Status answer_line(Client& client, const std::string& line, bool text, std::ostr
   return {};
 }
 
-// What one should know who gets "unseen" for everything: nothing is known of the user, or only in other scenes, which
-// are asked for.
+// A note for an answer of only "unseen" items: the service knows nothing of the user, or only in other scenes, which
+// it asks for.
 std::string unknown_user(Client& client, const FilterCall& call) {
   const std::string user = "nothing is known of user " + call.user;
   const std::string nowhere = user + " in any scene: no play, and nothing served";

@@ -1,7 +1,7 @@
-// The core of `bloomring served`: reports what was shown to a user, and returns when it is durable in the log.
+// The core of `bloomring served`: records the items shown to a user, and returns when they are durable in the log.
 //
-// Prints {"user":"u1","recorded":2} on one line. More items than one call takes are recorded in several, in order; when
-// one fails, those before it are recorded, and recording all of them again is harmless.
+// Prints {"user":"u1","recorded":2} on one line. Items beyond the limit of one call are recorded in several, in order.
+// When one call fails, the items before it are recorded; recording all of them again is harmless.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,14 @@ struct ServedOptions {
   TlsClientFiles tls = {};
   std::string user = {};
   std::string scene = {};
-  // In the order in which they were shown; read from `in`, one a line, when there are none.
+  // In the order in which they were shown. When empty, read from `in`, one a line.
   std::vector<std::string> items = {};
-  bool text = false;  // Print it as people read it (json_text.h).
+  bool text = false;  // Print for people (json_text.h).
   int64_t deadline_ms = 10'000;  // Of each call.
 };
 
-// The exit code: 0 recorded, 1 it could not be recorded, 2 the service refuses the call itself, or a
-// file of `tls` is not right. Messages go to `err`.
+// Returns the exit code: 0 recorded; 1 it could not be recorded; 2 the service refuses the call itself, or a file of
+// `tls` is wrong. Messages go to `err`.
 int served(const ServedOptions& options, std::istream& in, std::ostream& out, std::ostream& err);
 
 }  // namespace bloomring

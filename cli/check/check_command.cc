@@ -49,7 +49,7 @@ void check_brokers(const Settings& settings, CheckReport& report) {
 }  // namespace
 
 int check_command(const CheckArgs& args) {
-  log_start(LogLevel::kError, LogFormat::kText);  // What is wrong is a finding.
+  log_start(LogLevel::kError, LogFormat::kText);  // Errors are findings.
   const Result<LoadedSettings> loaded = load_all_settings(args.config);
   if (args.print) {
     if (loaded.ok()) print(loaded->effective_yaml);

@@ -1,4 +1,4 @@
-// Reads the newest plays for `bloomring check`, and says what ingest would make of them.
+// Reads the newest plays for `bloomring check`, and reports how ingest would treat them.
 #pragma once
 
 #include "cli/check/check_report.h"
@@ -7,8 +7,8 @@
 
 namespace bloomring::cli {
 
-// Reads the newest records of every topic of plays. A topic that does not exist is none of its business. Plays count as
-// checked where each topic has some.
+// Reads the newest records of every topic of plays. Skips topics that do not exist. Plays count as checked when each
+// topic has some.
 void check_plays(kafka::Admin& admin, const Settings& settings, CheckReport& report);
 
 }  // namespace bloomring::cli

@@ -33,7 +33,7 @@ Json to_json(const PlaysRead& plays) {
           {"refused", plays.refused}};
 }
 
-// Each once, in the order in which they came.
+// Each line once, in order of first appearance.
 std::vector<std::string> once(const std::vector<std::string>& lines) {
   std::vector<std::string> kept;
   for (const std::string& line : lines) {

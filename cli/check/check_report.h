@@ -1,4 +1,4 @@
-// What `bloomring check` has found, as it prints it.
+// The findings of `bloomring check`, and their printing.
 #pragma once
 
 #include <optional>
@@ -14,17 +14,17 @@
 namespace bloomring::cli {
 
 struct CheckReport {
-  std::string file;                  // The configuration; empty when none was named.
-  std::vector<std::string> checked;  // What was looked at and is fine: "configuration", "brokers", "topics", ...
+  std::string file;                  // The configuration file; empty when none was named.
+  std::vector<std::string> checked;  // Parts without errors: "configuration", "brokers", "topics", ...
   std::vector<std::string> warnings;
   std::vector<PlaysRead> plays;      // Of each topic of plays that could be read.
-  std::optional<MemoryPlan> memory;  // Where the configuration is fine.
+  std::optional<MemoryPlan> memory;  // If the configuration is valid.
 
-  // Takes the failure in, if it is one: each line of its message is a finding, once. True when there is none.
+  // Adds a failure: each line of its message becomes one finding, without repeats. True for success.
   bool succeeds(const Status& status);
-  // The same of one part, which then counts as checked.
+  // The same for one part, which counts as checked on success.
   bool passes(const std::string& part, const Status& status);
-  // The same of what was found on this machine, with its warnings.
+  // The same for findings on this machine, with their warnings.
   void takes(const std::string& part, const StartFindings& found);
   // All failures: kInvalid when one of them is.
   Status status() const { return errors_; }
@@ -33,8 +33,8 @@ struct CheckReport {
   Status errors_;
 };
 
-// Writes it to standard output, the errors also to standard error. The exit code: 0 without errors, 2 when something is
-// set up wrongly, 1 when the rest only could not be asked.
+// Writes the report to standard output, and the errors also to standard error. Returns the exit code: 0 without
+// errors, 2 when the set-up has errors, 1 when only something could not be asked.
 int print(const CheckReport& report, OutputFormat output);
 
 }  // namespace bloomring::cli

@@ -77,7 +77,7 @@ void check_state(const Settings& settings, CheckReport& report) {
     const std::string path = window_folder(settings, PartitionId(static_cast<int32_t>(p)));
     if (!std::filesystem::exists(path + "/CURRENT")) continue;
     const auto store = RocksWindowStore::open_for_reading({path, settings.topics.partitions}, memory);
-    // A damaged one is no error: the window stage removes it and reads the log.
+    // Damaged state is no error: the window stage deletes it and reads the log.
     if (store.code() == Code::kInvalid && refused.ok()) refused = store.status();
     if (used.empty() && writer_of(path) != 0) used = path;
   }

@@ -1,5 +1,5 @@
-// What `bloomring check` finds in the folders of a configuration: the filter store and the window stage's state, opened
-// for reading beside the processes that write them.
+// Checks the folders of a configuration for `bloomring check`: the filter store and the window stage's state, opened
+// for reading while other processes may write them.
 #pragma once
 
 #include "cli/check/check_report.h"

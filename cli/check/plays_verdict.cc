@@ -53,7 +53,7 @@ std::string way_out(Refusal reason, const std::string& key) {
   return key.empty() ? "correct the producer" : "correct " + key + ", or the producer";
 }
 
-// What has come of the records of a topic.
+// The outcomes of the records of a topic.
 class Tally {
  public:
   Tally(const std::string& topic, const EventSettings& events)
@@ -123,7 +123,7 @@ class Tally {
            std::to_string(example.records) + " refused as " + std::string(refusal_name(reason)) + ", the first at " +
            example.place + ": " + example.detail + example.fields + "; " + way_out(reason, key);
   }
-  // Fields that need not be there, which the site has named and which never are.
+  // Warns of optional fields that the site has named and no record has.
   void tell_absent(PlaysVerdict& verdict) const {
     const auto tell = [&](const char* key, const std::string& name, uint64_t found) {
       if (name.empty() || found > 0) return;
@@ -133,7 +133,7 @@ class Tally {
     };
     const EventSettings usual;
     if (events_.scene != usual.scene) tell("events.scene", events_.scene, found_[0]);
-    // Where it must be there, its lack is a refusal.
+    // If the field is required, its lack is a refusal.
     const bool optional = events_.kinds.empty() || events_.kinds.contains("");
     if (optional && (events_.event != usual.event || !events_.kinds.empty()))
       tell("events.event", events_.event, found_[1]);

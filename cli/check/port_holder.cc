@@ -18,7 +18,7 @@ std::string named(const ProcessIdentity& process, const Settings& settings) {
   return "the port is held by a running process of this configuration (" + process.to_string() + other + ")";
 }
 
-// The process at admin.listen, where it is one of this installation.
+// The process at admin.listen, if it belongs to this installation.
 Result<ProcessIdentity> own_process(const Settings& settings, bool brokers_answer) {
   BLOOMRING_TRY_ASSIGN(const std::string page, get_admin_page(settings.admin.listen, "/version"));
   BLOOMRING_TRY_ASSIGN(ProcessIdentity found, parse_identity(page));
@@ -27,7 +27,7 @@ Result<ProcessIdentity> own_process(const Settings& settings, bool brokers_answe
   return found;
 }
 
-// A user id that is too long is refused by our service, and understood by no other; nothing is counted for it.
+// Our service refuses a user id that is too long, without a count; other services do not understand the call.
 bool is_service(const Settings& settings) {
   const auto address = parse_listen_address(settings.serve.listen);
   if (!address.ok()) return false;

@@ -1,8 +1,8 @@
-// Tells `bloomring check` whether a process of this installation holds a port, so that a check while the installation
-// runs does not take its own ports for a stranger's.
+// Tells `bloomring check` if a process of this installation holds a port, so that a check while the installation runs
+// does not report the installation's own ports.
 //
 // It asks the admin port for /version. The gRPC port belongs to the installation when that page names it. Otherwise it
-// sends the port a question that our service refuses, and takes a port that refuses it in the same way for ours.
+// sends the port a question that our service refuses. A port that refuses it in the same way counts as ours.
 #pragma once
 
 #include "pipeline/settings/settings.h"

@@ -49,7 +49,7 @@ void adapt(Settings& settings, const DevArgs& args, const std::string& folder) {
   settings.stages = all_stages(topology());
 }
 
-// A question that a person would ask: what the user played, what just happened, and what never did.
+// Shows an example query: played items, a play from just now, and an item never played.
 Status show_query(DevWorld& world, const PlayFile& file, const PlayMapping& mapping, int64_t now_ms) {
   if (file.played.empty()) return {};
   const auto& [user, items] = *file.played.begin();
@@ -81,7 +81,7 @@ Status wait_for_the_end(DevWorld& world) {
   return {};
 }
 
-// The exit code.
+// Returns the exit code.
 Result<int> run(const DevArgs& args, Settings settings, const Clock& clock) {
   PlayFile file;
   const PlayMapping mapping = settings.events.mapping();

@@ -2,8 +2,9 @@
 //
 //   make -> feed -> settle -> check, summary (any of them may be left out)
 //
-// The embedded broker forgets what is more than 5 MiB behind, so `feed` sends only as fast as ingest reads.
-// Threading: one thread. Failure: kFatal with what was waited for when a bound is passed.
+// The embedded broker drops records that are more than 5 MiB behind, so `feed` sends only as fast as ingest reads.
+// Threading: one thread.
+// Errors: kFatal, naming the condition, when a wait passes its bound.
 #pragma once
 
 #include <cmath>
@@ -20,22 +21,22 @@
 
 namespace bloomring {
 
-// What the comparison with exact sets found.
+// The result of the comparison with exact sets.
 struct DevCheck {
   uint64_t users = 0;
-  uint64_t played = 0;           // Different (user, item) pairs that were asked about.
+  uint64_t played = 0;           // Distinct (user, item) pairs asked about.
   uint64_t unseen = 0;           // Of them, answered unseen: must be 0.
   uint64_t probes = 0;           // Items that the user never played.
   uint64_t false_positives = 0;  // Of them, answered seen.
-  double expected = 0;           // False positives, by the error that each answer computes for itself.
-  // So many false positives at most: chance alone gives more in less than one of a billion checks.
+  double expected = 0;           // Expected false positives, from the error in each answer.
+  // The most false positives allowed: chance alone exceeds it in less than one of a billion checks.
   double false_positives_max() const { return expected + 6 * std::sqrt(expected) + 6; }
   bool passed() const { return unseen == 0 && static_cast<double>(false_positives) <= false_positives_max(); }
 };
 
 class DevWorld {
  public:
-  // `interrupted` is asked while waiting: true ends the wait with kRetry.
+  // Waits call `interrupted`: true ends the wait with kRetry.
   static Result<std::unique_ptr<DevWorld>> make(Settings settings, const Clock& clock,
                                                 std::function<bool()> interrupted);
   ~DevWorld();
@@ -45,12 +46,12 @@ class DevWorld {
   Status wait_ready();
   // Sends the records and waits until ingest has read them.
   Status feed(const std::vector<std::string>& json);
-  // Waits until everything in the log is merged (the ring turns by itself) and a lap has passed since, so that no
-  // play is answered from memory any more.
+  // Waits until everything in the log is merged (the ring turns with time) and a lap has passed since, so that no play
+  // is answered from memory.
   Status settle();
   // Asks the service about every user of the file.
   Result<DevCheck> check(const PlayFile& file);
-  // What the chain did, as lines for a person.
+  // What the chain did, in lines for people.
   std::string summary();
   uint64_t plays_refused();
   std::string query_line(const std::string& user, const std::vector<std::string>& items);

@@ -23,7 +23,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// What is stored on this machine, opened for reading beside the processes that write it.
+// The state stored on this machine, opened for reading while other processes may write it.
 class Inspector {
  public:
   static Result<std::unique_ptr<Inspector>> open(const Settings& settings) {
@@ -91,7 +91,7 @@ Json Inspector::describe(const StoredFilter& stored, uint64_t hash) const {
   return json;
 }
 
-// What of the filters does not count.
+// The parts of filters that do not count.
 Json Inspector::describe(const Forgotten& forgotten) {
   Json items = Json::array();
   for (const Forgotten::Item& item : forgotten.items()) {
@@ -105,7 +105,7 @@ Json Inspector::describe(const Forgotten& forgotten) {
   return json;
 }
 
-// Whether anything is known of the user in a scene that has been read.
+// True when a scene that was read has anything of the user.
 bool anything_in(const Json& scene) {
   const auto has = [&](const char* key) { return scene.contains(key) && !scene[key].empty(); };
   const bool left_out = scene.contains("left_out") && !scene["left_out"]["items"].empty();
@@ -114,22 +114,22 @@ bool anything_in(const Json& scene) {
   return has("filters") || has("recent") || has("served") || forgot || left_out;
 }
 
-// The scenes in which anything is known of the user, but the first one's.
+// The scenes that have anything of the user, except the first.
 Result<Json> Inspector::other_scenes(const InspectArgs& args) {
   BLOOMRING_TRY_ASSIGN(std::set<std::string> scenes, store_->scenes());
-  scenes.merge(scenes_lately(args, settings_));  // Those of which nothing is merged yet.
+  scenes.merge(scenes_lately(args, settings_));  // Scenes without merged plays, too.
   Json found = Json::array();
   for (const std::string& scene : scenes) {
     if (scene == args.scene && is_scene(args.scene)) continue;
     BLOOMRING_TRY_ASSIGN(Json one, of_scene(args.user, scene));
     one.update(served_lately(args, settings_, scene, one["filters"]));
-    const bool unasked = !is_scene(scene) && one.contains("service");  // The service takes no call that names it.
+    const bool unasked = !is_scene(scene) && one.contains("service");  // The service refuses calls that name it.
     if (anything_in(one) || unasked) found.push_back(std::move(one));
   }
   return found;
 }
 
-// Where the site has declared its scenes, "" may be none.
+// If the site has declared its scenes, "" may not be one.
 bool Inspector::is_scene(const std::string& scene) const {
   const std::vector<std::string>& declared = settings_.events.scenes;
   return declared.empty() || std::ranges::find(declared, scene) != declared.end();
@@ -175,12 +175,12 @@ Result<Json> Inspector::in_scenes(const InspectArgs& args) {
   }
   if (!args.all_scenes || settings_.events.scene.empty()) return json;
   BLOOMRING_TRY_ASSIGN(Json others, other_scenes(args));
-  const bool asked = !json.contains("service");  // Otherwise none is no word of what is not merged yet.
+  const bool asked = !json.contains("service");  // Otherwise unmerged scenes are unknown.
   if (asked || !others.empty()) json["other_scenes"] = std::move(others);
   return json;
 }
 
-// Without a word, a user of whom nothing is known looks like a service that was not asked.
+// Says so when nothing is known of the user; otherwise it would look like a service that was not asked.
 void Inspector::tell_unknown(const InspectArgs& args, const Json& found) {
   const std::string where = args.all_scenes ? "" : args.scene.empty() ? " without a scene" : " in scene " + args.scene;
   const bool asked = found.contains("recent") || !scenes_lately(args, settings_).empty();
@@ -189,7 +189,7 @@ void Inspector::tell_unknown(const InspectArgs& args, const Json& found) {
                      : " in the filter store; the service was not asked, and may know of recent plays (--server)"));
 }
 
-// Those of which filters may be kept, newest first.
+// The periods of which filters may be kept, newest first.
 std::vector<PeriodIndex> Inspector::periods() const {
   std::vector<PeriodIndex> all;
   const PeriodIndex newest = calendar_.window(clock_.now_ms()).front();

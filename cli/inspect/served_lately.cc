@@ -14,8 +14,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr int64_t kDeadlineMs = 5000;
 
-// Filters of the store in which the service looks for nothing, since the user has forgotten everything. Where there are
-// recent plays of its period, a filter may only be newer than what the service has read, and is not named.
+// Filters of the store that the service ignores because the user has forgotten everything. A filter with recent plays
+// of its period is not listed: it may just be newer than the service's read.
 Json left_out(const Snapshot& snapshot, const Json& stored) {
   Json periods = Json::array();
   for (const Json& filter : stored) {

@@ -25,7 +25,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kNoSuchAction = 404;
 
-// " (instance host-1, stages ingest,serve)", where it says so.
+// " (instance host-1, stages ingest,serve)"; empty if the process does not answer.
 std::string process_named(const std::string& admin) {
   const auto page = get_admin_page(admin, "/version");
   if (!page.ok()) return "";
@@ -33,7 +33,7 @@ std::string process_named(const std::string& admin) {
   return process.ok() ? " (" + process->to_string() + ")" : "";
 }
 
-// What the words of the command work on.
+// Carries out the subcommands.
 class StoreTool {
  public:
   static Result<std::unique_ptr<StoreTool>> make(const StoreArgs& args, const Settings& settings) {
@@ -80,7 +80,7 @@ class StoreTool {
   EmbeddedFilterStoreConfig config_;
 };
 
-// A process that writes the store has it for itself, so that one takes the backup; without one it is taken here.
+// A process that writes the store holds its lock, so that process takes the backup; without one this process does.
 Result<Json> StoreTool::backup() {
   BLOOMRING_TRY_ASSIGN(const std::string folder, backups());
   BLOOMRING_TRY(store_exists());
@@ -172,7 +172,7 @@ Result<Json> StoreTool::new_log() {
   return json;
 }
 
-// They belong to the old log; the window stage makes them again from the new one.
+// The folders belong to the old log; the window stage makes them again from the new one.
 Status StoreTool::remove_window_folders() const {
   for (uint32_t p = 0; p < settings_.topics.partitions; ++p) {
     const std::string folder = window_folder(settings_, PartitionId(static_cast<int32_t>(p)));
@@ -183,7 +183,7 @@ Status StoreTool::remove_window_folders() const {
   return {};
 }
 
-// Of user-events, by partition.
+// The log ends of user-events, by partition.
 Result<std::vector<Offset>> StoreTool::log_ends() const {
   BLOOMRING_TRY_ASSIGN(const auto consumer, kafka::AssignedConsumer::create(client_settings(settings_), 1, clock_));
   std::vector<kafka::TopicPartition> partitions;

@@ -87,6 +87,7 @@ void CandidateFilter::Scratch::add_filters(const UserFilters& filters, const For
                                            FilterAnswer& answer) {
   for (const UserFilter& stored : filters.filters) {
     const auto at = std::find(answer.periods.begin(), answer.periods.end(), stored.period);
+    // Skipped: filters outside the window, and those before a forget of everything.
     if (at == answer.periods.end() || !view.filter_counts(stored.period)) continue;
     const Status status = stored.value.ok() ? query.add(stored.value.value()) : stored.value.status();
     if (!status.ok()) {
@@ -134,10 +135,12 @@ void CandidateFilter::Scratch::search_exact(const FilterQuestion& question, cons
 Verdict CandidateFilter::Scratch::verdict_of(size_t begin, size_t end, const Leave& leave, size_t periods) const {
   Verdict verdict;
   for (size_t i = begin; i < end; ++i) {
+    // In the exact set: the first reason wins. Those sources that are left out are not in the set.
     if (tags[i] != ExactSet::kAbsent) {
       if (verdict.reason == Reason::kNone || tags[i] < tag(verdict.reason))
         verdict = {static_cast<Reason>(tags[i]), 0, true};
     } else if (found[i] != filter::Query::kUnseen) {
+      // In a filter only: counts after the exact reasons; the newest period wins.
       const uint8_t period = filter_period[found[i]];
       if (leave.oldest_period && period + 1u == periods) continue;
       const bool better =
@@ -306,6 +309,7 @@ FilterAnswer CandidateFilter::judge_counted(const FilterQuestion& question, cons
 
 void CandidateFilter::relax(Scratch& scratch, const FilterQuestion& question, const Looked& looked,
                             FilterAnswer& answer) {
+  // First without the oldest period; if too few are still unseen, without the served items, too.
   const std::vector<Finding> all = std::move(answer.findings);
   const auto too_few = [&] { return answer.candidates - answer.seen_count < question.min_keep; };
   Leave leave{.oldest_period = true, .served = false};

@@ -48,16 +48,19 @@ std::vector<Known> gather(std::span<const RecentForget> recent, const Forgotten&
 
 ForgetView::ForgetView(std::span<const RecentForget> recent, const Forgotten& stored, const Calendar& calendar)
     : everything_ms_(stored.everything_ms()) {
+  // Stored forget of everything: the filter of its period holds later plays only, so it counts.
   if (everything_ms_ != 0) everything_through_ = before(calendar.period_of_ms(everything_ms_));
   for (const RecentForget& forget : recent) {
     if (!forget.everything) continue;
     everything_ms_ = std::max(everything_ms_, forget.time_ms);
     const int64_t filter_ms = reach_ms(forget, calendar);
+    // Recent forget of everything that the store does not have: the filter of its period does not count either.
     if (filter_ms > stored.everything_ms())
       everything_through_ = std::max(everything_through_, calendar.period_of_ms(filter_ms));
   }
   for (const Known& known : gather(recent, stored, calendar)) {
     items_.push_back({known.item, known.time_ms});
+    // Forget of an item: the filter of its period counts only if the store knows of a play of the item after it.
     const PeriodIndex period = calendar.period_of_ms(known.filter_ms);
     masks_.push_back({known.item, known.played_ms > known.filter_ms ? before(period) : period});
   }
