@@ -9,7 +9,7 @@
 // Retries: the client retries an UNAVAILABLE call within its deadline, first at the next server. It retries no other
 // status, so as not to add load to an overloaded service. It retries writes, too, because repeating them is harmless:
 // an item recorded as served twice counts once, at its newest time, and a forget written twice has the effect of one
-// at the time of the second (it covers what the user did before the call, or during it).
+// at the time of the second (it covers the events before the call, or during it).
 //
 // Errors: queries fail open by default: when the service cannot be asked, the reply marks every item unseen and itself
 // incomplete, and carries the error, because a recommender prefers a doubtful answer to none. Otherwise:

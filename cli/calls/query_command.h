@@ -7,10 +7,10 @@
 // - "period":"2026-11": of an item found in a filter;
 // - "gaps": of an incomplete answer;
 // - "expected_error": when filters were read, the probability that an item which was never played counts as seen;
-// - "scenes", "known_scenes": about all scenes, those asked, and those in which the user is known. Batch: every line
-//   of `in` is {"user":..,"scene":..,"items":[..]}, or has "all_scenes":true. Every answer is one line as above, in
-//   order; a line that fails gets {"line":3,"error":".."}. Integers are accepted for users and items, as in plays.
-//   Items beyond the limit of one request are asked in several.
+// - "scenes", "known_scenes": about all scenes, those asked, and those in which the user is known.
+// Batch: every line of `in` is {"user":..,"scene":..,"items":[..]}, or has "all_scenes":true. Every answer is one line
+// as above, in order; a line that fails gets {"line":3,"error":".."}. Integers are accepted for users and items, as in
+// plays. Items beyond the limit of one request are asked in several.
 #pragma once
 
 #include <cstdint>

@@ -19,8 +19,8 @@ Result<std::string> service_address(const InspectArgs& args, const Settings& set
 // - "recent": plays that are not merged, or merged lately.
 // - "served": served items, newest first.
 // - "left_out": the parts of filters that do not count after all forgets, merged or not: "items" up to the period, and
-//   of `stored`, the filters of the store, those of the periods in "filters". {"service":"127.0.0.1:7700: why it could
-//   not be asked"} when the service does not answer.
+//   of `stored`, the filters of the store, those of the periods in "filters".
+// {"service":"127.0.0.1:7700: why it could not be asked"} when the service does not answer.
 nlohmann::ordered_json served_lately(const InspectArgs& args, const Settings& settings, const std::string& scene,
                                      const nlohmann::ordered_json& stored);
 

@@ -1,4 +1,4 @@
-// A thread that owns tasks: it steps them in turn, runs what is posted to it between steps, and waits when there is
+// A thread that owns tasks: it steps them in turn, runs posted messages between steps, and waits when there is
 // nothing to do. The other threads of the tree are those of a producer (pipeline/kafka/producer/producer_client.h) and
 // of reads of the filter store for queries (serving/query/read_pool.h).
 //

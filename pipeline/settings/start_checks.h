@@ -1,5 +1,5 @@
-// Finds on this machine, before anything starts, what would stop a process from starting. `run` refuses to start then;
-// `bloomring check` reports it.
+// Finds on this machine, before anything starts, the reasons why a process could not start. `run` then refuses to
+// start, and `bloomring check` reports them.
 //
 // Each finding is a line in the form of base/config/finding.h, with key, value, reason and remedy. Only the needs of
 // the configured stages are checked.

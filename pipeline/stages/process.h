@@ -7,7 +7,7 @@
 //
 // The process opens the embedded filter store for writing when it runs the merge stage; otherwise it follows the store
 // of the merge process on the same machine. Stages start from the end of the flow to its beginning and stop in the
-// opposite order, so that each stage's reader is up before it produces.
+// opposite order, so that a stage's reader runs while the stage produces.
 // Errors: `start` returns kInvalid for a wrong set-up, and the status of a broker, topic or store that it cannot use.
 // Later failures are kept in `failure`, are logged, and make /healthz fail.
 // Threading: one thread owns the process. Another thread may run `start` if it has ended before `stop`. Members marked

@@ -3,7 +3,7 @@
 //
 //     waiting --store and brokers tell its log, and that goes on where the store ends--> read --> ready
 //        ^                                                                          |
-//        +---- its source fails: the topic was cut, made anew, or is gone ----------+
+//        +---- its source fails: the topic was truncated, made again, or is gone ---+
 //
 // A partition that waits is not ready: the replica forwards or refuses calls about it, and `report` says why it waits.
 // `tend` tries it again, without limit, until it can be read.

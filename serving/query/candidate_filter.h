@@ -7,10 +7,10 @@
 // Guarantees: "no gap": a play that was applied to the partition before `look_up` is seen by `judge`. The proof:
 // 1. Either `look_up` returns the play, or memory had released it by then.
 // 2. Memory releases a play only by a watermark that was read from the same filter store and covers the play.
-// 3. A read of the store sees at least all that the store's last watermark covers, and comes after the lookup. So the
-//    order of the steps must not change: filters first, recent plays second would miss a play that is merged and
-//    released between the two. Cached filters were read earlier; the cache returns them only while they reach as far
-//    as memory does (serving/query/filter_cache.h).
+// 3. A read of the store sees at least all that the store's last watermark covers, and comes after the lookup.
+// So the order of the steps must not change: filters first, recent plays second would miss a play that is merged and
+// released between the two. Cached filters were read earlier; the cache returns them only while they reach as far as
+// memory does (serving/query/filter_cache.h).
 //
 // Forgotten plays and serves do not count (serving/query/forget_view.h). Forgets are in memory and in the filter
 // store, under the same order and the same cache rule.

@@ -6,10 +6,10 @@
 //     the store had the forget when the filter was read: then it holds later plays only;
 //   - a forget of an item: filters of earlier periods do not count for the item. The filter of the same period counts
 //     for it only if the store knows of a play of the item after the forget.
-// - a late forget reaches, in filters, only up to the beginning of its period, as in the store. No play after a forget
-//   is lost by this. A filter can hold such a play only when the store has the forget, too, or when the play is among
-//   the recent ones, which are judged by their own times (a forget and the later records of the log are released
-//   together).
+//   - a late forget reaches, in filters, only up to the beginning of its period, as in the store.
+// No play after a forget is lost by this. A filter can hold such a play only when the store has the forget, too, or
+// when the play is among the recent ones, which are judged by their own times (a forget and the later records of the
+// log are released together).
 // Threading: a value; pure.
 #pragma once
 

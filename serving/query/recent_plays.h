@@ -24,7 +24,7 @@
 // Threading: one writer (`apply`, `release`), many readers (`lookup`, `note_forget`, `stats`). Each stripe has a mutex
 // that is held for microseconds: for the few events of a block that fall into it, for the copy of one user's plays, or
 // for kItemsAtOnce items of a user with very many.
-// Memory: about 16 bytes a play and 32 a user and generation, 40 to 80 a forget and about 80 a user with forgets;
+// Memory: about 16 bytes a play and 32 a user and generation, 40 to 80 a forget and about 80 a user with forgets.
 // Above `bytes_max` covered generations are dropped before their lap is over. Uncovered ones stay, and `over_bound`
 // reports it: the merge stage is behind.
 #pragma once
