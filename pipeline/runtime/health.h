@@ -25,8 +25,8 @@ class Health {
 
   bool alive() const;  // No part has failed.
   bool ready() const;  // At least one part, and all are ready.
-  // With "degraded":true where a part that is ready has a note.
-  // {"ready":false,"parts":{"serve":{"ready":true},"serve":{"ready":false,"reason":"catching up with the log: 3 of 8
+  // With "degraded":true when a ready part has a note.
+  // {"ready":false,"parts":{"window":{"ready":true},"serve":{"ready":false,"reason":"catching up with the log: 3 of 8
   // partitions to go"}}}
   std::string ready_json() const;
   // The same with "alive", for the parts that have failed.

@@ -26,7 +26,7 @@ constexpr int64_t kRefreshIntervalMs = 250;
 constexpr int kReachTimeoutMs = 1'000;
 constexpr int kSlowAnswerTimeoutMs = 5'000;
 constexpr int kFlushTimeoutMs = 10'000;
-// The size of the filter store's own write buffer: a quarter of what all write buffers may take. A larger one writes
+// The size of the filter store's own write buffer: a quarter of the memory for all write buffers. A larger one writes
 // fewer bytes.
 constexpr uint64_t kWriteBufferLeast = 4ull << 20;
 constexpr uint64_t kWriteBufferMost = 64ull << 20;

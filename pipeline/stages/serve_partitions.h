@@ -33,7 +33,7 @@ namespace bloomring {
 
 class ServePartitions {
  public:
-  // Outlives `worker`, or has been closed. What the context refers to outlives it.
+  // Outlives `worker`, or was closed before. All references of the context outlive it.
   ServePartitions(const StageContext& context, const std::vector<PartitionId>& ids, Worker& worker);
 
   // Asks no broker.
@@ -47,7 +47,7 @@ class ServePartitions {
     size_t catching_up = 0;
     size_t waiting = 0;
     std::string why;    // Of the first that waits: "user-events[3]: no broker leads it".
-    std::string to_go;  // Of those that catch up; see CatchUpReport::tell.
+    std::string to_go;  // Of the partitions that catch up; see CatchUpReport::tell.
   };
   // Makes partitions wait whose tasks failed, and updates the metrics.
   Standing report();

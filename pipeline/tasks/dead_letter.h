@@ -24,7 +24,7 @@ struct RecordOrigin {
 
 // The longest message in a dead letter's header, in bytes.
 inline constexpr size_t kDeadLetterMessageBytesMax = 512;
-// The most bytes of a key, and of key and value together: with headers and what Kafka adds below kMessageBytesMax.
+// The most bytes of a key, and of key and value together: with headers and Kafka's overhead below kMessageBytesMax.
 inline constexpr size_t kDeadLetterKeyBytesMax = 100'000;
 inline constexpr size_t kDeadLetterBytesMax = 900'000;
 

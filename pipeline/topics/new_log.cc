@@ -19,7 +19,7 @@ namespace {
 constexpr size_t kQueueMemoryBytes = 64 << 20;
 constexpr int kAskTimeoutMs = 10'000;
 constexpr int kPollMs = 20;
-constexpr int64_t kSilenceMaxMs = 60'000;  // Without a record, while some stand unread.
+constexpr int64_t kSilenceMaxMs = 60'000;  // Without a record, while some are unread.
 constexpr int64_t kLeaveMarginMs = 10'000;
 
 // The state of user-batches from the view of its merge group.

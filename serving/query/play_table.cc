@@ -79,7 +79,7 @@ void PlayTable::insert(uint64_t user_hash, ItemHash item, int64_t time_ms) {
   entry.head = chunk;
 }
 
-// The chunks stay in the arena, some 25 KB.
+// The chunks stay in the arena: about 25 KB.
 void PlayTable::index(Entry& entry) {
   std::vector<RecentPlay> plays;
   collect_chunks(entry.head, plays);

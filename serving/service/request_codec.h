@@ -32,7 +32,7 @@ struct RequestLimits {
   size_t message_bytes_max = 8 << 20;  // 20,000 candidates and 20,000 of `client_seen` with 128 bytes each fit.
 };
 
-// A decoded request; owns what the question borrows.
+// A decoded request; owns the data that the question borrows.
 struct DecodedFilter {
   UserKey user_key;
   std::vector<ItemHash> ids;

@@ -226,7 +226,7 @@ void GroupConsumer::Core::refuse(const TopicPartition& at, Status why) {
   fail(std::move(why));
 }
 
-// The owner stops first, its last commits go out second, the group hears last.
+// First the owner stops, then its last commits go out, then the group learns of it.
 void GroupConsumer::Core::take_back(bool lost) {
   log_info(lost ? "kafka: partitions lost" : "kafka: partitions given back",
            {{"group", settings_.group}, {"partitions", held_.size()}});

@@ -42,7 +42,7 @@ class Producer {
   // Drops records in flight: flush first.
   ~Producer();
 
-  // kInvalid, saying what to do, unless the topic exists with exactly this many partitions; kRetry when no broker
+  // kInvalid, with the remedy, unless the topic exists with exactly this many partitions; kRetry when no broker
   // answers within 5 s. Also saves the first record a lookup, so verify every topic to be written at the start. 0
   // partitions: any number.
   Status verify_topic(const std::string& topic, int32_t partitions_expected);
