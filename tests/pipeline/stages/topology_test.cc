@@ -77,6 +77,7 @@ TEST_CASE("topology: a fifth stage is a file pair and a row, and runs in a proce
     must(sink->send(play, static_cast<uint64_t>(user)));
   }
   CHECK(eventually([&] { return number_of(process, "counting", "records") >= kPartitions; }));
+  REQUIRE(eventually([&] { return !process.status().front().partitions.empty(); }));  // Reported four times a second.
   const std::vector<StageStatus> status = process.status();
   REQUIRE(status.size() == 2);
   CHECK(status[0].stage == "ingest");
