@@ -31,8 +31,8 @@ struct SortedForgets {
   // Appends all forgets of the item: one may reach farther than a later one (SlotDrain::sort_forgets).
   void find(ItemHash item, std::vector<DrainedForget>& out) const {
     for (const auto& forgets : of_item) {
-      const auto of_same = std::ranges::equal_range(forgets, item, {}, &DrainedForget::item);
-      out.insert(out.end(), of_same.begin(), of_same.end());
+      auto next = std::ranges::lower_bound(forgets, item, {}, &DrainedForget::item);
+      for (; next != forgets.end() && next->item == item; ++next) out.push_back(*next);
     }
   }
   std::span<const DrainedForget> of_item[2];

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <ranges>
 
 #include "base/log.h"
 #include "base/metrics/metric_names.h"
@@ -190,8 +189,8 @@ Status Process::start_stages() {
       settings_, *plan_, kafka_, *calendar_, clock_, metrics_, health_, watchdog_, start_wait_, *producer_,
       filters_.get(), memory_.get(), [this](std::string_view stage, const Status& status) { fail(stage, status); },
       log_watch_.get()});
-  for (const StageRow* row : settings_.stages | std::views::reverse) {
-    std::unique_ptr<Stage> made = row->make(*context_);
+  for (auto row = settings_.stages.rbegin(); row != settings_.stages.rend(); ++row) {
+    std::unique_ptr<Stage> made = (*row)->make(*context_);
     Stage& stage = *made;
     {
       const std::lock_guard lock(running_mutex_);
