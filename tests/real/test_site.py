@@ -1,4 +1,4 @@
-"""What README.md says to type, word by word, on a real broker: a site's own plays in, a question answered."""
+"""What docs/quickstart.md says to type, word by word, on a real broker: a site's own plays in, a question answered."""
 
 import json
 import os
@@ -14,16 +14,16 @@ import processes
 
 BOUND_S = 120
 MISSING = 3  # Topics are.
-LISTENS = "127.0.0.1:7700"  # README's address; here a free port takes its place.
+LISTENS = "127.0.0.1:7700"  # The quickstart's address; here a free port takes its place.
 
 
 def site_yaml():
-    """The configuration in README.md, which the environment below fits to this machine."""
-    text = (processes.ROOT / "README.md").read_text(encoding="utf-8")
+    """The configuration in docs/quickstart.md, which the environment below fits to this machine."""
+    text = (processes.ROOT / "docs" / "quickstart.md").read_text(encoding="utf-8")
     return re.search(r"^```yaml\n(.*?)^```", text, re.MULTILINE | re.DOTALL).group(1)
 
 
-class Readme(law.LawCase):
+class Quickstart(law.LawCase):
     def environment(self, folder, bootstrap):
         return {
             "PATH": f"{plays.binary().parent}:{os.environ['PATH']}",
@@ -52,9 +52,9 @@ class Readme(law.LawCase):
         return out
 
     def test_site(self):
-        """readme: topics, check, run, query and inspect work as they stand there, with a site's own field names"""
+        """quickstart: topics, check, run, query and inspect work as they stand there, with a site's own field names"""
         with (
-            processes.temp_folder("readme") as self.folder,
+            processes.temp_folder("quickstart") as self.folder,
             kafka_server.KafkaServer(kafka_server.VERSIONS[0], self.folder / "kafka") as server,
         ):
             self.env = self.environment(self.folder, server.bootstrap)
