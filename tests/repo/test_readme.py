@@ -27,6 +27,7 @@ MARK = re.compile(r"^\s*<!-- run(?: by (?P<file>\S+))? -->\s*$")
 
 ANY_FENCE = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
+SOURCE = re.compile(r"`((?:[\w.-]+/)+[\w.-]+\.(?:h|cc|py|proto|md|yaml))`")
 HEADING = re.compile(r"^#+ +(.*?) *$", re.MULTILINE)
 
 
@@ -110,6 +111,13 @@ class Documentation(law.LawCase):
             for link in broken_links(path, path.read_text(encoding="utf-8"))
         ]
         self.assertEqual(broken, [], "\n" + "\n".join(broken))
+
+    def test_sources(self):
+        """documentation: every source that the architecture page names is there"""
+        page = ROOT / "docs" / "architecture.md"
+        named = SOURCE.findall(page.read_text(encoding="utf-8"))
+        self.assertIn("pipeline/io/task.h", named)
+        self.assertEqual([name for name in named if not (ROOT / name).is_file()], [])
 
     def test_readme_is_short(self):
         """documentation: README.md opens with a few lines, and fits its bounds"""
