@@ -66,7 +66,7 @@ struct World {
   Calendar calendar;
   MemoryFilterStore store;
   CandidateFilter core;
-  HeldPartition partition;
+  ReplicaPartition partition;
 };
 
 // 5 % of the candidates were played.
@@ -99,7 +99,7 @@ void BM_Request(benchmark::State& state) {
     const DecodedFilter decoded = decode(requests[turn++ % kUsers], {}).value();
     const FilterAnswer answer = world.core.answer(world.partition, decoded.question());
     v1::FilterResponse response;
-    encode(answer, world.calendar, v1::EXPLAIN_UNSPECIFIED, response);
+    encode(answer, world.calendar, v1::EXPLAIN_LEVEL_UNSPECIFIED, response);
     seen += response.seen_count();
   }
   state.counters["seen"] = benchmark::Counter(static_cast<double>(seen), benchmark::Counter::kAvgIterations);
@@ -150,8 +150,8 @@ void BM_CoreWithoutFilters(benchmark::State& state) {
   uint64_t turn = 0;
   for (auto _ : state) {
     const FilterQuestion question = questions[turn++ % kUsers].question();
-    const Looked looked = world.core.look_up(world.partition, question.user_key, {.items = question.ids});
-    benchmark::DoNotOptimize(world.core.judge(question, looked, nullptr, "left out"));
+    const UserLookup lookup = world.core.look_up(world.partition, question.user_key, {.items = question.ids});
+    benchmark::DoNotOptimize(world.core.judge(question, lookup, nullptr, "left out"));
   }
 }
 BENCHMARK(BM_CoreWithoutFilters)->Arg(2'000)->Arg(5'000)->Arg(10'000)->Unit(benchmark::kMicrosecond);
@@ -192,7 +192,7 @@ void BM_Encode(benchmark::State& state) {
   uint64_t turn = 0;
   for (auto _ : state) {
     v1::FilterResponse response;
-    encode(answers[turn++ % kUsers], world.calendar, v1::EXPLAIN_UNSPECIFIED, response);
+    encode(answers[turn++ % kUsers], world.calendar, v1::EXPLAIN_LEVEL_UNSPECIFIED, response);
     benchmark::DoNotOptimize(response);
   }
 }

@@ -130,8 +130,8 @@ void serve(benchmark::State& state) {
     Rig rig;
     const double before = cpu_s();
     {
-      auto held = std::make_shared<HeldPartition>(kPartition, RecentPlaysConfig{kSlotMs, size_t{1} << 30}, rig.calendar,
-                                                  Offset(0));
+      auto held = std::make_shared<ReplicaPartition>(
+          kPartition, RecentPlaysConfig{kSlotMs, size_t{1} << 30}, rig.calendar, Offset(0));
       ReplicaTask task({1, kSlots * kSlotMs}, rig.clock, held, rig.filters, std::make_unique<Log>(), Offset(0),
                        Offset(kBlocks));
       for (size_t i = 0; i < kBlocks; i += 64) must(task.step(kStartMs).status());

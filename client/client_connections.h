@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "client/client.h"
-#include "schemas/bloomring.grpc.pb.h"
+#include "bloomring/v1/bloomring.grpc.pb.h"
 
 namespace bloomring {
 

@@ -6,7 +6,7 @@ namespace bloomring {
 
 namespace {
 
-constexpr uint8_t kFilterCode = 16;  // schemas/bloomring.proto, FilterResponse.codes.
+constexpr uint8_t kFilterCode = 16;  // schemas/bloomring/v1/bloomring.proto, FilterResponse.codes.
 
 constexpr size_t kPackedIdBytesMax = 255;  // The largest byte in PackedIds.lengths.
 
@@ -53,7 +53,7 @@ v1::FilterRequest to_request(const FilterCall& call) {
   request.set_min_keep(call.min_keep);
   request.set_strict(call.strict);
   request.set_all_scenes(call.all_scenes);
-  request.set_explain(v1::EXPLAIN_CODES);
+  request.set_explain(v1::EXPLAIN_LEVEL_CODES);
   return request;
 }
 

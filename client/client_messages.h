@@ -1,4 +1,4 @@
-// Converts between the types of the client library and the messages of schemas/bloomring.proto.
+// Converts between the types of the client library and the messages of schemas/bloomring/v1/bloomring.proto.
 // Threading: pure functions.
 #pragma once
 
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "client/client.h"
-#include "schemas/bloomring.pb.h"
+#include "bloomring/v1/bloomring.pb.h"
 
 namespace bloomring {
 

@@ -11,7 +11,7 @@
 #include "client/channel.h"
 #include "client/server_list.h"
 #include "client/status_name.h"
-#include "schemas/bloomring.grpc.pb.h"
+#include "bloomring/v1/bloomring.grpc.pb.h"
 
 namespace bloomring {
 

@@ -259,7 +259,7 @@ void SlotDrain::emit(std::vector<std::string>& records) {
   writer_.close(records);
 }
 
-void SlotDrain::forget(const std::vector<HourIndex>& released) {
+void SlotDrain::drop_released(const std::vector<HourIndex>& released) {
   released_.insert(released_.end(), released.begin(), released.end());
   std::erase_if(totals_.hours, [&](const DrainedHour& drained) {
     return std::find(released.begin(), released.end(), drained.hour) != released.end();

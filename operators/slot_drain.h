@@ -58,7 +58,7 @@ class SlotDrain {
   // An earlier drain's slot end merged these hours, and the store removes them during this drain. Its batches may lack
   // their plays, so its slot end must not name them: the filter store may go back to a backup without these hours, and
   // the merge stage may then read this slot end again.
-  void forget(const std::vector<HourIndex>& released);
+  void drop_released(const std::vector<HourIndex>& released);
   // The slot end of the drain; meaningful once it is done. It names at least one hour, unless `forget` took all of
   // them.
   SlotEnd slot_end() const;

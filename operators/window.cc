@@ -50,8 +50,8 @@ Status Window::pass_to(Offset next) {
   return store_.save(ring_.state(config_.partition_count));
 }
 
-Status Window::pass_time(int64_t now_ms) {
-  if (!ring_.pass_time(now_ms)) return {};
+Status Window::advance_clock(int64_t now_ms) {
+  if (!ring_.advance_clock(now_ms)) return {};
   return store_.save(ring_.state(config_.partition_count));
 }
 
@@ -110,7 +110,7 @@ Status Window::merged(const MergedWatermark& watermark) {
   const std::vector<HourIndex> released = ring_.merged(watermark);
   if (released.empty()) return {};
   stats_.hours_released += released.size();
-  if (drain_) drain_->forget(released);
+  if (drain_) drain_->drop_released(released);
   abandon_if_merged();
   BLOOMRING_TRY(store_.release(released, ring_.state(config_.partition_count)));
   fault_point("window.released");

@@ -49,8 +49,8 @@ class Window {
  public:
   Window(WindowConfig config, WindowStore& store, Ring ring);
 
-  // See Ring::saw_below.
-  void saw_below(int64_t log_time_ms) { ring_.saw_below(log_time_ms); }
+  // See Ring::set_base_log_time.
+  void set_base_log_time(int64_t log_time_ms) { ring_.set_base_log_time(log_time_ms); }
   // See Ring::note_time.
   void note_time(int64_t now_ms) { ring_.note_time(now_ms); }
   // Applies the record at `offset`. kBadBlock (with `detail`): not an event block of this partition, nothing was
@@ -61,7 +61,7 @@ class Window {
   // Every record below `next` was applied or skipped; offsets without one are passed.
   Status pass_to(Offset next);
   // The partition was read to its end at this time of the log (operators/log_clock.h): a quiet hour seals too.
-  Status pass_time(int64_t now_ms);
+  Status advance_clock(int64_t now_ms);
 
   // Starts a drain when one is due, and appends the records of the next pass when log time has reached the pass's time.
   // It first abandons a drain whose hours are all merged by now: no slot end may follow its records.

@@ -13,8 +13,8 @@ import sys
 
 import grpc
 
-import bloomring_pb2 as bloomring
-from bloomring_pb2_grpc import BloomringServiceStub
+from bloomring.v1 import bloomring_pb2 as bloomring
+from bloomring.v1.bloomring_pb2_grpc import BloomringServiceStub
 
 # Calls go in turn to all addresses of the server's name. What is UNAVAILABLE is tried again within the call's deadline:
 # every call may be carried out twice (see Retries in the .proto file).

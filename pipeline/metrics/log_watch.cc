@@ -49,7 +49,7 @@ std::vector<kafka::TopicPartition> LogWatch::wanted() const {
   return {all.begin(), all.end()};
 }
 
-void LogWatch::tell(const kafka::TopicPartition& at, Offset end, int64_t asked_at_ns) {
+void LogWatch::report_end(const kafka::TopicPartition& at, Offset end, int64_t asked_at_ns) {
   const std::lock_guard lock(mutex_);
   for (Listener* listener : listeners_) listener->hear(at, end, asked_at_ns);
 }
@@ -62,7 +62,7 @@ void LogWatch::tell_silence() {
     const int64_t silent_ns = heard_at_ns_.load() - *silent_since_ns_;
     log_warning("kafka: brokers answer again", {{"seconds", silent_ns / 1'000'000'000}});
     silent_since_ns_.reset();
-    health_.forget(kPart);
+    health_.clear(kPart);
   }
   if (silent_since_ns_) {
     health_.set_ready(kPart, "no broker of kafka.bootstrap has answered for " +
@@ -93,7 +93,7 @@ void LogWatch::ask_ends() {
   for (size_t i = 0; i < partitions.size(); ++i) {
     if (!ends[i].ok()) continue;
     heard_at_ns_ = asked_at_ns;
-    tell(partitions[i], *ends[i], asked_at_ns);
+    report_end(partitions[i], *ends[i], asked_at_ns);
   }
 }
 

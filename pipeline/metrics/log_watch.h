@@ -45,7 +45,7 @@ class LogWatch {
  private:
   void ask();
   std::vector<kafka::TopicPartition> wanted() const;
-  void tell(const kafka::TopicPartition& at, Offset end, int64_t asked_at_ns);
+  void report_end(const kafka::TopicPartition& at, Offset end, int64_t asked_at_ns);
   void ask_ends();
   void tell_silence();
 

@@ -21,13 +21,13 @@ PartitionLevels::~PartitionLevels() {
 
 void PartitionLevels::set(const std::string& topic, PartitionId partition, PartitionLevel level) {
   const std::lock_guard lock(mutex_);
-  Held& held = levels_.try_emplace({topic, partition}, Held{{}, LogReach(clock_.steady_ns())}).first->second;
-  if (std::exchange(held.lost, false)) held.reach = LogReach(clock_.steady_ns());
-  held.level = level;
-  held.reach.reach(level.applied);
+  Tracked& tracked = levels_.try_emplace({topic, partition}, Tracked{{}, LogReach(clock_.steady_ns())}).first->second;
+  if (std::exchange(tracked.lost, false)) tracked.reach = LogReach(clock_.steady_ns());
+  tracked.level = level;
+  tracked.reach.reach(level.applied);
 }
 
-void PartitionLevels::forget(const std::string& topic, PartitionId partition, bool lost) {
+void PartitionLevels::remove(const std::string& topic, PartitionId partition, bool lost) {
   const std::lock_guard lock(mutex_);
   const auto found = levels_.find({topic, partition});
   if (found == levels_.end()) return;
@@ -35,7 +35,7 @@ void PartitionLevels::forget(const std::string& topic, PartitionId partition, bo
   if (!lost) levels_.erase(found);
 }
 
-void PartitionLevels::forget_all(bool lost) {
+void PartitionLevels::remove_all(bool lost) {
   const std::lock_guard lock(mutex_);
   for (auto& entry : levels_) entry.second.lost = lost;
   if (!lost) levels_.clear();
@@ -44,7 +44,7 @@ void PartitionLevels::forget_all(bool lost) {
 std::vector<kafka::TopicPartition> PartitionLevels::wanted() const {
   const std::lock_guard lock(mutex_);
   std::vector<kafka::TopicPartition> all;
-  for (const auto& [at, held] : levels_) all.push_back(at);
+  for (const auto& [at, tracked] : levels_) all.push_back(at);
   return all;
 }
 
@@ -63,8 +63,8 @@ void PartitionLevels::hear(const kafka::TopicPartition& at, Offset end, int64_t 
 std::vector<PartitionStatus> PartitionLevels::status() const {
   const std::lock_guard lock(mutex_);
   std::vector<PartitionStatus> all;
-  for (const auto& [at, held] : levels_)
-    all.push_back({at, held.level, static_cast<double>(held.reach.behind_ns(clock_.steady_ns())) / 1e9});
+  for (const auto& [at, tracked] : levels_)
+    all.push_back({at, tracked.level, static_cast<double>(tracked.reach.behind_ns(clock_.steady_ns())) / 1e9});
   return all;
 }
 
@@ -73,8 +73,8 @@ void PartitionLevels::write(Scrape& scrape) const {
   PartitionSeries series(scrape, config_.per_partition);
   for (const auto& entry : levels_) {
     const kafka::TopicPartition& at = entry.first;
-    const Held& held = entry.second;
-    const PartitionLevel& level = held.level;
+    const Tracked& tracked = entry.second;
+    const PartitionLevel& level = tracked.level;
     const auto show = [&](const MetricDecl& decl, bool known, int64_t value) {
       if (known) series.write(decl, config_.stage, at.topic, at.partition, static_cast<double>(value), Fold::kSum);
     };
@@ -86,7 +86,7 @@ void PartitionLevels::write(Scrape& scrape) const {
     show(metric::kProcessingLag, applied && ended, std::max<int64_t>(0, level.log_end.value - level.applied.value));
     show(metric::kCustodyLag, committed && ended, std::max<int64_t>(0, level.log_end.value - level.committed.value));
     series.write(metric::kBehind, config_.stage, at.topic, at.partition,
-                 static_cast<double>(held.reach.behind_ns(clock_.steady_ns())) / 1e9, Fold::kMax);
+                 static_cast<double>(tracked.reach.behind_ns(clock_.steady_ns())) / 1e9, Fold::kMax);
   }
 }
 

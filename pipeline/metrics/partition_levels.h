@@ -48,8 +48,8 @@ class PartitionLevels final : public LogWatch::Listener {
   void set(const std::string& topic, PartitionId partition, PartitionLevel level);
   // The partition was given back: it is no longer shown. A `lost` one, which no broker could revoke from this member,
   // is shown, and falls behind, until brokers report the end of its log again or it is set again.
-  void forget(const std::string& topic, PartitionId partition, bool lost);
-  void forget_all(bool lost);
+  void remove(const std::string& topic, PartitionId partition, bool lost);
+  void remove_all(bool lost);
 
   std::vector<PartitionStatus> status() const;
 
@@ -57,7 +57,7 @@ class PartitionLevels final : public LogWatch::Listener {
   void hear(const kafka::TopicPartition& at, Offset end, int64_t asked_at_ns) override;
 
  private:
-  struct Held {
+  struct Tracked {
     PartitionLevel level;
     LogReach reach;
     bool lost = false;
@@ -67,7 +67,7 @@ class PartitionLevels final : public LogWatch::Listener {
   const Config config_;
   const Clock& clock_;
   mutable std::mutex mutex_;
-  std::map<kafka::TopicPartition, Held> levels_;
+  std::map<kafka::TopicPartition, Tracked> levels_;
   Metrics::Registration registration_;  // Last: its callback uses the rest.
 };
 

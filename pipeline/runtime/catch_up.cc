@@ -78,12 +78,12 @@ void CatchUpReport::note(PartitionId partition, Offset next, uint64_t events) {
   if (under_way_) catch_up_.note(partition, next, events);
 }
 
-void CatchUpReport::forget(PartitionId partition) {
+void CatchUpReport::remove(PartitionId partition) {
   const std::lock_guard lock(mutex_);
-  catch_up_.forget(partition);
+  catch_up_.remove(partition);
 }
 
-std::string CatchUpReport::tell() {
+std::string CatchUpReport::text() {
   const std::lock_guard lock(mutex_);
   if (!under_way_) return {};
   const int64_t now_ns = clock_.steady_ns();

@@ -33,7 +33,7 @@ class CatchUp {
   // The partition is at `next`, and has read `events` since it began.
   void note(PartitionId partition, Offset next, uint64_t events);
   // The partition was given back or lost.
-  void forget(PartitionId partition) { partitions_.erase(partition); }
+  void remove(PartitionId partition) { partitions_.erase(partition); }
   // Nothing when every partition has caught up.
   std::optional<Progress> progress(int64_t now_ns) const;
   // Events read and seconds taken since the first partition began.
@@ -57,10 +57,10 @@ class CatchUpReport {
 
   void begin(PartitionId partition, Offset from, Offset to);
   void note(PartitionId partition, Offset next, uint64_t events);
-  void forget(PartitionId partition);
+  void remove(PartitionId partition);
   // To be called a few times a second: writes metrics and log lines. Returns the sentence for health, "3 partitions,
   // 1200000 events, 12 s to go"; empty when nothing is left.
-  std::string tell();
+  std::string text();
 
  private:
   const std::string stage_;

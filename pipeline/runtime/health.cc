@@ -14,7 +14,7 @@ void Health::set(const std::string& part, State state, const std::string& reason
   parts_[part] = {state, reason};
 }
 
-void Health::forget(const std::string& part) {
+void Health::clear(const std::string& part) {
   const std::lock_guard lock(mutex_);
   parts_.erase(part);
 }

@@ -21,7 +21,7 @@ class Health {
   void set_ready(const std::string& part, const std::string& note = {});
   void set_not_ready(const std::string& part, const std::string& reason);
   void set_failed(const std::string& part, const std::string& reason);
-  void forget(const std::string& part);
+  void clear(const std::string& part);
 
   bool alive() const;  // No part has failed.
   bool ready() const;  // At least one part, and all are ready.

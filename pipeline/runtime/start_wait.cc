@@ -33,12 +33,12 @@ Status StartWait::until(const std::string& what, const std::function<Status()>& 
     if (status.code() != Code::kRetry) {
       if (log_at_ns > since_ns && status.ok())
         log_info("the start goes on", {{"waited_for", what}, {"seconds", (now_ns - since_ns) / 1'000'000'000}});
-      tell("", false);
+      report("", false);
       return status;
     }
     const bool log = now_ns >= log_at_ns;
     if (log) log_at_ns = now_ns + kLogIntervalNs;
-    tell(since + ": " + status.message(), log);
+    report(since + ": " + status.message(), log);
     if (is_over()) {
       return fatal("waited " + std::to_string((now_ns - began_ns_) / 1'000'000'000) + " s in vain for " + what + ": " +
                    status.message() + " (process.start_seconds bounds the wait)");
@@ -52,7 +52,7 @@ bool StartWait::is_over() const {
   return bound_ms_ > 0 && clock_.steady_ns() - began_ns_ >= bound_ms_ * 1'000'000;
 }
 
-void StartWait::tell(const std::string& text, bool log) {
+void StartWait::report(const std::string& text, bool log) {
   health_.set_not_ready(kPart, text.empty() ? "starting" : "waiting for " + text);
   if (log) log_warning("waiting for " + text);
   const std::lock_guard lock(mutex_);
@@ -64,6 +64,6 @@ std::string StartWait::waiting_for() const {
   return waiting_for_;
 }
 
-void StartWait::done() { health_.forget(kPart); }
+void StartWait::done() { health_.clear(kPart); }
 
 }  // namespace bloomring

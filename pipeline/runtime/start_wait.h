@@ -37,7 +37,7 @@ class StartWait {
   void done();
 
  private:
-  void tell(const std::string& text, bool log);
+  void report(const std::string& text, bool log);
   bool is_over() const;
 
   const Clock& clock_;

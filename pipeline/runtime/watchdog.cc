@@ -29,7 +29,7 @@ void Watchdog::watch(const Worker& worker) {
   workers_.push_back(&worker);
 }
 
-void Watchdog::forget(const Worker& worker) {
+void Watchdog::remove(const Worker& worker) {
   const std::lock_guard lock(mutex_);
   std::erase(workers_, &worker);
 }
@@ -72,7 +72,7 @@ void Watchdog::look() {
   if (!stalled.empty()) {
     health_.set_failed(kPart, reason);
   } else if (!stalled_.empty()) {
-    health_.forget(kPart);
+    health_.clear(kPart);
   }
   stalled_ = std::move(stalled);
 }

@@ -25,7 +25,7 @@ class Watchdog {
   Watchdog(const Clock& clock, int64_t stall_ms, Health& health, Metrics& metrics);
 
   void watch(const Worker& worker);
-  void forget(const Worker& worker);
+  void remove(const Worker& worker);
   // "window user-events[3] for 12 s, a message to thread window-poll for 12 s": every activity of a second or more, or
   // "nothing".
   std::string busy_with() const;

@@ -32,7 +32,7 @@ Worker::~Worker() {
   }
   wake_.notify_one();
   thread_.join();
-  if (watchdog_ != nullptr) watchdog_->forget(*this);
+  if (watchdog_ != nullptr) watchdog_->remove(*this);
 }
 
 std::optional<Worker::Activity> Worker::activity() const {

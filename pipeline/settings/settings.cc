@@ -344,15 +344,15 @@ Result<std::string> host_name() {
   return std::string(name);
 }
 
-// The errors of reading, followed by the misfits among the other keys. It leaves out misfits of keys that could not be
+// The errors of reading, followed by the faults among the other keys. It leaves out faults of keys that could not be
 // read, and all of them when the file could not be read: those values are not the intended ones.
-Status also_misfits(const Status& unread, const Status& misfits) {
+Status with_faults(const Status& unread, const Status& faults) {
   std::vector<std::string> doubtful;
   for (const SetupFinding& finding : findings_of(unread)) doubtful.push_back(finding.key);
   std::string text = unread.message();
-  for (const SetupFinding& misfit : findings_of(misfits)) {
-    const auto named = [&](const std::string& key) { return misfit.text.find(key) != std::string::npos; };
-    if (std::none_of(doubtful.begin(), doubtful.end(), named)) text += "\n" + misfit.text;
+  for (const SetupFinding& fault : findings_of(faults)) {
+    const auto named = [&](const std::string& key) { return fault.text.find(key) != std::string::npos; };
+    if (std::none_of(doubtful.begin(), doubtful.end(), named)) text += "\n" + fault.text;
   }
   return invalid(text);
 }
@@ -392,7 +392,7 @@ Result<LoadedSettings> load_settings(const ConfigSources& sources, Topology topo
   if (log != nullptr) *log = loaded.settings.log;
   loaded.warnings = config.warnings();
   std::ranges::sort(loaded.settings.stages);  // Rows of one table: the order of the flow.
-  if (!read.ok()) return also_misfits(read, check_settings_fit(loaded.settings, config, loaded.warnings));
+  if (!read.ok()) return with_faults(read, check_settings_fit(loaded.settings, config, loaded.warnings));
   if (loaded.settings.instance.empty()) {
     BLOOMRING_TRY_ASSIGN(loaded.settings.instance, host_name());
   }

@@ -17,10 +17,10 @@
 namespace bloomring {
 namespace {
 
-// Collects the misfits, each with the place where the value was set.
-class Misfits {
+// Collects the faults, each with the place where the value was set.
+class SettingFaults {
  public:
-  explicit Misfits(const Config& config) : config_(config) {}
+  explicit SettingFaults(const Config& config) : config_(config) {}
 
   std::string at(std::string_view key) const { return config_.origin(key) + ": " + std::string(key) + " "; }
   void require(bool fits, std::string_view key, const std::string& sentence) {
@@ -33,35 +33,35 @@ class Misfits {
   std::string message_;
 };
 
-// Names of one kind, none of which may be used twice.
-class Names {
+// DistinctNames of one kind, none of which may be used twice.
+class DistinctNames {
  public:
-  Names(Misfits& misfits, std::string kind) : misfits_(misfits), kind_(std::move(kind)) {}
+  DistinctNames(SettingFaults& faults, std::string kind) : faults_(faults), kind_(std::move(kind)) {}
   void add(std::string_view key, const std::string& name) {
-    misfits_.require(names_.insert(name).second, key, "is " + name + ", which is already the name of another " + kind_);
+    faults_.require(names_.insert(name).second, key, "is " + name + ", which is already the name of another " + kind_);
   }
 
  private:
-  Misfits& misfits_;
+  SettingFaults& faults_;
   std::string kind_;
   std::set<std::string> names_;
 };
 
-void check_topics(const TopicSettings& topics, Misfits& misfits) {
-  misfits.require(
+void check_topics(const TopicSettings& topics, SettingFaults& faults) {
+  faults.require(
       kShardCount % topics.partitions == 0, "topics.partitions",
       "is " + std::to_string(topics.partitions) +
           "; it must divide 5000, the number of shards, as 1, 2, 4, 5, 8, 10, 20, 25, 40, 50, 100, 125, 200, "
           "250, 500 and 1000 do");
-  Names names(misfits, "topic");
+  DistinctNames names(faults, "topic");
   for (const std::string& name : topics.plays) names.add("topics.plays", name);
   names.add("topics.user_events", topics.user_events);
   names.add("topics.user_batches", topics.user_batches);
   names.add("topics.dead", topics.dead);
 }
 
-void check_fields(const EventSettings& events, Misfits& misfits) {
-  Names names(misfits, "field");
+void check_fields(const EventSettings& events, SettingFaults& faults) {
+  DistinctNames names(faults, "field");
   names.add("events.user", events.user);
   names.add("events.item", events.item);
   names.add("events.time", events.time);
@@ -74,111 +74,111 @@ void check_fields(const EventSettings& events, Misfits& misfits) {
       {"events.scene", events.scene}, {"events.event", events.event},     {"events.watched", events.watched},
       {"events.duration", events.duration}};
   for (const auto& [key, path] : fields) {
-    misfits.require(std::count(path.begin(), path.end(), '.') < JsonFields::kDepthMax, key,
+    faults.require(std::count(path.begin(), path.end(), '.') < JsonFields::kDepthMax, key,
                     "is " + path + "; a path has at most " + std::to_string(JsonFields::kDepthMax) + " names");
     const bool gap = path.starts_with('.') || path.ends_with('.') || path.find("..") != std::string::npos;
-    misfits.require(!gap, key, "is " + path + "; a path has a name before and behind each dot");
+    faults.require(!gap, key, "is " + path + "; a path has a name before and behind each dot");
   }
 }
 
-void check_kinds(const EventSettings& events, Misfits& misfits, std::vector<std::string>& warnings) {
+void check_kinds(const EventSettings& events, SettingFaults& faults, std::vector<std::string>& warnings) {
   for (const auto& [name, word] : events.kinds) {
-    misfits.require(is_kind(word), "events.kinds",
+    faults.require(is_kind(word), "events.kinds",
                     "has " + name + ": " + word + "; a kind is play, serve, forget, forget_all or ignore");
   }
-  misfits.require(events.kinds.empty() || !events.event.empty(), "events.kinds",
+  faults.require(events.kinds.empty() || !events.event.empty(), "events.kinds",
                   "is set; events.event must name the field that has the kind");
   const bool rule = events.view_share_min > 0 || events.view_ms_min > 0;
   const char* const asks = events.view_share_min > 0 ? "events.view_share_min" : "events.view_ms_min";
-  misfits.require(!rule || !events.watched.empty(), asks, "is set; events.watched must name the field it looks at");
-  misfits.require(events.view_share_min <= 0 || !events.duration.empty(), "events.view_share_min",
+  faults.require(!rule || !events.watched.empty(), asks, "is set; events.watched must name the field it looks at");
+  faults.require(events.view_share_min <= 0 || !events.duration.empty(), "events.view_share_min",
                   "is set; events.duration must name the field with the length of an item");
   if (!rule && !events.watched.empty()) {
-    warnings.push_back(misfits.at("events.watched") +
+    warnings.push_back(faults.at("events.watched") +
                        "is set and nothing looks at it; set events.view_share_min or events.view_ms_min, or every view "
                        "is a play");
   }
-  misfits.require(events.scenes.empty() || !events.scene.empty(), "events.scenes",
+  faults.require(events.scenes.empty() || !events.scene.empty(), "events.scenes",
                   "is set, and events.scene is empty: scenes do not part filters then; set one of both");
 }
 
-void check_brokers(const KafkaSettings& kafka, Misfits& misfits) {
+void check_brokers(const KafkaSettings& kafka, SettingFaults& faults) {
   const std::string wrong = kafka::first_wrong_broker(kafka.bootstrap);
-  misfits.require(wrong.empty(), "kafka.bootstrap",
+  faults.require(wrong.empty(), "kafka.bootstrap",
                   "has " + wrong + "; it must be host:port,host:port, as broker-1:9092");
   for (const std::string& broken : kafka::check_rules(kafka.properties)) {
-    misfits.require(false, "kafka.properties", broken);
+    faults.require(false, "kafka.properties", broken);
   }
 }
 
-void check_peers(const ServeSettings& serve, Misfits& misfits) {
+void check_peers(const ServeSettings& serve, SettingFaults& faults) {
   for (uint32_t i = 0; i < (is_peer_pattern(serve.peers) ? 1 : serve.peers.size()); ++i) {
     const std::string address = peer_address(serve.peers, i);
     if (address.find("://") != std::string::npos) continue;  // A name of gRPC's own.
     const auto parsed = parse_listen_address(address);
-    misfits.require(parsed.ok() && parsed->port != 0, "serve.peers",
+    faults.require(parsed.ok() && parsed->port != 0, "serve.peers",
                     "has " + serve.peers[i] + "; each must be host:port, as replica-{index}.internal:7700");
   }
 }
 
-void check_ring(const Settings& settings, Misfits& misfits, std::vector<std::string>& warnings) {
+void check_ring(const Settings& settings, SettingFaults& faults, std::vector<std::string>& warnings) {
   const int64_t kept_seconds = int64_t{settings.topics.retention_hours} * 3600;
   const int64_t lap_seconds = settings.ring.lap_ms() / 1000;
-  misfits.require(kept_seconds > lap_seconds, "topics.retention_hours",
+  faults.require(kept_seconds > lap_seconds, "topics.retention_hours",
                   "is " + std::to_string(settings.topics.retention_hours) +
                       "; it must be more than one lap of the ring (ring.slots x ring.slot_seconds = " +
                       std::to_string(lap_seconds) + " seconds), or plays could leave the log before they are merged");
   if (kept_seconds > lap_seconds && kept_seconds < 2 * lap_seconds) {
-    warnings.push_back(misfits.at("topics.retention_hours") +
+    warnings.push_back(faults.at("topics.retention_hours") +
                        "keeps less than two laps of the ring: plays are lost when the filter store is down for longer "
                        "than what is beyond the first lap");
   }
 }
 
-void check_serving(const ServeSettings& serve, Misfits& misfits) {
+void check_serving(const ServeSettings& serve, SettingFaults& faults) {
   const std::string count = "serve.replica_count = " + std::to_string(serve.replica_count);
-  misfits.require(serve.replica_index < serve.replica_count, "serve.replica_index",
+  faults.require(serve.replica_index < serve.replica_count, "serve.replica_index",
                   "is " + std::to_string(serve.replica_index) + "; it must be less than " + count);
-  misfits.require(serve.replication_factor <= serve.replica_count, "serve.replication_factor",
+  faults.require(serve.replication_factor <= serve.replica_count, "serve.replication_factor",
                   "is " + std::to_string(serve.replication_factor) + "; it must be at most " + count);
   const bool peers_fit =
       serve.peers.empty() || is_peer_pattern(serve.peers) || serve.peers.size() == serve.replica_count;
-  misfits.require(peers_fit, "serve.peers",
+  faults.require(peers_fit, "serve.peers",
                   "must be empty, one pattern with {index}, or as many addresses as " + count);
   const bool peers_trusted = serve.peers.empty() || !serve.tls.enabled() || serve.peer_tls().enabled();
-  misfits.require(peers_trusted, "serve.peers", "are asked over TLS; serve.tls_peer_ca must say who vouches for them");
-  misfits.require(serve.tls.certificate.empty() == serve.tls.key.empty(), "serve.tls_certificate",
+  faults.require(peers_trusted, "serve.peers", "are asked over TLS; serve.tls_peer_ca must say who vouches for them");
+  faults.require(serve.tls.certificate.empty() == serve.tls.key.empty(), "serve.tls_certificate",
                   "and serve.tls_key are needed together, or neither");
-  misfits.require(serve.tls.client_ca.empty() || serve.tls.enabled(), "serve.tls_client_ca",
+  faults.require(serve.tls.client_ca.empty() || serve.tls.enabled(), "serve.tls_client_ca",
                   "needs serve.tls_certificate and serve.tls_key beside it");
 }
 
-void check_served(const Settings& settings, const Misfits& misfits, std::vector<std::string>& warnings) {
+void check_served(const Settings& settings, const SettingFaults& faults, std::vector<std::string>& warnings) {
   if (int64_t{settings.served.max_age_seconds} <= int64_t{settings.topics.retention_hours} * 3600) return;
   warnings.push_back(
-      misfits.at("served.max_age_seconds") +
+      faults.at("served.max_age_seconds") +
       "is longer than topics.retention_hours: after a restart, items that were served before that are unseen");
 }
 
-void check_memory(const Settings& settings, Misfits& misfits) {
+void check_memory(const Settings& settings, SettingFaults& faults) {
   const auto plan = plan_memory(settings);
-  if (!plan.ok()) misfits.require(false, "memory.limit", plan.status().message());
+  if (!plan.ok()) faults.require(false, "memory.limit", plan.status().message());
 }
 
 // Properties of librdkafka that make a queue larger or smaller than planned.
-void warn_of_queues(const KafkaSettings& kafka, const Misfits& misfits, std::vector<std::string>& warnings) {
+void warn_of_queues(const KafkaSettings& kafka, const SettingFaults& faults, std::vector<std::string>& warnings) {
   for (const char* name : {"queued.max.messages.kbytes", "fetch.message.max.bytes", "max.partition.fetch.bytes",
                            "queue.buffering.max.kbytes", "queue.buffering.max.messages"}) {
     if (!kafka.properties.contains(name)) continue;
-    warnings.push_back(misfits.at("kafka.properties") + "sets " + name +
+    warnings.push_back(faults.at("kafka.properties") + "sets " + name +
                        ", which is otherwise derived from memory.limit: the "
                        "process may take more than that");
   }
 }
 
-void check_end(const Settings& settings, Misfits& misfits) {
+void check_end(const Settings& settings, SettingFaults& faults) {
   const uint32_t drain = settings.serve.drain_seconds, stop = settings.process.stop_seconds;
-  misfits.require(!take_calls(settings.stages) || drain < stop, "serve.drain_seconds",
+  faults.require(!take_calls(settings.stages) || drain < stop, "serve.drain_seconds",
                   "is " + std::to_string(drain) + "; it must be less than process.stop_seconds = " +
                       std::to_string(stop) + ", which bounds the whole end");
 }
@@ -205,7 +205,7 @@ bool is_in_the_way(const Folder& inner, const Folder& outer) {
   return std::string_view(outer.key) != "state.path" || first == "." || first.starts_with(kWindowFolderPrefix);
 }
 
-void check_folders(const Settings& settings, Misfits& misfits) {
+void check_folders(const Settings& settings, SettingFaults& faults) {
   std::vector<Folder> folders = {{"store.path", settings.store.path, "the filter store alone may be"},
                                  {"state.path", settings.state.path, "the window stage removes folders window-N"}};
   if (!settings.store.backup_path.empty())
@@ -213,15 +213,15 @@ void check_folders(const Settings& settings, Misfits& misfits) {
   for (const Folder& inner : folders) {
     for (const Folder& outer : folders) {
       if (&inner == &outer) continue;
-      misfits.require(!is_in_the_way(inner, outer), inner.key,
+      faults.require(!is_in_the_way(inner, outer), inner.key,
                       "is " + inner.path + ", in " + outer.key + " = " + outer.path + ", where " + outer.owner +
                           "; give each a folder of its own, and move what is there while nothing runs");
     }
   }
 }
 
-void check_filter(const FilterSettings& filter, Misfits& misfits) {
-  misfits.require(filter.retention_periods + 1 >= filter.periods_read, "filter.retention_periods",
+void check_filter(const FilterSettings& filter, SettingFaults& faults) {
+  faults.require(filter.retention_periods + 1 >= filter.periods_read, "filter.retention_periods",
                   "is " + std::to_string(filter.retention_periods) +
                       "; it must be at least filter.periods_read - 1 = " + std::to_string(filter.periods_read - 1) +
                       ", or queries would read filters that have expired");
@@ -230,23 +230,23 @@ void check_filter(const FilterSettings& filter, Misfits& misfits) {
 }  // namespace
 
 Status check_settings_fit(const Settings& settings, const Config& config, std::vector<std::string>& warnings) {
-  Misfits misfits(config);
-  check_topics(settings.topics, misfits);
-  check_fields(settings.events, misfits);
-  check_kinds(settings.events, misfits, warnings);
-  check_brokers(settings.kafka, misfits);
-  check_ring(settings, misfits, warnings);
-  check_serving(settings.serve, misfits);
-  check_peers(settings.serve, misfits);
-  check_served(settings, misfits, warnings);
-  check_filter(settings.filter, misfits);
-  check_end(settings, misfits);
-  check_folders(settings, misfits);
-  check_memory(settings, misfits);
-  warn_of_queues(settings.kafka, misfits, warnings);
-  misfits.require(settings.store.kind == StoreKind::kEmbedded, "store.kind",
+  SettingFaults faults(config);
+  check_topics(settings.topics, faults);
+  check_fields(settings.events, faults);
+  check_kinds(settings.events, faults, warnings);
+  check_brokers(settings.kafka, faults);
+  check_ring(settings, faults, warnings);
+  check_serving(settings.serve, faults);
+  check_peers(settings.serve, faults);
+  check_served(settings, faults, warnings);
+  check_filter(settings.filter, faults);
+  check_end(settings, faults);
+  check_folders(settings, faults);
+  check_memory(settings, faults);
+  warn_of_queues(settings.kafka, faults, warnings);
+  faults.require(settings.store.kind == StoreKind::kEmbedded, "store.kind",
                   "is redis, which is not available yet; use embedded, with store.path");
-  return misfits.status();
+  return faults.status();
 }
 
 }  // namespace bloomring

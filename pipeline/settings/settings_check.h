@@ -10,7 +10,7 @@
 
 namespace bloomring {
 
-// kInvalid with a line for each misfit, led by the place where the value was set. Appends warnings about values that
+// kInvalid with a line for each fault, led by the place where the value was set. Appends warnings about values that
 // are allowed but probably not meant.
 Status check_settings_fit(const Settings& settings, const Config& config, std::vector<std::string>& warnings);
 

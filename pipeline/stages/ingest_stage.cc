@@ -125,7 +125,7 @@ void IngestStage::on_revoke(std::span<const kafka::TopicPartition> partitions, b
     if (!lost) finish_what_was_read();
     report();
     task_->drop_sources(lost);
-    levels_.forget_all(lost);
+    levels_.remove_all(lost);
   });
   context_.metrics.counter(metric::kRebalances, {"ingest", lost ? "lost" : "revoke"}).add(partitions.size());
 }
@@ -198,7 +198,7 @@ void IngestStage::report_refused(uint64_t read, uint64_t refused) {
     context_.health.set_ready(kRefusedPart, percent + " % of the play records of the last minute were refused, as " +
                                                 to_string(refusals_.last()));
   } else if (degraded_) {
-    context_.health.forget(kRefusedPart);
+    context_.health.clear(kRefusedPart);
   }
   degraded_ = degraded;
 }
@@ -221,7 +221,7 @@ void IngestStage::report_passed_over() {
     log_info("ingest: a partition takes records again; plays of its users that were passed over are read again",
              {{"stage", "ingest"}, {"topic", topic}, {"partition", partition.value}});
   }
-  if (names.empty()) return context_.health.forget(kEventsPart);
+  if (names.empty()) return context_.health.clear(kEventsPart);
   context_.health.set_ready(kEventsPart, "nothing can be written to " + joined(names) + "; plays of its users wait");
 }
 
@@ -235,7 +235,7 @@ void IngestStage::report_clock() {
   clock_off_ = off;
   if (!off) {
     log_warning("ingest: this machine's clock and the brokers' agree again; plays are read", {{"stage", "ingest"}});
-    return context_.health.forget(kClockPart);
+    return context_.health.clear(kClockPart);
   }
   const std::string what = "this machine's clock is " + std::to_string(offset_s) +
                            " s ahead of the brokers' (behind, where negative); no plays are read until both agree "

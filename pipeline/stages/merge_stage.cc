@@ -17,8 +17,8 @@ void MergeStage::claim(const Settings&, const PartitionCounts& counts, MemoryCla
   claims.push_back(queue_claim(MemoryUse::kMergeQueue, "merge queue", counts.pipeline, 1));
 }
 
-Result<PartitionStage::Made> MergeStage::make(PartitionId partition, const kafka::PartitionFacts& facts,
-                                              std::unique_ptr<Source> source) {
+Result<PartitionStage::PartitionWork> MergeStage::make(PartitionId partition, const kafka::PartitionFacts& facts,
+                                                       std::unique_ptr<Source> source) {
   const Settings& settings = context().settings;
   BLOOMRING_TRY_ASSIGN(std::optional<MergedWatermark> watermark, context().filters->read_watermark(partition));
   BLOOMRING_TRY(check_slot_length(watermark ? watermark->slot_ms : 0, settings.ring.slot_ms(), "the merged watermark"));
@@ -37,7 +37,7 @@ Result<PartitionStage::Made> MergeStage::make(PartitionId partition, const kafka
   config.dead_topic = settings.topics.dead;
   auto task = std::make_unique<MergeTask>(std::move(config), context().calendar, filters_, std::move(watermark),
                                           std::move(source), make_sink());
-  return Made{std::move(task), start.read_from};
+  return PartitionWork{std::move(task), start.read_from};
 }
 
 void MergeStage::report(PartitionId partition, PartitionTask& any) {
@@ -67,8 +67,8 @@ void MergeStage::count(const Reported& before, const Reported& now) {
   metrics.counter(metric::kDeadLetters, {"merge", "bad_batch"}).add(now.dead_letters - before.dead_letters);
 }
 
-void MergeStage::forget(PartitionId partition, bool lost) {
-  levels_.forget(topic(), partition, lost);
+void MergeStage::untrack(PartitionId partition, bool lost) {
+  levels_.remove(topic(), partition, lost);
   const std::lock_guard lock(mutex_);
   reported_.erase(partition);
 }

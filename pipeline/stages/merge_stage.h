@@ -26,10 +26,11 @@ class MergeStage final : public PartitionStage {
     uint64_t store_retries = 0;
   };
 
-  Result<Made> make(PartitionId partition, const kafka::PartitionFacts& facts, std::unique_ptr<Source> source) override;
+  Result<PartitionWork> make(PartitionId partition, const kafka::PartitionFacts& facts,
+                             std::unique_ptr<Source> source) override;
   void report(PartitionId partition, PartitionTask& task) override;
   void count(const Reported& before, const Reported& now);
-  void forget(PartitionId partition, bool lost) override;
+  void untrack(PartitionId partition, bool lost) override;
   void write(Scrape& scrape);
 
   LeasedFilterStore filters_;

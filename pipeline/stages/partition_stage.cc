@@ -49,7 +49,7 @@ Result<Offset> PartitionStage::on_assign(const kafka::TopicPartition& at, const 
   tell_opening(at);
   auto opened = make(at.partition, facts, std::move(source));
   opening_.end();
-  BLOOMRING_TRY_ASSIGN(Made made, std::move(opened));
+  BLOOMRING_TRY_ASSIGN(PartitionWork made, std::move(opened));
   const size_t worker = static_cast<size_t>(at.partition.value) % workers_.size();
   PartitionTask* task = made.task.get();
   lease_.take();
@@ -87,7 +87,7 @@ void PartitionStage::on_revoke(std::span<const kafka::TopicPartition> partitions
       report(at.partition, *member.task);
       member.task.reset();
     });
-    forget(at.partition, lost);
+    untrack(at.partition, lost);
     context_.metrics.counter(metric::kRebalances, {stage_, lost ? "lost" : "revoke"}).add();
     log_debug(stage_ + (lost ? ": lost to another member" : ": given back"),
               {{"stage", stage_}, {"topic", at.topic}, {"partition", at.partition.value}});

@@ -36,18 +36,18 @@ class PartitionStage : public Stage, private kafka::GroupListener {
   void stop(StopMode mode) override;
 
  protected:
-  struct Made {
+  struct PartitionWork {
     std::unique_ptr<PartitionTask> task;
     Offset start;
   };
   // Decides where the partition starts and makes its task. On the poller's thread.
-  virtual Result<Made> make(PartitionId partition, const kafka::PartitionFacts& facts,
+  virtual Result<PartitionWork> make(PartitionId partition, const kafka::PartitionFacts& facts,
                             std::unique_ptr<Source> source) = 0;
   // Adds the task's counts and levels to the metrics. On the task's worker.
   virtual void report(PartitionId partition, PartitionTask& task) = 0;
   // The partition was given back or `lost`: this process no longer reports its levels
   // (pipeline/metrics/partition_levels.h).
-  virtual void forget(PartitionId partition, bool lost) = 0;
+  virtual void untrack(PartitionId partition, bool lost) = 0;
 
   const StageContext& context() const { return context_; }
   // A task writes to a shared store or topic only while this lease is held.

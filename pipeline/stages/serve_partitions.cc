@@ -49,7 +49,7 @@ ServePartitions::ServePartitions(const StageContext& context, const std::vector<
       scene_rules_(context.settings.events.scene_rules()),
       scenes_(scene_rules_) {
   for (const PartitionId id : ids)
-    members_[id] = {make_held(id, {}), nullptr, {}, 0, 0, {}, "the brokers were not asked yet"};
+    members_[id] = {make_partition(id, {}), nullptr, {}, 0, 0, {}, "the brokers were not asked yet"};
 }
 
 Status ServePartitions::open() {
@@ -59,14 +59,14 @@ Status ServePartitions::open() {
   return {};
 }
 
-std::shared_ptr<HeldPartition> ServePartitions::make_held(PartitionId id, const ReplicaStart& start) {
+std::shared_ptr<ReplicaPartition> ServePartitions::make_partition(PartitionId id, const ReplicaStart& start) {
   const Settings& settings = context_.settings;
   const RecentPlaysConfig recents{settings.ring.slot_ms(),
                                   context_.plan.of(MemoryUse::kRecentPlays) / partitions_max_};
   const ServedItemsConfig served{settings.served.per_user_max, settings.served.max_age_ms(),
                                  context_.plan.of(MemoryUse::kServedItems) / partitions_max_};
   const int64_t log_floor_ms = start.first_hour.value * settings.ring.slot_ms();
-  auto held = std::make_shared<HeldPartition>(id, recents, context_.calendar, start.merged, served, log_floor_ms);
+  auto held = std::make_shared<ReplicaPartition>(id, recents, context_.calendar, start.merged, served, log_floor_ms);
   held->set_lost_below(start.lost_below);
   if (scene_rules_.part_filters) held->set_scenes(&scenes_);
   return held;
@@ -145,7 +145,7 @@ void ServePartitions::ask_log_ends() {
     for (size_t i = 0; i < ids.size(); ++i) {
       ReplicaTask* task = members_.at(ids[i]).task.get();
       if (task == nullptr || !ends[i].ok()) continue;
-      task->hear_log_end(*ends[i], asked_at_ns);
+      task->update_log_end(*ends[i], asked_at_ns);
       levels_.hear(at(ids[i]), *ends[i], asked_at_ns);
     }
   });
@@ -231,10 +231,10 @@ Status ServePartitions::begin(const std::vector<Placing>& placing) {
                                 {"partition", id.value},
                                 {"offset", start.read_from.value},
                                 {"log_end", log_end.value}});
-    auto held = make_held(id, start);
+    auto held = make_partition(id, start);
     auto task = std::make_unique<ReplicaTask>(config, context_.clock, held, *context_.filters, std::move(sources[i]),
                                               start.read_from, log_end);
-    task->hear_log_end(log_end, asked_at_ns);
+    task->update_log_end(log_end, asked_at_ns);
     catch_up_.begin(id, start.read_from, log_end);
     const std::lock_guard lock(mutex_);
     Member& member = members_.at(id);
@@ -263,7 +263,7 @@ ServePartitions::Standing ServePartitions::report() {
       }
     }
   }
-  standing.to_go = catch_up_.tell();
+  standing.to_go = catch_up_.text();
   Metrics& metrics = context_.metrics;
   metrics.gauge(metric::kServePartitions, {"ready"}).set(static_cast<double>(standing.ready));
   metrics.gauge(metric::kServePartitions, {"catching_up"}).set(static_cast<double>(standing.catching_up));
@@ -309,8 +309,8 @@ void ServePartitions::set_aside(PartitionId id, Member& member) {
                                                                 {"reason", member.why_waiting}});
   worker_.remove(*member.task);
   member.task.reset();
-  levels_.forget(context_.settings.topics.user_events, id, /*lost=*/false);
-  catch_up_.forget(id);
+  levels_.remove(context_.settings.topics.user_events, id, /*lost=*/false);
+  catch_up_.remove(id);
   aside_.push_back(id);
 }
 
@@ -322,13 +322,13 @@ void ServePartitions::close() {
   }
 }
 
-std::shared_ptr<HeldPartition> ServePartitions::find(PartitionId partition) const {
+std::shared_ptr<ReplicaPartition> ServePartitions::find(PartitionId partition) const {
   const std::lock_guard lock(mutex_);
   const auto found = members_.find(partition);
   return found == members_.end() ? nullptr : found->second.held;
 }
 
-void ServePartitions::for_each(const std::function<void(const HeldPartition&)>& take) const {
+void ServePartitions::for_each(const std::function<void(const ReplicaPartition&)>& take) const {
   const std::lock_guard lock(mutex_);
   for (const auto& [id, member] : members_) take(*member.held);
 }

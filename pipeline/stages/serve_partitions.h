@@ -47,22 +47,22 @@ class ServePartitions {
     size_t catching_up = 0;
     size_t waiting = 0;
     std::string why;    // Of the first that waits: "user-events[3]: no broker leads it".
-    std::string to_go;  // Of the partitions that catch up; see CatchUpReport::tell.
+    std::string to_go;  // Of the partitions that catch up; see CatchUpReport::text.
   };
   // Makes partitions wait whose tasks failed, and updates the metrics.
   Standing report();
   // Destroys all tasks.
   void close();
 
-  std::shared_ptr<HeldPartition> find(PartitionId partition) const;
-  void for_each(const std::function<void(const HeldPartition&)>& take) const;
+  std::shared_ptr<ReplicaPartition> find(PartitionId partition) const;
+  void for_each(const std::function<void(const ReplicaPartition&)>& take) const;
   // The scenes that are known, for a site whose scenes have separate filters.
   AllScenes scenes() const;
   std::vector<PartitionStatus> status() const { return levels_.status(); }
 
  private:
   struct Member {
-    std::shared_ptr<HeldPartition> held;  // Shared with requests.
+    std::shared_ptr<ReplicaPartition> held;  // Shared with requests.
     std::unique_ptr<ReplicaTask> task;    // Null while it waits. The worker's, as all that follows.
     ReplicaStats counted;
     uint64_t early_releases_counted = 0;
@@ -78,7 +78,7 @@ class ServePartitions {
   };
 
   kafka::TopicPartition at(PartitionId id) const { return {context_.settings.topics.user_events, id}; }
-  std::shared_ptr<HeldPartition> make_held(PartitionId id, const ReplicaStart& start);
+  std::shared_ptr<ReplicaPartition> make_partition(PartitionId id, const ReplicaStart& start);
   std::vector<PartitionId> waiting() const;
   std::vector<PartitionId> placed() const;
   void ask_log_ends();

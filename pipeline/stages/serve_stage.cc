@@ -52,8 +52,8 @@ Status ServeStage::start() {
   BLOOMRING_TRY(serve_calls().with_context("serve"));
   registration_ = context_.metrics.on_scrape([this](Scrape& scrape) { write(scrape); });
   worker_->set_ticker(kReportIntervalMs, [this] { report(); });
-  enquirer_ = std::make_unique<Worker>("serve-ends", context_.clock, [](const Status&) {});
-  enquirer_->set_ticker(kTendIntervalMs, [this] {
+  log_ends_worker_ = std::make_unique<Worker>("serve-ends", context_.clock, [](const Status&) {});
+  log_ends_worker_->set_ticker(kTendIntervalMs, [this] {
     if (const Status tended = partitions_->tend(); !tended.ok()) context_.on_failure("serve", tended);
   });
   return {};
@@ -111,7 +111,7 @@ void ServeStage::stop(StopMode) {
   if (!worker_) return;
   if (const int64_t left_ms = (drained_at_ns_ - context_.clock.steady_ns()) / 1'000'000; left_ms > 0)
     static_cast<void>(wait_until(context_.clock, left_ms, "the drain", [] { return false; }));
-  enquirer_.reset();
+  log_ends_worker_.reset();
   if (server_) server_->shutdown(kCallGraceMs);
   if (log_ && !log_->flush(kFlushMs).ok())
     log_warning("serve: writes were not acknowledged", {{"stage", "serve"}, {"writes", log_->in_flight()}});
@@ -127,7 +127,7 @@ void ServeStage::stop(StopMode) {
   log_.reset();
 }
 
-std::shared_ptr<HeldPartition> ServeStage::find(PartitionId partition) const { return partitions_->find(partition); }
+std::shared_ptr<ReplicaPartition> ServeStage::find(PartitionId partition) const { return partitions_->find(partition); }
 
 std::vector<std::string> ServeStage::holders(PartitionId partition) const {
   std::vector<std::string> addresses;
@@ -143,10 +143,10 @@ AllScenes ServeStage::scenes() const { return partitions_->scenes(); }
 void ServeStage::report() {
   const ServePartitions::Standing standing = partitions_->report();
   count_queries();
-  tell(standing);
+  report_standing(standing);
 }
 
-void ServeStage::tell(const ServePartitions::Standing& standing) {
+void ServeStage::report_standing(const ServePartitions::Standing& standing) {
   const size_t all = standing.ready + standing.catching_up + standing.waiting;
   const bool patient = context_.clock.steady_ns() - started_at_ns_ < kWaitingPatienceNs;
   const std::string of_all = " of " + std::to_string(all) + " partitions";
@@ -186,7 +186,7 @@ StageStatus ServeStage::status() const {
 
 uint64_t ServeStage::recent_plays() const {
   uint64_t plays = 0;
-  partitions_->for_each([&](const HeldPartition& held) { plays += held.recents().stats().plays; });
+  partitions_->for_each([&](const ReplicaPartition& held) { plays += held.recents().stats().plays; });
   return plays;
 }
 
@@ -236,7 +236,7 @@ void ServeStage::write(Scrape& scrape) {
   if (store_role(context_.settings.stages) != StoreRole::kWrites) write_store(scrape);
   size_t bytes = 0, over_bound = 0, served_users = 0, served = 0, served_bytes = 0;
   uint64_t forgets = 0;
-  partitions_->for_each([&](const HeldPartition& held) {
+  partitions_->for_each([&](const ReplicaPartition& held) {
     const RecentPlaysStats recent = held.recents().stats();
     bytes += recent.bytes;
     forgets += recent.forgets;

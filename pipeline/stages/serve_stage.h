@@ -38,14 +38,14 @@ class ServeStage final : public Stage, private PartitionDirectory {
  private:
   uint64_t recent_plays() const;
   uint32_t partition_count() const override { return context_.settings.topics.partitions; }
-  std::shared_ptr<HeldPartition> find(PartitionId partition) const override;
+  std::shared_ptr<ReplicaPartition> find(PartitionId partition) const override;
   std::vector<std::string> holders(PartitionId partition) const override;
   AllScenes scenes() const override;
 
   Status open_log();
   Status serve_calls();
   void report();
-  void tell(const ServePartitions::Standing& standing);
+  void report_standing(const ServePartitions::Standing& standing);
   void count_queries();
   void write(Scrape& scrape);
   static void write_calls(Scrape& scrape, const ServingCounters& counters);
@@ -64,7 +64,7 @@ class ServeStage final : public Stage, private PartitionDirectory {
   int64_t drained_at_ns_ = 0;  // When the drain is over.
   std::unique_ptr<Worker> worker_;  // Its thread uses the members above.
   std::unique_ptr<ServePartitions> partitions_;
-  std::unique_ptr<Worker> enquirer_;  // Its thread waits for brokers, and uses worker_.
+  std::unique_ptr<Worker> log_ends_worker_;  // Its thread waits for brokers, and uses worker_.
 };
 
 }  // namespace bloomring

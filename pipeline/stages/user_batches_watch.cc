@@ -28,25 +28,25 @@ UserBatchesWatch::~UserBatchesWatch() { worker_.reset(); }
 
 void UserBatchesWatch::add(PartitionId partition) {
   const std::lock_guard lock(mutex_);
-  held_[partition] = {};
+  watched_[partition] = {};
 }
 
 void UserBatchesWatch::remove(PartitionId partition) {
   const std::lock_guard lock(mutex_);
-  held_.erase(partition);
+  watched_.erase(partition);
 }
 
 BatchesLog UserBatchesWatch::of(PartitionId partition) const {
   const std::lock_guard lock(mutex_);
-  const auto found = held_.find(partition);
-  return found == held_.end() ? BatchesLog() : found->second.log;
+  const auto found = watched_.find(partition);
+  return found == watched_.end() ? BatchesLog() : found->second.log;
 }
 
 void UserBatchesWatch::ask() {
   std::vector<kafka::TopicPartition> partitions;
   {
     const std::lock_guard lock(mutex_);
-    for (const auto& [partition, held] : held_)
+    for (const auto& [partition, watched] : watched_)
       partitions.push_back({context_.settings.topics.user_batches, partition});
   }
   if (partitions.empty()) return;
@@ -67,16 +67,16 @@ void UserBatchesWatch::ask() {
   const auto logs = consumer_->group_facts(partitions, kAskTimeoutMs);
   const std::lock_guard lock(mutex_);
   for (size_t i = 0; i < partitions.size(); ++i) {
-    const auto found = held_.find(partitions[i].partition);
-    if (found == held_.end()) continue;
-    Held& held = found->second;
+    const auto found = watched_.find(partitions[i].partition);
+    if (found == watched_.end()) continue;
+    Watched& watched = found->second;
     const Result<kafka::PartitionFacts>& log = logs[i];
     if (!log.ok()) {
-      held.log.expected = ++held.unanswered < kUnansweredMax;
+      watched.log.expected = ++watched.unanswered < kUnansweredMax;
       log_debug("window: how far merge has come is not known: " + log.status().to_string());
       continue;
     }
-    held = {{std::max(log->committed.value_or(log->log_start), log->log_start), log->log_end, true}, 0};
+    watched = {{std::max(log->committed.value_or(log->log_start), log->log_start), log->log_end, true}, 0};
   }
 }
 

@@ -29,7 +29,7 @@ class UserBatchesWatch final : public BatchesWatch {
   BatchesLog of(PartitionId partition) const override;
 
  private:
-  struct Held {
+  struct Watched {
     BatchesLog log{.expected = true};
     int unanswered = 0;
   };
@@ -38,7 +38,7 @@ class UserBatchesWatch final : public BatchesWatch {
   const StageContext context_;
   std::unique_ptr<kafka::AssignedConsumer> consumer_;  // Of the worker.
   mutable std::mutex mutex_;
-  std::map<PartitionId, Held> held_;
+  std::map<PartitionId, Watched> watched_;
   std::unique_ptr<Worker> worker_;  // Last: its thread uses the rest.
 };
 

@@ -54,8 +54,8 @@ void WindowStage::claim(const Settings& settings, const PartitionCounts& counts,
   claims.push_back({MemoryUse::kDrains, "drains", passes * kPassLeast, 1, passes * kPassMost});
 }
 
-Result<PartitionStage::Made> WindowStage::make(PartitionId partition, const kafka::PartitionFacts& facts,
-                                               std::unique_ptr<Source> source) {
+Result<PartitionStage::PartitionWork> WindowStage::make(PartitionId partition, const kafka::PartitionFacts& facts,
+                                                        std::unique_ptr<Source> source) {
   const Settings& settings = context().settings;
   RocksWindowStoreConfig store_config;
   store_config.path = window_folder(settings, partition);
@@ -68,7 +68,7 @@ Result<PartitionStage::Made> WindowStage::make(PartitionId partition, const kafk
                                    std::move(ring), *context().filters, std::move(source), make_sink(), &batches_);
   batches_.add(partition);
   catch_up_.begin(partition, read_from, facts.log_end);
-  return Made{std::move(task), read_from};
+  return PartitionWork{std::move(task), read_from};
 }
 
 // Deletes local state that cannot be read: the log has everything.
@@ -127,7 +127,7 @@ void WindowStage::report(PartitionId partition, PartitionTask& any) {
     if (now.oldest_unmerged_ms < 0 || began_ms < now.oldest_unmerged_ms) now.oldest_unmerged_ms = began_ms;
   }
   catch_up_.note(partition, task.position(), now.stats.events);
-  catch_up_.tell();
+  catch_up_.text();
   now.custody_gap = custody_gap(task);
   now.filling_age_ms = task.filling_age_ms();
   levels_.set(topic(), partition, {task.position(), task.committed(), task.source().log_end()});
@@ -164,9 +164,9 @@ void WindowStage::count(const Reported& before, const Reported& now) {
   metrics.counter(metric::kBatchPlays).add(now.stats.batch_plays - before.stats.batch_plays);
 }
 
-void WindowStage::forget(PartitionId partition, bool lost) {
-  levels_.forget(topic(), partition, lost);
-  catch_up_.forget(partition);
+void WindowStage::untrack(PartitionId partition, bool lost) {
+  levels_.remove(topic(), partition, lost);
+  catch_up_.remove(partition);
   batches_.remove(partition);
   const std::lock_guard lock(mutex_);
   reported_.erase(partition);

@@ -32,14 +32,15 @@ class WindowStage final : public PartitionStage {
     int64_t custody_gap = 0;  // Records that only the local state still has.
   };
 
-  Result<Made> make(PartitionId partition, const kafka::PartitionFacts& facts, std::unique_ptr<Source> source) override;
+  Result<PartitionWork> make(PartitionId partition, const kafka::PartitionFacts& facts,
+                             std::unique_ptr<Source> source) override;
   Result<std::unique_ptr<WindowStore>> open_store(const RocksWindowStoreConfig& config);
   Result<Ring> start_ring(WindowStore& store, PartitionId partition, const kafka::PartitionFacts& facts,
                           Offset& read_from);
   void report(PartitionId partition, PartitionTask& task) override;
   void count(const Reported& before, const Reported& now);
   void warn_of_gap(PartitionId partition, int64_t before, int64_t now);
-  void forget(PartitionId partition, bool lost) override;
+  void untrack(PartitionId partition, bool lost) override;
   void write(Scrape& scrape);
 
   RingConfig ring_config_;

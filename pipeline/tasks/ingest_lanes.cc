@@ -28,7 +28,7 @@ void IngestLanes::acknowledge(size_t lane, int64_t now_ms) {
   if (!at.shut) --in_flight_;
 }
 
-void IngestLanes::forget_queued() {
+void IngestLanes::drop_queued() {
   for (Lane& lane : lanes_) lane.queued = 0;
   queued_ = 0;
 }

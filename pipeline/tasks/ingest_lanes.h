@@ -26,7 +26,7 @@ class IngestLanes {
   void queue(size_t lane, int64_t now_ms);
   void send(size_t lane);  // One that was queued.
   void acknowledge(size_t lane, int64_t now_ms);
-  void forget_queued();
+  void drop_queued();
 
   bool may_send(size_t lane) const { return lane == letters() || lanes_[lane].in_flight < lane_max_; }
   bool shut(size_t lane) const { return lanes_[lane].shut; }

@@ -281,7 +281,7 @@ void IngestTask::drop_sources(bool lost) {
   ingest_clock_.doubt();
   if (!settled()) ingest_.start_over();
   outbox_.clear();
-  lanes_.forget_queued();
+  lanes_.drop_queued();
   for (Firsts& firsts : open_firsts_) firsts.clear();
   // Records in flight cannot be recalled; their acknowledgements no longer matter.
   for (auto& [ticket, flight] : in_flight_) flight.firsts.clear();

@@ -11,11 +11,11 @@ namespace {
 constexpr int64_t kBeyondPatienceNs = 30'000'000'000;
 }  // namespace
 
-ReplicaTask::ReplicaTask(ReplicaTaskConfig config, const Clock& clock, std::shared_ptr<HeldPartition> held,
+ReplicaTask::ReplicaTask(ReplicaTaskConfig config, const Clock& clock, std::shared_ptr<ReplicaPartition> partition,
                          FilterStore& filters, std::unique_ptr<Source> source, Offset start, Offset log_end_at_start)
     : config_(config),
       clock_(clock),
-      held_(std::move(held)),
+      partition_(std::move(partition)),
       filters_(filters),
       source_(std::move(source)),
       next_(start),
@@ -38,21 +38,21 @@ Result<bool> ReplicaTask::step(int64_t) {
   note_fresh();
   Status watermark = take_watermark();
   if (!watermark.ok()) {
-    held_->set_ready(false);
+    partition_->set_ready(false);
     return watermark;
   }
-  if (!held_->ready() && (next_ >= ready_at_ || source_->at_end())) held_->set_ready();
+  if (!partition_->ready() && (next_ >= ready_at_ || source_->at_end())) partition_->set_ready();
   return worked;
 }
 
 void ReplicaTask::end(Status why) {
-  held_->set_ready(false);
+  partition_->set_ready(false);
   ended_ = std::move(why);
 }
 
 // A log does not shrink: an end below an earlier one, or below the next offset at that time, comes from a broker that
 // answers with an older log.
-void ReplicaTask::hear_log_end(Offset offset, int64_t asked_at_ns) {
+void ReplicaTask::update_log_end(Offset offset, int64_t asked_at_ns) {
   if (offset >= end_least_) {
     if (ends_.size() == kEndsMax) ends_.pop_back();
     ends_.push_back({offset, asked_at_ns, clock_.steady_ns()});
@@ -67,21 +67,21 @@ void ReplicaTask::hear_log_end(Offset offset, int64_t asked_at_ns) {
 // All ends are kept, not only the newest: a task that is always two seconds behind never reaches the newest.
 void ReplicaTask::note_fresh() {
   for (; !ends_.empty() && next_ >= ends_.front().offset; ends_.pop_front())
-    held_->set_fresh_at_ns(ends_.front().asked_at_ns);
+    partition_->set_fresh_at_ns(ends_.front().asked_at_ns);
 }
 
 void ReplicaTask::apply(const LogRecord& record) {
   next_ = Offset(record.offset.value + 1);
-  held_->log_time().saw(record.log_time_ms, clock_.steady_ns());
-  auto block = EventBlockReader::open(record.value, held_->id(), config_.partition_count);
+  partition_->log_time().saw(record.log_time_ms, clock_.steady_ns());
+  auto block = EventBlockReader::open(record.value, partition_->id(), config_.partition_count);
   if (!block.ok()) {
     ++stats_.bad_blocks;
     return;
   }
   ++stats_.blocks;
   stats_.events += block->events();
-  if (held_->ready()) note_delay(record, block->events());
-  held_->apply(record.offset, record.log_time_ms, *block);
+  if (partition_->ready()) note_delay(record, block->events());
+  partition_->apply(record.offset, record.log_time_ms, *block);
 }
 
 void ReplicaTask::note_delay(const LogRecord& record, uint64_t events) {
@@ -93,10 +93,10 @@ void ReplicaTask::note_delay(const LogRecord& record, uint64_t events) {
 // was heard was written before it was heard.
 double ReplicaTask::delay_seconds(const LogRecord& record) const {
   const int64_t now_ns = clock_.steady_ns();
-  const int64_t most_ms = std::max<int64_t>(0, held_->lag_ms(now_ns));
+  const int64_t most_ms = std::max<int64_t>(0, partition_->lag_ms(now_ns));
   const bool before = !ends_.empty() && record.offset < ends_.front().offset;
   const int64_t least_ms = before ? (now_ns - ends_.front().heard_at_ns) / 1'000'000 : 0;
-  const int64_t log_now_ms = held_->log_time().now_ms(now_ns).value_or(record.log_time_ms);
+  const int64_t log_now_ms = partition_->log_time().now_ms(now_ns).value_or(record.log_time_ms);
   const int64_t delay_ms = std::clamp(log_now_ms - record.log_time_ms, std::min(least_ms, most_ms), most_ms);
   return static_cast<double>(delay_ms) / 1000.0;
 }
@@ -107,9 +107,9 @@ Status ReplicaTask::take_watermark() {
   const int64_t steady_ns = clock_.steady_ns();
   if (steady_ns < watermark_due_ns_) return {};
   watermark_due_ns_ = steady_ns + config_.watermark_interval_ms * 1'000'000;
-  const int64_t now_ms = held_->log_time().bounds(clock_).earliest_ms;
-  held_->expire(now_ms);
-  auto read = filters_.read_watermark(held_->id());
+  const int64_t now_ms = partition_->log_time().bounds(clock_).earliest_ms;
+  partition_->expire(now_ms);
+  auto read = filters_.read_watermark(partition_->id());
   if (read.code() == Code::kRetry) {
     ++stats_.store_retries;
     return {};
@@ -117,7 +117,7 @@ Status ReplicaTask::take_watermark() {
   BLOOMRING_TRY(read.status());
   const MergedWatermark watermark = read->value_or(MergedWatermark{});
   if (went_back(watermark)) {
-    return fatal("the filter store went back: its watermark of partition " + std::to_string(held_->id().value) +
+    return fatal("the filter store went back: its watermark of partition " + std::to_string(partition_->id().value) +
                  " is " + std::to_string(watermark.offset.value) + " and was " +
                  std::to_string(watermark_.offset.value) + ". The next start reads the log from there");
   }
@@ -126,7 +126,7 @@ Status ReplicaTask::take_watermark() {
     watermark_read_at_ns_ = clock_.steady_ns();
     return {};
   }
-  if (*read) held_->release(watermark, now_ms - config_.lap_ms);
+  if (*read) partition_->release(watermark, now_ms - config_.lap_ms);
   return {};
 }
 

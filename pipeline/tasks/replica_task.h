@@ -4,7 +4,7 @@
 // record that is not an event block; the window stage writes its dead letter.
 //
 // Freshness comes from the brokers, not from the consumer: to a consumer, a hung connection looks like an idle topic.
-// Another thread asks the brokers for the end of the log about once a second and passes it on (`hear_log_end`). When
+// Another thread asks the brokers for the end of the log about once a second and passes it on (`update_log_end`). When
 // all records below that end are applied, the partition is fresh as of the moment of the request. Without answers its
 // age grows, and query answers say so. The moment is one of the steady clock: log times come from other machines'
 // clocks and do not tell how old the applied records are.
@@ -13,7 +13,7 @@
 //   log holds, and brokers asked since then have confirmed it for 30 s. Such a watermark releases nothing.
 // - kFatal when the filter store was restored from a backup: memory and cached filters then lack records merged since,
 //   and the next start reads them again.
-// Threading: see Task; the query service reads `held` at the same time (held_partition.h).
+// Threading: see Task; the query service reads `partition` at the same time (replica_partition.h).
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@
 
 #include "pipeline/io/io.h"
 #include "pipeline/io/task.h"
-#include "serving/query/held_partition.h"
+#include "serving/query/replica_partition.h"
 #include "state/store/filter_store.h"
 
 namespace bloomring {
@@ -48,8 +48,8 @@ class ReplicaTask final : public Task {
  public:
   // `start`: the first offset of `source`. `log_end_at_start`: the partition is ready when all records below are
   // applied. `clock` and `filters` outlive the task.
-  ReplicaTask(ReplicaTaskConfig config, const Clock& clock, std::shared_ptr<HeldPartition> held, FilterStore& filters,
-              std::unique_ptr<Source> source, Offset start, Offset log_end_at_start);
+  ReplicaTask(ReplicaTaskConfig config, const Clock& clock, std::shared_ptr<ReplicaPartition> partition,
+              FilterStore& filters, std::unique_ptr<Source> source, Offset start, Offset log_end_at_start);
 
   Result<bool> step(int64_t now_ms) override;
   // The watermark that an earlier task of the partition read: the store's must not be older.
@@ -58,9 +58,9 @@ class ReplicaTask final : public Task {
   // Why the task has ended; ok while it runs.
   const Status& ended() const { return ended_; }
   // The log ended at `offset` at some moment after `asked_at_ns` of the steady clock.
-  void hear_log_end(Offset offset, int64_t asked_at_ns);
+  void update_log_end(Offset offset, int64_t asked_at_ns);
 
-  const HeldPartition& held() const { return *held_; }
+  const ReplicaPartition& partition() const { return *partition_; }
   const ReplicaStats& stats() const { return stats_; }
   Offset log_end() const { return source_->log_end(); }
   Offset next() const { return next_; }  // Every record below it was applied.
@@ -91,7 +91,7 @@ class ReplicaTask final : public Task {
 
   ReplicaTaskConfig config_;
   const Clock& clock_;
-  std::shared_ptr<HeldPartition> held_;  // Shared with the directory of the query service.
+  std::shared_ptr<ReplicaPartition> partition_;  // Shared with the directory of the query service.
   FilterStore& filters_;
   std::unique_ptr<Source> source_;
   Offset next_;

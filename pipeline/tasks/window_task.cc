@@ -92,7 +92,7 @@ Status WindowTask::apply_blocks(int64_t now_ms) {
     log_clock_.saw(record->log_time_ms, steady_ms());
     if (record->offset < window_.ring().applied()) {
       BLOOMRING_TRY(compare(*record));
-      window_.saw_below(record->log_time_ms);
+      window_.set_base_log_time(record->log_time_ms);
     } else {
       BLOOMRING_TRY(apply_block(*record, now_ms));
     }
@@ -122,7 +122,7 @@ Status WindowTask::apply_block(const LogRecord& record, int64_t now_ms) {
 Status WindowTask::seal_quiet_hour(int64_t now_ms) {
   if (!source_->at_end() || refused_) return {};
   log_clock_.reached_end(now_ms, window_.ring().filling_end_ms(), steady_ms());
-  return window_.pass_time(log_clock_.now_ms(steady_ms()));
+  return window_.advance_clock(log_clock_.now_ms(steady_ms()));
 }
 
 Status WindowTask::take_watermark(int64_t now_ms) {

@@ -46,7 +46,7 @@ std::string_view cut(std::string_view text, size_t bytes_max) {
   return text.substr(0, bytes_max);
 }
 
-// Queries cannot ask for it (schemas/bloomring.proto).
+// Queries cannot ask for it (schemas/bloomring/v1/bloomring.proto).
 bool has_nul(std::string_view id) { return id.find('\0') != std::string_view::npos; }
 
 constexpr std::string_view kMissing = "field missing";

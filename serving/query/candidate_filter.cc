@@ -53,8 +53,8 @@ bool any_filter_counts(const UserFilters* filters, const ForgetView& view) {
 
 }  // namespace
 
-Looked counted(const Looked& looked, const ForgetView& view) {
-  Looked left = looked;
+UserLookup without_forgotten(const UserLookup& lookup, const ForgetView& view) {
+  UserLookup left = lookup;
   std::erase_if(left.recents, [&](const RecentPlay& play) { return !view.counts(play.item, play.time_ms); });
   std::erase_if(left.served, [&](const ServedItem& served) { return !view.counts(served.item, served.time_ms); });
   return left;
@@ -72,8 +72,8 @@ class CandidateFilter::Scratch {
   // The query shares the filters' bytes until `let_go`.
   void add_filters(const UserFilters& filters, const ForgetView& view, const Calendar& calendar, FilterAnswer& answer);
   void let_go() { query.clear(); }
-  void search_filters(const FilterQuestion& question, const ForgetView& view, const Looked& looked);
-  void search_exact(const FilterQuestion& question, const Looked& looked, const Leave& leave);
+  void search_filters(const FilterQuestion& question, const ForgetView& view, const UserLookup& lookup);
+  void search_exact(const FilterQuestion& question, const UserLookup& lookup, const Leave& leave);
   void decide(const FilterQuestion& question, const Leave& leave, FilterAnswer& answer) const;
 
  private:
@@ -100,7 +100,7 @@ void CandidateFilter::Scratch::add_filters(const UserFilters& filters, const For
 }
 
 void CandidateFilter::Scratch::search_filters(const FilterQuestion& question, const ForgetView& view,
-                                              const Looked& looked) {
+                                              const UserLookup& lookup) {
   found.resize(question.ids.size());
   if (filter_period.empty()) {
     std::fill(found.begin(), found.end(), filter::Query::kUnseen);
@@ -111,19 +111,20 @@ void CandidateFilter::Scratch::search_filters(const FilterQuestion& question, co
   // `found` is the newest filter that holds the item. If that one is masked, the older ones are, too.
   for (size_t i = 0; i < found.size(); ++i) {
     if (found[i] == filter::Query::kUnseen) continue;
-    if (view.masked(question.ids[i], looked.periods[filter_period[found[i]]])) found[i] = filter::Query::kUnseen;
+    if (view.masked(question.ids[i], lookup.periods[filter_period[found[i]]])) found[i] = filter::Query::kUnseen;
   }
 }
 
 // Inserts in the order of reasons (client, served, recent): for an item in several sources the first reason stays.
-void CandidateFilter::Scratch::search_exact(const FilterQuestion& question, const Looked& looked, const Leave& leave) {
-  exact.reset(question.client_seen.size() + looked.served.size() + looked.recents.size());
+void CandidateFilter::Scratch::search_exact(const FilterQuestion& question, const UserLookup& lookup,
+                                            const Leave& leave) {
+  exact.reset(question.client_seen.size() + lookup.served.size() + lookup.recents.size());
   for (const ItemHash item : question.client_seen) exact.insert(item, tag(Reason::kClient));
   if (!leave.served) {
-    for (const ServedItem& served : looked.served) exact.insert(served.item, tag(Reason::kServed));
+    for (const ServedItem& served : lookup.served) exact.insert(served.item, tag(Reason::kServed));
   }
-  const PeriodIndex oldest = looked.periods.back();
-  for (const RecentPlay& play : looked.recents) {
+  const PeriodIndex oldest = lookup.periods.back();
+  for (const RecentPlay& play : lookup.recents) {
     if (!leave.oldest_period || play.period > oldest) exact.insert(play.item, tag(Reason::kRecent));
   }
   tags.resize(question.ids.size());
@@ -231,33 +232,33 @@ std::vector<PeriodIndex> CandidateFilter::periods_between(const TimeBounds& boun
   return periods;
 }
 
-Looked CandidateFilter::look_up(const HeldPartition& partition, std::string_view user_key,
+UserLookup CandidateFilter::look_up(const ReplicaPartition& partition, std::string_view user_key,
                                 const WantedPlays& wanted) const {
-  Looked looked;
+  UserLookup lookup;
   const TimeBounds bounds = now(partition.log_time());
-  looked.periods = periods_between(bounds, looked.gaps);
+  lookup.periods = periods_between(bounds, lookup.gaps);
   const RecentPlays::Found found =
-      partition.recents().lookup(user_hash(user_key), looked.periods.back(), wanted, looked.recents, looked.forgets);
-  looked.held_from = found.held_from;
-  looked.left_out = found.left_out;
-  looked.merged = partition.merged();
-  partition.served().lookup(user_hash(user_key), bounds.earliest_ms, looked.served);
+      partition.recents().lookup(user_hash(user_key), lookup.periods.back(), wanted, lookup.recents, lookup.forgets);
+  lookup.held_from = found.held_from;
+  lookup.left_out = found.left_out;
+  lookup.merged = partition.merged();
+  partition.served().lookup(user_hash(user_key), bounds.earliest_ms, lookup.served);
   if (!partition.joins_filters()) {
-    looked.gaps.push_back({AnswerSource::kRecent, "the log lost records before they were merged"});
+    lookup.gaps.push_back({AnswerSource::kRecent, "the log lost records before they were merged"});
   }
   const int64_t lag_ms = partition.lag_ms(clock_.steady_ns());
-  if (lag_ms > config_.lag_max_ms) looked.gaps.push_back({AnswerSource::kRecent, "behind the log", lag_ms});
-  return looked;
+  if (lag_ms > config_.lag_max_ms) lookup.gaps.push_back({AnswerSource::kRecent, "behind the log", lag_ms});
+  return lookup;
 }
 
-std::shared_ptr<const UserFilters> CandidateFilter::cached(std::string_view user_key, const Looked& looked) {
-  return cache_.find(user_key, looked.periods, looked.held_from);
+std::shared_ptr<const UserFilters> CandidateFilter::cached(std::string_view user_key, const UserLookup& lookup) {
+  return cache_.find(user_key, lookup.periods, lookup.held_from);
 }
 
-Result<std::shared_ptr<const UserFilters>> CandidateFilter::read(std::string_view user_key, const Looked& looked) {
-  auto filters = std::make_shared<UserFilters>(UserFilters{looked.periods, {}, looked.merged, {}});
+Result<std::shared_ptr<const UserFilters>> CandidateFilter::read(std::string_view user_key, const UserLookup& lookup) {
+  auto filters = std::make_shared<UserFilters>(UserFilters{lookup.periods, {}, lookup.merged, {}});
   std::vector<StoredFilter> stored;
-  if (Status status = store_.read(user_key, looked.periods, stored, filters->forgotten); !status.ok()) {
+  if (Status status = store_.read(user_key, lookup.periods, stored, filters->forgotten); !status.ok()) {
     return std::move(status).with_context("filter store");
   }
   for (StoredFilter& one : stored) {
@@ -268,26 +269,26 @@ Result<std::shared_ptr<const UserFilters>> CandidateFilter::read(std::string_vie
   return std::shared_ptr<const UserFilters>(std::move(filters));
 }
 
-ForgetView CandidateFilter::forget_view(const Looked& looked, const UserFilters* filters) const {
-  if (looked.forgets.empty() && (filters == nullptr || filters->forgotten.empty())) return {};
+ForgetView CandidateFilter::forget_view(const UserLookup& lookup, const UserFilters* filters) const {
+  if (lookup.forgets.empty() && (filters == nullptr || filters->forgotten.empty())) return {};
   static const Forgotten kNothing;
-  return ForgetView(looked.forgets, filters == nullptr ? kNothing : filters->forgotten, calendar_);
+  return ForgetView(lookup.forgets, filters == nullptr ? kNothing : filters->forgotten, calendar_);
 }
 
-FilterAnswer CandidateFilter::judge(const FilterQuestion& question, const Looked& looked, const UserFilters* filters,
-                                    std::string_view missing) {
-  const ForgetView view = forget_view(looked, filters);
-  if (view.none()) return judge_counted(question, looked, filters, view, missing);
-  return judge_counted(question, counted(looked, view), filters, view, missing);
+FilterAnswer CandidateFilter::judge(const FilterQuestion& question, const UserLookup& lookup,
+                                    const UserFilters* filters, std::string_view missing) {
+  const ForgetView view = forget_view(lookup, filters);
+  if (view.none()) return judge_unforgotten(question, lookup, filters, view, missing);
+  return judge_unforgotten(question, without_forgotten(lookup, view), filters, view, missing);
 }
 
-FilterAnswer CandidateFilter::judge_counted(const FilterQuestion& question, const Looked& looked,
-                                            const UserFilters* filters, const ForgetView& view,
-                                            std::string_view missing) {
+FilterAnswer CandidateFilter::judge_unforgotten(const FilterQuestion& question, const UserLookup& lookup,
+                                                const UserFilters* filters, const ForgetView& view,
+                                                std::string_view missing) {
   FilterAnswer answer;
   answer.candidates = question.ids_per_candidate.empty() ? question.ids.size() : question.ids_per_candidate.size();
-  answer.periods = looked.periods;
-  answer.gaps = looked.gaps;
+  answer.periods = lookup.periods;
+  answer.gaps = lookup.gaps;
   std::unique_ptr<Scratch> scratch = take_scratch();
   scratch->filter_period.clear();
   if (filters == nullptr) {
@@ -295,42 +296,42 @@ FilterAnswer CandidateFilter::judge_counted(const FilterQuestion& question, cons
   } else {
     scratch->add_filters(*filters, view, calendar_, answer);
   }
-  scratch->search_filters(question, view, looked);
+  scratch->search_filters(question, view, lookup);
   answer.expected_error = scratch->query.expected_error();
   answer.saturated = scratch->query.saturated();
-  answer.user_known = !looked.recents.empty() || !looked.served.empty() || any_filter_counts(filters, view);
-  scratch->search_exact(question, looked, {});
+  answer.user_known = !lookup.recents.empty() || !lookup.served.empty() || any_filter_counts(filters, view);
+  scratch->search_exact(question, lookup, {});
   scratch->decide(question, {}, answer);
-  if (answer.candidates - answer.seen_count < question.min_keep) relax(*scratch, question, looked, answer);
+  if (answer.candidates - answer.seen_count < question.min_keep) relax(*scratch, question, lookup, answer);
   scratch->let_go();
   give_back(std::move(scratch));
   return answer;
 }
 
-void CandidateFilter::relax(Scratch& scratch, const FilterQuestion& question, const Looked& looked,
+void CandidateFilter::relax(Scratch& scratch, const FilterQuestion& question, const UserLookup& lookup,
                             FilterAnswer& answer) {
   // First without the oldest period; if too few are still unseen, without the served items, too.
   const std::vector<Finding> all = std::move(answer.findings);
   const auto too_few = [&] { return answer.candidates - answer.seen_count < question.min_keep; };
   Leave leave{.oldest_period = true, .served = false};
-  scratch.search_exact(question, looked, leave);
+  scratch.search_exact(question, lookup, leave);
   scratch.decide(question, leave, answer);
   answer.relaxed.push_back({AnswerSource::kFilters, answer.periods.back()});
-  if (too_few() && !looked.served.empty()) {
+  if (too_few() && !lookup.served.empty()) {
     leave.served = true;
-    scratch.search_exact(question, looked, leave);
+    scratch.search_exact(question, lookup, leave);
     scratch.decide(question, leave, answer);
     answer.relaxed.push_back({AnswerSource::kServed, {}});
   }
   bring_back(all, answer);
 }
 
-FilterAnswer CandidateFilter::answer(const HeldPartition& partition, const FilterQuestion& question) {
-  const Looked looked = look_up(partition, question.user_key, {.items = question.ids});
-  if (const auto filters = cached(question.user_key, looked)) return judge(question, looked, filters.get(), {});
-  const auto filters = read(question.user_key, looked);
-  if (filters.ok()) return judge(question, looked, filters->get(), {});
-  return judge(question, looked, nullptr, filters.status().to_string());
+FilterAnswer CandidateFilter::answer(const ReplicaPartition& partition, const FilterQuestion& question) {
+  const UserLookup lookup = look_up(partition, question.user_key, {.items = question.ids});
+  if (const auto filters = cached(question.user_key, lookup)) return judge(question, lookup, filters.get(), {});
+  const auto filters = read(question.user_key, lookup);
+  if (filters.ok()) return judge(question, lookup, filters->get(), {});
+  return judge(question, lookup, nullptr, filters.status().to_string());
 }
 
 }  // namespace bloomring

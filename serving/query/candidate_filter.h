@@ -39,7 +39,7 @@
 #include "schemas/verdict.h"
 #include "serving/query/filter_cache.h"
 #include "serving/query/forget_view.h"
-#include "serving/query/held_partition.h"
+#include "serving/query/replica_partition.h"
 #include "serving/query/user_filters.h"
 #include "state/period.h"
 #include "state/store/filter_store.h"
@@ -60,7 +60,7 @@ struct FilterQuestion {
 };
 
 // The state of a user in memory, forgotten or not, and the periods to read from the store.
-struct Looked {
+struct UserLookup {
   std::vector<PeriodIndex> periods;  // The window, newest first.
   std::vector<RecentPlay> recents;
   std::vector<RecentForget> forgets;
@@ -71,7 +71,7 @@ struct Looked {
   bool left_out = false;  // The user has more plays than the lookup wanted.
 };
 // A copy without the recent plays and the served items that do not count.
-Looked counted(const Looked& looked, const ForgetView& view);
+UserLookup without_forgotten(const UserLookup& lookup, const ForgetView& view);
 
 struct CandidateFilterConfig {
   int64_t lag_max_ms = 5'000;            // A partition that is further behind the log makes answers incomplete.
@@ -84,20 +84,20 @@ class CandidateFilter {
   ~CandidateFilter();
 
   // All three steps.
-  FilterAnswer answer(const HeldPartition& partition, const FilterQuestion& question);
+  FilterAnswer answer(const ReplicaPartition& partition, const FilterQuestion& question);
 
   // Of a user with very many plays it returns the `wanted` ones. For an answer, want the ids of the question.
-  Looked look_up(const HeldPartition& partition, std::string_view user_key, const WantedPlays& wanted) const;
+  UserLookup look_up(const ReplicaPartition& partition, std::string_view user_key, const WantedPlays& wanted) const;
   // The user's filters of the window if they are cached and still exact, else null. Never blocks.
-  std::shared_ptr<const UserFilters> cached(std::string_view user_key, const Looked& looked);
+  std::shared_ptr<const UserFilters> cached(std::string_view user_key, const UserLookup& lookup);
   // Reads the user's filters from the store and caches them. May block as long as the store does.
-  Result<std::shared_ptr<const UserFilters>> read(std::string_view user_key, const Looked& looked);
+  Result<std::shared_ptr<const UserFilters>> read(std::string_view user_key, const UserLookup& lookup);
   // With null `filters` the answer has the gap `missing`. Borrows its arguments for the call only.
-  FilterAnswer judge(const FilterQuestion& question, const Looked& looked, const UserFilters* filters,
+  FilterAnswer judge(const FilterQuestion& question, const UserLookup& lookup, const UserFilters* filters,
                      std::string_view missing);
 
   // The forgets in memory and in `filters` (null: none).
-  ForgetView forget_view(const Looked& looked, const UserFilters* filters) const;
+  ForgetView forget_view(const UserLookup& lookup, const UserFilters* filters) const;
 
   const Calendar& calendar() const { return calendar_; }
   int64_t now_ms() const { return clock_.now_ms(); }
@@ -109,9 +109,9 @@ class CandidateFilter {
  private:
   class Scratch;
   std::vector<PeriodIndex> periods_between(const TimeBounds& bounds, std::vector<Gap>& gaps) const;
-  FilterAnswer judge_counted(const FilterQuestion& question, const Looked& looked, const UserFilters* filters,
-                             const ForgetView& view, std::string_view missing);
-  void relax(Scratch& scratch, const FilterQuestion& question, const Looked& looked, FilterAnswer& answer);
+  FilterAnswer judge_unforgotten(const FilterQuestion& question, const UserLookup& lookup, const UserFilters* filters,
+                                 const ForgetView& view, std::string_view missing);
+  void relax(Scratch& scratch, const FilterQuestion& question, const UserLookup& lookup, FilterAnswer& answer);
   std::unique_ptr<Scratch> take_scratch();
   void give_back(std::unique_ptr<Scratch> scratch);
 

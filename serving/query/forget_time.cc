@@ -5,7 +5,7 @@
 
 namespace bloomring {
 
-int64_t forget_time_ms(const CandidateFilter& core, const HeldPartition& partition, uint64_t user_hash,
+int64_t forget_time_ms(const CandidateFilter& core, const ReplicaPartition& partition, uint64_t user_hash,
                        std::optional<ItemHash> item, std::optional<int64_t> log_told_ms) {
   const LogTime& log_time = partition.log_time();
   const int64_t earliest_ms = core.now(log_time).earliest_ms;

@@ -19,7 +19,7 @@ namespace bloomring {
 inline constexpr int64_t kForgetShortMaxMs = 100;
 
 // `item`: nothing for everything. `log_told_ms`: the log's time, as reported by the latest append of this call.
-int64_t forget_time_ms(const CandidateFilter& core, const HeldPartition& partition, uint64_t user_hash,
+int64_t forget_time_ms(const CandidateFilter& core, const ReplicaPartition& partition, uint64_t user_hash,
                        std::optional<ItemHash> item, std::optional<int64_t> log_told_ms);
 
 // True when it was logged in a later slot than it happened: merge may treat it as late.

@@ -26,7 +26,7 @@ RecentPlays::RecentPlays(const RecentPlaysConfig& config, Calendar calendar, Off
   BLOOMRING_CHECK(config.slot_ms > 0, "a slot has a length");
 }
 
-void RecentPlays::saw_below(int64_t log_time_ms, int64_t newest_play_ms) {
+void RecentPlays::set_base_log_time(int64_t log_time_ms, int64_t newest_play_ms) {
   below_logged_ms_ = std::max(log_time_ms, below_logged_ms_.value_or(log_time_ms));
   newest_play_ms_ = std::max(newest_play_ms_, newest_play_ms);
 }

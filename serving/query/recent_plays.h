@@ -95,8 +95,9 @@ class RecentPlays {
   size_t apply(Offset offset, int64_t log_time_ms, EventBlockReader& block);
 
   // Plays below `start` are not held, but decide which forgets are late (RecentForget::late). Both calls come before
-  // anything is applied. `saw_below`: such a record was read, with this log time and this newest play (0: none).
-  void saw_below(int64_t log_time_ms, int64_t newest_play_ms);
+  // anything is applied. `set_base_log_time`: such a record was read, with this log time and this newest play (0:
+  // none).
+  void set_base_log_time(int64_t log_time_ms, int64_t newest_play_ms);
   // Some of these records are not merged, so their hours are unknown.
   void lost_below_start() { hours_below_known_ = false; }
 

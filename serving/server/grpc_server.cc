@@ -9,7 +9,7 @@
 #include <mutex>
 
 #include "client/credentials.h"
-#include "schemas/health.pb.h"
+#include "grpc/health/v1/health.pb.h"
 #include "serving/server/grpc_log.h"
 #include "serving/server/hang_up.h"
 

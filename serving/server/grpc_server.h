@@ -14,7 +14,7 @@
 #include "base/result.h"
 #include "client/tls_files.h"
 #include "serving/query/candidate_filter.h"
-#include "serving/query/held_partition.h"
+#include "serving/query/replica_partition.h"
 #include "serving/service/filter_service.h"
 
 namespace bloomring {

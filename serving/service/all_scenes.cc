@@ -7,11 +7,11 @@ namespace bloomring {
 
 namespace {
 
-constexpr uint8_t kFilterCode = 16;  // schemas/bloomring.proto, FilterResponse.codes.
+constexpr uint8_t kFilterCode = 16;  // schemas/bloomring/v1/bloomring.proto, FilterResponse.codes.
 
 void add_gap(const std::string& reason, v1::FilterResponse& response) {
   v1::Gap& gap = *response.add_gaps();
-  gap.set_source(v1::SOURCE_FILTERS);
+  gap.set_source(v1::ANSWER_SOURCE_FILTERS);
   gap.set_reason(reason);
   response.set_complete(false);
 }
@@ -66,15 +66,15 @@ void take_part(const ScenePart& part, const std::vector<std::string>& periods, s
   response.set_saturated(response.saturated() || part.response.saturated());
 }
 
-void explain(const std::vector<uint8_t>& codes, v1::Explain wanted, v1::FilterResponse& response) {
-  if (wanted == v1::EXPLAIN_CODES) response.set_codes(std::string(codes.begin(), codes.end()));
-  if (wanted != v1::EXPLAIN_VERDICTS) return;
+void explain(const std::vector<uint8_t>& codes, v1::ExplainLevel wanted, v1::FilterResponse& response) {
+  if (wanted == v1::EXPLAIN_LEVEL_CODES) response.set_codes(std::string(codes.begin(), codes.end()));
+  if (wanted != v1::EXPLAIN_LEVEL_VERDICTS) return;
   for (size_t i = 0; i < codes.size(); ++i) {
     if (codes[i] == 0) continue;
     v1::Verdict& verdict = *response.add_verdicts();
     verdict.set_candidate(static_cast<uint32_t>(i));
     verdict.set_seen(true);
-    verdict.set_reason(static_cast<v1::Reason>(std::min<int>(codes[i], v1::REASON_FILTER)));
+    verdict.set_reason(static_cast<v1::SeenReason>(std::min<int>(codes[i], v1::SEEN_REASON_FILTER)));
     if (codes[i] >= kFilterCode) verdict.set_period(response.periods(codes[i] - kFilterCode));
   }
 }

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "schemas/bloomring.pb.h"
+#include "bloomring/v1/bloomring.pb.h"
 
 namespace bloomring {
 

@@ -48,7 +48,7 @@ std::string describe(const std::vector<Gap>& gaps) {
 
 constexpr std::string_view kHolderSeparator = ",";
 
-// Calls `take` with each holder that a refusal names (FilterService::elsewhere).
+// Calls `take` with each holder that a refusal names (FilterService::forward_or_redirect).
 template <typename Take>
 void for_each_holder(const grpc::Status& refusal, const Take& take) {
   std::istringstream holders(refusal.error_details());
@@ -139,7 +139,7 @@ void FilterService::count_known(bool complete, bool user_known) {
 }
 
 void FilterService::read(const grpc::CallbackServerContext& context, const UserKey& user_key,
-                         const HeldPartition& partition, const WantedPlays& wanted, const Done& done,
+                         const ReplicaPartition& partition, const WantedPlays& wanted, const Done& done,
                          WaitingRead::Ended ended) {
   if (is_over(context)) {
     return done({grpc::StatusCode::DEADLINE_EXCEEDED, "the deadline had passed before the filters were read"});
@@ -148,8 +148,8 @@ void FilterService::read(const grpc::CallbackServerContext& context, const UserK
     if (!outcome.refused) return ended(outcome);
     done({grpc::StatusCode::RESOURCE_EXHAUSTED, "too many reads of the filter store wait"});
   };
-  Looked looked = core_.look_up(partition, user_key.bytes(), wanted);
-  const auto waiting = std::make_shared<WaitingRead>(core_, std::string(user_key.bytes()), std::move(looked),
+  UserLookup lookup = core_.look_up(partition, user_key.bytes(), wanted);
+  const auto waiting = std::make_shared<WaitingRead>(core_, std::string(user_key.bytes()), std::move(lookup),
                                                      std::move(ended_or_refused));
   waiting->begin(reads_, patience_end(context.raw_deadline(), config_.store_wait_ms));
 }
@@ -171,11 +171,11 @@ void FilterService::filter(const grpc::CallbackServerContext& context, const v1:
 
 void FilterService::filter_here(const grpc::CallbackServerContext& context, const v1::FilterRequest& request,
                                 const Decoded& decoded, const UserKey& user_key,
-                                const std::shared_ptr<HeldPartition>& partition, Done done,
+                                const std::shared_ptr<ReplicaPartition>& partition, Done done,
                                 v1::FilterResponse& response) {
   auto ended = [this, &request, &response, decoded, user_key, done](const WaitingRead::Outcome& outcome) {
     const FilterAnswer answer =
-        core_.judge(decoded->question(user_key), outcome.looked, outcome.filters.get(), outcome.missing);
+        core_.judge(decoded->question(user_key), outcome.lookup, outcome.filters.get(), outcome.missing);
     done(conclude(request, answer, response));
   };
   read(context, user_key, *partition, {.items = decoded->ids}, done, std::move(ended));
@@ -187,7 +187,7 @@ void FilterService::filter_there(const grpc::CallbackServerContext& context, con
   auto send = [&](Forwarder::Stub& stub, grpc::ClientContext& onward, Forwarder::Done ended) {
     stub.async()->Filter(&onward, &request, &response, std::move(ended));
   };
-  elsewhere(context, user_key, request.elsewhere(), reason, std::move(send), std::move(done));
+  forward_or_redirect(context, user_key, request.forward_policy(), reason, std::move(send), std::move(done));
 }
 
 // As `filter`.
@@ -200,7 +200,8 @@ void FilterService::get_snapshot(const grpc::CallbackServerContext& context, con
     auto send = [&](Forwarder::Stub& stub, grpc::ClientContext& onward, Forwarder::Done ended) {
       stub.async()->GetSnapshot(&onward, &request, &response, std::move(ended));
     };
-    return elsewhere(context, *user_key, request.elsewhere(), partition.status(), std::move(send), std::move(done));
+    return forward_or_redirect(context, *user_key, request.forward_policy(), partition.status(), std::move(send),
+                               std::move(done));
   }
   auto ended = [this, &request, &response, done, user_key = *user_key](const WaitingRead::Outcome& outcome) {
     const std::vector<Gap> gaps = encode_snapshot(core_, user_key, outcome, response);
@@ -221,12 +222,13 @@ grpc::ServerUnaryReactor* FilterService::GetSnapshot(grpc::CallbackServerContext
 }
 
 // The details of the refusal carry the holders of the partition; the end of the call turns them into protocol fields.
-void FilterService::elsewhere(const grpc::CallbackServerContext& context, const UserKey& user_key, v1::Elsewhere wanted,
-                              const Status& reason, Forwarder::Send send, Done done) {
+void FilterService::forward_or_redirect(const grpc::CallbackServerContext& context, const UserKey& user_key,
+                                        v1::ForwardPolicy policy, const Status& reason, Forwarder::Send send,
+                                        Done done) {
   const PartitionId id = partition_of(shard_of(user_key.bytes()), partitions_.partition_count());
   std::vector<std::string> holders = partitions_.holders(id);
   if (holders.empty() || Forwarder::is_marked(context)) return done(to_grpc(reason));
-  if (wanted == v1::ELSEWHERE_TELL) {
+  if (policy == v1::FORWARD_POLICY_REDIRECT) {
     const std::string addresses = joined(holders, kHolderSeparator);
     return done({grpc::StatusCode::UNAVAILABLE, reason.message() + "; held by " + addresses, addresses});
   }
@@ -323,7 +325,8 @@ void FilterService::record_served(const grpc::CallbackServerContext& context, co
     auto send = [&](Forwarder::Stub& stub, grpc::ClientContext& onward, Forwarder::Done ended) {
       stub.async()->RecordServed(&onward, &request, &response, std::move(ended));
     };
-    return elsewhere(context, *user_key, request.elsewhere(), partition.status(), std::move(send), std::move(done));
+    return forward_or_redirect(context, *user_key, request.forward_policy(), partition.status(), std::move(send),
+                               std::move(done));
   }
   std::vector<Event> events;
   const int64_t served_at_ms = core_.now((*partition)->log_time()).latest_ms;  // Readers bound it by the log time.
@@ -360,7 +363,7 @@ grpc::ServerUnaryReactor* FilterService::RecordServed(grpc::CallbackServerContex
 struct FilterService::ForgetCall {
   UserKey user_key;
   std::optional<ItemHash> item;  // Nothing: everything.
-  std::shared_ptr<HeldPartition> partition;
+  std::shared_ptr<ReplicaPartition> partition;
   gpr_timespec patience_end;
   Done done;
   int64_t began_ns = 0;  // Of the steady clock.
@@ -412,7 +415,8 @@ void FilterService::forget_in_scene(const grpc::CallbackServerContext& context, 
     auto send = [&](Forwarder::Stub& stub, grpc::ClientContext& onward, Forwarder::Done ended) {
       stub.async()->Forget(&onward, &request, &response, std::move(ended));
     };
-    return elsewhere(context, *user_key, request.elsewhere(), partition.status(), std::move(send), std::move(done));
+    return forward_or_redirect(context, *user_key, request.forward_policy(), partition.status(), std::move(send),
+                               std::move(done));
   }
   if (is_over(context)) {
     return done({grpc::StatusCode::DEADLINE_EXCEEDED, "the deadline had passed before anything was forgotten"});

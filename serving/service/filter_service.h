@@ -1,6 +1,6 @@
 // Implements the calls of bloomring.v1.BloomringService on the partitions that this replica holds.
 //
-// Errors: expected failures become the status codes that schemas/bloomring.proto documents.
+// Errors: expected failures become the status codes that schemas/bloomring/v1/bloomring.proto documents.
 // - A slow or failing filter store makes an answer incomplete instead: a call waits for the store at most
 //   `store_wait_ms` and nine tenths of the time to its deadline.
 // - An event log that does not answer within `log_wait_ms` makes a call UNAVAILABLE.
@@ -15,9 +15,9 @@
 #include <functional>
 #include <memory>
 
-#include "schemas/bloomring.grpc.pb.h"
+#include "bloomring/v1/bloomring.grpc.pb.h"
 #include "serving/query/candidate_filter.h"
-#include "serving/query/held_partition.h"
+#include "serving/query/replica_partition.h"
 #include "serving/query/read_pool.h"
 #include "serving/service/counters.h"
 #include "serving/service/event_log.h"
@@ -75,14 +75,14 @@ class FilterService final : public v1::BloomringService::CallbackService {
   using Done = std::function<void(grpc::Status)>;  // Ends a call or a request of a batch; called once.
 
   // Looks the user up and waits for the filters. Then calls `ended` with them, or `done` with an error.
-  void read(const grpc::CallbackServerContext& context, const UserKey& user_key, const HeldPartition& partition,
+  void read(const grpc::CallbackServerContext& context, const UserKey& user_key, const ReplicaPartition& partition,
             const WantedPlays& wanted, const Done& done, WaitingRead::Ended ended);
   void filter(const grpc::CallbackServerContext& context, const v1::FilterRequest& request, Done done,
               v1::FilterResponse& response);
   using Decoded = std::shared_ptr<const DecodedFilter>;  // Shared by all scenes of a call.
   // Reads only the switches of `request`. `request` and `response` live until `done`.
   void filter_here(const grpc::CallbackServerContext& context, const v1::FilterRequest& request, const Decoded& decoded,
-                   const UserKey& user_key, const std::shared_ptr<HeldPartition>& partition, Done done,
+                   const UserKey& user_key, const std::shared_ptr<ReplicaPartition>& partition, Done done,
                    v1::FilterResponse& response);
   void filter_there(const grpc::CallbackServerContext& context, const v1::FilterRequest& request,
                     const UserKey& user_key, const Status& reason, Done done, v1::FilterResponse& response);
@@ -108,8 +108,8 @@ class FilterService final : public v1::BloomringService::CallbackService {
   Event make_forget(const ForgetCall& call) const;
   // Handles a call about a user whose partition this replica does not answer for, because of `reason`: forwards it by
   // `send`, or refuses it and names the holders of the partition.
-  void elsewhere(const grpc::CallbackServerContext& context, const UserKey& user_key, v1::Elsewhere wanted,
-                 const Status& reason, Forwarder::Send send, Done done);
+  void forward_or_redirect(const grpc::CallbackServerContext& context, const UserKey& user_key,
+                           v1::ForwardPolicy policy, const Status& reason, Forwarder::Send send, Done done);
   // Returns a function that ends the call and counts it; null when it refused the call: too many are in flight, or the
   // service ends.
   Done admit(Method method, grpc::CallbackServerContext* context, grpc::ServerUnaryReactor* reactor);

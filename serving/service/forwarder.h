@@ -24,7 +24,7 @@
 #include <vector>
 
 #include "client/tls_files.h"
-#include "schemas/bloomring.grpc.pb.h"
+#include "bloomring/v1/bloomring.grpc.pb.h"
 
 namespace bloomring {
 

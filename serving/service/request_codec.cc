@@ -154,7 +154,7 @@ void encode_verdicts(const FilterAnswer& answer, v1::FilterResponse& response) {
     v1::Verdict& out = *response.add_verdicts();
     out.set_candidate(candidate);
     out.set_seen(verdict.seen);
-    out.set_reason(static_cast<v1::Reason>(verdict.reason));
+    out.set_reason(static_cast<v1::SeenReason>(verdict.reason));
     if (verdict.reason == Reason::kFilter) out.set_period(response.periods(verdict.period));
   }
 }
@@ -255,13 +255,14 @@ Status check(const v1::FilterBatchRequest& batch, const RequestLimits& limits) {
 
 v1::Gap encode(const Gap& gap) {
   v1::Gap out;
-  out.set_source(static_cast<v1::Source>(gap.source));
+  out.set_source(static_cast<v1::AnswerSource>(gap.source));
   out.set_reason(gap.reason);
   out.set_lag_seconds(static_cast<double>(gap.lag_ms) / 1000);
   return out;
 }
 
-void encode(const FilterAnswer& answer, const Calendar& calendar, v1::Explain explain, v1::FilterResponse& response) {
+void encode(const FilterAnswer& answer, const Calendar& calendar, v1::ExplainLevel explain,
+            v1::FilterResponse& response) {
   std::string& seen = *response.mutable_seen();
   seen.assign((answer.candidates + 7) / 8, '\0');
   for (const auto& [candidate, verdict] : answer.findings) {
@@ -276,11 +277,11 @@ void encode(const FilterAnswer& answer, const Calendar& calendar, v1::Explain ex
   for (const PeriodIndex period : answer.periods) response.add_periods(calendar.name(period));
   for (const Relaxed& relaxed : answer.relaxed) {
     v1::Relaxed& out = *response.add_relaxed();
-    out.set_source(static_cast<v1::Source>(relaxed.source));
+    out.set_source(static_cast<v1::AnswerSource>(relaxed.source));
     if (relaxed.source == AnswerSource::kFilters) out.set_period(calendar.name(relaxed.period));
   }
-  if (explain == v1::EXPLAIN_CODES) encode_codes(answer, response);
-  if (explain == v1::EXPLAIN_VERDICTS) encode_verdicts(answer, response);
+  if (explain == v1::EXPLAIN_LEVEL_CODES) encode_codes(answer, response);
+  if (explain == v1::EXPLAIN_LEVEL_VERDICTS) encode_verdicts(answer, response);
 }
 
 }  // namespace bloomring

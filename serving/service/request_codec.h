@@ -1,4 +1,4 @@
-// Converts between the messages of schemas/bloomring.proto and the query core: limits, hashing, bit sets.
+// Converts between the messages of schemas/bloomring/v1/bloomring.proto and the query core: limits, hashing, bit sets.
 //
 // Ids are validated and hashed in one pass, without an allocation for each.
 // Errors: decoding refuses with kBadRecord. The message names the field, the value found and the limit, and goes
@@ -13,7 +13,7 @@
 
 #include "base/ids.h"
 #include "base/result.h"
-#include "schemas/bloomring.pb.h"
+#include "bloomring/v1/bloomring.pb.h"
 #include "serving/query/candidate_filter.h"
 #include "serving/query/known_scenes.h"
 #include "state/period.h"
@@ -65,7 +65,8 @@ Status check(const v1::FilterBatchRequest& batch, const RequestLimits& limits);
 // To be called after the checks of the fields, whose messages say more precisely what is too large.
 Status check_bytes(const google::protobuf::Message& message, const RequestLimits& limits);
 
-void encode(const FilterAnswer& answer, const Calendar& calendar, v1::Explain explain, v1::FilterResponse& response);
+void encode(const FilterAnswer& answer, const Calendar& calendar, v1::ExplainLevel explain,
+            v1::FilterResponse& response);
 v1::Gap encode(const Gap& gap);
 
 }  // namespace bloomring

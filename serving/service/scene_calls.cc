@@ -36,8 +36,8 @@ void FilterService::filter_all_scenes(const grpc::CallbackServerContext& context
     part.set_user(request.user());
     part.set_scene(scenes.names[i]);
     part.set_all_scenes(true);
-    part.set_explain(v1::EXPLAIN_CODES);
-    part.set_elsewhere(request.elsewhere());
+    part.set_explain(v1::EXPLAIN_LEVEL_CODES);
+    part.set_forward_policy(request.forward_policy());
   }
   const size_t count = parts.size();
   const std::shared_ptr<ScenesCall> call(new ScenesCall{request, response, decoded, std::move(done),

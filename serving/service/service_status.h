@@ -1,4 +1,4 @@
-// Maps statuses of the service to gRPC's (schemas/bloomring.proto has the list).
+// Maps statuses of the service to gRPC's (schemas/bloomring/v1/bloomring.proto has the list).
 // Threading: pure functions.
 #pragma once
 

@@ -21,7 +21,7 @@ void add_filters(const CandidateFilter& core, const WaitingRead::Outcome& outcom
     if (!view.filter_counts(stored.period)) continue;
     if (stored.value.ok()) {
       const filter::VerifiedValue& value = *stored.value.value();
-      snapshot.filters.push_back({index_of(outcome.looked.periods, stored.period), value.store_key(), value.bytes()});
+      snapshot.filters.push_back({index_of(outcome.lookup.periods, stored.period), value.store_key(), value.bytes()});
     } else {
       const std::string reason =
           "filter of " + core.calendar().name(stored.period) + ": " + stored.value.status().to_string();
@@ -42,23 +42,23 @@ void add_forgotten(const std::vector<PeriodIndex>& window, const ForgetView& vie
 
 std::vector<Gap> encode_snapshot(const CandidateFilter& core, const UserKey& user_key,
                                  const WaitingRead::Outcome& outcome, v1::GetSnapshotResponse& response) {
-  const ForgetView view = core.forget_view(outcome.looked, outcome.filters.get());
-  const Looked looked = counted(outcome.looked, view);
-  std::vector<Gap> gaps = looked.gaps;
-  if (looked.left_out) {
+  const ForgetView view = core.forget_view(outcome.lookup, outcome.filters.get());
+  const UserLookup lookup = without_forgotten(outcome.lookup, view);
+  std::vector<Gap> gaps = lookup.gaps;
+  if (lookup.left_out) {
     gaps.push_back({AnswerSource::kRecent, "more recent plays than the " + std::to_string(kSnapshotPlaysMax) +
                                                " that a snapshot holds of a user with so many"});
   }
   std::vector<std::string> names;
-  for (const PeriodIndex period : looked.periods) names.push_back(core.calendar().name(period));
+  for (const PeriodIndex period : lookup.periods) names.push_back(core.calendar().name(period));
   Snapshot snapshot;
   snapshot.user_key = user_key.bytes();
   snapshot.made_at_ms = core.now_ms();
   snapshot.periods.assign(names.begin(), names.end());
-  for (const ServedItem& served : looked.served) snapshot.served.push_back(served.item);
-  for (const RecentPlay& play : looked.recents) {
+  for (const ServedItem& served : lookup.served) snapshot.served.push_back(served.item);
+  for (const RecentPlay& play : lookup.recents) {
     // An event that is ahead of the window goes into its newest period.
-    const uint64_t period = index_of(looked.periods, std::min(play.period, looked.periods.front()));
+    const uint64_t period = index_of(lookup.periods, std::min(play.period, lookup.periods.front()));
     snapshot.recents.push_back({play.item, period});
   }
   if (outcome.filters == nullptr) {
@@ -66,7 +66,7 @@ std::vector<Gap> encode_snapshot(const CandidateFilter& core, const UserKey& use
   } else {
     add_filters(core, outcome, view, snapshot, gaps);
   }
-  add_forgotten(looked.periods, view, snapshot);
+  add_forgotten(lookup.periods, view, snapshot);
   snapshot.complete = gaps.empty();
   response.set_snapshot(encode_snapshot(snapshot));
   response.set_complete(gaps.empty());

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "schemas/bloomring.pb.h"
+#include "bloomring/v1/bloomring.pb.h"
 #include "serving/query/candidate_filter.h"
 #include "serving/service/waiting_read.h"
 

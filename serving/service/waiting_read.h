@@ -24,9 +24,9 @@ namespace bloomring {
 
 class WaitingRead final : public PendingRead, public std::enable_shared_from_this<WaitingRead> {
  public:
-  // `looked` belongs to the read, so an outcome must not be kept after `ended` has returned.
+  // `lookup` belongs to the read, so an outcome must not be kept after `ended` has returned.
   struct Outcome {
-    const Looked& looked;
+    const UserLookup& lookup;
     std::shared_ptr<const UserFilters> filters = {};  // Shared with the cache. Null: `missing` says why.
     std::string missing = {};
     bool refused = false;
@@ -34,7 +34,7 @@ class WaitingRead final : public PendingRead, public std::enable_shared_from_thi
   // Called exactly once, on any thread.
   using Ended = std::function<void(const Outcome&)>;
 
-  WaitingRead(CandidateFilter& core, std::string user_key, Looked looked, Ended ended);
+  WaitingRead(CandidateFilter& core, std::string user_key, UserLookup lookup, Ended ended);
 
   // Takes the filters from the cache and ends at once, or hands the read to the pool.
   void begin(ReadPool& pool, gpr_timespec patience_end);
@@ -48,7 +48,7 @@ class WaitingRead final : public PendingRead, public std::enable_shared_from_thi
 
   CandidateFilter& core_;
   const std::string user_key_;  // UserKey bytes.
-  const Looked looked_;
+  const UserLookup lookup_;
   Ended ended_;
   std::atomic<bool> decided_{false};
   grpc::Alarm alarm_;

@@ -142,7 +142,7 @@ bool Ring::pass_to(Offset next) {
   return true;
 }
 
-bool Ring::pass_time(int64_t now_ms) {
+bool Ring::advance_clock(int64_t now_ms) {
   const HourIndex hour = hour_of(now_ms);
   if (!filling_ || hour <= *filling_) return false;
   advance_to(hour);

@@ -26,8 +26,8 @@
 // timestamp is before the filling hour belongs to the filling hour.
 //
 // The numbers of hours may run ahead of log time: one record with a log time far ahead opens an hour that log time does
-// not reach for days. From then on time alone ends hours (`pass_time`), each after a slot's length, and records go to
-// the filling hour. `known_time_ms` is the log time reached so far; with it this continues after a restart.
+// not reach for days. From then on time alone ends hours (`advance_clock`), each after a slot's length, and records go
+// to the filling hour. `known_time_ms` is the log time reached so far; with it this continues after a restart.
 //
 // An hour whose slot end is in user-batches but not read yet is not drained again, neither by a second run nor after a
 // lap: the merge stage will read it (BatchesLog).
@@ -103,7 +103,7 @@ class Ring {
 
   // The last record below the base was logged at this time. Call it before the first `admit`, if the log still has that
   // record; otherwise the time of the first admitted record is used.
-  void saw_below(int64_t log_time_ms) { below_logged_ms_ = log_time_ms; }
+  void set_base_log_time(int64_t log_time_ms) { below_logged_ms_ = log_time_ms; }
   // The log has lost records from the applied offset on. Call it on a restored ring before the first `admit`: it ends
   // the filling hour. Saved states record the loss until the first record after the lost ones is admitted.
   void lost_records();
@@ -123,7 +123,7 @@ class Ring {
   bool pass_to(Offset next);
   // The partition has been read to its end at log time `now_ms`, which must not be ahead of the records to come: those
   // would fall into the hour that it opens. Returns true when this closed the filling hour.
-  bool pass_time(int64_t now_ms);
+  bool advance_clock(int64_t now_ms);
 
   // The next drain that is due, oldest data first; nothing when none is due or one is running. Hours whose slot end is
   // unread in user-batches wait; their slot is drained when that changes.

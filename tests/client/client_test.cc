@@ -29,13 +29,13 @@ class AbsentAtFirst final : public PartitionDirectory {
  public:
   AbsentAtFirst(const ServingWorld& world, int absent) : held_(world.partition), absent_(absent) {}
   uint32_t partition_count() const override { return 1; }
-  std::shared_ptr<HeldPartition> find(PartitionId) const override { return ++asked <= absent_ ? nullptr : held_; }
+  std::shared_ptr<ReplicaPartition> find(PartitionId) const override { return ++asked <= absent_ ? nullptr : held_; }
   std::vector<std::string> holders(PartitionId) const override { return {}; }
 
   mutable std::atomic<int> asked{0};
 
  private:
-  const std::shared_ptr<HeldPartition> held_;
+  const std::shared_ptr<ReplicaPartition> held_;
   const int absent_;
 };
 

@@ -137,7 +137,7 @@ TEST_CASE("slot drain: its end does not speak of an hour that was released meanw
   const StagedHour joined{later, {staged.hour.range.to, Offset(staged.hour.range.to.value + 1)}};
   staged.disk.current.blocks.clear();  // Released.
   SlotDrain drain({1, SlotIndex(5), DrainAttempt::kLap, {staged.hour, joined}}, PartitionId(0), kPartitions, {});
-  drain.forget({kHour});
+  drain.drop_released({kHour});
   std::vector<std::string> records;
   while (!drain.done()) REQUIRE(drain.next_pass(staged.store, records).ok());
   CHECK(drain.slot_end().hours == std::vector<DrainedHour>{{later, joined.range}});

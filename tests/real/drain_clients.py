@@ -17,8 +17,8 @@ import urllib.request
 
 import grpc
 
-import bloomring_pb2 as bloomring
-from bloomring_pb2_grpc import BloomringServiceStub
+from bloomring.v1 import bloomring_pb2 as bloomring
+from bloomring.v1.bloomring_pb2_grpc import BloomringServiceStub
 
 CLIENTS = 8
 CANDIDATES = 5_000

@@ -202,7 +202,7 @@ class Layout(law.LawCase):
         clean = [
             ("pipeline/kafka/consumer.cc", "#include <librdkafka/rdkafka.h>"),
             ("state/partition_store.cc", '#include <rocksdb/db.h>\n#include "schemas/event.h"'),
-            ("serving/server/server.cc", '#include <grpcpp/grpcpp.h>\n#include "schemas/bloomring.grpc.pb.h"'),
+            ("serving/server/server.cc", '#include <grpcpp/grpcpp.h>\n#include "bloomring/v1/bloomring.grpc.pb.h"'),
             ("base/metrics/metrics.cc", "#include <prometheus/registry.h>"),
             ("base/clock.cc", "std::chrono::steady_clock::now();"),
             (
@@ -236,7 +236,7 @@ class Layout(law.LawCase):
             ("pipeline/io/a.cc", "#include <hiredis/hiredis.h>"),
             ("pipeline/io/a.cc", "#include <grpcpp/grpcpp.h>"),
             ("pipeline/io/a.cc", "#include <prometheus/counter.h>"),
-            ("pipeline/io/a.cc", '#include "schemas/bloomring.grpc.pb.h"'),
+            ("pipeline/io/a.cc", '#include "bloomring/v1/bloomring.grpc.pb.h"'),
             ("operators/a.cc", "const auto now = std::chrono::system_clock::now();"),
             ("state/a.h", "// " + "x" * COLUMNS_MAX),
             ("state/a.cc", "const auto now = time(nullptr);"),

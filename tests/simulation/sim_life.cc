@@ -156,7 +156,7 @@ void World::produce() {
   }
 }
 
-void World::pass_time() {
+void World::advance_clock() {
   int64_t step_ms = static_cast<int64_t>(random_() % 900);
   if (one_in(random_, 60)) step_ms = static_cast<int64_t>(random_() % 25'000);  // A few slots at once.
   if (faults_ && one_in(random_, 900))

@@ -150,7 +150,7 @@ Result<bool> World::new_log() {
     const PartitionId partition(p);
     BLOOMRING_TRY_ASSIGN(const auto old, filters_->read_watermark(partition));
     leave_behind(p, old);
-    forget_offsets(p);
+    drop_offsets(p);
     rows[watermark_key(partition)] = encode_watermark(of_new_log(old), partition, kPartitions);
   }
   filters_->restore(rows);
@@ -171,7 +171,7 @@ void World::leave_behind(int32_t p, const std::optional<MergedWatermark>& merged
 }
 
 // Every stage begins at the log's start.
-void World::forget_offsets(int32_t p) {
+void World::drop_offsets(int32_t p) {
   drains_[p].begin_new_log();
   disks_[p]->lose();
   log_.committed("window", kEvents, PartitionId(p)) = -1;

@@ -210,7 +210,7 @@ void World::start_replica(int32_t p) {
   if (start->lost_below > Offset(0)) replica_blind_[p].insert(static_cast<size_t>(start->merged.value));
   const RecentPlaysConfig recents{ring_.slot_ms, settings.recents_bytes_max};
   held_[p] =
-      std::make_shared<HeldPartition>(partition, recents, calendar_, start->merged, served_[p], log_floor_ms);
+      std::make_shared<ReplicaPartition>(partition, recents, calendar_, start->merged, served_[p], log_floor_ms);
   held_[p]->set_lost_below(start->lost_below);
   ReplicaTaskConfig config;
   config.partition_count = kPartitions;
@@ -273,7 +273,7 @@ void World::step_replica(int32_t p) {
   }
   if (!one_in(random_, 4)) {  // The brokers do not always answer.
     const Offset end(static_cast<int64_t>(log_.partition(kEvents, PartitionId(p)).size()));
-    replicas_[p]->hear_log_end(end, clock_.steady_ns());
+    replicas_[p]->update_log_end(end, clock_.steady_ns());
   }
   const auto step = [&] { return replicas_[p]->step(serve_clock_.now_ms()); };
   if (!survives_a_restore(step, replica_outdated_[p])) crash_replica(p);
@@ -332,7 +332,7 @@ void World::live(int rounds) {
     produce();
     step_all();
     read_new_records();
-    pass_time();
+    advance_clock();
     strike();
     if (round % 50 == 0) check_watermarks();
     if (round % 5 == 0) check_queries(static_cast<int32_t>(random_() % kPartitions));

@@ -85,7 +85,7 @@ class World {
   void step_ingest();
   bool all_ingested();
   void step_replica(int32_t p);
-  void pass_time();
+  void advance_clock();
   void strike();
   void rebalance_ingest();
   void restore_backup();
@@ -101,7 +101,7 @@ class World {
   void begin_new_log();
   Result<bool> new_log();
   void leave_behind(int32_t p, const std::optional<MergedWatermark>& merged);
-  void forget_offsets(int32_t p);
+  void drop_offsets(int32_t p);
   void set_window_clock_off(size_t partition);
   void set_clocks_off(int64_t most_ms);
 
@@ -167,7 +167,7 @@ class World {
   std::vector<std::unique_ptr<WindowTask>> windows_;
   std::vector<std::unique_ptr<MergeTask>> merges_;
   std::vector<std::unique_ptr<ReplicaTask>> replicas_;
-  std::vector<std::shared_ptr<HeldPartition>> held_;
+  std::vector<std::shared_ptr<ReplicaPartition>> held_;
   std::unique_ptr<CandidateFilter> core_;
   uint32_t ring_slots_[kPartitions];       // Of the window processes, as they started last...
   std::vector<ServedItemsConfig> served_;  // ...and of the replicas.

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "schemas/bloomring.grpc.pb.h"
+#include "bloomring/v1/bloomring.grpc.pb.h"
 #include "serving/server/grpc_server.h"
 #include "tests/support/serving_world.h"
 
@@ -19,12 +19,12 @@ namespace bloomring {
 class OnePartition final : public PartitionDirectory {
  public:
   uint32_t partition_count() const override { return 1; }
-  std::shared_ptr<HeldPartition> find(PartitionId) const override { return held; }
+  std::shared_ptr<ReplicaPartition> find(PartitionId) const override { return held; }
   std::vector<std::string> holders(PartitionId) const override { return elsewhere; }
   AllScenes scenes() const override { return known.all(); }
 
   KnownScenes known;
-  std::shared_ptr<HeldPartition> held;
+  std::shared_ptr<ReplicaPartition> held;
   std::vector<std::string> elsewhere;  // Addresses of others that hold it.
 };
 

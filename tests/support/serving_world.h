@@ -21,7 +21,7 @@
 #include "base/hash.h"
 #include "schemas/event_block.h"
 #include "serving/query/candidate_filter.h"
-#include "serving/query/held_partition.h"
+#include "serving/query/replica_partition.h"
 #include "tests/serving/query/filter_store_double.h"
 
 namespace bloomring {
@@ -45,7 +45,7 @@ class ServingWorld {
   explicit ServingWorld(const RecentPlaysConfig& recents = {}, const CandidateFilterConfig& config = {})
       : clock(kStartMs),
         core(store, utc_months(), clock, config),
-        partition(std::make_shared<HeldPartition>(kOnly, recents, utc_months(), Offset(0))) {
+        partition(std::make_shared<ReplicaPartition>(kOnly, recents, utc_months(), Offset(0))) {
     partition->set_ready();
     partition->set_fresh_at_ns(clock.steady_ns());
   }
@@ -126,7 +126,7 @@ class ServingWorld {
   ManualClock clock;
   FilterStoreDouble store;
   CandidateFilter core;
-  std::shared_ptr<HeldPartition> partition;
+  std::shared_ptr<ReplicaPartition> partition;
   MergedWatermark watermark;
 
  private:

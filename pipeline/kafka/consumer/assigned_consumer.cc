@@ -7,7 +7,7 @@
 #include "pipeline/kafka/consumer/consumer_errors.h"
 #include "pipeline/kafka/consumer/partition_lookup.h"
 #include "pipeline/kafka/consumer/partition_source.h"
-#include "pipeline/kafka/consumer/placement.h"
+#include "pipeline/kafka/consumer/position_recovery.h"
 #include "pipeline/kafka/lookup.h"
 
 namespace bloomring::kafka {
@@ -55,7 +55,7 @@ class AssignedConsumer::Core {
   std::string bootstrap_;
   SourceHost host_;
   ClientHandle client_;
-  std::optional<Placement> placement_;
+  std::optional<PositionRecovery> recovery_;
   size_t partitions_max_ = 0;
   size_t partitions_ = 0;  // That are read.
   std::set<TopicPartition> mute_;  // Those without an answer when last asked for their ends...
@@ -71,7 +71,7 @@ Status AssignedConsumer::Core::open(ClientSettings settings, size_t partitions_m
   rd_kafka_poll_set_consumer(client_.get());
   host_.client = client_.get();
   bootstrap_ = settings.bootstrap;
-  placement_.emplace(client_.get(), bootstrap_);
+  recovery_.emplace(client_.get(), bootstrap_);
   partitions_max_ = partitions_max;
   return {};
 }
@@ -118,16 +118,16 @@ Result<std::vector<std::unique_ptr<Source>>> AssignedConsumer::Core::assign(std:
   std::vector<std::unique_ptr<Source>> sources;
   for (const auto& [at, offset] : starts) {
     const auto position = std::make_shared<Position>(at);
-    placement_->add(position, offset);
+    recovery_->add(position, offset);
     sources.push_back(std::make_unique<PartitionSource>(host_, position, Offset(-1)));
   }
-  BLOOMRING_TRY(placement_->assign(clock_.steady_ns()));
+  BLOOMRING_TRY(recovery_->assign(clock_.steady_ns()));
   return sources;
 }
 
 void AssignedConsumer::Core::let_go(const TopicPartition& partition) {
   --partitions_;
-  placement_->remove(partition);
+  recovery_->remove(partition);
 }
 
 Status AssignedConsumer::Core::poll(int timeout_ms) {
@@ -136,7 +136,7 @@ Status AssignedConsumer::Core::poll(int timeout_ms) {
     BLOOMRING_TRY(on_consumer_message(*message));
   }
   BLOOMRING_TRY(fatal_error(client_.get()));
-  return placement_->serve(clock_.steady_ns());
+  return recovery_->serve(clock_.steady_ns());
 }
 
 Result<std::unique_ptr<AssignedConsumer>> AssignedConsumer::create(const ClientSettings& settings,

@@ -10,7 +10,7 @@
 // consumer is (checked).
 // Errors: the consumer waits for lost brokers. The Source of a partition returns the errors of that partition. When a
 // broker reports that its log does not have a position, the consumer verifies it first
-// (pipeline/kafka/consumer/placement.h): that partition waits, and `poll` asks.
+// (pipeline/kafka/consumer/position_recovery.h): that partition waits, and `poll` asks.
 #pragma once
 
 #include <memory>

@@ -37,7 +37,7 @@ void Committer::flush(int timeout_ms) {
   }
 }
 
-void Committer::forget() {
+void Committer::reset() {
   ++assignment_;
   board_.clear();
 }

@@ -31,7 +31,7 @@ class Committer {
   // Sends the commits on the board now and waits for the results, each for at most `timeout_ms`.
   void flush(int timeout_ms);
   // The partitions are no longer ours: drops the board, and does not retry requests in flight.
-  void forget();
+  void reset();
 
  private:
   void send();

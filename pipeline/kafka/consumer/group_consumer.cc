@@ -12,7 +12,7 @@
 #include "pipeline/kafka/consumer/consumer_errors.h"
 #include "pipeline/kafka/consumer/partition_lookup.h"
 #include "pipeline/kafka/consumer/partition_source.h"
-#include "pipeline/kafka/consumer/placement.h"
+#include "pipeline/kafka/consumer/position_recovery.h"
 #include "pipeline/kafka/lookup.h"
 
 namespace bloomring::kafka {
@@ -75,7 +75,7 @@ class GroupConsumer::Core {
   const Clock& clock_;
   SourceHost host_;
   ClientHandle client_;
-  std::optional<Placement> placement_;  // Of the partitions handed out.
+  std::optional<PositionRecovery> recovery_;  // Of the partitions handed out.
   CommitCounts commit_counts_;
   std::optional<Committer> committer_;
   std::vector<TopicPartition> pending_;      // Assigned by the group, not yet handed out.
@@ -100,7 +100,7 @@ Status GroupConsumer::Core::open(const std::vector<std::string>& topics) {
   rd_kafka_poll_set_consumer(client_.get());
   committer_.emplace(client_.get(), clock_, settings_.commit_interval_ms, commit_counts_);
   host_.client = client_.get();
-  placement_.emplace(client_.get(), settings_.bootstrap);
+  recovery_.emplace(client_.get(), settings_.bootstrap);
   host_.commits = &committer_->board();
   return subscribe(topics);
 }
@@ -136,7 +136,7 @@ Status GroupConsumer::Core::poll(int timeout_ms) {
     return ended;
   }
   if (message) BLOOMRING_TRY(on_consumer_message(*message));
-  if (Status placed = placement_->serve(clock_.steady_ns()); !placed.ok()) fail(std::move(placed));
+  if (Status placed = recovery_->serve(clock_.steady_ns()); !placed.ok()) fail(std::move(placed));
   return std::exchange(failure_, Status());
 }
 
@@ -182,7 +182,7 @@ void GroupConsumer::Core::assign_pending() {
   held_count_ = static_cast<int64_t>(held_.size());
   if (pending_.empty() && held_.size() > held_before) listener_.on_handed_out();
   if (held_.size() == held_before && (held_before > 0 || !pending_.empty())) return;
-  if (Status assigned = placement_->assign(clock_.steady_ns()); !assigned.ok()) fail(std::move(assigned));
+  if (Status assigned = recovery_->assign(clock_.steady_ns()); !assigned.ok()) fail(std::move(assigned));
 }
 
 void GroupConsumer::Core::put_off(const TopicPartition& at, const Status& why) {
@@ -213,7 +213,7 @@ void GroupConsumer::Core::hand_out(const TopicPartition& at, const PartitionFact
   auto start = listener_.on_assign(at, facts, std::make_unique<PartitionSource>(host_, position, facts.log_end));
   if (!start.ok()) return refuse(at, std::move(start).status().with_context("cannot start " + to_string(at)));
   refused_since_ns_.erase(at);
-  placement_->add(std::move(position), *start);
+  recovery_->add(std::move(position), *start);
   held_.push_back(at);
 }
 
@@ -237,11 +237,11 @@ void GroupConsumer::Core::take_back(bool lost) {
   if (!held_.empty()) listener_.on_revoke(held_, lost);
   BLOOMRING_CHECK(host_.live_sources == 0, "on_revoke returned while a source is still there");
   if (!lost) committer_->flush(kLastCommitTimeoutMs);
-  committer_->forget();
+  committer_->reset();
   held_.clear();
   held_count_ = 0;
   has_place_ = false;
-  placement_->clear();
+  recovery_->clear();
 }
 
 // Logs kRetry, and the next poll tries again; this poll returns any other failure.
@@ -261,7 +261,7 @@ void GroupConsumer::Core::close() {
   rd_kafka_consumer_close(client_.get());
   if (!held_.empty()) take_back(/*lost=*/true);  // A client after a fatal error revokes nothing.
   committer_.reset();
-  placement_.reset();
+  recovery_.reset();
   client_.reset();
 }
 

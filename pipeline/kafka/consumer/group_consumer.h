@@ -15,7 +15,7 @@
 // - Brokers may go away and come back. If they are away, or one partition has no leader, while partitions are
 //   assigned, that partition waits and is tried again each second, and the others are handed out.
 // - When a broker reports that its log does not have a position, the consumer verifies it first
-//   (pipeline/kafka/consumer/placement.h): that partition waits, and `poll` asks.
+//   (pipeline/kafka/consumer/position_recovery.h): that partition waits, and `poll` asks.
 // Assignment is eager (range): at each rebalance all partitions are revoked and assigned again.
 #pragma once
 

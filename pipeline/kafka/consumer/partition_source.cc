@@ -56,8 +56,8 @@ Result<std::optional<LogRecord>> PartitionSource::poll() {
   }
 }
 
-// An old record may have two causes. If the Placement placed the source just before `go_back`, the source asks to be
-// placed again. After kPlacedInVainMax times the cause is compaction, which removed all records between.
+// An old record may have two causes. If the PositionRecovery placed the source just before `go_back`, the source asks
+// to be placed again. After kPlacedInVainMax times the cause is compaction, which removed all records between.
 bool PartitionSource::from_before() {
   const bool end = message_->err == RD_KAFKA_RESP_ERR__PARTITION_EOF;
   if (message_->err != RD_KAFKA_RESP_ERR_NO_ERROR && !end) return false;

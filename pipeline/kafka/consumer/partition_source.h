@@ -3,14 +3,14 @@
 // The source detaches the queue from the consumer's main queue when it is made, which must be before the partition is
 // assigned. Backpressure: while the source does not read, librdkafka stops fetching at the bound of the queue.
 //
-// When a broker reports that its log does not have the position, nothing is returned until the consumer's Placement
-// has decided: the position is lost, or reading goes on from one record before it. The source drops records that it
-// returned before.
+// When a broker reports that its log does not have the position, nothing is returned until the consumer's
+// PositionRecovery has decided: the position is lost, or reading goes on from one record before it. The source drops
+// records that it returned before.
 //
-// After `go_back` the Placement places the source in the same way. Its queue may still hold old records: from the
-// position before, or from one record before that, where an earlier placement began (its own, or one for another
-// partition). The source drops them until the record at the new offset comes, or one between the new offset and the
-// old records.
+// After `go_back` the PositionRecovery places the source in the same way. Its queue may still hold old records: from
+// the position before, or from one record before that, where an earlier placement began (its own, or one for another
+// partition). The source drops them until the record at the new offset comes, or one between the new offset and the old
+// records.
 // Threading: as Source; made and destroyed while the client lives (the client's owner counts them).
 #pragma once
 
@@ -19,7 +19,7 @@
 #include <string>
 
 #include "pipeline/io/io.h"
-#include "pipeline/kafka/consumer/placement.h"
+#include "pipeline/kafka/consumer/position_recovery.h"
 #include "pipeline/kafka/handle.h"
 #include "pipeline/kafka/partition.h"
 

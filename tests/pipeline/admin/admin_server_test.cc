@@ -66,7 +66,7 @@ TEST_CASE("admin port: a part that has failed makes the process neither alive no
   const HttpAnswer answer = http_get(admin.server->port(), "/healthz");
   CHECK(answer.status == 503);
   CHECK(nlohmann::json::parse(answer.body)["parts"]["window"]["reason"] == "disk full");
-  admin.health.forget("window");
+  admin.health.clear("window");
   CHECK(http_get(admin.server->port(), "/healthz").status == 200);
 }
 

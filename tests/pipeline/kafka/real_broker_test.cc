@@ -10,7 +10,7 @@
 #include "pipeline/kafka/consumer/assigned_consumer.h"
 #include "pipeline/kafka/consumer/group_consumer.h"
 #include "pipeline/kafka/consumer/partition_source.h"
-#include "pipeline/kafka/consumer/placement.h"
+#include "pipeline/kafka/consumer/position_recovery.h"
 #include "pipeline/kafka/lookup.h"
 
 namespace bloomring::kafka::testing {
@@ -228,7 +228,7 @@ TEST_CASE("real broker: a position passes what is no record, and may stand where
   const ClientHandle client = must(make_client(must(consumer_conf(real_broker("transactions"), 1)), RD_KAFKA_CONSUMER));
   SourceHost host{.client = client.get()};
   const auto position = std::make_shared<Position>(at);
-  Placement placement(client.get(), real_broker().bootstrap);
+  PositionRecovery placement(client.get(), real_broker().bootstrap);
   placement.add(position, kLogStart);
   auto source = std::make_unique<PartitionSource>(host, position, Offset(-1));
   must(placement.assign(kClock.steady_ns()));
@@ -263,7 +263,7 @@ TEST_CASE("real broker: a topic that was made anew and grows past the position i
   const ClientHandle client = must(make_client(must(consumer_conf(real_broker("anew"), 1)), RD_KAFKA_CONSUMER));
   SourceHost host{.client = client.get()};
   const auto position = std::make_shared<Position>(at);
-  Placement placement(client.get(), real_broker().bootstrap);
+  PositionRecovery placement(client.get(), real_broker().bootstrap);
   placement.add(position, kLogStart);
   auto source = std::make_unique<PartitionSource>(host, position, Offset(-1));
   ManualClock clock(0);

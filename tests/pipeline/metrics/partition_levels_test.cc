@@ -77,7 +77,7 @@ TEST_CASE("partition levels: without series of partitions records are summed and
 TEST_CASE("partition levels: a partition that is given back is not shown any more") {
   Levels all(/*per_partition=*/true);
   all.set(3, 10, 5, 10);
-  all.levels.forget("t", PartitionId(3), /*lost=*/false);
+  all.levels.remove("t", PartitionId(3), /*lost=*/false);
   all.hear(3, 30);
   CHECK(all.metrics.text().find("partition=\"3\"") == std::string::npos);
 }
@@ -86,12 +86,12 @@ TEST_CASE("partition levels: a partition that is lost while no broker answers fa
   Levels all(/*per_partition=*/true);
   all.set(3, 10, 5, 10);
   all.hear(3, 10);
-  all.levels.forget("t", PartitionId(3), /*lost=*/true);
+  all.levels.remove("t", PartitionId(3), /*lost=*/true);
   all.clock.advance_ms(40'000);
   CHECK(has_line(all.metrics.text(), series("behind_seconds", "3", "40")));
   all.hear(3, 10);
   CHECK(all.metrics.text().find("partition=\"3\"") == std::string::npos);
-  all.levels.forget("t", PartitionId(3), /*lost=*/true);
+  all.levels.remove("t", PartitionId(3), /*lost=*/true);
   all.set(3, 10, 5, 10);
   all.hear(3, 10);
   CHECK(has_line(all.metrics.text(), series("behind_seconds", "3", "0")));

@@ -44,7 +44,7 @@ TEST_CASE("catch up: nothing to read, or given away, is nothing left") {
   CHECK_FALSE(work.progress(0));
   work.begin(PartitionId(1), Offset(0), Offset(7), 0);
   CHECK(work.progress(0));
-  work.forget(PartitionId(1));
+  work.remove(PartitionId(1));
   CHECK_FALSE(work.progress(0));
 }
 
@@ -52,16 +52,16 @@ TEST_CASE("catch up: a stage tells metrics while something is left, and zeros wh
   ManualClock clock(0);
   Metrics metrics;
   CatchUpReport report("window", clock, metrics);
-  CHECK(report.tell().empty());
+  CHECK(report.text().empty());
   report.begin(PartitionId(3), Offset(0), Offset(10));
-  CHECK(report.tell() == "1 partitions, 10 records to go");
+  CHECK(report.text() == "1 partitions, 10 records to go");
   clock.advance_ms(2'000);
   report.note(PartitionId(3), Offset(5), 1'000);
-  CHECK(report.tell() == "1 partitions, 1000 events, 2 s to go");
+  CHECK(report.text() == "1 partitions, 1000 events, 2 s to go");
   CHECK(metrics.gauge(metric::kRebuildEventsLeft, {"window"}).value() == 1000);
   CHECK(metrics.gauge(metric::kRebuildRate, {"window"}).value() == Approx(500));
   CHECK(metrics.gauge(metric::kRebuildSecondsLeft, {"window"}).value() == Approx(2));
   report.note(PartitionId(3), Offset(10), 2'000);
-  CHECK(report.tell().empty());
+  CHECK(report.text().empty());
   CHECK(metrics.gauge(metric::kRebuildEventsLeft, {"window"}).value() == 0);
 }

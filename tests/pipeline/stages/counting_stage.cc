@@ -42,9 +42,9 @@ CountingStage::CountingStage(const StageContext& context)
     : PartitionStage(context, {"counting", "looks at its partition", MemoryUse::kOther},
                      context.settings.topics.user_events, 1) {}
 
-Result<PartitionStage::Made> CountingStage::make(PartitionId, const kafka::PartitionFacts& facts,
-                                                 std::unique_ptr<Source> source) {
-  return Made{std::make_unique<CountingTask>(std::move(source)), facts.committed.value_or(facts.log_start)};
+Result<PartitionStage::PartitionWork> CountingStage::make(PartitionId, const kafka::PartitionFacts& facts,
+                                                          std::unique_ptr<Source> source) {
+  return PartitionWork{std::make_unique<CountingTask>(std::move(source)), facts.committed.value_or(facts.log_start)};
 }
 
 void CountingStage::report(PartitionId partition, PartitionTask& task) {
@@ -52,7 +52,7 @@ void CountingStage::report(PartitionId partition, PartitionTask& task) {
   records_[partition] = dynamic_cast<CountingTask&>(task).records;
 }
 
-void CountingStage::forget(PartitionId partition, bool) {
+void CountingStage::untrack(PartitionId partition, bool) {
   const std::lock_guard lock(mutex_);
   records_.erase(partition);
 }

@@ -19,9 +19,10 @@ class CountingStage final : public PartitionStage {
   StageStatus status() const override;
 
  private:
-  Result<Made> make(PartitionId partition, const kafka::PartitionFacts& facts, std::unique_ptr<Source> source) override;
+  Result<PartitionWork> make(PartitionId partition, const kafka::PartitionFacts& facts,
+                             std::unique_ptr<Source> source) override;
   void report(PartitionId partition, PartitionTask& task) override;
-  void forget(PartitionId partition, bool lost) override;
+  void untrack(PartitionId partition, bool lost) override;
 
   mutable std::mutex mutex_;
   std::map<PartitionId, double> records_;

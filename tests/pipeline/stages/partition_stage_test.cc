@@ -28,12 +28,12 @@ class IdleStage final : public PartitionStage {
     Status close() override { return {}; }
     std::unique_ptr<Source> source;
   };
-  Result<Made> make(PartitionId, const kafka::PartitionFacts& facts, std::unique_ptr<Source> source) override {
+  Result<PartitionWork> make(PartitionId, const kafka::PartitionFacts& facts, std::unique_ptr<Source> source) override {
     ++made;
-    return Made{std::make_unique<IdleTask>(std::move(source)), facts.log_start};
+    return PartitionWork{std::make_unique<IdleTask>(std::move(source)), facts.log_start};
   }
   void report(PartitionId, PartitionTask&) override {}
-  void forget(PartitionId, bool) override {}
+  void untrack(PartitionId, bool) override {}
 };
 
 }  // namespace

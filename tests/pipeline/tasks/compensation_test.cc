@@ -51,7 +51,8 @@ class Scenario {
     start_window();
     start_merge(Offset(0));
     held_ =
-        std::make_shared<HeldPartition>(kPartition, RecentPlaysConfig{ring_.slot_ms, 64 << 20}, calendar_, Offset(0));
+        std::make_shared<ReplicaPartition>(kPartition, RecentPlaysConfig{ring_.slot_ms, 64 << 20}, calendar_,
+                                           Offset(0));
     replica_ = std::make_unique<ReplicaTask>(ReplicaTaskConfig{1, ring_.slot_ms * kSlots}, clock_, held_, filters_,
                                              source("serve", "user-events", Offset(0)), Offset(0), Offset(0));
   }
@@ -197,7 +198,7 @@ class Scenario {
   SimBatchesWatch batches_{log_};
   std::unique_ptr<WindowTask> window_;
   std::unique_ptr<MergeTask> merge_;
-  std::shared_ptr<HeldPartition> held_;
+  std::shared_ptr<ReplicaPartition> held_;
   std::unique_ptr<ReplicaTask> replica_;
   std::vector<ItemHash> played_;
   std::vector<double> drained_at_;

@@ -169,10 +169,10 @@ TEST_CASE("gaps: a replica whose log ends with them is at its end, and fresh") {
   World world;
   world.log.add(block("a", kStartMs), kStartMs);
   world.log.add_gap(2);
-  auto held = std::make_shared<HeldPartition>(kPartition, RecentPlaysConfig{3'600'000, 1 << 20}, world.calendar,
+  auto held = std::make_shared<ReplicaPartition>(kPartition, RecentPlaysConfig{3'600'000, 1 << 20}, world.calendar,
                                               Offset(0));
   ReplicaTask task({}, world.clock, held, world.filters, world.source(Offset(0)), Offset(0), Offset(3));
-  task.hear_log_end(Offset(3), (kStartMs + 60'000) * 1'000'000);
+  task.update_log_end(Offset(3), (kStartMs + 60'000) * 1'000'000);
   world.step(task);
   CHECK(held->ready());
   CHECK(held->lag_ms((kStartMs + 60'000) * 1'000'000) == 0);

@@ -53,13 +53,13 @@ struct QuietReplica {
   ManualClock clock{kStartMs};
   Calendar calendar = *Calendar::create({});
   MemoryFilterStore filters{filter::Policy{}, calendar, clock, 1};
-  std::shared_ptr<HeldPartition> held =
-      std::make_shared<HeldPartition>(PartitionId(0), RecentPlaysConfig{3'600'000, 1 << 20}, calendar, Offset(0));
+  std::shared_ptr<ReplicaPartition> held =
+      std::make_shared<ReplicaPartition>(PartitionId(0), RecentPlaysConfig{3'600'000, 1 << 20}, calendar, Offset(0));
   Offset start{0};
   std::unique_ptr<Source> source = std::make_unique<SilentSource>();
   ReplicaTask task{{}, clock, held, filters, std::move(source), start, start};
 
-  void hear(Offset end, int64_t asked_at_ms) { task.hear_log_end(end, asked_at_ms * 1'000'000); }
+  void hear(Offset end, int64_t asked_at_ms) { task.update_log_end(end, asked_at_ms * 1'000'000); }
   int64_t lag_ms_after(int64_t ms) {
     clock.advance_ms(ms);
     REQUIRE(task.step(clock.now_ms()).ok());

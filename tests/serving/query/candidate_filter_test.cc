@@ -38,10 +38,10 @@ TEST_CASE("candidate filter: a play that is released between lookup and read is 
   world.merge();
   world.advance_hours(7);
   const std::string key(UserKey("", "u1").bytes());
-  const Looked looked = world.core.look_up(*world.partition, key, kAllPlays);
+  const UserLookup lookup = world.core.look_up(*world.partition, key, kAllPlays);
   world.release();
-  const Looked later = world.core.look_up(*world.partition, key, kAllPlays);
-  CHECK(looked.recents.size() == 1);
+  const UserLookup later = world.core.look_up(*world.partition, key, kAllPlays);
+  CHECK(lookup.recents.size() == 1);
   CHECK(later.recents.empty());
   CHECK(world.core.read(key, later).value()->filters.size() == 1);
 }
@@ -369,12 +369,12 @@ TEST_CASE("candidate filter: no played item is ever unseen, for random histories
     std::vector<std::string> items;
     for (int i = 0; i < 20; ++i) items.push_back("v" + std::to_string(random() % 600));
     const std::vector<ItemHash> ids = hash_all(items);
-    const Looked looked = world.core.look_up(*world.partition, key, {.items = ids});
+    const UserLookup lookup = world.core.look_up(*world.partition, key, {.items = ids});
     if (chance(10)) world.merge();
     if (chance(10)) world.release();
-    auto filters = world.core.cached(key, looked);
-    if (!filters) filters = world.core.read(key, looked).value();
-    const FilterAnswer answer = world.core.judge({key, ids, {}, {}}, looked, filters.get(), {});
+    auto filters = world.core.cached(key, lookup);
+    if (!filters) filters = world.core.read(key, lookup).value();
+    const FilterAnswer answer = world.core.judge({key, ids, {}, {}}, lookup, filters.get(), {});
     for (size_t i = 0; i < items.size(); ++i) {
       const bool expected = played[asked].contains(items[i]);
       if (expected) REQUIRE(answer.verdict(i).seen);

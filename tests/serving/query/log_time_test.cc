@@ -14,7 +14,7 @@ TEST_CASE("log time: clocks of replica and merge that are months behind hide not
   world.watermark.merged_ms = world.clock.now_ms();  // Merge agreed to no more.
   REQUIRE(world.store.advance(kOnly, world.watermark).ok());
   const int64_t hours_end_ms = kStartMs + kHourMs;
-  world.partition = std::make_shared<HeldPartition>(kOnly, RecentPlaysConfig(), utc_months(), world.watermark.offset,
+  world.partition = std::make_shared<ReplicaPartition>(kOnly, RecentPlaysConfig(), utc_months(), world.watermark.offset,
                                                     ServedItemsConfig(), hours_end_ms);
   world.partition->set_ready();
   world.partition->set_fresh_at_ns(world.clock.steady_ns());

@@ -32,18 +32,18 @@ TEST_CASE("many plays: a question copies of the user's plays no more than it has
   }
   const std::vector<ItemHash> ids = items(plays - 5'000, plays + 5'000);
   const UserKey key("", "u1");
-  const Looked looked = world.core.look_up(*world.partition, key.bytes(), {.items = ids});
-  CHECK(looked.recents.size() <= 5'000 + 4);
+  const UserLookup lookup = world.core.look_up(*world.partition, key.bytes(), {.items = ids});
+  CHECK(lookup.recents.size() <= 5'000 + 4);
   const FilterAnswer answer = ask(world, "u1", ids);
   CHECK(answer.seen_count == 5'000);
   CHECK(answer.user_known);
   CHECK(ask(world, "u1", items(plays, plays + 20'000)).seen_count == 0);
   CHECK(ask(world, "u1", items(plays, plays + 20'000)).user_known);
   CHECK(ask(world, "u1", {}).user_known);
-  const Looked some = world.core.look_up(*world.partition, key.bytes(), {.plays_max = 1'000});
+  const UserLookup some = world.core.look_up(*world.partition, key.bytes(), {.plays_max = 1'000});
   CHECK(some.left_out);
   CHECK(some.recents.size() <= 1'000 + 4);
-  const Looked all = world.core.look_up(*world.partition, key.bytes(), {.plays_max = plays});
+  const UserLookup all = world.core.look_up(*world.partition, key.bytes(), {.plays_max = plays});
   CHECK_FALSE(all.left_out);
   CHECK(all.recents.size() >= plays);
 }

@@ -208,13 +208,13 @@ TEST_CASE("recent plays: of plays below its start it is known that they were log
     CHECK(is_late(merged_ms - 1));
   }
   SECTION("the last record below was logged before the hours ended") {
-    plays.saw_below(merged_ms - 100, 0);
+    plays.set_base_log_time(merged_ms - 100, 0);
     CHECK_FALSE(is_late(merged_ms - 100));
     CHECK(is_late(merged_ms - 101));
   }
   SECTION("a play below is ahead of its log time") {
-    plays.saw_below(merged_ms - 100, merged_ms + 50);
-    plays.saw_below(merged_ms - 90, merged_ms - 95);
+    plays.set_base_log_time(merged_ms - 100, merged_ms + 50);
+    plays.set_base_log_time(merged_ms - 90, merged_ms - 95);
     CHECK_FALSE(is_late(merged_ms + 50));
     CHECK(is_late(merged_ms + 49));
   }

@@ -24,7 +24,7 @@ TEST_CASE("filter service: the bit set, the codes and the verdicts say the same"
   request.set_user("u1");
   for (const char* id : {"v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v1"})
     request.mutable_candidates()->add_text(id);
-  request.set_explain(v1::EXPLAIN_CODES);
+  request.set_explain(v1::EXPLAIN_LEVEL_CODES);
   v1::FilterResponse response;
   REQUIRE(served.filter(request, &response).ok());
   CHECK(response.seen() == std::string("\x02\x02", 2));
@@ -34,11 +34,11 @@ TEST_CASE("filter service: the bit set, the codes and the verdicts say the same"
   CHECK(response.user_known());
   CHECK(response.periods(0) == "2026-11");
   CHECK(response.periods_size() == 4);
-  request.set_explain(v1::EXPLAIN_VERDICTS);
+  request.set_explain(v1::EXPLAIN_LEVEL_VERDICTS);
   REQUIRE(served.filter(request, &response).ok());
   REQUIRE(response.verdicts_size() == 2);
   CHECK(response.verdicts(1).candidate() == 9);
-  CHECK(response.verdicts(1).reason() == v1::REASON_RECENT);
+  CHECK(response.verdicts(1).reason() == v1::SEEN_REASON_RECENT);
 }
 
 TEST_CASE("filter service: text, packed and integer ids ask about the same items") {
@@ -111,7 +111,7 @@ TEST_CASE("filter service: a partition that is not held or not ready is UNAVAILA
   Served served;
   served.partitions.held = nullptr;
   CHECK(served.refusal([](v1::FilterRequest&) {}).error_message() == "partition 0 is not held here");
-  served.partitions.held = std::make_shared<HeldPartition>(kOnly, RecentPlaysConfig{}, utc_months(), Offset(0));
+  served.partitions.held = std::make_shared<ReplicaPartition>(kOnly, RecentPlaysConfig{}, utc_months(), Offset(0));
   const grpc::Status status = served.refusal([](v1::FilterRequest&) {});
   CHECK(status.error_code() == grpc::StatusCode::UNAVAILABLE);
   CHECK(status.error_message() == "partition 0 is catching up");

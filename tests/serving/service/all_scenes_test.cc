@@ -171,7 +171,7 @@ TEST_CASE("all scenes: a batch asks them like a single call, with every way to e
   Served served;
   fill(served);
   v1::FilterBatchRequest request;
-  for (const v1::Explain explain : {v1::EXPLAIN_UNSPECIFIED, v1::EXPLAIN_VERDICTS}) {
+  for (const v1::ExplainLevel explain : {v1::EXPLAIN_LEVEL_UNSPECIFIED, v1::EXPLAIN_LEVEL_VERDICTS}) {
     v1::FilterRequest& one = *request.add_requests();
     one.set_user("u1");
     one.set_all_scenes(true);

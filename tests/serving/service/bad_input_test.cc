@@ -70,7 +70,7 @@ class GatedPartition final : public PartitionDirectory {
  public:
   explicit GatedPartition(const ServingWorld& world) : held_(world.partition) {}
   uint32_t partition_count() const override { return 1; }
-  std::shared_ptr<HeldPartition> find(PartitionId) const override {
+  std::shared_ptr<ReplicaPartition> find(PartitionId) const override {
     std::unique_lock lock(mutex_);
     opened_.wait(lock, [&] { return open_; });
     return held_;
@@ -83,7 +83,7 @@ class GatedPartition final : public PartitionDirectory {
   }
 
  private:
-  const std::shared_ptr<HeldPartition> held_;
+  const std::shared_ptr<ReplicaPartition> held_;
   mutable std::mutex mutex_;
   mutable std::condition_variable opened_;
   bool open_ = false;

@@ -22,12 +22,12 @@ struct TwoReplicas {
   Served holder;
 };
 
-v1::FilterRequest question(v1::Elsewhere elsewhere = v1::ELSEWHERE_UNSPECIFIED) {
+v1::FilterRequest question(v1::ForwardPolicy elsewhere = v1::FORWARD_POLICY_UNSPECIFIED) {
   v1::FilterRequest request;
   request.set_user("u1");
   request.mutable_candidates()->add_text("v1");
   request.mutable_candidates()->add_text("v2");
-  request.set_elsewhere(elsewhere);
+  request.set_forward_policy(elsewhere);
   return request;
 }
 
@@ -62,7 +62,7 @@ TEST_CASE("forwarding: the requests of a batch are passed on each by itself") {
   TwoReplicas replicas;
   v1::FilterBatchRequest batch;
   *batch.add_requests() = question();
-  *batch.add_requests() = question(v1::ELSEWHERE_TELL);
+  *batch.add_requests() = question(v1::FORWARD_POLICY_REDIRECT);
   batch.add_requests()->set_user("");
   grpc::ClientContext context;
   v1::FilterBatchResponse response;
@@ -80,7 +80,7 @@ TEST_CASE("forwarding: who asks to be told is told who holds the partition") {
   replicas.asked.partitions.elsewhere = {"serve-1:7700", "serve-2:7700"};
   grpc::ClientContext context;
   v1::FilterResponse response;
-  const grpc::Status status = replicas.asked.stub->Filter(&context, question(v1::ELSEWHERE_TELL), &response);
+  const grpc::Status status = replicas.asked.stub->Filter(&context, question(v1::FORWARD_POLICY_REDIRECT), &response);
   CHECK(status.error_code() == grpc::StatusCode::UNAVAILABLE);
   CHECK(status.error_message() == "partition 0 is not held here; held by serve-1:7700,serve-2:7700");
   CHECK(status.error_details().empty());
@@ -121,7 +121,8 @@ TEST_CASE("forwarding: a holder that is gone is followed by the next one") {
 
 TEST_CASE("forwarding: a partition that is catching up here is answered by another holder") {
   TwoReplicas replicas;
-  replicas.asked.partitions.held = std::make_shared<HeldPartition>(kOnly, RecentPlaysConfig{}, utc_months(), Offset(0));
+  replicas.asked.partitions.held =
+      std::make_shared<ReplicaPartition>(kOnly, RecentPlaysConfig{}, utc_months(), Offset(0));
   v1::FilterResponse response;
   REQUIRE(replicas.asked.filter(question(), &response).ok());
   CHECK(response.seen() == "\x01");

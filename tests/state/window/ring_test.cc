@@ -20,7 +20,7 @@ class Rig {
 
   HourIndex play_at(int64_t hour) { return ring.admit(Offset(next_++), hour * kHourMs + 1, {1, 10}); }
   HourIndex forget_at(int64_t hour) { return ring.admit(Offset(next_++), hour * kHourMs + 1, {1, 10, 1}); }
-  void quiet_until(int64_t hour) { ring.pass_time(hour * kHourMs); }
+  void quiet_until(int64_t hour) { ring.advance_clock(hour * kHourMs); }
   Drain drain() {
     auto due = ring.next_drain();
     REQUIRE(due.has_value());
@@ -227,7 +227,7 @@ TEST_CASE("time ring: a forget is late when a play of earlier hours is newer, al
   ring.admit(Offset(0), 10'001, {.events = 1, .newest_play_ms = 9'900});
   CHECK(late_before_ms() == 0);  // There is nothing before it.
   ring.admit(Offset(1), 10'300, {.events = 2, .newest_play_ms = 10'200});
-  ring.pass_time(11'000);  // A clock that is ahead ends the hour early.
+  ring.advance_clock(11'000);  // A clock that is ahead ends the hour early.
   ring.admit(Offset(2), 10'400, {.events = 1, .newest_play_ms = 10'350});
   CHECK(late_before_ms() == 10'200);
   ring.admit(Offset(3), 12'001, {});
@@ -237,7 +237,7 @@ TEST_CASE("time ring: a forget is late when a play of earlier hours is newer, al
   CHECK(late_before_ms() == 13'700);
   auto restored = Ring::restore({6, kHourMs}, ring.state(1)).value();
   CHECK(restored.state(1) == ring.state(1));
-  restored.pass_time(14'000);
+  restored.advance_clock(14'000);
   restored.admit(Offset(6), 13'500, {});
   CHECK(restored.state(1).hours.back().late_before_ms == 13'700);
 }
@@ -248,7 +248,7 @@ TEST_CASE("time ring: without the record before its base, plays below it were lo
   Ring ring({6, kHourMs}, Offset(50), HourIndex(first_hour));
   ring.admit(Offset(50), 11'500, {.events = 1, .newest_play_ms = 11'400});
   CHECK(ring.state(1).hours.back().late_before_ms == 11'500);
-  ring.pass_time(13'000);
+  ring.advance_clock(13'000);
   ring.admit(Offset(51), 11'700, {.events = 1, .newest_play_ms = 11'600});
   CHECK(ring.state(1).hours.back().late_before_ms == 11'500);
 }
@@ -256,10 +256,10 @@ TEST_CASE("time ring: without the record before its base, plays below it were lo
 TEST_CASE(
     "time ring: of the plays below its base it is known that they were logged no later than the record before it") {
   Ring ring({6, kHourMs}, Offset(50), HourIndex(11));
-  ring.saw_below(11'200);
+  ring.set_base_log_time(11'200);
   ring.admit(Offset(50), 11'500, {.forgets = 1});  // It happened at 11.45: after every play that is merged.
   CHECK(ring.state(1).hours.back().late_before_ms == 11'200);
-  ring.pass_time(12'000);
+  ring.advance_clock(12'000);
   ring.admit(Offset(51), 12'100, {.events = 1, .newest_play_ms = 12'050});
   CHECK(ring.state(1).hours.back().late_before_ms == 11'200);
 }
@@ -271,8 +271,8 @@ TEST_CASE("time ring: plays among records that the log lost unread were logged b
   ring.lost_records();
   const auto late_before_ms = [&](size_t hour) { return ring.state(1).hours[hour].late_before_ms; };
   CHECK(ring.pass_to(Offset(4)));
-  if (GENERATE(false, true)) ring.pass_time(11'000);
-  if (GENERATE(false, true)) ring.pass_time(12'000);
+  if (GENERATE(false, true)) ring.advance_clock(11'000);
+  if (GENERATE(false, true)) ring.advance_clock(12'000);
   if (GENERATE(false, true)) ring = Ring::restore({6, kHourMs}, ring.state(1)).value();
   const int64_t log_time_ms = GENERATE(10'950, 11'300, 12'400);  // In the hour that was filling, the next and another.
   ring.admit(Offset(4), log_time_ms, {.events = 1, .forgets = 1});
@@ -354,7 +354,7 @@ struct Model {
       case Step::kPlayTwoHoursOn: play(hour + 2); break;
       case Step::kPlayLapOn: play(hour + 3); break;
       case Step::kQuietHour:
-        if (next > 0) ring.pass_time(++hour * kHourMs);
+        if (next > 0) ring.advance_clock(++hour * kHourMs);
         break;
       case Step::kStartDrain: start(); break;
       case Step::kFinishDrain: finish(); break;

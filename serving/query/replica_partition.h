@@ -30,9 +30,9 @@
 
 namespace bloomring {
 
-class HeldPartition {
+class ReplicaPartition {
  public:
-  HeldPartition(PartitionId id, const RecentPlaysConfig& config, const Calendar& calendar, Offset start,
+  ReplicaPartition(PartitionId id, const RecentPlaysConfig& config, const Calendar& calendar, Offset start,
                 const ServedItemsConfig& served = {}, int64_t log_floor_ms = 0)
       : id_(id), recents_(config, calendar, start, log_floor_ms), served_(served), log_time_(log_floor_ms) {}
 
@@ -42,7 +42,7 @@ class HeldPartition {
     const EventBlockReader again = block;
     if (scenes_ != nullptr) note_scenes(again);
     const bool below = offset < recents_.applied();
-    if (below) recents_.saw_below(log_time_ms, block.newest_play_ms());
+    if (below) recents_.set_base_log_time(log_time_ms, block.newest_play_ms());
     if (below || recents_.apply(offset, log_time_ms, block) > 0) apply_served(again, log_time_ms);
   }
 
@@ -134,7 +134,7 @@ class PartitionDirectory {
   virtual ~PartitionDirectory() = default;
   virtual uint32_t partition_count() const = 0;
   // Shared, because the replica can release a partition while a request still reads it. Null when it is not held here.
-  virtual std::shared_ptr<HeldPartition> find(PartitionId partition) const = 0;
+  virtual std::shared_ptr<ReplicaPartition> find(PartitionId partition) const = 0;
   // "host:port" of the other replicas that hold the partition; none when this one does not know them.
   virtual std::vector<std::string> holders(PartitionId partition) const = 0;
   // The scenes that are known, for a site whose scenes have separate filters.
@@ -142,10 +142,10 @@ class PartitionDirectory {
 };
 
 // The partition of the user key. kRetry when it is not held here, or is catching up.
-inline Result<std::shared_ptr<HeldPartition>> find_ready(const PartitionDirectory& partitions,
+inline Result<std::shared_ptr<ReplicaPartition>> find_ready(const PartitionDirectory& partitions,
                                                           const UserKey& user_key) {
   const PartitionId id = partition_of(shard_of(user_key.bytes()), partitions.partition_count());
-  std::shared_ptr<HeldPartition> partition = partitions.find(id);
+  std::shared_ptr<ReplicaPartition> partition = partitions.find(id);
   const std::string name = "partition " + std::to_string(id.value);
   if (partition == nullptr) return retry(name + " is not held here");
   if (!partition->ready()) return retry(name + " is catching up");

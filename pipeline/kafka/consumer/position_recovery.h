@@ -3,8 +3,8 @@
 //
 // Such a position may be lost: retention passed it, or the topic was truncated or made again. Or it is not lost: a
 // broker that was stopped and resumes answers with its older log for as long as it believes that it leads (librdkafka
-// 2.0.2 sends no leader epoch, by which the broker would notice). So the Placement looks up the leaders again and asks
-// them for the ends of the log:
+// 2.0.2 sends no leader epoch, by which the broker would notice). So the PositionRecovery looks up the leaders again
+// and asks them for the ends of the log:
 //
 //   the position is below its start        lost
 //   the position is in it                  all partitions are assigned again, each one record before its position
@@ -31,7 +31,7 @@
 
 namespace bloomring::kafka {
 
-// One partition's position, shared by its source and its consumer's Placement, each on its own thread.
+// One partition's position, shared by its source and its consumer's PositionRecovery, each on its own thread.
 class Position {
  public:
   enum class State : uint8_t {
@@ -57,13 +57,14 @@ class Position {
   void returned(Offset offset);
   void reached(Offset end);
   void doubt() { state_.store(State::kDoubted, std::memory_order_release); }
-  // Called by the source that goes back. Reading begins again at `offset` once the Placement has found it in the log.
+  // Called by the source that goes back. Reading begins again at `offset` once the PositionRecovery has found it in the
+  // log.
   void go_back(Offset offset);
   // The reason, once it is lost.
   const std::string& why_lost() const { return why_lost_; }
 
  private:
-  friend class Placement;
+  friend class PositionRecovery;
   void assign() { assigned_.store(true, std::memory_order_release); }
   void begin(Offset next) { next_.store(next.value, std::memory_order_release); }
   void placed() { state_.store(State::kPlaced, std::memory_order_release); }
@@ -80,10 +81,10 @@ class Position {
 
 // The positions of one consumer.
 // Threading: the consumer's thread.
-class Placement {
+class PositionRecovery {
  public:
   // `client` is destroyed after its last use here.
-  Placement(rd_kafka_t* client, std::string bootstrap) : client_(client), bootstrap_(std::move(bootstrap)) {}
+  PositionRecovery(rd_kafka_t* client, std::string bootstrap) : client_(client), bootstrap_(std::move(bootstrap)) {}
 
   // Adds a partition to the next `assign`, to be read from `start` on: an offset or kLogStart.
   void add(std::shared_ptr<Position> position, Offset start);
@@ -102,7 +103,7 @@ class Placement {
   Status serve(int64_t steady_ns);
 
  private:
-  struct Held {
+  struct Tracked {
     std::shared_ptr<Position> position;
     std::optional<int64_t> beyond_since_ns;  // Since when brokers report a log end before it.
     bool doubted() const { return position->state() == Position::State::kDoubted; }
@@ -111,13 +112,13 @@ class Placement {
   std::vector<TopicPartition> partitions() const;
   void warn_of_unknown(const std::vector<Result<PartitionFacts>>& logs, int64_t steady_ns);
   // True when the position is in the log.
-  bool judge(Held& held, const PartitionFacts& log, int64_t steady_ns);
+  bool judge(Tracked& tracked, const PartitionFacts& log, int64_t steady_ns);
   Status assign_now(int64_t steady_ns);
   Status assign_from(const std::vector<Offset>& starts, int64_t steady_ns);
 
   rd_kafka_t* const client_;
   const std::string bootstrap_;
-  std::vector<Held> held_;
+  std::vector<Tracked> tracked_;
   std::set<TopicPartition> removed_;  // Since the last assignment.
   int64_t assign_at_ns_ = INT64_MIN;  // Not before.
   bool assign_due_ = false;

@@ -1,4 +1,4 @@
-#include "pipeline/kafka/consumer/placement.h"
+#include "pipeline/kafka/consumer/position_recovery.h"
 
 #include <algorithm>
 
@@ -62,33 +62,33 @@ void Position::lose(std::string why) {
   state_.store(State::kLost, std::memory_order_release);
 }
 
-void Placement::add(std::shared_ptr<Position> position, Offset start) {
+void PositionRecovery::add(std::shared_ptr<Position> position, Offset start) {
   position->begin(start);
-  held_.push_back({std::move(position), std::nullopt});
+  tracked_.push_back({std::move(position), std::nullopt});
 }
 
-Status Placement::assign(int64_t steady_ns) {
+Status PositionRecovery::assign(int64_t steady_ns) {
   assign_due_ = steady_ns < assign_at_ns_;
   return assign_due_ ? Status() : assign_now(steady_ns);
 }
 
-Status Placement::assign_now(int64_t steady_ns) {
+Status PositionRecovery::assign_now(int64_t steady_ns) {
   std::vector<Offset> starts;
-  for (const Held& held : held_) starts.push_back(held.position->next());
+  for (const Tracked& tracked : tracked_) starts.push_back(tracked.position->next());
   return assign_from(starts, steady_ns);
 }
 
-Status Placement::assign_from(const std::vector<Offset>& starts, int64_t steady_ns) {
+Status PositionRecovery::assign_from(const std::vector<Offset>& starts, int64_t steady_ns) {
   assign_due_ = false;
   assign_at_ns_ = steady_ns + kAssignIntervalNs;
-  const PartitionListHandle list(rd_kafka_topic_partition_list_new(static_cast<int>(held_.size())));
-  for (size_t i = 0; i < held_.size(); ++i) {
-    const TopicPartition& at = held_[i].position->at();
+  const PartitionListHandle list(rd_kafka_topic_partition_list_new(static_cast<int>(tracked_.size())));
+  for (size_t i = 0; i < tracked_.size(); ++i) {
+    const TopicPartition& at = tracked_[i].position->at();
     if (removed_.contains(at)) {
       assign_due_ = true;
       continue;
     }
-    held_[i].position->assign();
+    tracked_[i].position->assign();
     rd_kafka_topic_partition_list_add(list.get(), at.topic.c_str(), at.partition.value)->offset = starts[i].value;
   }
   removed_.clear();
@@ -97,12 +97,13 @@ Status Placement::assign_from(const std::vector<Offset>& starts, int64_t steady_
   return fatal(std::string("cannot assign: ") + rd_kafka_err2str(error));
 }
 
-void Placement::remove(const TopicPartition& at) {
-  if (std::erase_if(held_, [&](const Held& held) { return held.position->at() == at; }) > 0) removed_.insert(at);
+void PositionRecovery::remove(const TopicPartition& at) {
+  const auto is_there = [&](const Tracked& tracked) { return tracked.position->at() == at; };
+  if (std::erase_if(tracked_, is_there) > 0) removed_.insert(at);
 }
 
-void Placement::clear() {
-  held_.clear();
+void PositionRecovery::clear() {
+  tracked_.clear();
   removed_.clear();
   assign_due_ = false;
   assign_at_ns_ = INT64_MIN;  // The group waits for partitions to stop.
@@ -110,7 +111,7 @@ void Placement::clear() {
 }
 
 // Does not repeat an assignment that the group has taken away: that would hide that it was lost.
-Status Placement::serve(int64_t steady_ns) {
+Status PositionRecovery::serve(int64_t steady_ns) {
   if (steady_ns < assign_at_ns_ || rd_kafka_assignment_lost(client_) != 0) return {};
   if (assign_due_) return assign_now(steady_ns);
   if (!any_doubted() || steady_ns < ask_at_ns_) return {};
@@ -121,48 +122,48 @@ Status Placement::serve(int64_t steady_ns) {
   if (rd_kafka_assignment_lost(client_) != 0) return {};
   bool placed = false;
   std::vector<Offset> starts;
-  for (size_t i = 0; i < held_.size(); ++i) {
-    if (held_[i].doubted() && logs[i].ok() && judge(held_[i], *logs[i], steady_ns)) placed = true;
-    starts.push_back(logs[i].ok() ? read_again_from(*held_[i].position, *logs[i]) : held_[i].position->next());
+  for (size_t i = 0; i < tracked_.size(); ++i) {
+    if (tracked_[i].doubted() && logs[i].ok() && judge(tracked_[i], *logs[i], steady_ns)) placed = true;
+    starts.push_back(logs[i].ok() ? read_again_from(*tracked_[i].position, *logs[i]) : tracked_[i].position->next());
   }
   if (!placed) return {};
   ask_at_ns_ = steady_ns + kAssignIntervalNs;
   return assign_from(starts, steady_ns);
 }
 
-bool Placement::any_doubted() {
+bool PositionRecovery::any_doubted() {
   bool any = false;
-  for (Held& held : held_) {
-    any |= held.doubted();
-    if (held.position->state() == Position::State::kSound) held.beyond_since_ns.reset();
+  for (Tracked& tracked : tracked_) {
+    any |= tracked.doubted();
+    if (tracked.position->state() == Position::State::kSound) tracked.beyond_since_ns.reset();
   }
   return any;
 }
 
-std::vector<TopicPartition> Placement::partitions() const {
+std::vector<TopicPartition> PositionRecovery::partitions() const {
   std::vector<TopicPartition> partitions;
-  for (const Held& held : held_) partitions.push_back(held.position->at());
+  for (const Tracked& tracked : tracked_) partitions.push_back(tracked.position->at());
   return partitions;
 }
 
 // A partition whose topic is gone waits, too: only time distinguishes that from brokers that are away.
-void Placement::warn_of_unknown(const std::vector<Result<PartitionFacts>>& logs, int64_t steady_ns) {
+void PositionRecovery::warn_of_unknown(const std::vector<Result<PartitionFacts>>& logs, int64_t steady_ns) {
   if (steady_ns < warn_at_ns_) return;
-  for (size_t i = 0; i < held_.size(); ++i) {
-    if (!held_[i].doubted() || logs[i].ok()) continue;
+  for (size_t i = 0; i < tracked_.size(); ++i) {
+    if (!tracked_[i].doubted() || logs[i].ok()) continue;
     warn_at_ns_ = steady_ns + kWarnIntervalNs;
-    const TopicPartition& at = held_[i].position->at();
+    const TopicPartition& at = tracked_[i].position->at();
     log_warning("kafka: a partition waits for brokers to tell where the log begins and ends",
                 {{"topic", at.topic},
                  {"partition", at.partition.value},
-                 {"offset", held_[i].position->next().value},
+                 {"offset", tracked_[i].position->next().value},
                  {"code", code_name(logs[i].code())},
                  {"reason", logs[i].status().message()}});
   }
 }
 
-bool Placement::judge(Held& held, const PartitionFacts& log, int64_t steady_ns) {
-  Position& position = *held.position;
+bool PositionRecovery::judge(Tracked& tracked, const PartitionFacts& log, int64_t steady_ns) {
+  Position& position = *tracked.position;
   const int64_t next = position.next().value;
   if (next != kLogStart.value && next < log.log_start.value) {
     position.lose(not_in_log(position, log) + "retention has removed " + std::to_string(log.log_start.value - next) +
@@ -170,8 +171,8 @@ bool Placement::judge(Held& held, const PartitionFacts& log, int64_t steady_ns) 
     return false;
   }
   if (next > log.log_end.value) {
-    if (!held.beyond_since_ns) held.beyond_since_ns = steady_ns;
-    if (steady_ns - *held.beyond_since_ns < kBeyondPatienceNs) return false;
+    if (!tracked.beyond_since_ns) tracked.beyond_since_ns = steady_ns;
+    if (steady_ns - *tracked.beyond_since_ns < kBeyondPatienceNs) return false;
     position.lose(not_in_log(position, log) + "the topic was cut or made anew, and " +
                   std::to_string(next - log.log_end.value) + " records or more are lost");
     return false;
