@@ -44,12 +44,12 @@ std::vector<TopicSpec> topic_registry(const TopicPlan& plan) {
                       false});
   }
   topics.push_back({kUserEvents, plan.names.user_events,
-                    "event blocks: the one ordered log of everything that happens to a user", plan.partitions,
+                    "event blocks: the one ordered log of all events of all users", plan.partitions,
                     plan.replication, internal_settings(plan, plan.retention_ms), true});
-  topics.push_back({kUserBatches, plan.names.user_batches, "user batches and slot ends: what is to be merged",
+  topics.push_back({kUserBatches, plan.names.user_batches, "user batches and slot ends, for the merge stage",
                     plan.partitions, plan.replication, internal_settings(plan, plan.retention_ms), true});
   topics.push_back({kDeadLetters, plan.names.dead,
-                    "dead letters: refused records as they were, with the reason in their headers", 1,
+                    "dead letters: refused records, unchanged, with the reason in their headers", 1,
                     plan.replication, internal_settings(plan, plan.retention_ms * kDeadRetentionFactor), false});
   return topics;
 }

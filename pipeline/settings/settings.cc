@@ -54,16 +54,16 @@ void declare_kafka(Config& config, Settings& s) {
   config.section("kafka", "The brokers, and how to reach them.");
   config.string("kafka.bootstrap", &s.kafka.bootstrap)
       .doc(
-          "Brokers to start from, as `host:port,host:port`. Required by `run`, `topics` and `check`; `dev` brings its "
-          "own.");
+          "Brokers for the first connection, as `host:port,host:port`. `run`, `topics` and `check` require it; "
+          "`dev` has a broker of its own.");
   config.map("kafka.properties", &s.kafka.properties)
       .doc(
-          "Properties for librdkafka, as they are: TLS, SASL, buffer sizes. One entry can be set alone by "
-          "`BLOOMRING_KAFKA_PROPERTIES_SASL_PASSWORD` (for `sasl.password`). Those that the guarantees rest on are "
-          "refused.");
+          "Properties that librdkafka gets unchanged: TLS, SASL, buffer sizes. "
+          "`BLOOMRING_KAFKA_PROPERTIES_SASL_PASSWORD` sets one entry alone (here `sasl.password`). Properties that "
+          "the guarantees depend on are refused.");
   config.string("kafka.group_prefix", &s.kafka.group_prefix)
       .check(must_be_word)
-      .doc("Start of the names of the consumer groups, so that two installations can share brokers.");
+      .doc("Prefix of the names of the consumer groups, so that two installations can share brokers.");
 }
 
 void declare_topics(Config& config, Settings& s) {
@@ -71,36 +71,34 @@ void declare_topics(Config& config, Settings& s) {
   config.list("topics.plays", &s.topics.plays).check(must_be_topic).doc("Topics that carry plays as JSON.");
   config.string("topics.user_events", &s.topics.user_events)
       .check(must_be_topic)
-      .doc("The ordered log of everything that happens to a user; written by ingest, read by window and serve.");
+      .doc("The ordered log of all events of all users. Ingest and serve write it; window and serve read it.");
   config.string("topics.user_batches", &s.topics.user_batches)
       .check(must_be_topic)
-      .doc("Batches of sealed slots, from window to merge.");
+      .doc("Batches of sealed slots. Window writes them; merge reads them.");
   config.string("topics.dead", &s.topics.dead)
       .check(must_be_topic)
-      .doc("Dead letters: records that were refused, with their reason and their place.");
+      .doc("Dead letters: refused records, each with its reason, topic, partition and offset.");
   config.integer("topics.partitions", &s.topics.partitions)
       .range(1, kShardCount)
-      .doc(
-          "Partitions of the internal topics. Must divide 5000, the number of shards, and can never be changed in "
-          "place.");
+      .doc("Partitions of the internal topics. Must divide 5000, the number of shards. Cannot be changed in place.");
   config.integer("topics.plays_partitions", &s.topics.plays_partitions)
       .range(1, 10000)
-      .doc("Partitions of the topics of plays where `bloomring topics` creates them.");
+      .doc("Partitions of each topic of plays that `bloomring topics` creates.");
   config.integer("topics.replication", &s.topics.replication)
       .range(1, 15)
-      .doc("Copies of each partition where `bloomring topics` creates a topic.");
+      .doc("Replicas of each partition of a topic that `bloomring topics` creates.");
   config.integer("topics.retention_hours", &s.topics.retention_hours)
       .range(1, 24 * 366)
       .unit("hours")
       .doc(
-          "How long the log of user events and the user batches are kept; dead letters seven times as long. Must be "
-          "longer "
-          "than one lap of the ring: a process without its disk reads back at most that far.");
+          "Retention of user events and user batches. Dead letters are kept seven times as long. Must be longer "
+          "than one lap of the ring: a process that has lost its disk reads back at most that far.");
 }
 
 void declare_ingest(Config& config, Settings& s) {
   config.section("ingest",
-                 "How plays are packed into event blocks. A block is sent when the first of the three is reached.");
+                 "How plays are packed into event blocks. A block is sent when it reaches one of the first three "
+                 "bounds.");
   config.integer("ingest.block_events", &s.ingest.block_events)
       .range(1, 65536)
       .unit("events")
@@ -108,28 +106,28 @@ void declare_ingest(Config& config, Settings& s) {
   config.integer("ingest.block_bytes", &s.ingest.block_bytes)
       .range(1024, 900000)
       .unit("bytes")
-      .doc("Most bytes in one block. Stays below the 1 MB that a broker takes as one record by default.");
+      .doc("Most bytes in one block. Always below 1 MB, the largest record that a broker accepts by default.");
   config.integer("ingest.linger_ms", &s.ingest.linger_ms)
       .range(0, 60000)
       .unit("milliseconds")
-      .doc("Longest time an event waits for others, so that a quiet partition is still fresh.");
+      .doc("Longest time that an event waits for others in its block. It bounds the delay of a quiet partition.");
   config.boolean("ingest.drop_repeats", &s.ingest.drop_repeats)
       .doc(
-          "Whether an event that repeats one shortly before it, in kind, user, item and time, is dropped before the "
-          "log.");
+          "true: ingest drops an event that repeats a recent one in kind, user, item and time, and does not write "
+          "it to the log.");
   config.real("ingest.refused_share_max", &s.ingest.refused_share_max)
       .real_range(0, 1)
       .doc(
-          "Part of the play records of a minute that may be refused. Above it /readyz says why, and that the process "
-          "is degraded; it stays ready, since the records are safe in `topics.dead`. Of fewer than 20 records in a "
-          "minute no part is too large: a site with so few learns of refusals by the log and the metrics alone.");
+          "Largest share of the play records of a minute that may be refused. Above it, /readyz reports the process "
+          "as degraded, with the reason. The process stays ready, since the records are safe in `topics.dead`. A "
+          "minute with fewer than 20 records is never too much: the log and the metrics alone report its refusals.");
 }
 
 void declare_ring(Config& config, Settings& s) {
   config.section("ring", "The ring of slots that collects plays before they are merged into filters.");
   config.integer("ring.slots", &s.ring.slots)
       .range(3, 64)
-      .doc("Slots on the ring: one fills, one drains, the rest are spare.");
+      .doc("Slots on the ring: one fills, one drains, and the others are spare.");
   config.integer("ring.slot_seconds", &s.ring.slot_seconds)
       .range(1, 86400)
       .unit("seconds")
@@ -137,35 +135,36 @@ void declare_ring(Config& config, Settings& s) {
   config.real("ring.drain_spread", &s.ring.drain_spread)
       .real_range(0, 0.9)
       .doc(
-          "Fraction of a slot over which a drain is spread, so that the filter store sees an even load; 0 drains at "
+          "Fraction of a slot over which a drain is spread, to even out the load on the filter store. 0: drains at "
           "once.");
 }
 
 void declare_filter(Config& config, Settings& s) {
-  config.section("filter", "The filters: their error, their periods and how long they are kept.");
+  config.section("filter", "The filters: their error, their periods and their retention.");
   config.real("filter.false_positive_rate", &s.filter.false_positive_rate)
       .real_range(0.000001, 0.2)
-      .doc("Share of unseen items that may be taken for seen, over everything that one query reads.");
+      .doc("Share of unseen items that a query may answer as seen, over everything that it reads.");
   config.integer("filter.periods_read", &s.filter.periods_read)
       .range(1, 63)
       .doc(
-          "Periods that a query reads: the current one and those before it. Shortly before a period ends a query "
-          "reads the next one, too.");
+          "Periods that a query reads: the current one and those before it. Shortly before a period ends, a query "
+          "also reads the next one.");
   config
       .choice<PeriodUnit>("filter.period", &s.filter.period,
                           {{"month", PeriodUnit::kMonth}, {"week", PeriodUnit::kWeek}, {"day", PeriodUnit::kDay}})
       .doc("Length of the period of one filter, by event time in `filter.time_zone`. Cannot be changed in place.");
   config.integer("filter.retention_periods", &s.filter.retention_periods)
       .range(0, 1000)
-      .doc("Whole periods for which a filter is kept after its own. At least `filter.periods_read` - 1.");
+      .doc("Number of whole periods for which a filter is kept after its own. At least `filter.periods_read` - 1.");
   config.string("filter.time_zone", &s.filter.time_zone)
       .check(must_be_time_zone)
-      .doc(
-          "IANA name of the time zone in which periods begin and filters expire at night. Cannot be changed in place.");
+      .doc("Time zone (IANA name) in which periods begin and filters expire at night. Cannot be changed in place.");
   config.integer("filter.dense_from_items", &s.filter.dense_from_items)
       .range(64, 16 * kMiB)
       .unit("items")
-      .doc("Items from which a filter takes the dense form: an index in front of the set makes it faster to query.");
+      .doc(
+          "Smallest number of items of a filter in the dense form: an index in front of the set makes it faster to "
+          "query.");
 }
 
 void declare_stores(Config& config, Settings& s) {
@@ -179,69 +178,70 @@ void declare_stores(Config& config, Settings& s) {
       .doc("Folder for backups of the embedded filter store, on another disk; `bloomring store backup` takes them.");
   config.integer("store.backups_kept", &s.store.backups_kept)
       .range(1, 100000)
-      .doc("How many backups are kept; the oldest are removed.");
+      .doc("Number of backups to keep. A new backup removes the oldest beyond it.");
   config.bytes("store.backup_bytes_per_second", &s.store.backup_bytes_per_second)
       .range(0, kBytesMax)
-      .doc("How fast a backup is copied at most, so that queries and merges keep the disk; 0 is as fast as it goes.");
+      .doc("Highest rate at which a backup is copied, so that queries and merges keep the disk. 0: no limit.");
   config.section("state",
-                 "The local state of the window stage. It can be thrown away; it is then read back from the log.");
+                 "The local state of the window stage. It may be deleted: the stage then reads it back from the log.");
   config.string("state.path", &s.state.path)
       .check(must_not_be_empty)
       .doc("Folder with one RocksDB for each partition.");
   config.integer("state.flush_seconds", &s.state.flush_seconds)
       .range(1, 3600)
       .unit("seconds")
-      .doc("How often state is written to disk: at most this much log is read again after a crash.");
+      .doc(
+          "Interval at which state is written to disk. After a crash, the stage reads at most this much of the log "
+          "again.");
   config.boolean("state.accept_lost_events", &s.state.accept_lost_events)
       .doc(
-          "Whether the window stage may go on when events that are not merged are no longer in the log. Set it for one "
-          "start, after its refusal has said how many are gone.");
+          "true: the window stage goes on although events that are not merged are no longer in the log. Set it for "
+          "one start, after the refusal has said how many events are lost.");
 }
 
 void declare_process(Config& config, Settings& s, Topology topology) {
-  config.section("", "What this process is and does.");
+  config.section("", "The name and the stages of this process.");
   config.string("instance", &s.instance)
       .check(must_be_word)
       .doc(
-          "Name of this process, stable over restarts and different from all others; the host's name where nothing is "
-          "said. Kafka's static membership goes by it.");
+          "Name of this process: the same after a restart, and different from all others. Kafka's static membership "
+          "uses it. Empty: the name of the host.");
   s.stages = all_stages(topology);
   std::vector<std::pair<std::string, const StageRow*>> choices;
   for (const StageRow* row : s.stages) choices.emplace_back(row->name, row);
   config.choices<const StageRow*>("stages", &s.stages, std::move(choices)).doc("Stages that this process runs.");
-  config.section("memory", "One number for all memory of the process. `bloomring check` prints what becomes of it.");
+  config.section("memory", "One bound for all memory of the process. `bloomring check` prints how it is divided.");
   config.bytes("memory.limit", &s.memory.limit)
       .range(64 * kMiB, kBytesMax)
       .doc(
           "Resident memory of the process. Caches, write buffers, queues of the Kafka clients, passes of drains, "
-          "recent "
-          "plays and cached filters are bounded so that they fit into it together; one that is too small for the "
-          "stages "
-          "and partitions is refused with the least that works.");
+          "recent plays and cached filters fit into it together. A limit that is too small for the stages and "
+          "partitions is refused; the message gives the smallest that works.");
   config.integer("memory.partitions", &s.memory.partitions)
       .range(0, kShardCount)
       .doc(
-          "The most partitions of a topic that this process is planned to be given by its consumer groups; 0 plans for "
-          "all, "
-          "as after the loss of all other processes.");
-  config.section("process", "When the process counts as stuck, and how long it may take to start and to end.");
+          "Most partitions of a topic that the consumer groups will assign to this process; the memory is planned "
+          "for them. 0: all, as after the loss of all other processes.");
+  config.section("process", "Time bounds: when a task counts as stuck, and how long start and end may take.");
   config.integer("process.stall_seconds", &s.process.stall_seconds)
       .range(1, 3600)
       .unit("seconds")
-      .doc("A task that makes no step for so long is named in the log and makes /healthz fail until it goes on.");
+      .doc(
+          "A task that makes no step for this long counts as stuck: the log names it, and /healthz fails until it "
+          "goes on.");
   config.integer("process.start_seconds", &s.process.start_seconds)
       .range(0, 86400)
       .unit("seconds")
       .doc(
-          "How long the start may wait for brokers, topics and filter store, all together; meanwhile /readyz and the "
-          "log say what for. When it is over, the process ends with exit code 1. 0 waits for ever.");
+          "Longest wait at the start for brokers, topics and filter store together. /readyz and the log name the "
+          "missing part meanwhile. After this time the process ends with exit code 1. 0: no limit.");
   config.integer("process.stop_seconds", &s.process.stop_seconds)
       .range(1, 3600)
       .unit("seconds")
       .doc(
-          "How long the orderly end may take after SIGTERM, `serve.drain_seconds` included; what still hangs then is "
-          "left, and the exit code is 1. Keep it below the time after which your supervisor kills (30 seconds in "
-          "Kubernetes).");
+          "Longest orderly end after SIGTERM, including `serve.drain_seconds`. After this time the process abandons "
+          "work that still hangs, and the exit code is 1. Keep it below the time after which your supervisor kills "
+          "the process (30 seconds in Kubernetes).");
   config.section("threads", "Threads of the stages that hold partitions; each partition belongs to one.");
   config.integer("threads.window", &s.threads.window).range(1, 256).doc("Threads of the window stage.");
   config.integer("threads.merge", &s.threads.merge).range(1, 256).doc("Threads of the merge stage.");
@@ -250,18 +250,17 @@ void declare_process(Config& config, Settings& s, Topology topology) {
 void declare_tls(Config& config, Settings& s) {
   config.string("serve.tls_certificate", &s.serve.tls.certificate)
       .doc(
-          "PEM file with the certificate chain of the gRPC port, read again when it changes. Empty: the port is not "
-          "encrypted.");
+          "PEM file with the certificate chain of the gRPC port. The process reads it again when it changes. Empty: "
+          "the port is not encrypted.");
   config.string("serve.tls_key", &s.serve.tls.key).doc("PEM file with the private key of `serve.tls_certificate`.");
   config.string("serve.tls_client_ca", &s.serve.tls.client_ca)
       .doc(
-          "PEM file with the authorities that vouch for clients: only a client whose certificate one of them has "
-          "signed "
-          "is answered. Empty: any client is.");
+          "PEM file with the certificate authorities of clients. Only a client whose certificate one of them has "
+          "signed is answered. Empty: every client is answered.");
   config.string("serve.tls_peer_ca", &s.serve.tls_peer_ca)
       .doc(
-          "PEM file with the authorities that vouch for the other replicas when calls are passed on to them; "
-          "`serve.tls_client_ca` where it is empty. This replica shows them `serve.tls_certificate`.");
+          "PEM file with the certificate authorities of the other replicas, to which this one passes calls on. "
+          "Empty: `serve.tls_client_ca`. This replica shows them `serve.tls_certificate`.");
 }
 
 void declare_faces(Config& config, Settings& s) {
@@ -271,61 +270,64 @@ void declare_faces(Config& config, Settings& s) {
       .doc("Address of the gRPC service; port 0 takes a free one.");
   config.integer("serve.replica_index", &s.serve.replica_index)
       .range(0, 9999)
-      .doc("Which of the replicas this is, from 0.");
+      .doc("Index of this replica, from 0.");
   config.integer("serve.replica_count", &s.serve.replica_count).range(1, 10000).doc("Number of serve replicas.");
   config.integer("serve.replication_factor", &s.serve.replication_factor)
       .range(1, 10000)
-      .doc("How many replicas hold each partition. At most `serve.replica_count`.");
+      .doc("Number of replicas that hold each partition. At most `serve.replica_count`.");
   config.list("serve.peers", &s.serve.peers)
       .check(must_not_be_empty)
       .doc(
-          "Addresses of the replicas, so that one can pass on what it does not hold: one for each, in the order of "
-          "their "
-          "indices, or a single pattern with `{index}` in it, as "
+          "Addresses of the replicas. A replica passes calls on to them about partitions that it does not hold. One "
+          "address for each replica, in the order of their indices, or one pattern with `{index}`, as "
           "`replica-{index}.internal:7700`. Empty: such calls are refused.");
   config.integer("serve.candidates_max", &s.serve.candidates_max)
       .range(1, 1000000)
-      .doc("Most candidates of one user in a query, alone or in a batch; more are refused.");
+      .doc("Most candidates of one user in a query, alone or in a batch. A query with more is refused.");
   config.integer("serve.batch_ids_max", &s.serve.batch_ids_max)
       .range(1, 10000000)
       .doc(
-          "Most candidates in a batch (`FilterBatch`), of all its users together; more are refused. "
-          "`serve.candidates_max` where that is more.");
+          "Most candidates in a batch (`FilterBatch`), of all its users together. A batch with more is refused. "
+          "Where `serve.candidates_max` is larger, it is the bound.");
   config.bytes("serve.request_bytes_max", &s.serve.request_bytes_max)
       .range(1 << 20, 256 << 20)
       .doc(
-          "Most bytes of a request; a larger one is refused with INVALID_ARGUMENT, one of more than four times as many "
-          "(or more than the memory for calls, which `check` prints) with RESOURCE_EXHAUSTED. The default holds 20,000 "
-          "ids of 128 bytes in each list of a query, and 200,000 ids of 40 bytes in a batch.");
+          "Most bytes of a request. A larger one is refused with INVALID_ARGUMENT. One of more than four times as "
+          "many bytes, or of more than the memory for calls (which `check` prints), is refused with "
+          "RESOURCE_EXHAUSTED. The default holds 20,000 ids of 128 bytes in each list of a query, and 200,000 ids "
+          "of 40 bytes in a batch.");
   config.integer("serve.drain_seconds", &s.serve.drain_seconds)
       .range(0, 300)
       .unit("seconds")
       .doc(
-          "How long calls are still answered after SIGTERM, while /readyz and the health service already send clients "
-          "elsewhere: as long as they and their load balancers need to notice. Must be less than "
+          "Time after SIGTERM for which calls are still answered, while /readyz and the health service already send "
+          "clients elsewhere. Set it to the time that clients and load balancers need to notice. Must be less than "
           "`process.stop_seconds`.");
   declare_tls(config, s);
   config.section("served",
-                 "The served items, which count as seen for a while although nobody has reported a play of them.");
+                 "The served items. They count as seen for a while, even without a play.");
   config.integer("served.per_user_max", &s.served.per_user_max)
       .range(1, 10000)
       .unit("items")
       .doc(
-          "How many of a user's last served items of each scene count as seen; one more and the oldest is unseen "
-          "again.");
+          "Number of a user's latest served items, in each scene, that count as seen. One more makes the oldest "
+          "unseen again.");
   config.integer("served.max_age_seconds", &s.served.max_age_seconds)
       .range(1, 7 * 86400)
       .unit("seconds")
-      .doc("For how long a served item counts as seen. A serve process reads so much of the log back when it starts.");
-  config.section("admin", "The port for metrics and health. It has no authentication: keep it inside.");
+      .doc(
+          "Time for which a served item counts as seen. A serve process reads this much of the log back when it "
+          "starts.");
+  config.section("admin", "The port for metrics and health. It has no authentication: keep it inside your network.");
   config.string("admin.listen", &s.admin.listen)
       .check(must_be_address)
       .doc("Address of /metrics, /healthz and /readyz; port 0 takes a free one.");
-  config.section("metrics", "What /metrics shows.");
+  config.section("metrics", "The series in /metrics.");
   config.boolean("metrics.per_partition", &s.metrics.per_partition)
       .doc(
-          "Whether there are series of each partition: about 20 for each partition and stage. Without, the label "
-          "`partition` is `all`: offsets and lags of records are summed, of ages the largest is shown.");
+          "true: each partition has its own series, about 20 for each partition and stage. false: one series for "
+          "all, with the label `partition` set to `all`. It shows the sum of offsets and of lags in records, and "
+          "the largest age.");
   config.section("log", "The log, on standard error.");
   config
       .choice<LogLevel>("log.level", &s.log.level,
@@ -333,7 +335,7 @@ void declare_faces(Config& config, Settings& s) {
                          {"info", LogLevel::kInfo},
                          {"warning", LogLevel::kWarning},
                          {"error", LogLevel::kError}})
-      .doc("Least level that is written.");
+      .doc("Lowest level that is written.");
   config.choice<LogFormat>("log.format", &s.log.format, {{"text", LogFormat::kText}, {"json", LogFormat::kJson}})
       .doc("`text` for people, `json` for machines: one object a line.");
 }
