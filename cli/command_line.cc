@@ -42,7 +42,7 @@ struct CommandLine {
 void add_config_flags(CLI::App& command, ConfigArgs& args) {
   command.add_option("--config", args.path, "Configuration file (YAML); `bloomring reference config` lists its keys")
       ->type_name("FILE");
-  command.add_option("--set", args.sets, "One setting, over file and environment: --set ring.slots=5; may be repeated")
+  command.add_option("--set", args.sets, "Set one key, over file and environment: --set ring.slots=5; may be repeated")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
 }
@@ -102,9 +102,9 @@ void add_server_flags(CLI::App& command, std::string& server, TlsClientFiles& tl
   command.add_option("--server", server, doc)
       ->check(CLI::Validator(complain_of_addresses, ""))
       ->type_name("HOST:PORT[,HOST:PORT...]");
-  CLI::Option* ca = command.add_option("--tls-ca", tls.ca, "Ask over TLS; PEM file with who vouches for the service")
+  CLI::Option* ca = command.add_option("--tls-ca", tls.ca, "Ask over TLS; PEM file with the authorities to trust")
                         ->type_name("FILE");
-  CLI::Option* certificate = command.add_option("--tls-cert", tls.certificate, "PEM file with a certificate to show")
+  CLI::Option* certificate = command.add_option("--tls-cert", tls.certificate, "PEM file with the client certificate")
                                  ->type_name("FILE")
                                  ->needs(ca);
   CLI::Option* key = command.add_option("--tls-key", tls.key, "PEM file with the key of --tls-cert")->type_name("FILE");
@@ -161,7 +161,9 @@ void declare_query(CLI::App& app, CommandLine& line) {
                        "\"all_scenes\":true for --all-scenes");
   user->excludes(batch);
   CLI::Option* scene = command.add_option("--scene", args.scene, "Scene (default: none)")->type_name("NAME");
-  command.add_flag("--all-scenes", args.all_scenes, "Seen in any scene is seen")->excludes(scene)->excludes(batch);
+  command.add_flag("--all-scenes", args.all_scenes, "Ask in all scenes: seen in any of them is seen")
+      ->excludes(scene)
+      ->excludes(batch);
   add_timeout_flag(command, args.deadline_ms, "Longest time to wait (default: 5000)");
   command.add_option("items", args.items, "Items to ask about; one a line from standard input when none are named");
   add_output_flag(command, args.output);
@@ -174,7 +176,7 @@ void declare_query(CLI::App& app, CommandLine& line) {
 void declare_served(CLI::App& app, CommandLine& line) {
   ServedArgs& args = line.served;
   CLI::App& command =
-      *app.add_subcommand("served", "Report what was just shown to a user: it counts as seen for a while");
+      *app.add_subcommand("served", "Report items that were just shown to a user: they count as seen for a while");
   add_server_flags(command, args.server, args.tls);
   command.add_option("--user", args.user, "User id")->required()->type_name("ID");
   command.add_option("--scene", args.scene, "Scene (default: none)")->type_name("NAME");
@@ -188,7 +190,7 @@ void declare_served(CLI::App& app, CommandLine& line) {
 void declare_snapshot(CLI::App& app, CommandLine& line) {
   SnapshotArgs& args = line.snapshot;
   CLI::App& command = *app.add_subcommand(
-      "snapshot", "Fetch what is known of a user as one blob (to standard output), or test items against one here");
+      "snapshot", "Fetch all data of a user as one blob (to standard output), or test items against a blob here");
   add_server_flags(command, args.server, args.tls);
   CLI::Option* user = command.add_option("--user", args.user, "User id")->type_name("ID");
   command.add_option("--scene", args.scene, "Scene (default: none)")->type_name("NAME");
@@ -209,25 +211,25 @@ void declare_snapshot(CLI::App& app, CommandLine& line) {
 
 // The flags that determine generated plays. The same flags give the same plays.
 void add_model_flags(CLI::App& command, ModelArgs& args) {
-  command.add_option("--plays", args.plays, "How many plays (default: 4000000)")->type_name("N");
-  command.add_option("--users", args.users, "Of how many users (default: 40000)")
+  command.add_option("--plays", args.plays, "Number of plays (default: 4000000)")->type_name("N");
+  command.add_option("--users", args.users, "Number of users (default: 40000)")
       ->check(CLI::Range(1, 100'000'000))
       ->type_name("N");
-  command.add_option("--items", args.items, "Of how many items (default: 1000000)")
+  command.add_option("--items", args.items, "Number of items (default: 1000000)")
       ->check(CLI::Range(1, 1'000'000'000))
       ->type_name("N");
-  command.add_option("--hours", args.hours, "Span of their event times (default: 24)")
+  command.add_option("--hours", args.hours, "Span of the event times (default: 24)")
       ->check(CLI::Range(1, 100'000))
       ->type_name("HOURS");
   command
       .add_option(
           "--start", args.start,
-          "Beginning of the span, RFC 3339 or Unix milliseconds; its hour shapes the plays (default: it ends now)")
+          "Start of the span, RFC 3339 or Unix milliseconds; its hour shapes the plays (default: the span ends now)")
       ->type_name("TIME");
-  command.add_option("--repeats", args.repeats, "Part that repeats one of the user's last items (default: 0.05)")
+  command.add_option("--repeats", args.repeats, "Share of plays that repeat a recent item of the user (default: 0.05)")
       ->check(CLI::Range(0.0, 1.0))
       ->type_name("FRACTION");
-  command.add_option("--id-bytes", args.id_bytes, "Fill ids up to this length")
+  command.add_option("--id-bytes", args.id_bytes, "Pad ids to this length")
       ->check(CLI::Range(0, 128))
       ->type_name("BYTES");
   command.add_option("--seed", args.seed, "The same seed gives the same plays (default: 1)")->type_name("N");
@@ -239,10 +241,10 @@ void declare_forget(CLI::App& app, CommandLine& line) {
   add_server_flags(command, args.server, args.tls);
   command.add_option("--user", args.user, "User id")->required()->type_name("ID");
   CLI::Option* scene = command.add_option("--scene", args.scene, "Scene (default: none)")->type_name("NAME");
-  command.add_flag("--all-scenes", args.all_scenes, "In every scene")->excludes(scene);
+  command.add_flag("--all-scenes", args.all_scenes, "Forget in every scene")->excludes(scene);
   add_timeout_flag(command, args.deadline_ms, "Longest time to wait for each item (default: 5000)");
   CLI::Option* everything =
-      command.add_flag("--everything", args.everything, "Everything that the user has played in the scene");
+      command.add_flag("--everything", args.everything, "Forget everything that the user has played in the scene");
   command.add_option("items", args.items, "Items to forget")->excludes(everything);
   add_output_flag(command, args.output);
   command.callback([&line] {
@@ -255,7 +257,7 @@ void declare_generate(CLI::App& app, CommandLine& line) {
   GenerateArgs& args = line.generate;
   CLI::App& command = *app.add_subcommand(
       "generate",
-      "Make plays as a site's users do: JSON lines on standard output, or records of the topic that --topic names");
+      "Generate plays like a site's: JSON lines on standard output, or records of the topic that --topic names");
   add_config_flags(command, args.config);
   const auto to_bootstrap = [&args](const std::string& bootstrap) {
     args.config.overrides.push_back({"kafka.bootstrap", bootstrap, "--bootstrap"});
@@ -265,10 +267,10 @@ void declare_generate(CLI::App& app, CommandLine& line) {
   command.add_option_function<std::string>("--bootstrap", to_bootstrap, "Brokers of the topic")
       ->needs(topic)
       ->type_name("HOST:PORT");
-  command.add_flag("--execute", args.execute, "Write to the topic; without it only what would be written is shown")
+  command.add_flag("--execute", args.execute, "Write to the topic; without it, only show the plan")
       ->needs(topic);
   add_model_flags(command, args.model);
-  command.add_option("--rate", args.rate, "Plays a second (default: 0, as fast as it goes)")
+  command.add_option("--rate", args.rate, "Plays a second (default: 0, as fast as possible)")
       ->check(CLI::NonNegativeNumber)
       ->type_name("N");
   command.callback([&line] { line.chosen = [&line] { return generate_command(line.generate); }; });
@@ -286,10 +288,10 @@ void declare_load(CLI::App& app, CommandLine& line) {
   command.add_option("--rate", args.rate, "Calls a second, at random moments (default: 200)")
       ->check(CLI::Range(0.001, 1e6))
       ->type_name("N");
-  command.add_option("--seconds", args.seconds, "How long calls count (default: 30)")
+  command.add_option("--seconds", args.seconds, "Time for which calls count (default: 30)")
       ->check(CLI::Range(0.001, 1e6))
       ->type_name("SECONDS");
-  command.add_option("--warm-up-seconds", args.warm_up_seconds, "Load before, which does not count (default: 2)")
+  command.add_option("--warm-up-seconds", args.warm_up_seconds, "Load before that time; does not count (default: 2)")
       ->check(CLI::NonNegativeNumber)
       ->type_name("SECONDS");
   command.add_option("--candidates-min", args.candidates_min, "Fewest candidates in a call (default: 2000)")
@@ -298,10 +300,10 @@ void declare_load(CLI::App& app, CommandLine& line) {
   command.add_option("--candidates-max", args.candidates_max, "Most candidates in a call (default: 10000)")
       ->check(CLI::Range(1, 20'000))
       ->type_name("N");
-  command.add_option("--seen-min", args.seen_min, "Least part of them that was played (default: 0.05)")
+  command.add_option("--seen-min", args.seen_min, "Smallest share of the candidates that was played (default: 0.05)")
       ->check(CLI::Range(0.0, 1.0))
       ->type_name("FRACTION");
-  command.add_option("--seen-max", args.seen_max, "Greatest part of them that was played (default: 0.3)")
+  command.add_option("--seen-max", args.seen_max, "Largest share of the candidates that was played (default: 0.3)")
       ->check(CLI::Range(0.0, 1.0))
       ->type_name("FRACTION");
   command
@@ -315,8 +317,8 @@ void declare_load(CLI::App& app, CommandLine& line) {
   add_timeout_flag(command, args.timeout_ms, "Deadline of each call (default: 1000)");
   command
       .add_option("--plays-file", args.plays_file,
-                  "What the service was given: JSON lines, read by the keys under `events` of --config, or "
-                  "tab-separated plays (default: what `generate` makes by the flags below)")
+                  "Plays that the service has read: JSON lines, read by the keys under `events` of --config, or "
+                  "tab-separated plays (default: the plays that `generate` makes from the flags below)")
       ->type_name("FILE");
   add_model_flags(command, args.model);
   add_output_flag(command, args.output);
@@ -326,11 +328,11 @@ void declare_load(CLI::App& app, CommandLine& line) {
 void declare_check(CLI::App& app, CommandLine& line) {
   CheckArgs& args = line.check;
   CLI::App& command =
-      *app.add_subcommand("check", "Validate the configuration, and the brokers, topics and store it names");
+      *app.add_subcommand("check", "Check the configuration, and the brokers, topics and store that it names");
   add_config_flags(command, args.config);
   command.add_flag("--print", args.print,
                    "Print the configuration in force, with the origin of each value; secrets hidden");
-  command.add_flag("--offline", args.offline, "Check the configuration alone");
+  command.add_flag("--offline", args.offline, "Check the configuration alone: no brokers, store, folders or ports");
   add_output_flag(command, args.output);
   command.callback([&line] { line.chosen = [&line] { return check_command(line.check); }; });
 }
@@ -348,19 +350,19 @@ void declare_topics(CLI::App& app, CommandLine& line) {
 
 void declare_inspect(CLI::App& app, CommandLine& line) {
   InspectArgs& args = line.inspect;
-  CLI::App& command = *app.add_subcommand("inspect", "Show what is stored, decoded");
+  CLI::App& command = *app.add_subcommand("inspect", "Show stored data, decoded");
   const std::map<std::string, InspectWhat> words = {{"user", InspectWhat::kUser},
                                                     {"filter", InspectWhat::kFilter},
                                                     {"ring", InspectWhat::kRing},
                                                     {"store", InspectWhat::kStore}};
-  add_word(command, "what", args.what, words, "What to show")->required();
+  add_word(command, "what", args.what, words, "Data to show")->required();
   add_config_flags(command, args.config);
   command.add_option("--user", args.user, "User id, for user and filter")->type_name("ID");
   CLI::Option* scene = command.add_option(
       "--scene", args.scene, "Scene, for user (default: all, no scene first) and filter (default: none)");
   scene->type_name("NAME");
   add_server_flags(command, args.server, args.tls,
-                   "For user: the service that knows recent plays and served items (default: serve.listen)");
+                   "For user: the service that holds recent plays and served items (default: serve.listen)");
   command.add_option("--period", args.period, "Period, for filter: 2026-11")->type_name("PERIOD");
   command.add_option("--partition", args.partition, "One partition, for ring (default: all)")->type_name("N");
   add_output_flag(command, args.output);
@@ -381,9 +383,9 @@ void declare_store(CLI::App& app, CommandLine& line) {
                                                   {"slot-length", StoreWhat::kSlotLength}};
   add_word(
       command, "what", args.what, words,
-      "backup: take one, beside the running process; list: those there are; restore: into an empty store.path; check: "
-      "every value; new-log: keep the filters and forget the log they came from; slot-length: take ring.slot_seconds "
-      "for the length of slots from now on")
+      "backup: take a backup while the process runs; list: list the backups; restore: copy a backup into an empty "
+      "store.path; check: read every value; new-log: keep the filters and forget the log that they came from; "
+      "slot-length: use ring.slot_seconds as the length of slots from now on")
       ->required();
   add_config_flags(command, args.config);
   CLI::Option* backup =
@@ -391,7 +393,7 @@ void declare_store(CLI::App& app, CommandLine& line) {
           ->type_name("N");
   command.add_option("--admin", args.admin, "Admin port of the process that writes the store (default: admin.listen)")
       ->type_name("HOST:PORT");
-  command.add_flag("--execute", args.execute, "For new-log and slot-length: do it; else only show what would be done");
+  command.add_flag("--execute", args.execute, "For new-log and slot-length: make the change; without it, only show it");
   add_output_flag(command, args.output);
   command.callback([&line, backup] {
     line.store.of_backup = backup->count() > 0;
@@ -411,7 +413,7 @@ void declare_reference(CLI::App& app, CommandLine& line) {
   CLI::App& command = *app.add_subcommand("reference", "Print a reference page, made from the declarations");
   const std::map<std::string, ReferenceWhat> words = {
       {"config", ReferenceWhat::kConfig}, {"metrics", ReferenceWhat::kMetrics}, {"topics", ReferenceWhat::kTopics}};
-  add_word(command, "what", line.reference.what, words, "Which page")->required();
+  add_word(command, "what", line.reference.what, words, "Page to print")->required();
   command.callback([&line] { line.chosen = [&line] { return reference_command(line.reference); }; });
 }
 
@@ -453,7 +455,7 @@ int refuse_parse(const CLI::App& app, const CLI::ParseError& error) {
 
 int run_command_line(int argc, const char* const* argv) {
   log_start(LogLevel::kInfo, LogFormat::kText);  // Until a configuration sets it.
-  CLI::App app("Keeps a recommender from showing a user what the user has already played.", "bloomring");
+  CLI::App app("Keeps a recommender from showing a user items that the user has already played.", "bloomring");
   CommandLine line;
   app.set_version_flag("--version", "bloomring " + std::string(version()), "Print the version and exit");
   app.require_subcommand(1);

@@ -12,8 +12,8 @@ struct Help {
   std::string_view found = {};  // The meaning of exit code 3, if there is one.
 };
 
-constexpr std::string_view kBrokers = "no broker or store could be reached, or it failed later";
-constexpr std::string_view kAsked = "the service could not be asked, or could not do it";
+constexpr std::string_view kBrokers = "no broker or store could be reached, or the process failed later";
+constexpr std::string_view kAsked = "the service could not be reached, or the call failed";
 
 constexpr Help kHelp[] = {
     {"run",
@@ -23,17 +23,18 @@ constexpr Help kHelp[] = {
     {"dev",
      "bloomring dev --plays plays.jsonl --once\n"
      "bloomring dev --config site.yaml --slot-seconds 5",
-     "it could not start, or failed later", "with --once: plays were refused; the output says how many and why"},
+     "the process could not start, or failed later",
+     "with --once: plays were refused; the output says how many and why"},
     {"query",
      "bloomring query --user 17 v4711 v4712\n"
      "bloomring query --user 17 --scene feed --output text < candidates.txt\n"
      "bloomring query --user 17 --all-scenes v4711",
-     "the service could not be asked, or a line of a batch failed"},
+     "the service could not be reached, or a line of a batch failed"},
     {"served", "bloomring served --user 17 --scene feed v4711 v4712", kAsked},
     {"snapshot",
      "bloomring snapshot --user 17 > 17.snapshot\n"
      "bloomring snapshot --from 17.snapshot --test v4711 --output text",
-     "the service could not be asked, or the snapshot is damaged"},
+     "the service could not be reached, or the snapshot is damaged"},
     {"forget",
      "bloomring forget --user 17 v4711\n"
      "bloomring forget --user 17 --scene feed --everything\n"
@@ -42,7 +43,7 @@ constexpr Help kHelp[] = {
     {"generate",
      "bloomring generate --plays 1000 --users 50 > plays.jsonl\n"
      "bloomring generate --config test.yaml --topic plays --rate 1000 --execute",
-     "it could not be written"},
+     "the output could not be written"},
     {"load",
      "bloomring load --server 127.0.0.1:7700 --rate 200 --plays 100000 --users 1000\n"
      "bloomring load --config site.yaml --scene feed --plays-file plays.jsonl --seconds 60",
@@ -50,7 +51,7 @@ constexpr Help kHelp[] = {
     {"check",
      "bloomring check --config site.yaml --output text\n"
      "bloomring check --config site.yaml --offline",
-     "a broker or a store could not be asked; nothing that was asked is wrong"},
+     "a broker or a store could not be reached; no error was found elsewhere"},
     {"topics",
      "bloomring topics --config site.yaml --output text\n"
      "bloomring topics --config site.yaml --execute\n"
@@ -59,16 +60,16 @@ constexpr Help kHelp[] = {
     {"inspect",
      "bloomring inspect user --user 17 --config site.yaml --output text\n"
      "bloomring inspect ring --partition 3 --config window.yaml",
-     "what is stored cannot be read"},
+     "the stored data cannot be read"},
     {"store",
      "bloomring store backup --config site.yaml\n"
      "bloomring store check --backup 0 --config site.yaml",
-     "it failed, or the store is damaged"},
+     "the command failed, or the store is damaged"},
     {"topology",
      "bloomring topology --output text\n"
      "bloomring topology --output mermaid > topology.mmd",
-     "it could not be written"},
-    {"reference", "bloomring reference config > docs/reference/config.md", "it could not be written"},
+     "the output could not be written"},
+    {"reference", "bloomring reference config > docs/reference/config.md", "the output could not be written"},
 };
 
 std::string indented(std::string_view lines) {

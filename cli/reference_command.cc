@@ -11,25 +11,24 @@ constexpr const char* kConfigHead =
     "# Configuration\n\n"
     "Made by `bloomring reference config` from the declarations; do not edit.\n\n"
     "One YAML file, given by `--config`. Each key has an environment variable, and `--set KEY=VALUE` sets it on the "
-    "command line: flags go over the environment, the environment over the file, the file over the defaults. Unknown "
-    "keys are errors. In the environment a list is written `a,b` and a map `{name: value}`. Maps merge "
-    "entry by entry over these sources; `{}` clears what the ones below have set. `bloomring check --print` "
-    "shows what is in force and where each value came from.\n\n";
+    "command line. A flag overrides the environment, the environment the file, and the file the defaults. An unknown "
+    "key is an error. In the environment a list is written `a,b` and a map `{name: value}`. Maps merge entry by entry "
+    "over these sources; `{}` clears the entries of the weaker ones. `bloomring check --print` shows the configuration "
+    "in force and the origin of each value.\n\n";
 
 constexpr const char* kMetricsHead =
     "# Metrics\n\n"
     "Made by `bloomring reference metrics` from the declarations; do not edit.\n\n"
     "`/metrics` on the admin port (`admin.listen`), in the Prometheus text format. A label with a closed list of "
-    "values "
-    "shows them. A series that is not there is unknown, not zero. Histograms have the usual `_bucket`, `_sum` and "
+    "values shows them. An absent series means unknown, not zero. Histograms have the usual `_bucket`, `_sum` and "
     "`_count`.\n\n";
 
 constexpr const char* kTopicsHead =
     "# Topics\n\n"
     "Made by `bloomring reference topics` from the registry with the default settings; do not edit.\n\n"
-    "`bloomring topics --config F --execute` creates what is missing; topics of plays only with `--create-plays`, "
-    "since your producers fill them.\n\n"
-    "| topic | what it carries | partitions | replication | settings |\n|---|---|---|---|---|\n";
+    "`bloomring topics --config F --execute` creates the missing topics. It creates topics of plays only with "
+    "`--create-plays`, since your producers fill them.\n\n"
+    "| topic | content | partitions | replication | settings |\n|---|---|---|---|---|\n";
 
 std::string topics_reference() {
   std::string page;

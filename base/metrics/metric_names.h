@@ -40,8 +40,8 @@ inline constexpr double kErrorBuckets[] = {0.00001, 0.0001, 0.001, 0.0025, 0.005
 inline constexpr MetricDecl kIngestRecords{
     "bloomring_ingest_records_total",
     MetricType::kCounter,
-    "Play records read, by what became of them: accepted into a block, refused to the dead-letter topic, dropped as a "
-    "repeat, or skipped as the configuration says (bloomring_ingest_skipped_total).",
+    "Play records read, by result: accepted into a block, refused to the dead-letter topic, dropped as a repeat, or "
+    "skipped by the configuration (bloomring_ingest_skipped_total).",
     {{{"result", "accepted|refused|repeat|skipped"}}}};
 inline constexpr MetricDecl kIngestRefused{"bloomring_ingest_refused_total",
                                            MetricType::kCounter,
@@ -49,22 +49,23 @@ inline constexpr MetricDecl kIngestRefused{"bloomring_ingest_refused_total",
                                            {{{"reason", kRefusalReasons}}}};
 inline constexpr MetricDecl kIngestRefusedShare{
     "bloomring_ingest_refused_share", MetricType::kGauge,
-    "Refused part of the play records that this process has read within the last minute; 0 where it read none."};
+    "Refused share of the play records that this process has read within the last minute; 0 when it has read none."};
 inline constexpr MetricDecl kIngestSkipped{
     "bloomring_ingest_skipped_total",
     MetricType::kCounter,
-    "Records that are no plays by the configuration: of a kind that events.kinds ignores, or views that are shorter "
-    "than events.view_share_min and events.view_ms_min.",
+    "Records that the configuration skips, by reason: events.kinds ignores their kind, or the view is shorter than "
+    "events.view_share_min and events.view_ms_min.",
     {{{"why", "ignored_kind|short_view"}}}};
 inline constexpr MetricDecl kIngestAhead{
     "bloomring_ingest_ahead_total",
     MetricType::kCounter,
-    "Events whose time was ahead of the brokers' clock and counts as the time at which they were read, by whether that "
-    "was within events.ahead_seconds or beyond.",
+    "Events that were ahead of the brokers' clock, by at most events.ahead_seconds (within) or by more (beyond). "
+    "They count at the time at which they were read.",
     {{{"by", "within|beyond"}}}};
 inline constexpr MetricDecl kIngestClockOffset{
     "bloomring_ingest_clock_offset_seconds", MetricType::kGauge,
-    "This machine's clock minus the brokers', as the last acknowledgement told it; its way is part of it."};
+    "This machine's clock minus the brokers', by the last acknowledgement. It includes the time that the "
+    "acknowledgement travelled."};
 inline constexpr MetricDecl kBlocks{"bloomring_blocks_total", MetricType::kCounter,
                                     "Event blocks closed and handed to the Kafka client."};
 inline constexpr MetricDecl kBlockBytes{"bloomring_block_bytes_total", MetricType::kCounter,
@@ -74,7 +75,7 @@ inline constexpr MetricDecl kBlockBytes{"bloomring_block_bytes_total", MetricTyp
 inline constexpr MetricDecl kDeadLetters{
     "bloomring_dead_letters_total",
     MetricType::kCounter,
-    "Records refused to the dead-letter topic, by the stage that refused them and the reason.",
+    "Records refused to the dead-letter topic, by stage and reason.",
     {{{"stage", kStages}, {"reason", kRefusalReasons}}}};
 inline constexpr MetricDecl kProcessingLag{
     "bloomring_processing_lag_records",
@@ -84,15 +85,15 @@ inline constexpr MetricDecl kProcessingLag{
 inline constexpr MetricDecl kBehind{
     "bloomring_behind_seconds",
     MetricType::kGauge,
-    "Time since a broker was asked for the end of the log that a stage has reached, by partition: what was written "
-    "later may not be applied. Rises while no broker answers, and from 0 when a partition begins. A steady clock "
-    "measures it.",
+    "Time since a broker was asked for the end of the log that a stage has reached, by partition. Records written "
+    "later may not be applied yet. Rises while no broker answers, and from 0 when a partition begins. A steady "
+    "clock measures it.",
     {{{"stage", kStages}, {"topic", ""}, {"partition", ""}}}};
 inline constexpr MetricDecl kCustodyLag{
     "bloomring_custody_lag_records",
     MetricType::kGauge,
-    "Log records at or after the committed offset. For the window stage at least what the ring holds, by "
-    "design: not a backlog.",
+    "Log records at or after the committed offset. Not a backlog: for the window stage it is by design at least the "
+    "records on the ring.",
     {{{"stage", kStages}, {"topic", ""}, {"partition", ""}}}};
 inline constexpr MetricDecl kAppliedOffset{"bloomring_applied_offset",
                                            MetricType::kGauge,
@@ -113,7 +114,7 @@ inline constexpr MetricDecl kRebalances{"bloomring_rebalances_total",
 inline constexpr MetricDecl kCommits{
     "bloomring_commits_total",
     MetricType::kCounter,
-    "Commits of offsets, by what came of them. A failed commit only means that records are read again.",
+    "Commits of offsets, by result. After a failed commit, records are read again; none is lost.",
     {{{"stage", kStages}, {"result", "ok|failed"}}}};
 inline constexpr MetricDecl kStageUp{"bloomring_stage_up",
                                      MetricType::kGauge,
@@ -122,20 +123,21 @@ inline constexpr MetricDecl kStageUp{"bloomring_stage_up",
 inline constexpr MetricDecl kStageReady{
     "bloomring_stage_ready",
     MetricType::kGauge,
-    "1 while a stage does its work on all it was assigned, 0 while it starts or rebuilds.",
+    "1 while a stage works on all partitions that it was assigned, 0 while it starts or rebuilds.",
     {{{"stage", kStages}}}};
 inline constexpr MetricDecl kRebuildEventsLeft{
     "bloomring_rebuild_events_left",
     MetricType::kGauge,
-    "Events that a stage has still to read back of what the log held when its partitions started; 0 when it is there.",
+    "Events that a stage still has to read back, of those that the log held when its partitions started; 0 when it "
+    "is done.",
     {{{"stage", "window|serve"}}}};
 inline constexpr MetricDecl kRebuildRate{"bloomring_rebuild_events_per_second",
                                          MetricType::kGauge,
-                                         "How fast a stage reads back, since it began; 0 when it is there.",
+                                         "Rate at which a stage has read back since it began; 0 when it is done.",
                                          {{{"stage", "window|serve"}}}};
 inline constexpr MetricDecl kRebuildSecondsLeft{"bloomring_rebuild_seconds_left",
                                                 MetricType::kGauge,
-                                                "How long reading back will go on at that rate; 0 when it is there.",
+                                                "Time until reading back is done at that rate; 0 when it is done.",
                                                 {{{"stage", "window|serve"}}}};
 inline constexpr MetricDecl kBrokerSilence{
     "bloomring_broker_silence_seconds", MetricType::kGauge,
@@ -143,22 +145,22 @@ inline constexpr MetricDecl kBrokerSilence{
 inline constexpr MetricDecl kBrokerConnections{
     "bloomring_broker_connections",
     MetricType::kGauge,
-    "Connections to brokers that the Kafka clients of this process want, by whether they stand, as the clients last "
-    "said. A client has one to each broker that it needs.",
+    "Connections that the Kafka clients of this process need, one for each client and broker, by state, as the "
+    "clients last reported.",
     {{{"state", "up|down"}}}};
 inline constexpr MetricDecl kBrokerDisconnects{"bloomring_broker_disconnects_total", MetricType::kCounter,
-                                               "Connections to brokers that ended, by whoever closed them."};
+                                               "Connections to brokers that ended, whichever side closed them."};
 inline constexpr MetricDecl kBrokerRoundTrip{
     "bloomring_broker_round_trip_seconds", MetricType::kGauge,
-    "Longest of the mean round trips of the connections to brokers, as the Kafka clients last said."};
+    "Longest of the mean round trips of the connections to brokers, as the Kafka clients last reported."};
 inline constexpr MetricDecl kProducerRecords{
     "bloomring_producer_records_total",
     MetricType::kCounter,
-    "Records handed to the Kafka client of this process (blocks, batches, dead letters), by what became of them.",
+    "Records handed to the Kafka client of this process (blocks, batches, dead letters), by result.",
     {{{"result", "delivered|failed"}}}};
 inline constexpr MetricDecl kProducerInFlight{
     "bloomring_producer_in_flight_records", MetricType::kGauge,
-    "Records that the Kafka client has taken and brokers have not acknowledged yet."};
+    "Records that the Kafka client has accepted and the brokers have not acknowledged yet."};
 inline constexpr MetricDecl kStalledTasks{
     "bloomring_stalled_tasks", MetricType::kGauge,
     "Tasks and other work of the process's threads that have made no step for process.stall_seconds."};
@@ -184,7 +186,7 @@ inline constexpr MetricDecl kSlots{"bloomring_slots",
 inline constexpr MetricDecl kSlotState{
     "bloomring_slot_state",
     MetricType::kGauge,
-    "The ring of each partition: 1 for the state that each of its slots is in.",
+    "State of each slot on the ring of each partition: 1 for the state that the slot is in.",
     {{{"partition", ""}, {"slot", ""}, {"state", "filling|sealed|draining|merged|free"}}}};
 inline constexpr MetricDecl kOldestUnmerged{
     "bloomring_oldest_unmerged_slot_timestamp_seconds",
@@ -194,23 +196,23 @@ inline constexpr MetricDecl kOldestUnmerged{
 inline constexpr MetricDecl kFillingAge{
     "bloomring_filling_slot_age_seconds",
     MetricType::kGauge,
-    "Time since the filling slot of a partition got its first record, or since this process took the partition over; 0 "
-    "while it holds none. More than two slots: slots do not end.",
+    "Time since the filling slot of a partition got its first record, or since this process took the partition "
+    "over; 0 while the slot holds none. Above two slot lengths, slots do not end.",
     {{{"partition", ""}}}};
 inline constexpr MetricDecl kDrains{
     "bloomring_drains_total",
     MetricType::kCounter,
-    "Drains of slots started, by attempt: in the hour after its own, the hour after that, or a lap later.",
+    "Drains of slots started, by attempt: in the hour after the slot's own, an hour later, or a lap later.",
     {{{"attempt", "first|second|lap"}}}};
 inline constexpr MetricDecl kDrainsAbandoned{
     "bloomring_drains_abandoned_total", MetricType::kCounter,
-    "Drains given up because all of their hours were merged while they were under way."};
+    "Drains abandoned because all of their hours were merged meanwhile."};
 inline constexpr MetricDecl kDrainsFailed{"bloomring_drains_failed_total", MetricType::kCounter,
-                                          "Drains that ended with a failure; they are started again."};
+                                          "Drains that failed. The window stage starts them again."};
 inline constexpr MetricDecl kUnreadBatches{
     "bloomring_unread_batch_records",
     MetricType::kGauge,
-    "Records of user-batches that the merge stage has not committed, as the window stage last heard, by partition.",
+    "Records of user-batches that the merge stage has not committed, as the window stage last read, by partition.",
     {{{"partition", ""}}}};
 inline constexpr MetricDecl kBatches{"bloomring_batches_total", MetricType::kCounter,
                                      "User batches acknowledged by the log."};
@@ -220,8 +222,8 @@ inline constexpr MetricDecl kBatchPlays{"bloomring_batch_plays_total", MetricTyp
 inline constexpr MetricDecl kCustodyGap{"bloomring_custody_gap_records",
                                         MetricType::kGauge,
                                         "Records that are not merged and that the log has already removed, by "
-                                        "partition: they exist only in the local state "
-                                        "of the process that holds it. 0 when all is well.",
+                                        "partition. They exist only in the local state of the process that holds "
+                                        "the partition. 0 when all is well.",
                                         {{{"partition", ""}}}};
 
 // --- merge ---
@@ -230,7 +232,7 @@ inline constexpr MetricDecl kMergeRecords{"bloomring_merge_records_total",
                                           "Records of the batch topic applied, by kind.",
                                           {{{"kind", "batch|slot_end"}}}};
 inline constexpr MetricDecl kMergedBatches{"bloomring_merged_batches_total", MetricType::kCounter,
-                                           "Users' batches united with filters."};
+                                           "User batches united with filters."};
 inline constexpr MetricDecl kCoveredRecords{"bloomring_covered_records_total", MetricType::kCounter,
                                             "Records of user-batches skipped because they were merged before."};
 inline constexpr MetricDecl kIncompleteSlotEnds{
@@ -238,7 +240,7 @@ inline constexpr MetricDecl kIncompleteSlotEnds{
     "Slot ends read without all of their batches; the watermark does not move for them, and the slot is drained "
     "again."};
 inline constexpr MetricDecl kWatermarkMoves{"bloomring_watermark_moves_total", MetricType::kCounter,
-                                            "Times that a merged watermark was moved on."};
+                                            "Advances of merged watermarks."};
 inline constexpr MetricDecl kMergedPlays{"bloomring_merged_plays_total", MetricType::kCounter,
                                          "Plays united with filters."};
 inline constexpr MetricDecl kExpiredPlays{"bloomring_expired_plays_total", MetricType::kCounter,
@@ -250,25 +252,25 @@ inline constexpr MetricDecl kMergedForgets{"bloomring_merged_forgets_total", Met
                                            "Forgets taken into the filter store."};
 inline constexpr MetricDecl kForgottenDamaged{
     "bloomring_forgotten_damaged_total", MetricType::kCounter,
-    "Users' batches merged while what the user has forgotten could not all be read from the filter store. Answers "
-    "about such a user have a gap. 0 when all is well; `bloomring store check` names the keys."};
+    "User batches merged although some forgets of the user could not be read from the filter store. Answers about "
+    "such a user have a gap. 0 when all is well; `bloomring store check` names the keys."};
 inline constexpr MetricDecl kStoreUpdates{"bloomring_store_updates_total", MetricType::kCounter,
                                           "Updates of filters handed to the filter store."};
 inline constexpr MetricDecl kStoreBytes{"bloomring_store_bytes_total", MetricType::kCounter,
                                         "Bytes of keys and values handed to the filter store."};
 inline constexpr MetricDecl kStorePhysicalBytes{
     "bloomring_store_physical_bytes_total", MetricType::kCounter,
-    "Bytes that the embedded filter store has written to disk for it: log, flush and compaction."};
+    "Bytes that the embedded filter store has written to disk for these updates: log, flush and compaction."};
 inline constexpr MetricDecl kStoreDiskBytes{"bloomring_store_disk_bytes", MetricType::kGauge,
                                             "Bytes on disk of the embedded filter store."};
 inline constexpr MetricDecl kStoreExpiredUpdates{
     "bloomring_store_expired_updates_total", MetricType::kCounter,
-    "Updates not written because the filter that they are for has expired."};
+    "Updates not written because their filter has expired."};
 inline constexpr MetricDecl kStoreExpired{"bloomring_store_expired_total", MetricType::kCounter,
                                           "Filters, or parts of them, that expiry has removed from the store."};
 inline constexpr MetricDecl kStoreRefused{
     "bloomring_store_refused_total", MetricType::kCounter,
-    "Stored parts that were not filters of their key, as reads and compactions of this process met them. 0 when all is "
+    "Stored values that reads and compactions of this process refused as no filters of their key. 0 when all is "
     "well; `bloomring store check` names the keys."};
 inline constexpr MetricDecl kStoreTableFiles{"bloomring_store_table_files", MetricType::kGauge,
                                              "Table files of the embedded filter store."};
@@ -278,7 +280,7 @@ inline constexpr std::string_view kRocksStores = "filters|window";
 inline constexpr MetricDecl kRocksWriteStopped{
     "bloomring_rocksdb_write_stopped",
     MetricType::kGauge,
-    "1 while RocksDB lets no write through, by store: the filter store, or any of the window stores.",
+    "1 while RocksDB blocks all writes, by store: the filter store, or any of the window stores.",
     {{{"store", kRocksStores}}}};
 inline constexpr MetricDecl kRocksStall{"bloomring_rocksdb_stall_seconds_total",
                                         MetricType::kCounter,
@@ -286,7 +288,7 @@ inline constexpr MetricDecl kRocksStall{"bloomring_rocksdb_stall_seconds_total",
                                         {{{"store", kRocksStores}}}};
 inline constexpr MetricDecl kRocksPending{"bloomring_rocksdb_pending_compaction_bytes",
                                           MetricType::kGauge,
-                                          "Bytes that compactions have still to rewrite, as RocksDB estimates, by "
+                                          "Bytes that compactions still have to rewrite, by RocksDB's estimate, by "
                                           "store.",
                                           {{{"store", kRocksStores}}}};
 inline constexpr MetricDecl kRocksErrors{"bloomring_rocksdb_background_errors_total",
@@ -295,26 +297,26 @@ inline constexpr MetricDecl kRocksErrors{"bloomring_rocksdb_background_errors_to
                                          {{{"store", kRocksStores}}}};
 inline constexpr MetricDecl kRocksCache{"bloomring_rocksdb_block_cache_lookups_total",
                                         MetricType::kCounter,
-                                        "Blocks looked for in the block cache, by store.",
+                                        "Lookups in the block cache, by store.",
                                         {{{"store", kRocksStores}, {"result", "hit|miss"}}}};
 inline constexpr MetricDecl kStoreBackups{"bloomring_store_backups_total",
                                           MetricType::kCounter,
                                           "Backups of the embedded filter store by this process.",
                                           {{{"result", "ok|failed"}}}};
 inline constexpr MetricDecl kStoreBackupTime{"bloomring_store_backup_timestamp_seconds", MetricType::kGauge,
-                                             "When the newest backup of the embedded filter store was taken."};
+                                             "Time at which the newest backup of the embedded filter store was taken."};
 inline constexpr MetricDecl kStoreErrors{
     "bloomring_store_errors_total",
     MetricType::kCounter,
-    "Failed operations on the filter store; `apply` is every one of the merge stage.",
+    "Failed operations on the filter store; `apply` counts all those of the merge stage.",
     {{{"op", "apply|read|refresh"}}}};
 
 // --- serve ---
 inline constexpr MetricDecl kServePartitions{
     "bloomring_serve_partitions",
     MetricType::kGauge,
-    "Partitions of this replica, by state: ready, catching up, or waiting for a leader or for the log that the store "
-    "is of. Calls about those that are not ready are passed on or refused.",
+    "Partitions of this replica, by state: ready, catching up, or waiting for a leader or for the log that the "
+    "store was filled from. Calls about partitions that are not ready are passed on or refused.",
     {{{"state", "ready|catching_up|waiting"}}}};
 inline constexpr MetricDecl kServeRecords{"bloomring_serve_records_total", MetricType::kCounter,
                                           "Event blocks applied to the recent plays."};
@@ -322,12 +324,12 @@ inline constexpr MetricDecl kServeEvents{"bloomring_serve_events_total", MetricT
                                          "Events applied to the recent plays."};
 inline constexpr MetricDecl kServeBadBlocks{
     "bloomring_serve_bad_blocks_total", MetricType::kCounter,
-    "Records of user-events that are no event blocks and were passed; the window stage writes their dead letters."};
+    "Records of user-events that are no event blocks and were skipped. The window stage writes their dead letters."};
 inline constexpr MetricDecl kEventToSeen{
     "bloomring_event_to_seen_seconds",
     MetricType::kHistogram,
-    "Delay from the moment at which an event was written to the log to the moment at which queries see it; each event "
-    "of a block counts. By the brokers' times and this machine's steady clock, against the fastest block so far.",
+    "Delay from the write of an event to the log until queries see it; each event of a block counts. Computed from "
+    "the brokers' times and this machine's steady clock, relative to the fastest block so far.",
     {},
     kDelayBuckets};
 inline constexpr MetricDecl kQuerySeconds{
@@ -341,42 +343,43 @@ inline constexpr MetricDecl kCandidates{"bloomring_candidates_total",
                                         "Candidates answered, by verdict: unseen, or seen with the reason.",
                                         {{{"verdict", "unseen|client|served|recent|filter"}}}};
 inline constexpr MetricDecl kCallsInFlight{"bloomring_calls_in_flight", MetricType::kGauge,
-                                           "Calls of the query service that are being answered now."};
+                                           "Calls that the query service is answering now."};
 inline constexpr MetricDecl kCallsRefused{
     "bloomring_calls_refused_total",
     MetricType::kCounter,
-    "Calls, and requests of batches, that were refused, by cause: bad input, a partition that nobody could answer for, "
-    "too many calls or reads at once, a deadline that had passed, or an incomplete answer where strict was asked for.",
+    "Calls, and requests of batches, that were refused, by cause: bad input, a partition that no replica could "
+    "answer for, too many calls or reads at once, a deadline that had passed, or an incomplete answer to a strict "
+    "call.",
     {{{"cause", "invalid|unavailable|overload|deadline|strict"}}}};
 inline constexpr MetricDecl kCallsForwarded{
     "bloomring_calls_forwarded_total",
     MetricType::kCounter,
-    "Calls passed on to other replicas, which hold their partitions, by whether one of them answered.",
+    "Calls passed on to the replicas that hold their partitions, by result: one of them answered, or none did.",
     {{{"result", "answered|unavailable"}}}};
 inline constexpr MetricDecl kAnswersIncomplete{
     "bloomring_answers_incomplete_total",
     MetricType::kCounter,
-    "Answers in which a source was missing or behind, by source. An answer that lacks two is counted for each.",
+    "Answers in which a source was missing or behind, by source. An answer that lacks two sources counts for each.",
     {{{"source", "recent|served|filters"}}}};
 inline constexpr MetricDecl kAnswersComplete{
     "bloomring_answers_complete_total",
     MetricType::kCounter,
-    "Complete answers, by whether anything was known of the user. A share of unknown ones that jumps is a client that "
-    "names another scene, or none, or another form of user id than the plays do.",
+    "Complete answers about users that the sources know, and about users that they do not know. When the share of "
+    "unknown users jumps, a client names another scene, no scene, or another form of user id than the plays do.",
     {{{"user", "known|unknown"}}}};
 inline constexpr MetricDecl kAnswersRelaxed{"bloomring_answers_relaxed_total", MetricType::kCounter,
-                                            "Answers in which something seen was brought back because of min_keep."};
+                                            "Answers that bring back seen items because of min_keep."};
 inline constexpr MetricDecl kAnswerExpectedError{
     "bloomring_answer_expected_error",
     MetricType::kHistogram,
-    "Computed false positive rate of answers: that an item which the user never played is called seen, over all the "
-    "filters that were read. Its mean is sum over count.",
+    "Computed false positive rate of answers: the probability that an item which the user never played is called "
+    "seen, over all filters that were read. The mean is sum over count.",
     {},
     kErrorBuckets};
 inline constexpr MetricDecl kFilterCacheLookups{
     "bloomring_filter_cache_lookups_total",
     MetricType::kCounter,
-    "Looks into the cache of filters: found, absent, or there but no longer exact.",
+    "Lookups in the cache of filters, by result: found, absent, or found but no longer exact.",
     {{{"result", "hit|miss|stale"}}}};
 inline constexpr MetricDecl kFilterCacheEvictions{"bloomring_filter_cache_evictions_total", MetricType::kCounter,
                                                   "Users whose filters left the cache to stay within its bound."};
@@ -386,10 +389,10 @@ inline constexpr MetricDecl kFilterCacheBytes{"bloomring_filter_cache_bytes", Me
                                               "Memory of the cache of filters."};
 inline constexpr MetricDecl kFilterCacheBytesMax{
     "bloomring_filter_cache_bytes_max", MetricType::kGauge,
-    "Bound of the memory of the cache of filters: its part of memory.limit."};
+    "Bound of the memory of the cache of filters: its share of memory.limit."};
 inline constexpr MetricDecl kAnswersSaturated{
     "bloomring_answers_saturated_total", MetricType::kCounter,
-    "Answers for which a filter past its hard cap was read: the error budget is not held for that user."};
+    "Answers from a filter past its hard cap. The error budget does not hold for that user."};
 inline constexpr MetricDecl kRecentEntries{"bloomring_recent_entries", MetricType::kGauge,
                                            "Recent plays held in memory for queries."};
 inline constexpr MetricDecl kRecentBytes{"bloomring_recent_bytes", MetricType::kGauge,
@@ -398,15 +401,15 @@ inline constexpr MetricDecl kRecentForgets{"bloomring_recent_forgets", MetricTyp
                                            "Forgets held in memory for queries."};
 inline constexpr MetricDecl kRecentEarly{
     "bloomring_recent_early_releases_total", MetricType::kCounter,
-    "Hours of recent plays that are merged and were let go before their lap was over, to stay within the bound."};
+    "Merged hours of recent plays that were released before their lap was over, to stay within the bound."};
 inline constexpr MetricDecl kRecentOverBound{
     "bloomring_recent_over_bound_partitions", MetricType::kGauge,
-    "Partitions that hold more recent plays than their part of memory.limit, because they are not merged."};
+    "Partitions whose recent plays exceed their share of memory.limit, because plays are not merged."};
 inline constexpr MetricDecl kServedShortened{
     "bloomring_served_shortened_total", MetricType::kCounter,
-    "Times that served items younger than served.max_age_seconds were let go, to stay within the bound."};
+    "Times that served items younger than served.max_age_seconds were released, to stay within the bound."};
 inline constexpr MetricDecl kServedUsers{"bloomring_served_users", MetricType::kGauge,
-                                         "Users of whom served items are held in memory."};
+                                         "Users with served items in memory."};
 inline constexpr MetricDecl kServedEntries{"bloomring_served_entries", MetricType::kGauge,
                                            "Served items held in memory for queries."};
 inline constexpr MetricDecl kServedBytes{"bloomring_served_bytes", MetricType::kGauge,
@@ -416,7 +419,7 @@ inline constexpr MetricDecl kServedBytes{"bloomring_served_bytes", MetricType::k
 inline constexpr MetricDecl kBuildInfo{
     "bloomring_build_info",
     MetricType::kGauge,
-    "Always 1; what this process is made of is in the labels. The commit is `unknown` in a build without git.",
+    "Always 1. The labels name the versions in this process. The commit is `unknown` in a build without git.",
     {{{"version", ""}, {"commit", ""}, {"librdkafka", ""}, {"rocksdb", ""}, {"grpc", ""}}}};
 inline constexpr MetricDecl kLogMessages{"bloomring_log_messages_total",
                                          MetricType::kCounter,
@@ -424,7 +427,7 @@ inline constexpr MetricDecl kLogMessages{"bloomring_log_messages_total",
                                          {{{"level", "debug|info|warning|error"}}}};
 inline constexpr MetricDecl kMemoryPart{"bloomring_memory_part_bytes",
                                         MetricType::kGauge,
-                                        "What each part of the process is given of memory.limit.",
+                                        "Share of memory.limit that each part of the process gets.",
                                         {{{"part", ""}}}};
 inline constexpr MetricDecl kMemoryLimit{"bloomring_memory_limit_bytes", MetricType::kGauge,
                                          "Bound of the resident memory of the process: memory.limit."};
@@ -440,14 +443,15 @@ inline constexpr MetricDecl kFolderFree{"bloomring_folder_free_bytes",
 inline constexpr MetricDecl kCertificateExpiry{
     "bloomring_certificate_expiry_timestamp_seconds",
     MetricType::kGauge,
-    "When the first of the certificates in a file expires, by the key of the configuration that names the file; looked "
-    "up once a minute. Absent where the file cannot be read.",
+    "Earliest expiry of the certificates in a file, by the configuration key that names the file; looked up once a "
+    "minute. Absent when the file cannot be read.",
     {{{"key", ""}}}};
 inline constexpr MetricDecl kStateMemory{
     "bloomring_state_memory_bytes", MetricType::kGauge,
-    "Memory that the embedded stores take for blocks, indexes and write buffers; their part is called stores."};
+    "Memory that the embedded stores take for blocks, indexes and write buffers. Its bound is the part `stores` of "
+    "bloomring_memory_part_bytes."};
 inline constexpr MetricDecl kWriteBufferMemory{"bloomring_write_buffer_bytes", MetricType::kGauge,
-                                               "The part of it that write buffers take."};
+                                               "Share of bloomring_state_memory_bytes that write buffers take."};
 inline constexpr MetricDecl kProcessCpu{"process_cpu_seconds_total", MetricType::kCounter,
                                         "User and system CPU time of the process in seconds."};
 inline constexpr MetricDecl kProcessResident{"process_resident_memory_bytes", MetricType::kGauge,
