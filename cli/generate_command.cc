@@ -68,7 +68,7 @@ class KafkaTopic final : public Destination {
     for (;;) {
       const Status sent = sink_->send(record_, 0);
       if (sent.code() != Code::kRetry) return sent;
-      if (stop_signal_within(1)) return retry("interrupted while the brokers did not take more");
+      if (stop_signal_within(1)) return retry("interrupted while the brokers accepted no more records");
       BLOOMRING_TRY(end_turn());
     }
   }
@@ -83,7 +83,7 @@ class KafkaTopic final : public Destination {
       if (flushed.code() != Code::kRetry || stop_signal_within(0)) return flushed.ok() ? end_turn() : flushed;
       if (std::exchange(in_flight, producer_->stats().in_flight) > producer_->stats().in_flight) turns = 0;
     }
-    return retry("the brokers took nothing for a minute; " + std::to_string(in_flight) + " plays were not written");
+    return retry("the brokers took no record for a minute; " + std::to_string(in_flight) + " plays were not written");
   }
 
  private:

@@ -49,7 +49,7 @@ std::string way_out(Refusal reason, const std::string& key) {
     default: break;
   }
   if (reason == Refusal::kMissingField && key == "events.event")
-    return "correct events.event, or say in events.kinds what records without it are, as \"\": play or \"\": ignore";
+    return "correct events.event, or give records without it a kind in events.kinds, as \"\": play or \"\": ignore";
   return key.empty() ? "correct the producer" : "correct " + key + ", or the producer";
 }
 
@@ -143,8 +143,8 @@ class Tally {
     if (!any || !events_.scenes.empty()) return;
     verdict.warnings.push_back("events.scene is " + events_.scene + ": the newest records of topic " + counts_.topic +
                                " are of the scenes " + joined_names(scenes_) +
-                               ", whose filters never mix, and each query must name its scene; set events.scene to \"\""
-                               " where an item that was played anywhere is to be seen everywhere, or declare the "
+                               ", whose filters never mix, and each query must name its scene; set events.scene to "
+                               "\"\" if an item that was played anywhere counts as seen everywhere, or declare the "
                                "scenes in events.scenes");
   }
 

@@ -91,7 +91,7 @@ Result<int> run(const DevArgs& args, Settings settings, const Clock& clock) {
     file = std::move(*read);
   }
   if (args.check && file.played.empty())
-    return invalid("--check needs --plays with tab-separated values, to know what was played");
+    return invalid("--check needs --plays with tab-separated values, to know the plays");
   const DataFolder folder(args.data);
   if (folder.path().empty()) return fatal("no temporary folder could be made; name one with --data");
   adapt(settings, args, folder.path());
@@ -102,7 +102,7 @@ Result<int> run(const DevArgs& args, Settings settings, const Clock& clock) {
   BLOOMRING_TRY(world->feed(file.json));
   if (!args.once) {
     BLOOMRING_TRY(wait_for_the_end(*world));
-    log_info("told to end; what the broker and a temporary folder hold is gone with the process");
+    log_info("ended by a signal; the data of the embedded broker and of a temporary folder is lost");
     return 0;
   }
   BLOOMRING_TRY(world->settle());

@@ -233,7 +233,7 @@ Result<Json> Inspector::filter(const InspectArgs& args) {
     if (one["period"] == args.period) return one;
   }
   return invalid("user " + args.user + (args.scene.empty() ? " without a scene" : " in scene " + args.scene) +
-                 " has no filter of period " + args.period + "; `bloomring inspect user` shows those there are");
+                 " has no filter of period " + args.period + "; `bloomring inspect user` lists the filters");
 }
 
 Result<Json> Inspector::ring_of(PartitionId partition) {
@@ -264,7 +264,8 @@ Result<Json> Inspector::ring_of(PartitionId partition) {
 Result<Json> Inspector::ring(const InspectArgs& args) {
   if (!std::filesystem::is_directory(settings_.state.path)) {
     return invalid("state.path " + settings_.state.path +
-                   " is no folder here; name that of a window process, with its configuration or --set state.path=DIR");
+                   " is not a folder on this machine; name the state.path of a window process, with its "
+                   "configuration or --set state.path=DIR");
   }
   Json partitions = Json::array();
   for (uint32_t p = 0; p < settings_.topics.partitions; ++p) {
@@ -279,8 +280,8 @@ Result<Json> Inspector::ring(const InspectArgs& args) {
       {"slots", settings_.ring.slots}, {"slot_seconds", settings_.ring.slot_seconds}, {"partitions", partitions}};
   if (std::ranges::none_of(partitions, [](const Json& one) { return one.contains("hours"); })) {
     json["hint"] = "state.path " + settings_.state.path +
-                   " has the state of none of these partitions; name that of the window process which holds them, with "
-                   "its configuration or --set state.path=DIR";
+                   " has no state of these partitions; name the state.path of the window process that holds them, "
+                   "with its configuration or --set state.path=DIR";
   }
   return json;
 }

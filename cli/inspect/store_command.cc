@@ -96,13 +96,12 @@ Result<Json> StoreTool::ask_the_process() {
   auto answer = post_admin_action(address, "/store/backup");
   if (!answer.ok()) {
     return std::move(answer).status().with_context(
-        "the store is in use, and the process that writes it is to be asked at its admin "
-        "port (--admin HOST:PORT, its admin.listen)");
+        "the store is in use; ask the process that writes it at its admin port (--admin HOST:PORT, its admin.listen)");
   }
   const std::string who = "the process at " + address + process_named(address);
   if (answer->status == kNoSuchAction) {
-    return invalid(who + " does not write the filter store: the one that runs the merge stage does, and takes the "
-                   "backup; name its admin port (its admin.listen) with --admin HOST:PORT");
+    return invalid(who + " does not write the filter store; the process with the merge stage writes it and takes "
+                   "the backup: name its admin port (its admin.listen) with --admin HOST:PORT");
   }
   if (answer->status != 200) return fatal(who + ", which writes the store, says: " + answer->body);
   return Json::parse(answer->body);
@@ -243,7 +242,7 @@ int store_command(const StoreArgs& args) {
   if (!done.ok()) return report_result(done.status(), json);
   print(args.output == OutputFormat::kText ? json_text(*done) : done->dump() + "\n");
   if (done->contains("sound") && !(*done)["sound"].get<bool>())
-    return report(corrupt("the store is damaged; what is wrong is in the result"));
+    return report(corrupt("the store is damaged; the result lists the damage"));
   return finish_output(0);
 }
 

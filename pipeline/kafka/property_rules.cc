@@ -24,10 +24,11 @@ constexpr std::string_view kForever = "an unsent record holds its sender back; g
 constexpr std::string_view kReports = "every record's delivery is tracked";
 constexpr std::string_view kRack = "fetching from followers crashes librdkafka 2.0.2";
 constexpr std::string_view kTransactions = "the pipeline is at-least-once and does not use transactions";
-constexpr std::string_view kSizes = "topics and records of ours are made for this size; those of plays may be larger";
+constexpr std::string_view kSizes =
+    "bloomring's own topics and records have this size; topics of plays may have a larger one";
 // A broker answers the requests of a connection in their order.
 constexpr std::string_view kFetchWait =
-    "questions of where a log begins and ends wait behind each fetch, and give up after a second";
+    "requests for the ends of a log wait behind each fetch, and time out after a second";
 constexpr std::string_view kOwnKey = "it follows from a key of its own in the configuration";
 
 const Rule kRules[] = {
@@ -35,7 +36,7 @@ const Rule kRules[] = {
     {"enable.auto.offset.store", {"false"}, kCommits},
     {"auto.offset.reset", {"error"}, kStart},
     {"enable.partition.eof", {"true"}, "quiet partitions are sealed by their end"},
-    {"isolation.level", {"read_committed"}, "what a transaction has not committed may never have happened"},
+    {"isolation.level", {"read_committed"}, "records of a transaction that does not commit must not count"},
     {"partition.assignment.strategy", {"range", "roundrobin"}, kEager},
     {"acks", {"all", "-1"}, kAcks},
     {"request.required.acks", {"all", "-1"}, kAcks},
@@ -47,7 +48,7 @@ const Rule kRules[] = {
     {"message.max.bytes", {"1000000"}, kSizes},
     {"fetch.wait.max.ms", {}, kFetchWait, "leave it out, or set at most 200", 200},
     {"transactional.id", {}, kTransactions},
-    {"enable.idempotence", {"false"}, "it can end a producer of librdkafka 2.0.2 for good, and a repeat does no harm"},
+    {"enable.idempotence", {"false"}, "it can stop a producer of librdkafka 2.0.2 permanently; repeats do no harm"},
     {"partitioner", {}, "a record goes to the partition of its user's shard"},
     {"bootstrap.servers", {}, kOwnKey, "set kafka.bootstrap instead"},
     {"metadata.broker.list", {}, kOwnKey, "set kafka.bootstrap instead"},

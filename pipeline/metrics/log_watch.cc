@@ -67,7 +67,7 @@ void LogWatch::tell_silence() {
   if (silent_since_ns_) {
     health_.set_ready(kPart, "no broker of kafka.bootstrap has answered for " +
                                  std::to_string(silence_ns() / 1'000'000'000) +
-                                 " s: nothing is read or written meanwhile, and answers lack what is newer");
+                                 " s: the process reads and writes nothing meanwhile, and answers lack newer plays");
   }
 }
 

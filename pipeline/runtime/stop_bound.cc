@@ -16,7 +16,7 @@ StopBound::StopBound(const Clock& clock, int64_t bound_ms, std::function<std::st
   thread_.set_ticker(kLookIntervalMs, [&clock, deadline_ns, bound_ms, busy = std::move(busy_with)] {
     if (clock.steady_ns() < deadline_ns) return;
     log_error("not ended within " + std::to_string(bound_ms / 1000) + " s, waiting for " + busy() +
-              ": the process ends now; what is not durable is read again from the log");
+              ": the process ends now; the next start reads everything that is not durable from the log again");
     std::_Exit(1);
   });
 }

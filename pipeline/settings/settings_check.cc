@@ -75,7 +75,7 @@ void check_fields(const EventSettings& events, SettingFaults& faults) {
       {"events.duration", events.duration}};
   for (const auto& [key, path] : fields) {
     faults.require(std::count(path.begin(), path.end(), '.') < JsonFields::kDepthMax, key,
-                    "is " + path + "; a path has at most " + std::to_string(JsonFields::kDepthMax) + " names");
+                   "is " + path + "; a path has at most " + std::to_string(JsonFields::kDepthMax) + " names");
     const bool gap = path.starts_with('.') || path.ends_with('.') || path.find("..") != std::string::npos;
     faults.require(!gap, key, "is " + path + "; a path has a name before and behind each dot");
   }
@@ -84,28 +84,29 @@ void check_fields(const EventSettings& events, SettingFaults& faults) {
 void check_kinds(const EventSettings& events, SettingFaults& faults, std::vector<std::string>& warnings) {
   for (const auto& [name, word] : events.kinds) {
     faults.require(is_kind(word), "events.kinds",
-                    "has " + name + ": " + word + "; a kind is play, serve, forget, forget_all or ignore");
+                   "has " + name + ": " + word + "; a kind is play, serve, forget, forget_all or ignore");
   }
   faults.require(events.kinds.empty() || !events.event.empty(), "events.kinds",
-                  "is set; events.event must name the field that has the kind");
+                 "is set; events.event must name the field that has the kind");
   const bool rule = events.view_share_min > 0 || events.view_ms_min > 0;
   const char* const asks = events.view_share_min > 0 ? "events.view_share_min" : "events.view_ms_min";
-  faults.require(!rule || !events.watched.empty(), asks, "is set; events.watched must name the field it looks at");
+  faults.require(!rule || !events.watched.empty(), asks,
+                 "is set; events.watched must name the field with the time watched");
   faults.require(events.view_share_min <= 0 || !events.duration.empty(), "events.view_share_min",
-                  "is set; events.duration must name the field with the length of an item");
+                 "is set; events.duration must name the field with the length of an item");
   if (!rule && !events.watched.empty()) {
     warnings.push_back(faults.at("events.watched") +
-                       "is set and nothing looks at it; set events.view_share_min or events.view_ms_min, or every view "
-                       "is a play");
+                       "is set, but has no effect and every view is a play; set events.view_share_min or "
+                       "events.view_ms_min");
   }
   faults.require(events.scenes.empty() || !events.scene.empty(), "events.scenes",
-                  "is set, and events.scene is empty: scenes do not part filters then; set one of both");
+                 "is set, and events.scene is empty, so all scenes share their filters; set only one of them");
 }
 
 void check_brokers(const KafkaSettings& kafka, SettingFaults& faults) {
   const std::string wrong = kafka::first_wrong_broker(kafka.bootstrap);
   faults.require(wrong.empty(), "kafka.bootstrap",
-                  "has " + wrong + "; it must be host:port,host:port, as broker-1:9092");
+                 "has " + wrong + "; it must be host:port,host:port, as broker-1:9092");
   for (const std::string& broken : kafka::check_rules(kafka.properties)) {
     faults.require(false, "kafka.properties", broken);
   }
@@ -117,7 +118,7 @@ void check_peers(const ServeSettings& serve, SettingFaults& faults) {
     if (address.find("://") != std::string::npos) continue;  // A name of gRPC's own.
     const auto parsed = parse_listen_address(address);
     faults.require(parsed.ok() && parsed->port != 0, "serve.peers",
-                    "has " + serve.peers[i] + "; each must be host:port, as replica-{index}.internal:7700");
+                   "has " + serve.peers[i] + "; each must be host:port, as replica-{index}.internal:7700");
   }
 }
 
@@ -125,32 +126,32 @@ void check_ring(const Settings& settings, SettingFaults& faults, std::vector<std
   const int64_t kept_seconds = int64_t{settings.topics.retention_hours} * 3600;
   const int64_t lap_seconds = settings.ring.lap_ms() / 1000;
   faults.require(kept_seconds > lap_seconds, "topics.retention_hours",
-                  "is " + std::to_string(settings.topics.retention_hours) +
-                      "; it must be more than one lap of the ring (ring.slots x ring.slot_seconds = " +
-                      std::to_string(lap_seconds) + " seconds), or plays could leave the log before they are merged");
+                 "is " + std::to_string(settings.topics.retention_hours) +
+                     "; it must be more than one lap of the ring (ring.slots x ring.slot_seconds = " +
+                     std::to_string(lap_seconds) + " seconds), or plays could leave the log before they are merged");
   if (kept_seconds > lap_seconds && kept_seconds < 2 * lap_seconds) {
     warnings.push_back(faults.at("topics.retention_hours") +
-                       "keeps less than two laps of the ring: plays are lost when the filter store is down for longer "
-                       "than what is beyond the first lap");
+                       "keeps less than two laps of the ring: plays are lost if the filter store is down for longer "
+                       "than the time beyond the first lap");
   }
 }
 
 void check_serving(const ServeSettings& serve, SettingFaults& faults) {
   const std::string count = "serve.replica_count = " + std::to_string(serve.replica_count);
   faults.require(serve.replica_index < serve.replica_count, "serve.replica_index",
-                  "is " + std::to_string(serve.replica_index) + "; it must be less than " + count);
+                 "is " + std::to_string(serve.replica_index) + "; it must be less than " + count);
   faults.require(serve.replication_factor <= serve.replica_count, "serve.replication_factor",
-                  "is " + std::to_string(serve.replication_factor) + "; it must be at most " + count);
+                 "is " + std::to_string(serve.replication_factor) + "; it must be at most " + count);
   const bool peers_fit =
       serve.peers.empty() || is_peer_pattern(serve.peers) || serve.peers.size() == serve.replica_count;
   faults.require(peers_fit, "serve.peers",
-                  "must be empty, one pattern with {index}, or as many addresses as " + count);
+                 "must be empty, one pattern with {index}, or as many addresses as " + count);
   const bool peers_trusted = serve.peers.empty() || !serve.tls.enabled() || serve.peer_tls().enabled();
   faults.require(peers_trusted, "serve.peers", "are asked over TLS; serve.tls_peer_ca must say who vouches for them");
   faults.require(serve.tls.certificate.empty() == serve.tls.key.empty(), "serve.tls_certificate",
-                  "and serve.tls_key are needed together, or neither");
+                 "and serve.tls_key are needed together, or neither");
   faults.require(serve.tls.client_ca.empty() || serve.tls.enabled(), "serve.tls_client_ca",
-                  "needs serve.tls_certificate and serve.tls_key beside it");
+                 "needs serve.tls_certificate and serve.tls_key beside it");
 }
 
 void check_served(const Settings& settings, const SettingFaults& faults, std::vector<std::string>& warnings) {
@@ -179,8 +180,8 @@ void warn_of_queues(const KafkaSettings& kafka, const SettingFaults& faults, std
 void check_end(const Settings& settings, SettingFaults& faults) {
   const uint32_t drain = settings.serve.drain_seconds, stop = settings.process.stop_seconds;
   faults.require(!take_calls(settings.stages) || drain < stop, "serve.drain_seconds",
-                  "is " + std::to_string(drain) + "; it must be less than process.stop_seconds = " +
-                      std::to_string(stop) + ", which bounds the whole end");
+                 "is " + std::to_string(drain) + "; it must be less than process.stop_seconds = " +
+                     std::to_string(stop) + ", which bounds the whole end");
 }
 
 // A folder that we fill, empty or remove as a whole, so nothing else may be in it.
@@ -214,17 +215,17 @@ void check_folders(const Settings& settings, SettingFaults& faults) {
     for (const Folder& outer : folders) {
       if (&inner == &outer) continue;
       faults.require(!is_in_the_way(inner, outer), inner.key,
-                      "is " + inner.path + ", in " + outer.key + " = " + outer.path + ", where " + outer.owner +
-                          "; give each a folder of its own, and move what is there while nothing runs");
+                     "is " + inner.path + ", in " + outer.key + " = " + outer.path + ", where " + outer.owner +
+                         "; give each a folder of its own, and move what is there while nothing runs");
     }
   }
 }
 
 void check_filter(const FilterSettings& filter, SettingFaults& faults) {
   faults.require(filter.retention_periods + 1 >= filter.periods_read, "filter.retention_periods",
-                  "is " + std::to_string(filter.retention_periods) +
-                      "; it must be at least filter.periods_read - 1 = " + std::to_string(filter.periods_read - 1) +
-                      ", or queries would read filters that have expired");
+                 "is " + std::to_string(filter.retention_periods) +
+                     "; it must be at least filter.periods_read - 1 = " + std::to_string(filter.periods_read - 1) +
+                     ", or queries would read filters that have expired");
 }
 
 }  // namespace
@@ -245,7 +246,7 @@ Status check_settings_fit(const Settings& settings, const Config& config, std::v
   check_memory(settings, faults);
   warn_of_queues(settings.kafka, faults, warnings);
   faults.require(settings.store.kind == StoreKind::kEmbedded, "store.kind",
-                  "is redis, which is not available yet; use embedded, with store.path");
+                 "is redis, which is not available yet; use embedded, with store.path");
   return faults.status();
 }
 

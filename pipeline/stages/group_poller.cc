@@ -67,7 +67,7 @@ Result<bool> GroupPoller::step(int64_t) {
 
 Status GroupPoller::join_again(const Status& fenced, bool had_place) {
   if (!fencing_.joins_again(had_place, membership_->clock.steady_ns())) return fenced;
-  const char* why = had_place ? "joins once more" : "it has lost no place by that, and joins again";
+  const char* why = had_place ? "joins once more" : "it had no place to lose, and joins again";
   log_warning(stage_ + ": " + fenced.message() + "; " + why + " with the same id",
               {{"stage", stage_}, {"code", code_name(fenced.code())}});
   set_not_ready("was fenced and joins its group again");
@@ -77,7 +77,7 @@ Status GroupPoller::join_again(const Status& fenced, bool had_place) {
 
 void GroupPoller::join_after_standstill() {
   log_warning(stage_ +
-                  ": this process stood still for longer than its partitions are surely its own; gives them up and "
+                  ": this process stood still for longer than the lease of its partitions; it gives them up and "
                   "joins its group again",
               {{"stage", stage_}});
   set_not_ready("stood still and joins its group again");

@@ -184,8 +184,8 @@ void IngestStage::report_refused(uint64_t read, uint64_t refused) {
   refusals_.note(now_ms, read, refused, task_->take_first_refused().value_or(RefusedRecord{}));
   context_.metrics.gauge(metric::kIngestRefusedShare).set(refusals_.share(now_ms));
   if (const auto warning = refusals_.take_warning(now_ms)) {
-    log_warning("play records were refused: each is in the dead-letter topic with its reason; `bloomring check` reads "
-                "the newest plays and says what would be refused",
+    log_warning("play records were refused: each is in the dead-letter topic with its reason; `bloomring check` "
+                "reads the newest plays and lists the refusals",
                 {{"stage", "ingest"},
                  {"refused", warning->refused},
                  {"read", warning->read},
@@ -212,13 +212,14 @@ void IngestStage::report_passed_over() {
     const std::string name = names.emplace_back(kafka::to_string({topic, partition}));
     if (std::ranges::find(passed_over_, partition) != passed_over_.end()) continue;
     log_warning("ingest: nothing written to " + name +
-                    " was acknowledged for seconds (has it a leader, and enough replicas in sync?): plays of its users "
-                    "are passed over, held back from being committed, and read again when it takes records again",
+                    " was acknowledged for seconds (does it have a leader, and enough replicas in sync?): ingest "
+                    "skips plays of its users, does not commit them, and reads them again when the partition takes "
+                    "records again",
                 {{"stage", "ingest"}, {"topic", topic}, {"partition", partition.value}});
   }
   for (const PartitionId partition : std::exchange(passed_over_, std::move(now))) {
     if (std::ranges::find(passed_over_, partition) != passed_over_.end()) continue;
-    log_info("ingest: a partition takes records again; plays of its users that were passed over are read again",
+    log_info("ingest: a partition takes records again; ingest reads the skipped plays of its users again",
              {{"stage", "ingest"}, {"topic", topic}, {"partition", partition.value}});
   }
   if (names.empty()) return context_.health.clear(kEventsPart);

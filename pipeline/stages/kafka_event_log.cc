@@ -25,7 +25,7 @@ Result<std::unique_ptr<KafkaEventLog>> KafkaEventLog::create(const KafkaEventLog
 }
 
 void KafkaEventLog::append(const UserKey& user_key, std::span<const Event> events, Durable durable) {
-  BLOOMRING_CHECK(!events.empty(), "an append of nothing");
+  BLOOMRING_CHECK(!events.empty(), "an append without records");
   const uint64_t hash = user_hash(user_key.bytes());
   const PartitionId partition = partition_of(shard_of_hash(hash), config_.partition_count);
   EventBlockBuilder builder;

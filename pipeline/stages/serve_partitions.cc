@@ -32,10 +32,10 @@ std::set<std::string> other_scenes(std::set<std::string> stored, const SceneRule
 void warn_of_others(const std::set<std::string>& others, const SceneRules& rules) {
   const std::string why =
       rules.part_filters
-          ? "events.scenes lacks scenes of which the filter store has plays. Questions about all scenes ask them, too; "
-            "add them to ask one by itself"
-          : "events.scene is \"\", and the filter store has plays of scenes: no question finds these. Name the field "
-            "again that events.scene was before, or replay the plays";
+          ? "events.scenes lacks scenes of which the filter store has plays. Queries about all scenes read them, "
+            "too; add a scene to query it alone"
+          : "events.scene is \"\", and the filter store has plays of scenes: no query finds these. Set events.scene "
+            "to its earlier field, or replay the plays";
   log_warning("serve: " + why, {{"stage", "serve"}, {"scenes", joined_names(others)}});
 }
 }  // namespace

@@ -55,7 +55,7 @@ void UserBatchesWatch::ask() {
     settings.queue_memory_bytes = kQueueMemoryBytes;
     auto made = kafka::AssignedConsumer::create(settings, 1, context_.clock);
     if (!made.ok()) {
-      return log_warning("window: how far merge has come is not watched",
+      return log_warning("window: the progress of merge is not watched",
                          {{"stage", "window"},
                           {"topic", context_.settings.topics.user_batches},
                           {"code", code_name(made.code())},
@@ -73,7 +73,7 @@ void UserBatchesWatch::ask() {
     const Result<kafka::PartitionFacts>& log = logs[i];
     if (!log.ok()) {
       watched.log.expected = ++watched.unanswered < kUnansweredMax;
-      log_debug("window: how far merge has come is not known: " + log.status().to_string());
+      log_debug("window: the progress of merge is not known: " + log.status().to_string());
       continue;
     }
     watched = {{std::max(log->committed.value_or(log->log_start), log->log_start), log->log_end, true}, 0};

@@ -27,7 +27,7 @@ Result<bool> UnreadBatches::step(int64_t wall_ms) {
     BLOOMRING_TRY_ASSIGN(const Merge::Applied applied, merge_.apply(record->value, wall_ms, detail));
     if (applied.refusal == Refusal::kNone) continue;
     ++refused_;
-    log_warning("a record that stands unread is no batch: it is passed and then removed",
+    log_warning("an unread record is not a batch: it is skipped, and then removed",
                 {{"partition", partition_.value}, {"offset", record->offset.value}, {"reason", detail}});
   }
   return worked;

@@ -136,7 +136,7 @@ Status WindowTask::take_watermark(int64_t now_ms) {
   const MergedWatermark watermark = read->value_or(MergedWatermark{});
   if (!accounts_for_all(window_.ring().state(config_.window.partition_count), watermark)) {
     return fatal("the filter store went back: its watermark is " + std::to_string(watermark.offset.value) +
-                 ", and what lies above was let go here by the one before, " + std::to_string(merged_.value) +
+                 ", but this process has released the log up to the earlier one, " + std::to_string(merged_.value) +
                  ". The next start reads the log from there");
   }
   batches_log_ = batches;

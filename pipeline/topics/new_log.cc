@@ -85,7 +85,7 @@ Result<OldLogMerged> merge_unread(const Settings& settings, const Calendar& cale
     all.emplace_back(MergeConfig{partition, settings.topics.partitions, settings.ring.slot_ms()}, calendar, store,
                      std::move(watermark), std::move(sources[i]), batches.ends[unread[i]]);
   }
-  log_info("merging what stands unread", {{"topic", settings.topics.user_batches}, {"records", merged.records}});
+  log_info("merging the unread records", {{"topic", settings.topics.user_batches}, {"records", merged.records}});
   int64_t heard_ns = clock.steady_ns();
   while (!std::ranges::all_of(all, &UnreadBatches::done)) {
     bool worked = false;
@@ -96,7 +96,7 @@ Result<OldLogMerged> merge_unread(const Settings& settings, const Calendar& cale
     BLOOMRING_TRY(batches.consumer->poll(worked ? 0 : kPollMs));
     if (worked) heard_ns = clock.steady_ns();
     if (clock.steady_ns() - heard_ns > kSilenceMaxMs * 1'000'000)
-      return retry("the brokers give no record of " + settings.topics.user_batches + ", of which some stand unread");
+      return retry("the brokers give no record of " + settings.topics.user_batches + ", although some are unread");
   }
   for (const UnreadBatches& one : all) {
     merged.plays += one.stats().plays;

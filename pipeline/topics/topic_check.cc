@@ -73,7 +73,7 @@ void check_settings(kafka::Admin& admin, TopicFinding& finding, const Settings& 
                                  mend_with(settings, finding.wanted.name, key, wanted));
     } else if (key == "min.insync.replicas") {
       if (std::stoi(found->second) < std::stoi(wanted))
-        finding.warnings.push_back(text + ": the loss of a broker can lose what was acknowledged");
+        finding.warnings.push_back(text + ": the loss of a broker can lose acknowledged records");
     } else {
       finding.errors.push_back(text + mend_with(settings, finding.wanted.name, key, wanted));
     }

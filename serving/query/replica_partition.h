@@ -138,7 +138,7 @@ class PartitionDirectory {
   // "host:port" of the other replicas that hold the partition; none when this one does not know them.
   virtual std::vector<std::string> holders(PartitionId partition) const = 0;
   // The scenes that are known, for a site whose scenes have separate filters.
-  virtual AllScenes scenes() const { return {{""}, "which scenes there are is not known"}; }
+  virtual AllScenes scenes() const { return {{""}, "the scenes are not known"}; }
 };
 
 // The partition of the user key. kRetry when it is not held here, or is catching up.

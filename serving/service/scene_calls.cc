@@ -28,7 +28,7 @@ void FilterService::filter_all_scenes(const grpc::CallbackServerContext& context
   if (!request.scene().empty())
     return done(to_grpc(bad_record("scene: is '" + request.scene() + "', and all_scenes is set; use one of both")));
   if (request.min_keep() > 0)
-    return done(to_grpc(bad_record("min_keep: is set, and so is all_scenes; nothing is brought back over scenes")));
+    return done(to_grpc(bad_record("min_keep: is set, and so is all_scenes; min_keep works in one scene only")));
   AllScenes scenes = all_scenes();
   std::vector<ScenePart> parts(scenes.names.size());
   for (size_t i = 0; i < parts.size(); ++i) {

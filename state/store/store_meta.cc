@@ -70,7 +70,7 @@ Result<StoreMeta> decode_store_meta(std::string_view bytes) {
   }
   const bool said = version == kVersionWithoutPeriod || (known(meta.period) && !meta.time_zone.empty());
   if (version == 0 || !reader.ok() || !reader.at_end() || !said) {
-    return corrupt("the description of the store is no such thing");
+    return corrupt("the description of the store has another form");
   }
   return meta;
 }

@@ -121,7 +121,7 @@ class Commands(law.LawCase):
         self.assertRegex(err, r"--period is 2026-13: no filters are kept of it; name one from \d{4}-\d\d to \d{4}-\d\d")
         (self.folder / "empty").mkdir()
         ring = ["ring", *words[1:], "--set", f"state.path={self.folder / 'empty'}"]
-        self.assertIn("has the state of none of these partitions", json.loads(self.typed("inspect", *ring)[0])["hint"])
+        self.assertIn("has no state of these partitions", json.loads(self.typed("inspect", *ring)[0])["hint"])
         _, err = self.typed("inspect", *words, "--scene", "fed", code=2)
         self.assertIn("--scene is fed: nothing is known of this scene; did you mean feed? there are \"\", feed", err)
         self.inspect_declared(words)
@@ -158,7 +158,7 @@ class Commands(law.LawCase):
         missing = ["--config", self.config, "--set", "state.path=/nonexistent/state"]
         missing += ["--set", f"store.path={self.folder / 'store'}", "--set", f"topics.partitions={PARTITIONS}"]
         _, err = self.typed("inspect", "ring", *missing, code=2)
-        self.assertIn("state.path /nonexistent/state is no folder here; name that of a window process", err)
+        self.assertIn("state.path /nonexistent/state is not a folder on this machine; name the state.path of a", err)
         _, err = self.typed("inspect", "store", "--set", "store.path=/nonexistent", code=2)
         self.assertIn("store.path /nonexistent does not exist; name the folder of the filter store", err)
         _, err = self.typed("query", "--timeout-ms", "0", "--user", "17", "v1", code=2)

@@ -80,7 +80,7 @@ std::vector<Result<Offset>> AssignedConsumer::Core::log_ends(std::span<const Top
                                                              int timeout_ms) {
   const bool ask_mute = clock_.steady_ns() >= ask_mute_at_ns_;
   if (ask_mute) ask_mute_at_ns_ = clock_.steady_ns() + kAskMuteIntervalNs;
-  std::vector<Result<Offset>> ends(partitions.size(), retry("nobody told its end a moment ago"));
+  std::vector<Result<Offset>> ends(partitions.size(), retry("no broker has reported its end lately"));
   const auto ask = [&](bool mute) {
     std::vector<TopicPartition> some;
     std::vector<size_t> places;

@@ -50,7 +50,7 @@ Status status_of(const rd_kafka_message_t& message) {
 Result<Producer::Place> outcome_of(const rd_kafka_message_t& message) {
   BLOOMRING_TRY(status_of(message));
   if (message.offset < 0) {
-    return retry("the broker did not tell the offset of what it wrote to " +
+    return retry("the broker did not report the offset of a record that it wrote to " +
                  place(rd_kafka_topic_name(message.rkt), message.partition));
   }
   rd_kafka_timestamp_type_t type;

@@ -89,8 +89,8 @@ TEST_CASE("plays verdict: records without the field of kinds are told with key, 
   CHECK(refused.warnings.front() ==
         "topic views: of the newest 42 records 40 would be accepted and 2 refused as missing_field, the first at "
         "partition 3, offset 17: events.event 'action': field missing, and events.kinds has no \"\" (fields there: "
-        "user, item, time); correct events.event, or say in events.kinds what records without it are, as \"\": play or "
-        "\"\": ignore");
+        "user, item, time); correct events.event, or give records without it a kind in events.kinds, as \"\": play "
+        "or \"\": ignore");
   CHECK(judge(plays, with_kinds({{"view", "play"}, {"", "ignore"}})).warnings.empty());
   const PlaysVerdict never = judge(records(42, kUnnamed), with_kinds({{"view", "play"}, {"", "play"}}));
   REQUIRE(never.warnings.size() == 1);
