@@ -145,8 +145,8 @@ inline constexpr MetricDecl kBrokerSilence{
 inline constexpr MetricDecl kBrokerConnections{
     "bloomring_broker_connections",
     MetricType::kGauge,
-    "Connections that the Kafka clients of this process need, one for each client and broker, by state, as the "
-    "clients last reported.",
+    "Connections that the Kafka clients of this process need, one from each client to each broker that it uses, by "
+    "state, as the clients last reported.",
     {{{"state", "up|down"}}}};
 inline constexpr MetricDecl kBrokerDisconnects{"bloomring_broker_disconnects_total", MetricType::kCounter,
                                                "Connections to brokers that ended, whichever side closed them."};
