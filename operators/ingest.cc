@@ -25,9 +25,9 @@ uint64_t mark_of(uint64_t user, const Event& event) {
 }
 
 // A forget that is ahead counts as 1 ms before now, so that plays that arrive with it still count.
-int64_t not_ahead(EventKind kind, int64_t time_ms, int64_t now_ms) {
-  if (time_ms <= now_ms) return time_ms;
-  return kind == EventKind::kForget || kind == EventKind::kForgetAll ? now_ms - 1 : now_ms;
+int64_t not_ahead(EventKind kind, int64_t time_ms, const IngestTime& now) {
+  if (!is_forget(kind)) return std::min(time_ms, now.latest_ms);
+  return time_ms <= now.earliest_ms ? time_ms : now.earliest_ms - 1;
 }
 
 }  // namespace
@@ -52,10 +52,10 @@ void Ingest::count_ahead(int64_t time_ms, int64_t now_ms) {
   ++(time_ms > now_ms + config_.mapping.ahead_ms ? stats_.far_ahead : stats_.ahead);
 }
 
-const Ingest::Taken& Ingest::take(std::string_view json, int64_t now_ms, const Gate* gate) {
+const Ingest::Taken& Ingest::take(std::string_view json, const IngestTime& now, const Gate* gate) {
   const bool first_time = gate == nullptr || !gate->again;
   Play play;
-  taken_.refusal = parser_.parse(json, now_ms, play);
+  taken_.refusal = parser_.parse(json, now.latest_ms, play);
   taken_.packed = false;
   if (taken_.refusal != Refusal::kNone) {
     if (first_time) ++stats_.refused[static_cast<size_t>(taken_.refusal)];
@@ -73,18 +73,19 @@ const Ingest::Taken& Ingest::take(std::string_view json, int64_t now_ms, const G
   const PartitionId partition = partition_of(shard_of_hash(hash), config_.partition_count);
   if (gate != nullptr && !gate->lets_through(partition)) return taken_;
   const ItemHash item = play.kind == EventKind::kForgetAll ? ItemHash(0) : item_hash(play.item);
-  const Event event{play.kind, item, not_ahead(play.kind, play.time_ms, now_ms)};
+  const Event event{play.kind, item, not_ahead(play.kind, play.time_ms, now)};
   if (is_repeat(hash, event)) {
     ++stats_.repeats;
     return taken_;
   }
   ++stats_.accepted;
-  if (play.time_ms > now_ms) count_ahead(play.time_ms, now_ms);
+  if (play.time_ms > now.latest_ms) count_ahead(play.time_ms, now.latest_ms);
   OpenBlock& block = blocks_[static_cast<size_t>(partition.value)];
   if (block.builder.events() == 0) {
-    block.opened_ms = now_ms;
-    earliest_open_ms_ = std::min(earliest_open_ms_, now_ms);
+    block.opened_ms = now.earliest_ms;
+    earliest_open_ms_ = std::min(earliest_open_ms_, block.opened_ms);
   }
+  block.newest_ms = std::max(block.newest_ms, event.time_ms);
   block.builder.add(user_key_, hash, event);
   taken_.packed = true;
   taken_.partition = partition;
@@ -96,6 +97,7 @@ std::string Ingest::close_block(PartitionId partition) {
   OpenBlock& block = blocks_[static_cast<size_t>(partition.value)];
   if (block.builder.events() == 0) return {};
   std::string bytes = block.builder.finish(partition, config_.partition_count);
+  block.newest_ms = 0;
   BLOOMRING_CHECK(bytes.size() <= kRecordBytesMax, "an event block is larger than its topic takes");
   ++stats_.blocks;
   stats_.block_bytes += bytes.size();
@@ -103,7 +105,7 @@ std::string Ingest::close_block(PartitionId partition) {
 }
 
 void Ingest::start_over() {
-  for (OpenBlock& block : blocks_) block.builder = EventBlockBuilder();
+  for (OpenBlock& block : blocks_) block = OpenBlock();
   std::ranges::fill(recent_, 0);
   earliest_open_ms_ = kNever;
 }

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "operators/ingest_clock.h"
 #include "schemas/event_block.h"
 #include "schemas/json/play_json.h"
 
@@ -64,11 +65,13 @@ class Ingest {
   };
   // Valid until the next call. By reference: a copy reads in one piece the bytes that were written in several, so the
   // processor would wait for all earlier stores, among them the one into recent_, which mostly misses the caches.
-  const Taken& take(std::string_view json, int64_t now_ms, const Gate* gate = nullptr);
+  const Taken& take(std::string_view json, const IngestTime& now, const Gate* gate = nullptr);
   const std::string& detail() const { return parser_.detail(); }
 
   // Closes the open block of the partition and returns its bytes; empty when nothing is in it.
   std::string close_block(PartitionId partition);
+  // The newest event time in the partition's open block; 0 without one.
+  int64_t newest_ms(PartitionId partition) const { return blocks_[static_cast<size_t>(partition.value)].newest_ms; }
   // The partitions whose open block has lingered long enough at `now_ms`.
   const std::vector<PartitionId>& due(int64_t now_ms);
   bool block_open(PartitionId partition) const {
@@ -84,6 +87,7 @@ class Ingest {
   struct OpenBlock {
     EventBlockBuilder builder;
     int64_t opened_ms = 0;
+    int64_t newest_ms = 0;
   };
   void count_ahead(int64_t time_ms, int64_t now_ms);
   bool is_repeat(uint64_t user_hash, const Event& event);

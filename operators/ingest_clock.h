@@ -24,11 +24,25 @@
 
 namespace bloomring {
 
+// The brokers' time is between these two, Unix milliseconds. A play is ahead when it is after the latest, a forget when
+// it is after the earliest: so an event whose time is right never loses it to a clock that is behind, and a forget
+// never takes a play that comes after it.
+struct IngestTime {
+  int64_t earliest_ms = 0;
+  int64_t latest_ms = 0;
+
+  static IngestTime at(int64_t now_ms) { return {now_ms, now_ms}; }
+};
+
 class IngestClock {
  public:
   enum class State : uint8_t { kUnknown, kGood, kOff, kAlone };
   static constexpr int64_t kCalmMs = 5'000;
   static constexpr int64_t kBrokersDifferMs = 1'000;  // The clocks of two brokers may differ by this.
+  // An acknowledgement whose way took longer tells the time too vaguely to begin with; after kPatienceMs without a
+  // better one it has to do.
+  static constexpr int64_t kVagueMs = 1'000;
+  static constexpr int64_t kPatienceMs = 5'000;
 
   explicit IngestClock(int64_t skew_max_ms) : skew_max_ms_(skew_max_ms) {}
 
@@ -36,9 +50,10 @@ class IngestClock {
   // broker stamped it at any moment between sending and hearing (the way).
   //   the clocks differ by more than the bound, even with the way allowed for    off
   //   the way took longer than the bound, or off was less than kCalmMs ago       no change: it does not tell the time
+  //   the way took longer than kVagueMs, and no time is known                    no change for kPatienceMs
   //   otherwise                                                                  good
-  // When good, the brokers' time is kept between the stamp and the stamp plus the way and kBrokersDifferMs, so that the
-  // drift of a fast steady clock does not add up.
+  // When good, the earliest time is kept between the stamp and the stamp plus the way and kBrokersDifferMs, so that the
+  // drift of a fast steady clock does not add up; the latest between the stamp and the stamp plus the way.
   void acknowledged(int64_t broker_ms, int64_t sent_steady_ms, int64_t wall_ms, int64_t steady_ms) {
     const int64_t took_ms = steady_ms - sent_steady_ms;
     const int64_t ahead_least_ms = wall_ms - took_ms - broker_ms;
@@ -47,14 +62,20 @@ class IngestClock {
     if (ahead_least_ms > skew_max_ms_ || behind_least_ms > skew_max_ms_) {
       state_ = State::kOff;
       off_at_ms_ = steady_ms;
-      ahead_of_steady_ms_.reset();
+      known_ = false;
       return;
     }
     if (took_ms > skew_max_ms_ || (state_ == State::kOff && steady_ms - off_at_ms_ < kCalmMs)) return;
+    if (!known_ && is_too_vague(took_ms, steady_ms)) return;
     state_ = State::kGood;
+    vague_since_ms_ = kNotVague;
     const int64_t least_ms = broker_ms - steady_ms;
-    const int64_t most_ms = least_ms + std::max<int64_t>(took_ms, 0) + kBrokersDifferMs;
-    ahead_of_steady_ms_ = std::clamp(ahead_of_steady_ms_.value_or(least_ms), least_ms, most_ms);
+    const int64_t most_ms = least_ms + std::max<int64_t>(took_ms, 0);
+    if (!known_) ahead_of_steady_ = {least_ms, most_ms};
+    known_ = true;
+    int64_t& earliest_ms = ahead_of_steady_.earliest_ms;
+    earliest_ms = std::clamp(earliest_ms, least_ms, most_ms + kBrokersDifferMs);
+    ahead_of_steady_.latest_ms = std::max(earliest_ms, std::clamp(ahead_of_steady_.latest_ms, least_ms, most_ms));
   }
   // A record of user-events was acknowledged without a time of the brokers.
   void acknowledged_unstamped() {
@@ -64,23 +85,34 @@ class IngestClock {
   void doubt() {
     if (state_ != State::kGood) return;
     state_ = State::kUnknown;
-    ahead_of_steady_ms_.reset();
+    known_ = false;
   }
 
   State state() const { return state_; }
   bool may_judge() const { return state_ == State::kGood || state_ == State::kAlone; }
-  // The brokers' time. Never ahead of it, except by the difference between brokers' clocks and by the gain of a fast
-  // steady clock between two acknowledgements.
-  int64_t now_ms(int64_t wall_ms, int64_t steady_ms) const {
-    return ahead_of_steady_ms_ ? steady_ms + *ahead_of_steady_ms_ : wall_ms;
+  // The bounds of the brokers' time. The earliest is never ahead of it, except by the difference between brokers'
+  // clocks and by the gain of a fast steady clock between two acknowledgements.
+  IngestTime now(int64_t wall_ms, int64_t steady_ms) const {
+    if (!known_) return IngestTime::at(wall_ms);
+    return {steady_ms + ahead_of_steady_.earliest_ms, steady_ms + ahead_of_steady_.latest_ms};
   }
   // This machine's clock minus the brokers', from the last acknowledgement; its way is included.
   std::optional<int64_t> offset_ms() const { return offset_ms_; }
 
  private:
+  static constexpr int64_t kNotVague = -1;
+
+  bool is_too_vague(int64_t took_ms, int64_t steady_ms) {
+    if (took_ms <= kVagueMs) return false;
+    if (vague_since_ms_ == kNotVague) vague_since_ms_ = steady_ms;
+    return steady_ms - vague_since_ms_ < kPatienceMs;
+  }
+
   int64_t skew_max_ms_;
   State state_ = State::kUnknown;
-  std::optional<int64_t> ahead_of_steady_ms_;  // The brokers' time less the steady one.
+  bool known_ = false;                   // Whether the next is.
+  IngestTime ahead_of_steady_;           // The brokers' time less the steady one.
+  int64_t vague_since_ms_ = kNotVague;   // Of the steady clock: the first acknowledgement that was too vague.
   int64_t off_at_ms_ = 0;
   std::optional<int64_t> offset_ms_;
 };

@@ -41,10 +41,10 @@ Result<bool> IngestTask::step(int64_t now_ms) {
   BLOOMRING_TRY(send_outbox());
   if (!releasing_) open_lanes();
   if (!releasing_ && !room()) shut_lanes();
-  const int64_t judged_ms = ingest_clock_.now_ms(now_ms, steady_ms());
-  if (!releasing_ && ingest_clock_.may_judge()) BLOOMRING_TRY(read(judged_ms));
+  judged_ = ingest_clock_.now(now_ms, steady_ms());
+  if (!releasing_ && ingest_clock_.may_judge()) BLOOMRING_TRY(read());
   if (!releasing_) ask_time(now_ms);
-  close_due_blocks(judged_ms);
+  close_due_blocks(judged_.earliest_ms);
   BLOOMRING_TRY(send_outbox());
   if (now_ms >= commit_due_ms_ || commit_due_ms_ - now_ms > config_.commit_interval_ms) {
     commit_due_ms_ = now_ms + config_.commit_interval_ms;
@@ -77,7 +77,7 @@ Status IngestTask::take_acks(int64_t wall_ms) {
   return {};
 }
 
-Status IngestTask::read(int64_t now_ms) {
+Status IngestTask::read() {
   size_t idle = 0;
   for (size_t i = 0; i < config_.records_per_step && idle < inputs_.size() && room();) {
     const size_t input = next_input_ % inputs_.size();
@@ -87,7 +87,7 @@ Status IngestTask::read(int64_t now_ms) {
     for (; run < kRun && room(); ++run) {
       BLOOMRING_TRY_ASSIGN(const std::optional<LogRecord> record, inputs_[input].source->poll());
       if (!record) break;
-      take_record(input, *record, now_ms);
+      take_record(input, *record);
     }
     if (!inputs_[input].unpacked.empty()) caught_up(inputs_[input]);
     i += run;
@@ -165,20 +165,20 @@ std::vector<PartitionId> IngestTask::passed_over() const {
   return partitions;
 }
 
-void IngestTask::take_record(size_t input, const LogRecord& record, int64_t now_ms) {
+void IngestTask::take_record(size_t input, const LogRecord& record) {
   Input& at = inputs_[input];
   const bool gated = lanes_.any_shut() || !at.unpacked.empty();
   const int64_t offset = record.offset.value;
   const bool again = offset < at.read_to;
   const auto wanted = [&](PartitionId partition) { return wants(at, offset, again, partition); };
   const Ingest::Gate gate{again, std::ref(wanted)};
-  const Ingest::Taken& taken = ingest_.take(record.value, now_ms, gated ? &gate : nullptr);
+  const Ingest::Taken& taken = ingest_.take(record.value, judged_, gated ? &gate : nullptr);
   at.read_to = std::max(at.read_to, offset + 1);
   if (again && taken.refusal != Refusal::kNone) return;
   if (taken.refusal != Refusal::kNone) {
     const RecordOrigin origin{"ingest", inputs_[input].topic, inputs_[input].partition};
     Outgoing letter{lanes_.letters(),
-                    dead_letter(config_.dead_topic, origin, record, taken.refusal, ingest_.detail(), now_ms),
+                    dead_letter(config_.dead_topic, origin, record, taken.refusal, ingest_.detail(), judged_.earliest_ms),
                     {}};
     if (!first_refused_) {
       first_refused_ = RefusedRecord{inputs_[input].topic, inputs_[input].partition, record.offset, taken.refusal,
@@ -200,12 +200,14 @@ void IngestTask::note(Firsts& firsts, size_t input, Offset offset) {
 }
 
 void IngestTask::close_block(PartitionId partition) {
+  const int64_t newest_ms = ingest_.newest_ms(partition);
   std::string block = ingest_.close_block(partition);
   if (block.empty()) return;
   Firsts& firsts = open_firsts_[static_cast<size_t>(partition.value)];
   enqueue({static_cast<size_t>(partition.value),
            {config_.events_topic, partition, {}, std::move(block), {}},
-           std::move(firsts)});
+           std::move(firsts),
+           steady_ms() + std::max<int64_t>(0, newest_ms - judged_.earliest_ms)});
   firsts.clear();
 }
 
@@ -218,12 +220,13 @@ void IngestTask::close_due_blocks(int64_t now_ms) {
 }
 
 Status IngestTask::send_outbox() {
-  std::vector<size_t> full;
+  std::vector<size_t> full;  // Lanes that take nothing more now.
   for (size_t i = 0; i < outbox_.size();) {
     Outgoing& out = outbox_[i];
     const size_t lane = out.lane;
     const bool waits = !lanes_.may_send(lane) || std::ranges::find(full, lane) != full.end();
-    if (waits) {
+    if (waits || steady_ms() < out.not_before_ms) {
+      if (!waits) full.push_back(lane);  // Those behind it wait, too.
       ++i;
       continue;
     }

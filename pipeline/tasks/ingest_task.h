@@ -6,7 +6,9 @@
 // Event times are checked against the brokers' clock (operators/ingest_clock.h). The task reads nothing after an
 // assignment until the brokers have reported their time: when there are records to read, it writes an event of no user
 // and takes the time from its acknowledgement. It also reads nothing while this machine's clock differs from theirs by
-// too much.
+// too much. While the brokers' time is known to lie between two bounds, plays are judged by the later one, and a block
+// waits until the earlier one has passed its newest event: no play is moved before a forget that it followed, and none
+// is logged before its time.
 //
 // Guarantees, held by the simulation, ingest_task_test, ingest_lanes_test and gaps_test:
 //   - an offset is committed only when every block and dead letter made from records before it was acknowledged;
@@ -117,6 +119,7 @@ class IngestTask final : public Task {
     size_t lane;
     OutRecord record;
     Firsts firsts;
+    int64_t not_before_ms = 0;  // Steady: until then the brokers' time may be before that of an event in it.
   };
   struct InFlight {
     size_t lane;
@@ -126,8 +129,8 @@ class IngestTask final : public Task {
   };
 
   Status take_acks(int64_t wall_ms);
-  Status read(int64_t now_ms);
-  void take_record(size_t input, const LogRecord& record, int64_t now_ms);
+  Status read();
+  void take_record(size_t input, const LogRecord& record);
   void enqueue(Outgoing outgoing);
   // True when ingest packs the play of the input's record at `offset`, which is for `partition`. Otherwise notes the
   // offset.
@@ -152,6 +155,7 @@ class IngestTask final : public Task {
   const Clock& clock_;
   std::unique_ptr<Sink> sink_;
   IngestClock ingest_clock_;
+  IngestTime judged_;  // Of this step.
   Ingest ingest_;
   IngestLanes lanes_;
   std::vector<Input> inputs_;

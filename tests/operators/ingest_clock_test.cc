@@ -17,7 +17,8 @@ struct Machine {
   IngestClock clock{kMaxMs};
 
   int64_t wall_ms() const { return kBrokerMs + passed_ms + off_ms; }
-  int64_t now_ms() const { return clock.now_ms(wall_ms(), passed_ms); }
+  int64_t now_ms() const { return now().earliest_ms; }
+  IngestTime now() const { return clock.now(wall_ms(), passed_ms); }
   // Sent `way_ms` ago, stamped `way_ms - late_ms` after it was sent.
   void hear(int64_t way_ms = 10, int64_t late_ms = 0) {
     clock.acknowledged(kBrokerMs + passed_ms - late_ms, passed_ms - way_ms, wall_ms(), passed_ms);
@@ -116,7 +117,37 @@ TEST_CASE("ingest clock: a steady clock that is fast for weeks does not run ahea
     const int64_t wall_ms = kBrokerMs + passed_ms;  // Which is set right again and again.
     clock.acknowledged(kBrokerMs + passed_ms, steady_ms - 10, wall_ms, steady_ms);
     REQUIRE(clock.may_judge());
-    REQUIRE(clock.now_ms(wall_ms, steady_ms) >= kBrokerMs + passed_ms);
-    REQUIRE(clock.now_ms(wall_ms, steady_ms) <= kBrokerMs + passed_ms + 10 + IngestClock::kBrokersDifferMs);
+    REQUIRE(clock.now(wall_ms, steady_ms).earliest_ms >= kBrokerMs + passed_ms);
+    REQUIRE(clock.now(wall_ms, steady_ms).earliest_ms <= kBrokerMs + passed_ms + 10 + IngestClock::kBrokersDifferMs);
   }
+}
+
+TEST_CASE("ingest clock: an acknowledgement that was on its way for seconds begins nothing while a better one may come") {
+  Machine machine;
+  machine.passed_ms = 10'000;
+  machine.hear(/*way_ms=*/10'000, /*late_ms=*/10'000);  // This process stood still after it was stamped.
+  CHECK_FALSE(machine.clock.may_judge());
+  machine.passed_ms = 10'100;
+  machine.hear();
+  CHECK(machine.clock.may_judge());
+  CHECK(machine.now_ms() == kBrokerMs + 10'100);
+}
+
+TEST_CASE("ingest clock: while every acknowledgement takes seconds the brokers' time is between the two bounds") {
+  constexpr int64_t kWayMs = 10'000;
+  const int64_t late_ms = GENERATE(as<int64_t>{}, 0, 3'000, 10'000);
+  Machine machine;
+  for (int64_t passed_ms = kWayMs; passed_ms <= kWayMs + IngestClock::kPatienceMs; passed_ms += 1'000) {
+    CHECK_FALSE(machine.clock.may_judge());
+    machine.passed_ms = passed_ms;
+    machine.hear(kWayMs, late_ms);
+  }
+  REQUIRE(machine.clock.may_judge());
+  CHECK(machine.now().earliest_ms == kBrokerMs + machine.passed_ms - late_ms);
+  CHECK(machine.now().latest_ms == kBrokerMs + machine.passed_ms - late_ms + kWayMs);
+  machine.hear();
+  CHECK(machine.now().earliest_ms <= kBrokerMs + machine.passed_ms + IngestClock::kBrokersDifferMs);
+  CHECK(machine.now().earliest_ms >= kBrokerMs + machine.passed_ms - 10);
+  CHECK(machine.now().latest_ms >= kBrokerMs + machine.passed_ms);
+  CHECK(machine.now().latest_ms <= kBrokerMs + machine.passed_ms + 10);
 }

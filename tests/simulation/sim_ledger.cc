@@ -38,7 +38,7 @@ bool Ledger::became(const Event& said, int64_t logged_ms) const {
   if (logged_ms > said.time_ms) return false;
   const int64_t read_ms = is_forget(said.kind) ? logged_ms + 1 : logged_ms;
   const auto step = steps_ms_.lower_bound(read_ms - kAheadMaxMs);
-  return step != steps_ms_.end() && *step <= read_ms + kBehindMaxMs;
+  return step != steps_ms_.end() && *step <= read_ms + (is_forget(said.kind) ? kForgetBehindMaxMs : kBehindMaxMs);
 }
 
 bool Ledger::was_said(const std::string& user_key, const Event& event) const {

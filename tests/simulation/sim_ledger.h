@@ -31,10 +31,11 @@ class Ledger {
   void called(const std::string& user_key, const Event& event);
   // What time it really was at one of its steps.
   void ingest_stepped(int64_t now_ms) { steps_ms_.insert(now_ms); }
-  // How far behind the truth or ahead of it ingest may take the time to be: what brokers' clocks are wrong by, and
-  // before it for how long their word may be on its way.
+  // How far behind the truth or ahead of it ingest may take the time to be: what brokers' clocks are wrong by. For a
+  // forget, before it also for how long their word may be on its way: it then reaches less far, which hides no play.
   static constexpr int64_t kAheadMaxMs = 2'000;
-  static constexpr int64_t kBehindMaxMs = 60'000;
+  static constexpr int64_t kBehindMaxMs = 3'000;
+  static constexpr int64_t kForgetBehindMaxMs = 60'000;
   void logged(const std::string& user_key, const Event& event) { of(user_key, event).logged_ms.insert(event.time_ms); }
   // `bytes` is what a letter holds of a refused record of `record_bytes`.
   void dead_lettered(const std::string& bytes, size_t record_bytes) { ++dead_[dead_name(bytes, record_bytes)]; }

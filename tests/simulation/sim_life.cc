@@ -40,7 +40,7 @@ void World::produce_one() {
                            std::to_string(time) + "}";
   const ItemHash hash = kind == EventKind::kForgetAll ? ItemHash(0) : item_hash(item);
   const size_t said = ledger_.new_event(std::string(UserKey(scene, user_name(user)).bytes()), {kind, hash, time},
-                                        time > clock_.now_ms() - Ledger::kBehindMaxMs);
+                                        time > clock_.now_ms() - Ledger::kForgetBehindMaxMs);
   const int copies = one_in(random_, 10) ? 2 : 1;
   for (int c = 0; c < copies; ++c) append_play(said, json, random_() % kPlaysPartitions);
   ++tally_.plays;
@@ -168,6 +168,7 @@ void World::advance_clock() {
 void World::strike() {
   if (one_in(random_, 120)) crash_ingest();
   if (one_in(random_, 60)) rebalance_ingest();
+  if (one_in(random_, 80)) ingest_stalled_ = static_cast<int>(random_() % 20);
   if (leaders_go_ && one_in(random_, 60)) {
     log_.leaderless.emplace("user-events", static_cast<int32_t>(random_() % kPartitions));
   } else if (leaders_go_ && one_in(random_, 60)) {

@@ -243,7 +243,12 @@ void World::crash_merges() {
   filters_->crash(random_);
 }
 
+// After it stood still, its group may have given its partitions to another member.
 void World::step_ingest() {
+  if (ingest_stalled_ > 0) {
+    if (--ingest_stalled_ == 0 && one_in(random_, 2)) rebalance_ingest();
+    return;
+  }
   if (!ingest_) start_ingest();
   ledger_.ingest_stepped(clock_.now_ms());
   if (!survives([&] { return ingest_->step(ingest_clock_.now_ms()); })) return crash_ingest();
@@ -355,7 +360,7 @@ void World::settle() {
   log_.leaderless.clear();
   filters_->fail_next(0);
   filters_->fail_until_ms(0);
-  windows_paused_ = merges_paused_ = 0;
+  ingest_stalled_ = windows_paused_ = merges_paused_ = 0;
   std::ranges::fill(replica_stalled_, 0);
   window_clock_off_ms_.assign(kPartitions, 0);
   for (SimClock* clock : {&ingest_clock_, &broker_clock_, &merge_clock_, &serve_clock_, &caller_clock_})

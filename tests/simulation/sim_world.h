@@ -172,6 +172,7 @@ class World {
   uint32_t ring_slots_[kPartitions];       // Of the window processes, as they started last...
   std::vector<ServedItemsConfig> served_;  // ...and of the replicas.
   double false_positive_rate_max_ = filter::Policy().false_positive_rate;
+  int ingest_stalled_ = 0;  // For so many rounds.
   int windows_paused_ = 0;
   int replica_stalled_[kPartitions] = {};  // For so many rounds.
   int merges_paused_ = 0;

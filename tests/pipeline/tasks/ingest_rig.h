@@ -24,6 +24,7 @@ struct Wire {
   std::vector<OutRecord> sent;
   std::vector<uint64_t> unacknowledged, acknowledged;
   const Clock* brokers = nullptr;  // By which they stamp what they acknowledge; null: the sink does not tell.
+  std::optional<int64_t> stamped_ms;  // The next acknowledgements were stamped at this time, before they are heard.
   std::optional<PartitionId> leaderless;  // Of user-events: what was sent there waits.
   std::vector<uint64_t> waiting;
   void acknowledge_all() {
@@ -44,7 +45,8 @@ class WireSink final : public Sink {
   }
   Status poll_acks(std::vector<uint64_t>& tickets) override {
     tickets = std::exchange(wire_.acknowledged, {});
-    stamp_ms_ = tickets.empty() || wire_.brokers == nullptr ? 0 : wire_.brokers->now_ms();
+    stamp_ms_ = tickets.empty() || wire_.brokers == nullptr ? 0 : wire_.stamped_ms.value_or(wire_.brokers->now_ms());
+    if (!tickets.empty()) wire_.stamped_ms.reset();
     return {};
   }
   std::optional<int64_t> broker_time_ms() const override {

@@ -154,6 +154,25 @@ TEST_CASE("ingest task: a play that is ahead of every clock is clamped or refuse
   CHECK(rig.log.committed == 2);
 }
 
+TEST_CASE("ingest task: after a process stood still, acknowledgements of before take no time from the plays since") {
+  IngestRig rig(/*stamped=*/true);
+  rig.play_at("a", kNowMs);
+  rig.assign();
+  rig.step_and_acknowledge(1);
+  rig.step();  // The block with it is on its way.
+  REQUIRE((rig.times_ms().size() == 1 && rig.wire.unacknowledged.size() == 1));
+  rig.wire.stamped_ms = rig.clock.now_ms();
+  rig.clock.advance_ms(10'000);  // It stands still, and its partitions go to another one.
+  rig.task().drop_sources(/*lost=*/true);
+  rig.log.committed = 1;
+  const int64_t again_ms = rig.clock.now_ms() - 1'000;
+  rig.play_at("again", again_ms);  // Of an item that the user has forgotten a moment before.
+  rig.assign();
+  rig.wire.acknowledge_all();
+  rig.step_and_acknowledge(20);
+  CHECK(rig.times_ms() == std::vector<int64_t>{kNowMs, again_ms});
+}
+
 TEST_CASE("ingest task: brokers that stamp no time that an event could have are not compared with") {
   IngestRig rig;
   const ManualClock long_ago(1234);  // As the embedded broker stamps.
