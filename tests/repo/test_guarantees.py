@@ -2,7 +2,8 @@
 
 In docs/, `tests/...`, `NAME_test.cc`, `NAME_fuzz.cc` and `test_NAME.py` in backticks are files, and words in double quotes
 behind one of the latter, up to the next thing in backticks, stand in the name of a test of that file. Of a name
-without a folder there is one file below tests/, or the name says too little.
+without a folder there is one file below tests/, or the name says too little. In docs/guarantees.md each ### heading is a
+promise, and its list "Held by" names at least one test.
 """
 
 import ast
@@ -69,11 +70,31 @@ def names_in(file):
 
 
 def promises(text):
-    """(first words, what holds it) of each row of the table of promises."""
-    table = text.split("## Promises")[1].split("\n## ")[0]
-    rows = [line.strip().strip("|").split("|") for line in table.splitlines() if line.startswith("|")]
-    assert all(len(row) == 3 for row in rows), [row for row in rows if len(row) != 3]
-    return [(row[0].strip()[:60], row[2].strip()) for row in rows[2:]]
+    """(heading, points of its list "Held by") of each ### heading; the list is empty when it is missing."""
+    found = []
+    for part in re.split(r"^### ", text, flags=re.MULTILINE)[1:]:
+        heading, _, body = part.partition("\n")
+        body = re.split(r"^## ", body, flags=re.MULTILINE)[0]
+        lists = body.split("\n**Held by:**\n")
+        points = re.split(r"^- ", lists[1], flags=re.MULTILINE)[1:] if len(lists) == 2 else []
+        found.append((heading.strip(), [" ".join(point.split()) for point in points]))
+    return found
+
+
+def unheld(found, names_in, laws):
+    """Promises without a test, or with one that is not there; laws is the source of the simulation's checks."""
+    wrong = []
+    for promise, points in found:
+        if not any(FILE.search(point) for point in points):
+            wrong.append(f"{promise}: no test")
+        for point in points:
+            wrong += [f"{promise}: {fault}" for fault in unnamed(point, names_in)]
+            wrong += [
+                f"{promise}: the simulation has no {check}"
+                for check in CHECK.findall(point)
+                if f"World::{check}(" not in laws
+            ]
+    return wrong
 
 
 class Guarantees(law.LawCase):
@@ -93,16 +114,8 @@ class Guarantees(law.LawCase):
         laws = (ROOT / "tests/simulation/sim_checks.cc").read_text(encoding="utf-8")
         found = promises((ROOT / "docs/guarantees.md").read_text(encoding="utf-8"))
         self.assertGreater(len(found), PROMISES_MIN)
-        wrong = []
-        for promise, holds in found:
-            if not FILE.search(holds):
-                wrong.append(f"{promise}: no test")
-            wrong += [f"{promise}: {what}" for what in unnamed(holds, names_in)]
-            wrong += [
-                f"{promise}: the simulation has no {check}"
-                for check in CHECK.findall(holds)
-                if f"World::{check}(" not in laws
-            ]
+        self.assertEqual(len({promise for promise, _ in found}), len(found), "two promises with one heading")
+        wrong = unheld(found, names_in, laws)
         self.assertEqual(wrong, [], "\n" + "\n".join(wrong))
 
     def test_rules_bite(self):
@@ -117,8 +130,20 @@ class Guarantees(law.LawCase):
             self.assertEqual(len(unnamed(wrong, files.get)), 1, wrong)
         self.assertIsNone(resolve("tests/none/"))
         self.assertIsNone(resolve("settings_test.cc"))  # There are two.
-        table = "# x\n## Promises\n\n| promise | it rests on | held by |\n|---|---|---|\n| A. | b | `ring_test.cc` |\n## y\n"
-        self.assertEqual(promises(table), [("A.", "`ring_test.cc`")])
+        page = (
+            "# x\n## t\n\n### A\n\nText.\n\n**Rests on:**\n\n- b\n\n"
+            "**Held by:**\n\n{}\n\n## y\n\n- `other_test.cc`\n"
+        )
+        held = '- `ring_test.cc` "one\n  thing"\n- the simulation: `check_all`'
+        self.assertEqual(
+            promises(page.format(held)), [("A", ['`ring_test.cc` "one thing"', "the simulation: `check_all`"])]
+        )
+        law_text = "void World::check_all() {}"
+        self.assertEqual(unheld(promises(page.format(held)), files.get, law_text), [])
+        unknown = ("- `other_test.cc`", '- `ring_test.cc` "three"', "- `ring_test.cc`, `check_none`")
+        for wrong in ("", "- the simulation", *unknown):
+            self.assertEqual(len(unheld(promises(page.format(wrong)), files.get, law_text)), 1, wrong)
+        self.assertEqual(promises("### A\n\n**Rests on:**\n\n- `ring_test.cc`\n"), [("A", [])])
 
 
 if __name__ == "__main__":

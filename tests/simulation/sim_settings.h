@@ -1,6 +1,6 @@
 // The settings of a process of the simulated world: those that may change from one start to the next
-// (docs/guarantees.md, "What they hold for"). In a part of the worlds they are drawn at each start, so that processes
-// of one chain run with different ones at once.
+// (docs/guarantees.md, "Settings that cannot change"). In a part of the worlds they are drawn at each start, so that
+// processes of one chain run with different ones at once.
 #pragma once
 
 #include "filter/filter.h"
