@@ -122,7 +122,7 @@ TEST_CASE("ingest clock: a steady clock that is fast for weeks does not run ahea
   }
 }
 
-TEST_CASE("ingest clock: an acknowledgement that was on its way for seconds begins nothing while a better one may come") {
+TEST_CASE("ingest clock: an acknowledgement that took seconds begins nothing while a better one may come") {
   Machine machine;
   machine.passed_ms = 10'000;
   machine.hear(/*way_ms=*/10'000, /*late_ms=*/10'000);  // This process stood still after it was stamped.
