@@ -85,10 +85,10 @@ const Ingest::Taken& Ingest::take(std::string_view json, const IngestTime& now, 
     block.opened_ms = now.earliest_ms;
     earliest_open_ms_ = std::min(earliest_open_ms_, block.opened_ms);
   }
-  block.newest_ms = std::max(block.newest_ms, event.time_ms);
   block.builder.add(user_key_, hash, event);
   taken_.packed = true;
   taken_.partition = partition;
+  taken_.time_ms = event.time_ms;
   taken_.full = block.builder.events() >= config_.block_events || block.builder.bytes_max() >= config_.block_bytes;
   return taken_;
 }
@@ -97,7 +97,6 @@ std::string Ingest::close_block(PartitionId partition) {
   OpenBlock& block = blocks_[static_cast<size_t>(partition.value)];
   if (block.builder.events() == 0) return {};
   std::string bytes = block.builder.finish(partition, config_.partition_count);
-  block.newest_ms = 0;
   BLOOMRING_CHECK(bytes.size() <= kRecordBytesMax, "an event block is larger than its topic takes");
   ++stats_.blocks;
   stats_.block_bytes += bytes.size();

@@ -54,7 +54,8 @@ class Ingest {
   struct Taken {
     Refusal refusal = Refusal::kNone;  // Otherwise: write a dead letter with `detail()`.
     bool packed = false;               // False also for a repeat and for a skipped record.
-    PartitionId partition;             // Its open block holds the play.
+    PartitionId partition;             // Its open block holds the play...
+    int64_t time_ms = 0;               // ...with this event time.
     bool full = false;                 // That block should be closed now.
   };
   // Chooses the plays that `take` packs. A play of a partition that the gate holds back is neither packed nor
@@ -70,8 +71,6 @@ class Ingest {
 
   // Closes the open block of the partition and returns its bytes; empty when nothing is in it.
   std::string close_block(PartitionId partition);
-  // The newest event time in the partition's open block; 0 without one.
-  int64_t newest_ms(PartitionId partition) const { return blocks_[static_cast<size_t>(partition.value)].newest_ms; }
   // The partitions whose open block has lingered long enough at `now_ms`.
   const std::vector<PartitionId>& due(int64_t now_ms);
   bool block_open(PartitionId partition) const {
@@ -87,7 +86,6 @@ class Ingest {
   struct OpenBlock {
     EventBlockBuilder builder;
     int64_t opened_ms = 0;
-    int64_t newest_ms = 0;
   };
   void count_ahead(int64_t time_ms, int64_t now_ms);
   bool is_repeat(uint64_t user_hash, const Event& event);

@@ -113,7 +113,7 @@ void declare_ingest(Config& config, Settings& s) {
       .doc("Longest time that an event waits for others in its block. It bounds the delay of a quiet partition.");
   config.boolean("ingest.drop_repeats", &s.ingest.drop_repeats)
       .doc(
-          "true: ingest drops an event that repeats a recent one in kind, user, item and time, and does not write "
+          "`true`: ingest drops an event that repeats a recent one in kind, user, item and time, and does not write "
           "it to the log.");
   config.real("ingest.refused_share_max", &s.ingest.refused_share_max)
       .real_range(0, 1)
@@ -195,7 +195,7 @@ void declare_stores(Config& config, Settings& s) {
           "again.");
   config.boolean("state.accept_lost_events", &s.state.accept_lost_events)
       .doc(
-          "true: the window stage goes on although events that are not merged are no longer in the log. Set it for "
+          "`true`: the window stage goes on although events that are not merged are no longer in the log. Set it for "
           "one start, after the refusal has said how many events are lost.");
 }
 
@@ -325,7 +325,7 @@ void declare_faces(Config& config, Settings& s) {
   config.section("metrics", "The series in /metrics.");
   config.boolean("metrics.per_partition", &s.metrics.per_partition)
       .doc(
-          "true: each partition has its own series, about 20 for each partition and stage. false: one series for "
+          "`true`: each partition has its own series, about 20 for each partition and stage. `false`: one series for "
           "all, with the label `partition` set to `all`. It shows the sum of offsets and of lags in records, and "
           "the largest age.");
   config.section("log", "The log, on standard error.");

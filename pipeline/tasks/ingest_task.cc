@@ -25,7 +25,8 @@ IngestTask::IngestTask(IngestTaskConfig config, const Clock& clock, std::unique_
       ingest_clock_(config_.clock_skew_max_ms),
       ingest_(config_.ingest),
       lanes_(config_.ingest.partition_count, config_.lane_in_flight_max, config_.lane_patience_ms),
-      open_firsts_(config_.ingest.partition_count) {
+      open_firsts_(config_.ingest.partition_count),
+      open_not_before_ms_(config_.ingest.partition_count) {
   if (!sink_->broker_time_ms()) ingest_clock_.acknowledged_unstamped();
 }
 
@@ -41,7 +42,8 @@ Result<bool> IngestTask::step(int64_t now_ms) {
   BLOOMRING_TRY(send_outbox());
   if (!releasing_) open_lanes();
   if (!releasing_ && !room()) shut_lanes();
-  judged_ = ingest_clock_.now(now_ms, steady_ms());
+  judged_at_ms_ = steady_ms();
+  judged_ = ingest_clock_.now(now_ms, judged_at_ms_);
   if (!releasing_ && ingest_clock_.may_judge()) BLOOMRING_TRY(read());
   if (!releasing_) ask_time(now_ms);
   close_due_blocks(judged_.earliest_ms);
@@ -191,7 +193,10 @@ void IngestTask::take_record(size_t input, const LogRecord& record) {
     return;
   }
   if (!taken.packed) return;
-  note(open_firsts_[static_cast<size_t>(taken.partition.value)], input, record.offset);
+  const auto lane = static_cast<size_t>(taken.partition.value);
+  note(open_firsts_[lane], input, record.offset);
+  const int64_t passed_ms = judged_at_ms_ + taken.time_ms - judged_.earliest_ms;
+  open_not_before_ms_[lane] = std::max(open_not_before_ms_[lane], passed_ms);
   if (taken.full) close_block(taken.partition);
 }
 
@@ -201,14 +206,13 @@ void IngestTask::note(Firsts& firsts, size_t input, Offset offset) {
 }
 
 void IngestTask::close_block(PartitionId partition) {
-  const int64_t newest_ms = ingest_.newest_ms(partition);
   std::string block = ingest_.close_block(partition);
   if (block.empty()) return;
   Firsts& firsts = open_firsts_[static_cast<size_t>(partition.value)];
   enqueue({static_cast<size_t>(partition.value),
            {config_.events_topic, partition, {}, std::move(block), {}},
            std::move(firsts),
-           steady_ms() + std::max<int64_t>(0, newest_ms - judged_.earliest_ms)});
+           std::exchange(open_not_before_ms_[static_cast<size_t>(partition.value)], 0)});
   firsts.clear();
 }
 
@@ -287,6 +291,7 @@ void IngestTask::drop_sources(bool lost) {
   outbox_.clear();
   lanes_.drop_queued();
   for (Firsts& firsts : open_firsts_) firsts.clear();
+  std::ranges::fill(open_not_before_ms_, 0);
   // Records in flight cannot be recalled; their acknowledgements no longer matter.
   for (auto& [ticket, flight] : in_flight_) flight.firsts.clear();
   releasing_ = false;

@@ -155,11 +155,13 @@ class IngestTask final : public Task {
   const Clock& clock_;
   std::unique_ptr<Sink> sink_;
   IngestClock ingest_clock_;
-  IngestTime judged_;  // Of this step.
+  IngestTime judged_;         // Of this step...
+  int64_t judged_at_ms_ = 0;  // ...at this steady time.
   Ingest ingest_;
   IngestLanes lanes_;
   std::vector<Input> inputs_;
   std::vector<Firsts> open_firsts_;                 // By partition of user-events: of its open block.
+  std::vector<int64_t> open_not_before_ms_;         // As open_firsts_: Outgoing::not_before_ms.
   std::deque<Outgoing> outbox_;                     // Closed, not yet taken by the sink.
   std::unordered_map<uint64_t, InFlight> in_flight_;  // By ticket: sent, not yet acknowledged.
   uint64_t times_asked_ = 0;

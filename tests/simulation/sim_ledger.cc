@@ -57,8 +57,12 @@ std::string Ledger::missing(const Said& said) const {
   const bool found = times.logged_ms.contains(said.event.time_ms) ||
                      std::ranges::any_of(times.logged_ms, [&](int64_t ms) { return became(said.event, ms); });
   if (found) return "";
-  return "not in the log: an event of " + said.user_key + ", item " + std::to_string(said.event.item.value) +
-         ", kind " + std::to_string(static_cast<int>(said.event.kind)) + ", time " + std::to_string(said.event.time_ms);
+  std::string text = "not in the log: an event of " + said.user_key + ", item " +
+                     std::to_string(said.event.item.value) + ", kind " +
+                     std::to_string(static_cast<int>(said.event.kind)) + ", time " +
+                     std::to_string(said.event.time_ms) + "; there are";
+  for (const int64_t logged_ms : times.logged_ms) text += " " + std::to_string(logged_ms);
+  return text;
 }
 
 std::string Ledger::missing_below(size_t plays_partition, int64_t next) {

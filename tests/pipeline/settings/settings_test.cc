@@ -162,7 +162,7 @@ TEST_CASE("settings: properties that guarantees rest on cannot be overridden") {
   CHECK(complaint({{"kafka.properties", "{fetch.wait.max.ms: 200}"}}) == "");
   for (const char* wait : {"201", "20000", "long", "1e2"}) {
     CHECK_THAT(complaint({{"kafka.properties", "{fetch.wait.max.ms: " + std::string(wait) + "}"}}),
-               Catch::Contains("must not set fetch.wait.max.ms to '" + std::string(wait) + "': questions of where") &&
+               Catch::Contains("must not set fetch.wait.max.ms to '" + std::string(wait) + "': requests for") &&
                    Catch::EndsWith("; leave it out, or set at most 200"));
   }
 }
