@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/metrics/metric_names.h"
+#include "base/metrics/base_metrics.h"
 #include "base/metrics/process_stats.h"
 #include "cli/commands.h"
 #include "cli/output.h"

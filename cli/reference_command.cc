@@ -1,6 +1,7 @@
-#include "base/metrics/metric_names.h"
+#include "base/metrics/metrics.h"
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "pipeline/metrics/all_metrics.h"
 #include "pipeline/stages/topology.h"
 #include "pipeline/topics/topic_check.h"
 

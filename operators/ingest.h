@@ -15,6 +15,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <iterator>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,6 +47,9 @@ struct IngestStats {
   uint64_t far_ahead = 0;  // By more than that, up to a day.
   uint64_t blocks = 0;
   uint64_t block_bytes = 0;
+
+  uint64_t refused_in_all() const { return std::accumulate(std::begin(refused), std::end(refused), uint64_t{0}); }
+  uint64_t skipped_in_all() const { return std::accumulate(std::begin(skipped), std::end(skipped), uint64_t{0}); }
 };
 
 class Ingest {

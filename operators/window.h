@@ -81,6 +81,8 @@ class Window {
   Status merged(const MergedWatermark& watermark);
 
   const Ring& ring() const { return ring_; }
+  // The most events that the drain under way has held at once; 0 without one.
+  size_t drain_events_max() const { return drain_ ? drain_->events_held_max() : 0; }
   const WindowStats& stats() const { return stats_; }
 
  private:

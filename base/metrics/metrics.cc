@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/log.h"
-#include "base/metrics/metric_names.h"
+#include "base/metrics/base_metrics.h"
 #include "base/metrics/process_stats.h"
 #include "base/result.h"
 
@@ -71,7 +71,7 @@ class FamilyScrape final : public Scrape {
  public:
   explicit FamilyScrape(Families& families) : families_(families) {}
 
-  void write(const MetricDecl& decl, LabelValues labels, double value) override {
+  void write_series(const MetricDecl& decl, std::span<const std::string_view> labels, double value) override {
     BLOOMRING_CHECK(decl.type != MetricType::kHistogram,
                     std::string(decl.name) + ": a histogram cannot be written at scrape");
     check_labels(decl, labels);
@@ -164,6 +164,17 @@ struct Metrics::Impl {
     return histograms.child(decl, values,
                             prometheus::Histogram::BucketBoundaries(decl.buckets.begin(), decl.buckets.end()));
   }
+  Families scrape() {
+    Families families;
+    counters.collect(families);
+    gauges.collect(families);
+    histograms.collect(families);
+    FamilyScrape page(families);
+    write_process(page);
+    const std::lock_guard lock(callbacks_mutex);
+    for (const auto& [id, write] : callbacks) write(page);
+    return families;
+  }
 };
 
 std::string_view metric_type_name(MetricType type) {
@@ -173,12 +184,6 @@ std::string_view metric_type_name(MetricType type) {
     case MetricType::kHistogram: return "histogram";
   }
   return "";
-}
-
-size_t MetricDecl::label_count() const {
-  size_t count = 0;
-  while (count < labels.size() && !labels[count].name.empty()) ++count;
-  return count;
 }
 
 void Counter::add(uint64_t count) { impl_.Increment(static_cast<double>(count)); }
@@ -251,19 +256,24 @@ Metrics::Registration::~Registration() {
 }
 
 std::string Metrics::text() const {
-  Families families;
-  impl_->counters.collect(families);
-  impl_->gauges.collect(families);
-  impl_->histograms.collect(families);
-  FamilyScrape scrape(families);
-  write_process(scrape);
-  {
-    const std::lock_guard lock(impl_->callbacks_mutex);
-    for (const auto& [id, write] : impl_->callbacks) write(scrape);
-  }
   std::vector<prometheus::MetricFamily> ordered;
-  for (auto& [name, family] : families) ordered.push_back(std::move(family));
+  for (auto& [name, family] : impl_->scrape()) ordered.push_back(std::move(family));
   return prometheus::TextSerializer().Serialize(ordered);
+}
+
+double Metrics::value(const MetricDecl& decl, LabelValues labels) const {
+  check_labels(decl, labels);
+  std::map<std::string_view, std::string_view> wanted;  // The library keeps labels in its own order.
+  for (size_t i = 0; i < labels.size(); ++i) wanted[decl.labels[i].name] = labels.begin()[i];
+  const Families families = impl_->scrape();
+  const auto family = families.find(std::string(decl.name));
+  if (family == families.end()) return 0;
+  for (const prometheus::ClientMetric& child : family->second.metric) {
+    if (!std::ranges::all_of(child.label, [&](const auto& label) { return wanted[label.name] == label.value; }))
+      continue;
+    return decl.type == MetricType::kCounter ? child.counter.value : child.gauge.value;
+  }
+  return 0;
 }
 
 std::string metrics_reference(std::span<const MetricDecl* const> decls, std::span<const std::string_view> stages) {

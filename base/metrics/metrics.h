@@ -3,8 +3,8 @@
 //   Counter& accepted = metrics.counter(metric::kIngestRecords, {"accepted"});   // Once, at start.
 //   accepted.add(batch.size());                                                 // Then as often as wanted.
 //
-// Every metric is declared once in base/metrics/metric_names.h; a name, a type, a number of labels or a label value
-// that is not in the declaration is a broken invariant. Children whose label values are all known beforehand can be
+// Every metric is declared once (base/metrics/metric_decl.h); a name, a type, a number of labels or a label value that
+// is not in the declaration is a broken invariant. Children whose label values are all known beforehand can be
 // made at once with `create_all`, so that a scrape shows 0 instead of nothing. A callback at scrape time (`on_scrape`)
 // writes the values of things that come and go (partitions) or that are expensive to keep up to date: such a series
 // exists only in the scrapes in which the callback wrote it.
@@ -13,7 +13,6 @@
 // per-record code adds up in a local variable and adds once per batch. References stay valid as long as the Metrics.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
@@ -22,6 +21,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/metrics/metric_decl.h"
+
 namespace prometheus {
 class Counter;
 class Gauge;
@@ -29,27 +30,6 @@ class Histogram;
 }  // namespace prometheus
 
 namespace bloomring {
-
-enum class MetricType : uint8_t { kCounter, kGauge, kHistogram };
-std::string_view metric_type_name(MetricType type);
-
-// A label: its name and, where they are a closed list, its values separated by "|". Labels without a list must be
-// bounded by nature (partition, stage); an id, an offset or a text is never a label.
-struct MetricLabel {
-  std::string_view name;
-  std::string_view values;
-};
-
-// One metric. The unit is the last word of the name: _seconds, _bytes, _ratio; _total ends counters and nothing else.
-struct MetricDecl {
-  std::string_view name;
-  MetricType type;
-  std::string_view help;                   // Full sentences.
-  std::array<MetricLabel, 5> labels = {};  // In order; empty names are none.
-  std::span<const double> buckets = {};    // Histograms: upper ends, ascending, without infinity.
-
-  size_t label_count() const;
-};
 
 using LabelValues = std::initializer_list<std::string_view>;
 
@@ -91,7 +71,10 @@ class Histogram {
 class Scrape {
  public:
   virtual ~Scrape() = default;
-  virtual void write(const MetricDecl& decl, LabelValues labels, double value) = 0;
+  void write(const MetricDecl& decl, LabelValues labels, double value) {
+    write_series(decl, {labels.begin(), labels.size()}, value);
+  }
+  virtual void write_series(const MetricDecl& decl, std::span<const std::string_view> labels, double value) = 0;
 };
 
 class Metrics {
@@ -123,12 +106,14 @@ class Metrics {
     Metrics* metrics_ = nullptr;  // Outlives the registration.
     uint64_t id_ = 0;
   };
-  // Calls `write` at every scrape, in the scraping thread and one at a time. It must be quick, and must never wait for
-  // a thread that calls on_scrape or ends a Registration.
+  // Calls `write` at every scrape, in the scraping thread, one at a time and in the order of their registration. It
+  // must be quick, and must never wait for a thread that calls on_scrape or ends a Registration.
   Registration on_scrape(std::function<void(Scrape&)> write);
 
   // The page that /metrics serves: all of the above, process_* and bloomring_log_messages_total.
   std::string text() const;
+  // The value of one series as `text` would show it; 0 where it shows none. Not of histograms. Costs a scrape.
+  double value(const MetricDecl& decl, LabelValues labels = {}) const;
 
  private:
   struct Impl;

@@ -3,10 +3,12 @@
 #include <set>
 #include <sstream>
 
-#include "base/metrics/metric_names.h"
 #include "cli/calls/query_command.h"
 #include "load/play_template.h"
 #include "pipeline/runtime/wait.h"
+#include "pipeline/tasks/ingest_metrics.h"
+#include "pipeline/tasks/merge_metrics.h"
+#include "pipeline/tasks/window_metrics.h"
 #include "schemas/json/play_json.h"
 #include "state/window/ring.h"
 
@@ -61,16 +63,18 @@ Status DevWorld::wait_ready() {
   return wait_for([this] { return process_->ready(); }, kReadyBoundMs, "all stages to be ready");
 }
 
+uint64_t DevWorld::count(const MetricDecl& decl, LabelValues labels) {
+  return static_cast<uint64_t>(process_->metrics().value(decl, labels));
+}
+
 uint64_t DevWorld::plays_read() {
   uint64_t read = 0;
   for (const char* result : {"accepted", "refused", "repeat", "skipped"})
-    read += process_->metrics().counter(metric::kIngestRecords, {result}).value();
+    read += count(metric::kIngestRecords, {result});
   return read;
 }
 
-uint64_t DevWorld::plays_refused() {
-  return process_->metrics().counter(metric::kIngestRecords, {"refused"}).value();
-}
+uint64_t DevWorld::plays_refused() { return count(metric::kIngestRecords, {"refused"}); }
 
 Status DevWorld::feed(const std::vector<std::string>& json) {
   const std::unique_ptr<Sink> sink = producer_->make_sink();
@@ -78,17 +82,20 @@ Status DevWorld::feed(const std::vector<std::string>& json) {
   BLOOMRING_TRY(producer_->verify_topic(topic, 0));
   std::vector<uint64_t> acks;
   const uint64_t read_before = plays_read();
+  uint64_t read = read_before;  // As last asked; each question is a scrape.
   const int64_t bound_ms = 60'000;
   for (size_t sent = 0; sent < json.size();) {
     OutRecord record{topic, PartitionId(static_cast<int32_t>(sent % kPlaysPartitions)), {}, json[sent], {}};
-    const bool room = sent - (plays_read() - read_before) < kUnreadMax;
+    const auto room_left = [&] { return sent - (read - read_before) < kUnreadMax; };
+    if (!room_left()) read = plays_read();
+    const bool room = room_left();
     const Status status = room ? sink->send(record, sent) : retry("ingest is behind");
     if (status.ok()) {
       ++sent;
       continue;
     }
     if (status.code() != Code::kRetry) return status;
-    const uint64_t read = plays_read();
+    read = plays_read();
     BLOOMRING_TRY(wait_for([&] { return plays_read() > read; }, bound_ms, "ingest to read"));
     BLOOMRING_TRY(sink->poll_acks(acks));
   }
@@ -169,10 +176,6 @@ std::string DevWorld::query_line(const std::string& user, const std::vector<std:
 }
 
 std::string DevWorld::summary() {
-  Metrics& metrics = process_->metrics();
-  const auto count = [&](const MetricDecl& decl, LabelValues labels = {}) {
-    return metrics.counter(decl, labels).value();
-  };
   std::ostringstream out;
   out << "plays read      " << plays_read() << " (" << count(metric::kIngestRecords, {"accepted"}) << " accepted, "
       << count(metric::kIngestRecords, {"repeat"}) << " repeats, " << count(metric::kIngestRecords, {"skipped"})

@@ -60,6 +60,8 @@ class DevWorld {
   DevWorld(const Clock& clock, std::function<bool()> interrupted)
       : clock_(clock), interrupted_(std::move(interrupted)) {}
   Status wait_for(const std::function<Result<bool>()>& condition, int64_t bound_ms, const std::string& what);
+  // The value of a counter, at the cost of a scrape.
+  uint64_t count(const MetricDecl& decl, LabelValues labels = {});
   uint64_t plays_read();
   Result<bool> all_merged();
   // Plays that are answered from memory. They leave it a lap after they were merged.

@@ -13,8 +13,8 @@
 #include "cli/output.h"
 #include "filter/filter.h"
 #include "pipeline/settings/window_folder.h"
+#include "pipeline/status/status_json.h"
 #include "state/store/embedded/embedded_filter_follower.h"
-#include "state/window/ring.h"
 #include "state/window/rocks_window_store.h"
 
 namespace bloomring::cli {
@@ -62,7 +62,7 @@ class Inspector {
       : settings_(settings), calendar_(calendar), memory_(StateMemoryConfig{}) {}
   Json describe(const StoredFilter& stored, uint64_t hash) const;
   static Json describe(const Forgotten& forgotten);
-  Result<Json> ring_of(PartitionId partition);
+  Result<RingStatus> ring_of(PartitionId partition);
 
   const Settings& settings_;
   const Calendar calendar_;
@@ -236,29 +236,16 @@ Result<Json> Inspector::filter(const InspectArgs& args) {
                  " has no filter of period " + args.period + "; `bloomring inspect user` lists the filters");
 }
 
-Result<Json> Inspector::ring_of(PartitionId partition) {
-  Json json = {{"partition", partition.value}};
+Result<RingStatus> Inspector::ring_of(PartitionId partition) {
   BLOOMRING_TRY_ASSIGN(const std::optional<MergedWatermark> watermark, store_->read_watermark(partition));
-  json["merged_offset"] = watermark ? Json(watermark->offset.value) : Json(nullptr);
+  const RingConfig config{settings_.ring.slots, settings_.ring.slot_ms()};
+  const std::optional<Offset> merged = watermark ? std::optional(watermark->offset) : std::nullopt;
   const std::string path = window_folder(settings_, partition);
-  if (!std::filesystem::exists(path)) return json;
+  if (!std::filesystem::exists(path)) return ring_status(config, std::nullopt, merged);
   BLOOMRING_TRY_ASSIGN(const auto store,
                        RocksWindowStore::open_for_reading({path, settings_.topics.partitions}, memory_));
   BLOOMRING_TRY_ASSIGN(const std::optional<WindowState> state, store->load());
-  if (!state) return json;
-  const Ring ring(RingConfig{settings_.ring.slots, settings_.ring.slot_ms()}, Offset(0));
-  json["applied_offset"] = state->applied.value;
-  json["hours"] = Json::array();
-  for (const StagedHour& staged : state->hours) {
-    json["hours"].push_back({{"slot", ring.slot_of(staged.hour).value},
-                             {"start_ms", staged.hour.value * settings_.ring.slot_ms()},
-                             {"state", staged.hour == state->filling ? "filling" : "sealed"},
-                             {"from", staged.range.from.value},
-                             {"to", staged.range.to.value},
-                             {"events", staged.events},
-                             {"bytes", staged.bytes}});
-  }
-  return json;
+  return ring_status(config, state, merged);
 }
 
 Result<Json> Inspector::ring(const InspectArgs& args) {
@@ -270,7 +257,9 @@ Result<Json> Inspector::ring(const InspectArgs& args) {
   Json partitions = Json::array();
   for (uint32_t p = 0; p < settings_.topics.partitions; ++p) {
     if (args.partition >= 0 && static_cast<uint32_t>(args.partition) != p) continue;
-    BLOOMRING_TRY_ASSIGN(Json one, ring_of(PartitionId(static_cast<int32_t>(p))));
+    BLOOMRING_TRY_ASSIGN(const RingStatus status, ring_of(PartitionId(static_cast<int32_t>(p))));
+    Json one = {{"partition", p}};
+    one.update(to_json(status));
     partitions.push_back(std::move(one));
   }
   if (partitions.empty())
@@ -287,22 +276,18 @@ Result<Json> Inspector::ring(const InspectArgs& args) {
 }
 
 Result<Json> Inspector::store() {
-  std::map<std::string, std::pair<uint64_t, uint64_t>> periods;  // Filters and bytes.
-  uint64_t broken = 0;
+  std::map<std::string, StoreStatus::Period> periods;
+  StoreStatus::Contents contents;
   BLOOMRING_TRY(store_->scan([&](const StoredFilter& stored, std::string_view) {
-    auto& [count, bytes] = periods[calendar_.name(stored.period)];
-    ++count;
-    bytes += stored.value.size();
-    broken += !filter::summarize(stored.value, stored.store_key).ok();
+    const std::string name = calendar_.name(stored.period);
+    StoreStatus::Period& period = periods.try_emplace(name, StoreStatus::Period{name}).first->second;
+    ++period.filters;
+    period.bytes += stored.value.size();
+    contents.unreadable += !filter::summarize(stored.value, stored.store_key).ok();
     return true;
   }));
-  Json list = Json::array();
-  for (const auto& [name, totals] : periods)
-    list.push_back({{"period", name}, {"filters", totals.first}, {"bytes", totals.second}});
-  return Json{{"path", settings_.store.path},
-              {"bytes_on_disk", store_->stats().bytes_on_disk},
-              {"unreadable", broken},
-              {"periods", list}};
+  for (auto& [name, period] : periods) contents.periods.push_back(std::move(period));
+  return to_json(StoreStatus{settings_.store.path, store_->stats().bytes_on_disk, std::move(contents)});
 }
 
 Result<Json> inspect(const InspectArgs& args, const Settings& settings) {

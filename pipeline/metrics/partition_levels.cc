@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/metrics/metric_names.h"
 #include "pipeline/metrics/partition_series.h"
+#include "pipeline/metrics/pipeline_metrics.h"
 
 namespace bloomring {
 

@@ -18,21 +18,9 @@
 #include "base/metrics/metrics.h"
 #include "operators/log_reach.h"
 #include "pipeline/metrics/log_watch.h"
+#include "pipeline/status/stage_status.h"
 
 namespace bloomring {
-
-struct PartitionLevel {
-  Offset applied{-1};  // -1: unknown, and not shown.
-  Offset committed{-1};
-  Offset log_end{-1};
-};
-
-// The same for a person or a page, with the partition.
-struct PartitionStatus {
-  kafka::TopicPartition at;
-  PartitionLevel level;
-  double behind_seconds = 0;  // Since when the partition is behind the end of its log; 0 when it is not.
-};
 
 class PartitionLevels final : public LogWatch::Listener {
  public:

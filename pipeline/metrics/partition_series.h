@@ -6,13 +6,20 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <string_view>
 #include <tuple>
 
 #include "base/ids.h"
-#include "base/metrics/metric_names.h"
 #include "base/metrics/metrics.h"
 
 namespace bloomring {
+
+namespace metric {
+
+// The value of the label `partition` where metrics.per_partition is off: one series for all partitions.
+inline constexpr std::string_view kAllPartitions = "all";
+
+}  // namespace metric
 
 // How the values of many partitions become one.
 enum class Fold : uint8_t { kSum, kMax, kMin };
@@ -28,6 +35,7 @@ class PartitionSeries {
   PartitionSeries& operator=(const PartitionSeries&) = delete;
 
   bool each() const { return each_; }
+  Scrape& scrape() const { return scrape_; }
   // A metric with the label `partition` alone.
   void write(const MetricDecl& decl, PartitionId partition, double value, Fold fold) {
     write(decl, {}, {}, partition, value, fold);

@@ -5,11 +5,14 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "base/metrics/metric_names.h"
 #include "base/version.h"
+#include "pipeline/kafka/broker_metrics.h"
 #include "pipeline/kafka/connections.h"
+#include "pipeline/kafka/producer/producer_metrics.h"
+#include "pipeline/metrics/pipeline_metrics.h"
 #include "pipeline/settings/certificates.h"
 #include "serving/server/library_version.h"
+#include "state/rocksdb/rocks_metrics.h"
 
 namespace bloomring {
 
@@ -96,32 +99,16 @@ void ProcessMetrics::write_memory(Scrape& scrape) const {
 }
 
 void ProcessMetrics::write_databases(Scrape& scrape) const {
-  const auto write_one = [&](std::string_view store, RocksKind kind) {
-    const RocksHealth health = memory_.health(kind);
-    scrape.write(metric::kRocksWriteStopped, {store}, health.write_stopped ? 1 : 0);
-    scrape.write(metric::kRocksStall, {store}, static_cast<double>(health.stall_us) / 1e6);
-    scrape.write(metric::kRocksPending, {store}, static_cast<double>(health.pending_compaction_bytes));
-    scrape.write(metric::kRocksErrors, {store}, static_cast<double>(health.background_errors));
-    scrape.write(metric::kRocksCache, {store, "hit"}, static_cast<double>(health.cache_hits));
-    scrape.write(metric::kRocksCache, {store, "miss"}, static_cast<double>(health.cache_misses));
-  };
   for (const auto& [folder, path] : folders_) {
-    if (folder == "store") write_one("filters", RocksKind::kFilters);
-    if (folder == "state") write_one("window", RocksKind::kWindow);
+    if (folder == "store") write_all(scrape, rocks_series("filters"), memory_.health(RocksKind::kFilters));
+    if (folder == "state") write_all(scrape, rocks_series("window"), memory_.health(RocksKind::kWindow));
   }
 }
 
 void ProcessMetrics::write_brokers(Scrape& scrape) const {
   scrape.write(metric::kBrokerSilence, {}, seconds(watch_.silence_ns()));
-  const kafka::Connections now = kafka::connections();
-  scrape.write(metric::kBrokerConnections, {"up"}, static_cast<double>(now.up));
-  scrape.write(metric::kBrokerConnections, {"down"}, static_cast<double>(now.down));
-  scrape.write(metric::kBrokerDisconnects, {}, static_cast<double>(now.disconnects));
-  scrape.write(metric::kBrokerRoundTrip, {}, now.round_trip_seconds);
-  const kafka::ProducerStats sent = producer_.stats();
-  scrape.write(metric::kProducerRecords, {"delivered"}, static_cast<double>(sent.delivered));
-  scrape.write(metric::kProducerRecords, {"failed"}, static_cast<double>(sent.failed));
-  scrape.write(metric::kProducerInFlight, {}, static_cast<double>(sent.in_flight));
+  write_all(scrape, broker_series(), kafka::connections());
+  write_all(scrape, producer_series(), producer_.stats());
 }
 
 void ProcessMetrics::write_folders(Scrape& scrape) {

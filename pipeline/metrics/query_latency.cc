@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/log.h"
-#include "base/metrics/metric_names.h"
 #include "client/status_name.h"
+#include "serving/service/call_metrics.h"
 
 namespace bloomring {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/log.h"
-#include "base/metrics/metric_names.h"
+#include "pipeline/runtime/runtime_metrics.h"
 
 namespace bloomring {
 

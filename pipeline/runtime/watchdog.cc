@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/log.h"
-#include "base/metrics/metric_names.h"
+#include "pipeline/runtime/runtime_metrics.h"
 
 namespace bloomring {
 

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "base/log.h"
-#include "base/metrics/metric_names.h"
+#include "pipeline/status/stage_metrics.h"
 
 namespace bloomring {
 
@@ -24,6 +24,7 @@ Status GroupPoller::start(const kafka::ClientSettings& settings, std::vector<std
 Status GroupPoller::join() {
   BLOOMRING_TRY_ASSIGN(consumer_, kafka::GroupConsumer::create(membership_->settings, membership_->topics,
                                                                membership_->listener, membership_->clock));
+  counted_ = totals_.share();
   return {};
 }
 
@@ -41,9 +42,8 @@ void GroupPoller::close(StopMode mode) {
   } else {
     consumer_->close();
   }
-  count();
+  report();
   consumer_.reset();
-  counted_ = {};
 }
 
 Result<bool> GroupPoller::step(int64_t) {
@@ -61,7 +61,7 @@ Result<bool> GroupPoller::step(int64_t) {
   Status polled = consumer_->poll(kPollMs);
   if (polled.code() == Code::kFenced) polled = join_again(polled, had_place);
   BLOOMRING_TRY(std::move(polled));
-  if (consumer_) count();
+  if (consumer_) report();
   return true;
 }
 
@@ -94,17 +94,12 @@ void GroupPoller::set_ready() {
   if (!std::exchange(told_ready_, true)) health_.set_ready(stage_);
 }
 
-void GroupPoller::count() {
+void GroupPoller::report() {
   const kafka::GroupStats stats = consumer_->stats();
-  metrics_.counter(metric::kCommits, {stage_, "ok"}).add(static_cast<uint64_t>(stats.commits - counted_.commits));
-  metrics_.counter(metric::kCommits, {stage_, "failed"})
-      .add(static_cast<uint64_t>(stats.commit_failures - counted_.commit_failures));
+  counted_.set(stats);
   metrics_.gauge(metric::kAssignedPartitions, {stage_}).set(static_cast<double>(stats.assigned));
-  metrics_.counter(metric::kRebalances, {stage_, "assign"})
-      .add(static_cast<uint64_t>(stats.rebalances - counted_.rebalances));
   if (stats.rebalances > 0) set_ready();
   metrics_.gauge(metric::kStageReady, {stage_}).set(stats.rebalances > 0 ? 1 : 0);
-  counted_ = stats;
 }
 
 }  // namespace bloomring

@@ -15,9 +15,10 @@
 #include <string>
 #include <vector>
 
-#include "base/metrics/metrics.h"
+#include "base/metrics/totals.h"
 #include "pipeline/io/task.h"
 #include "pipeline/kafka/consumer/group_consumer.h"
+#include "pipeline/kafka/consumer/group_metrics.h"
 #include "pipeline/runtime/fencing.h"
 #include "pipeline/runtime/health.h"
 #include "pipeline/runtime/lease.h"
@@ -30,7 +31,12 @@ class GroupPoller final : public Task {
  public:
   // All outlive the poller. The listener takes the lease on each assignment of a partition.
   GroupPoller(Worker& worker, Lease& lease, Metrics& metrics, Health& health, std::string stage)
-      : worker_(worker), lease_(lease), metrics_(metrics), health_(health), stage_(std::move(stage)) {}
+      : worker_(worker),
+        lease_(lease),
+        metrics_(metrics),
+        health_(health),
+        stage_(std::move(stage)),
+        totals_(metrics, group_series(stage_)) {}
   ~GroupPoller() override;
 
   // Joins the group. The stage is ready with its first assignment. From now on the worker's thread calls the listener.
@@ -58,7 +64,7 @@ class GroupPoller final : public Task {
   void join_after_standstill();
   void close(StopMode mode);
   void set_ready();
-  void count();
+  void report();
   static constexpr int kPollMs = 100;
 
   Worker& worker_;
@@ -67,9 +73,10 @@ class GroupPoller final : public Task {
   Health& health_;
   const std::string stage_;
   std::optional<Membership> membership_;
+  Totals<kafka::GroupStats> totals_;
   std::unique_ptr<kafka::GroupConsumer> consumer_;  // Null until it could join again.
+  Totals<kafka::GroupStats>::Share counted_;        // Of consumer_.
   Fencing fencing_;
-  kafka::GroupStats counted_;  // Of consumer_.
   bool told_ready_ = false;    // The stage's health says so.
 };
 

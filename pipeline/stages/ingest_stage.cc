@@ -6,7 +6,6 @@
 
 #include "base/hash.h"
 #include "base/log.h"
-#include "base/metrics/metric_names.h"
 #include "base/words.h"
 #include "pipeline/runtime/leased.h"
 #include "pipeline/runtime/wait.h"
@@ -56,7 +55,9 @@ IngestTaskConfig task_config(const Settings& settings) {
 IngestStage::IngestStage(const StageContext& context)
     : context_(context),
       lease_(context.clock, kafka::standstill_max_ms(context.kafka)),
+      totals_(context.metrics, ingest_series()),
       levels_(context.metrics, context.clock, levels_config(context, "ingest")),
+      counted_(totals_.share()),
       refusals_(context.settings.ingest.refused_share_max),
       task_(std::make_unique<IngestTask>(task_config(context.settings), context.clock,
                                          std::make_unique<LeasedSink>(lease_, context.producer.make_sink()))),
@@ -143,43 +144,24 @@ void IngestStage::finish_what_was_read() {
               {{"stage", "ingest"}, {"code", code_name(finished.code())}});
 }
 
+// The levels before the counts, and a scrape reads the counts before the levels (totals_ was made first): a reader who
+// sees a record counted also sees it as not committed yet.
 void IngestStage::report() {
-  // First, so that a reader who sees a record counted also sees it as not committed yet.
   for (const IngestTask::SourceView& source : task_->sources()) {
     levels_.set(source.topic, source.partition, {source.next, source.committed, source.log_end});
   }
-  const IngestStats now = task_->ingest().stats();
-  Metrics& metrics = context_.metrics;
-  metrics.counter(metric::kIngestRecords, {"accepted"}).add(now.accepted - counted_.accepted);
-  metrics.counter(metric::kIngestRecords, {"repeat"}).add(now.repeats - counted_.repeats);
-  uint64_t skipped = 0, refused_in_all = 0;
-  for (size_t i = 1; i < kSkipCount; ++i) {
-    const uint64_t more = now.skipped[i] - counted_.skipped[i];
-    skipped += more;
-    metrics.counter(metric::kIngestSkipped, {skip_name(static_cast<Skip>(i))}).add(more);
-  }
-  metrics.counter(metric::kIngestRecords, {"skipped"}).add(skipped);
-  for (size_t i = 1; i < kRefusalCount; ++i) {
-    const uint64_t refused = now.refused[i] - counted_.refused[i];
-    if (refused == 0) continue;
-    refused_in_all += refused;
-    const std::string_view reason = refusal_name(static_cast<Refusal>(i));
-    metrics.counter(metric::kIngestRecords, {"refused"}).add(refused);
-    metrics.counter(metric::kIngestRefused, {reason}).add(refused);
-    metrics.counter(metric::kDeadLetters, {"ingest", reason}).add(refused);
-  }
-  metrics.counter(metric::kIngestAhead, {"within"}).add(now.ahead - counted_.ahead);
-  metrics.counter(metric::kIngestAhead, {"beyond"}).add(now.far_ahead - counted_.far_ahead);
-  metrics.counter(metric::kBlocks).add(now.blocks - counted_.blocks);
-  metrics.counter(metric::kBlockBytes).add(now.block_bytes - counted_.block_bytes);
-  const uint64_t taken = now.accepted - counted_.accepted + now.repeats - counted_.repeats + skipped;
-  counted_ = now;
-  report_refused(taken + refused_in_all, refused_in_all);
+  const IngestStats& now = task_->ingest().stats();
+  counted_.set(now);
+  report_refused(now);
   report_clock();
   report_passed_over();
 }
 
-void IngestStage::report_refused(uint64_t read, uint64_t refused) {
+void IngestStage::report_refused(const IngestStats& stats) {
+  const uint64_t refused_ever = stats.refused_in_all();
+  const uint64_t read_ever = stats.accepted + stats.repeats + stats.skipped_in_all() + refused_ever;
+  const uint64_t read = read_ever - std::exchange(read_seen_, read_ever);
+  const uint64_t refused = refused_ever - std::exchange(refused_seen_, refused_ever);
   const int64_t now_ms = context_.clock.steady_ns() / 1'000'000;
   refusals_.note(now_ms, read, refused, task_->take_first_refused().value_or(RefusedRecord{}));
   context_.metrics.gauge(metric::kIngestRefusedShare).set(refusals_.share(now_ms));

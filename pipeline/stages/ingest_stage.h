@@ -6,10 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "base/metrics/totals.h"
 #include "pipeline/metrics/partition_levels.h"
 #include "pipeline/runtime/worker.h"
 #include "pipeline/stages/group_poller.h"
 #include "pipeline/stages/stage_context.h"
+#include "pipeline/tasks/ingest_metrics.h"
 #include "pipeline/tasks/ingest_task.h"
 
 namespace bloomring {
@@ -24,7 +26,7 @@ class IngestStage final : public Stage, private kafka::GroupListener {
   Status start() override;
   // Sends and acknowledges what was read, commits, and leaves.
   void stop(StopMode mode) override;
-  StageStatus status() const override { return {"ingest", {}, levels_.status(), {}}; }
+  StageStatus status() const override { return {.stage = "ingest", .partitions = levels_.status()}; }
 
  private:
   Result<Offset> on_assign(const kafka::TopicPartition& partition, const kafka::PartitionFacts& facts,
@@ -32,15 +34,18 @@ class IngestStage final : public Stage, private kafka::GroupListener {
   void on_revoke(std::span<const kafka::TopicPartition> partitions, bool lost) override;
   void finish_what_was_read();
   void report();
-  void report_refused(uint64_t read, uint64_t refused);
+  void report_refused(const IngestStats& stats);
   void report_clock();
   void report_passed_over();
 
   const StageContext context_;
   Lease lease_;  // Of the poller's thread.
+  Totals<IngestStats> totals_;  // First, as `report` says.
   PartitionLevels levels_;
-  IngestStats counted_;
+  Totals<IngestStats>::Share counted_;
   RefusalWatch refusals_;
+  uint64_t read_seen_ = 0;     // Plays read, as the watch of refusals last saw it...
+  uint64_t refused_seen_ = 0;  // ...and those that were refused.
   bool degraded_ = false;
   bool clock_off_ = false;
   std::vector<PartitionId> passed_over_;  // As reported.

@@ -1,8 +1,8 @@
 #include "pipeline/stages/merge_stage.h"
 
 #include "base/log.h"
-#include "base/metrics/metric_names.h"
 #include "state/slot_length.h"
+#include "state/store/store_metrics.h"
 
 namespace bloomring {
 
@@ -10,6 +10,7 @@ MergeStage::MergeStage(const StageContext& stage_context)
     : PartitionStage(stage_context, {"merge", "reads the merged watermark", MemoryUse::kMergeQueue},
                      stage_context.settings.topics.user_batches, stage_context.settings.threads.merge),
       filters_(lease(), *stage_context.filters),
+      totals_(stage_context.metrics, merge_series()),
       levels_(stage_context.metrics, stage_context.clock, levels_config(stage_context, "merge")),
       registration_(stage_context.metrics.on_scrape([this](Scrape& scrape) { write(scrape); })) {}
 
@@ -43,47 +44,28 @@ Result<PartitionStage::PartitionWork> MergeStage::make(PartitionId partition, co
 void MergeStage::report(PartitionId partition, PartitionTask& any) {
   const auto& task = static_cast<const MergeTask&>(any);
   levels_.set(topic(), partition, {task.applied(), task.committed(), task.source().log_end()});
-  const Reported now{task.merge().stats(), task.dead_letters(), task.store_retries()};
   const std::lock_guard lock(mutex_);
-  count(reported_[partition], now);
-  reported_[partition] = now;
-}
-
-void MergeStage::count(const Reported& before, const Reported& now) {
-  Metrics& metrics = context().metrics;
-  const uint64_t slot_ends = now.stats.slot_ends - before.stats.slot_ends;
-  metrics.counter(metric::kMergeRecords, {"slot_end"}).add(slot_ends);
-  metrics.counter(metric::kMergeRecords, {"batch"}).add(now.stats.records - before.stats.records - slot_ends);
-  metrics.counter(metric::kMergedBatches).add(now.stats.batches - before.stats.batches);
-  metrics.counter(metric::kCoveredRecords).add(now.stats.records_covered - before.stats.records_covered);
-  metrics.counter(metric::kIncompleteSlotEnds).add(now.stats.slot_ends_incomplete - before.stats.slot_ends_incomplete);
-  metrics.counter(metric::kWatermarkMoves).add(now.stats.watermark_moves - before.stats.watermark_moves);
-  metrics.counter(metric::kMergedPlays).add(now.stats.plays - before.stats.plays);
-  metrics.counter(metric::kExpiredPlays).add(now.stats.plays_expired - before.stats.plays_expired);
-  metrics.counter(metric::kForgottenPlays).add(now.stats.plays_forgotten - before.stats.plays_forgotten);
-  metrics.counter(metric::kMergedForgets).add(now.stats.forgets - before.stats.forgets);
-  metrics.counter(metric::kForgottenDamaged).add(now.stats.forgotten_damaged - before.stats.forgotten_damaged);
-  metrics.counter(metric::kStoreErrors, {"apply"}).add(now.store_retries - before.store_retries);
-  metrics.counter(metric::kDeadLetters, {"merge", "bad_batch"}).add(now.dead_letters - before.dead_letters);
+  const auto [counted, first] = counted_.try_emplace(partition);
+  if (first) counted->second = totals_.share();
+  counted->second.set({task.merge().stats(), task.dead_letters(), task.store_retries()});
 }
 
 void MergeStage::untrack(PartitionId partition, bool lost) {
   levels_.remove(topic(), partition, lost);
   const std::lock_guard lock(mutex_);
-  reported_.erase(partition);
+  counted_.erase(partition);
+}
+
+StageStatus MergeStage::status() const {
+  return {.stage = "merge",
+          .partitions = levels_.status(),
+          .store = StoreStatus{context().settings.store.path, context().filters->stats().bytes_on_disk}};
 }
 
 void MergeStage::write(Scrape& scrape) {
   const FilterStoreStats stats = context().filters->stats();
-  scrape.write(metric::kStoreUpdates, {}, static_cast<double>(stats.updates));
-  scrape.write(metric::kStoreBytes, {}, static_cast<double>(stats.bytes_written));
-  scrape.write(metric::kStorePhysicalBytes, {}, static_cast<double>(stats.physical_bytes_written));
-  scrape.write(metric::kStoreDiskBytes, {}, static_cast<double>(stats.bytes_on_disk));
-  scrape.write(metric::kStoreExpiredUpdates, {}, static_cast<double>(stats.expired_updates));
-  scrape.write(metric::kStoreExpired, {}, static_cast<double>(stats.expired_dropped));
-  scrape.write(metric::kStoreRefused, {}, static_cast<double>(stats.refused));
-  scrape.write(metric::kStoreTableFiles, {}, static_cast<double>(stats.table_files));
-  scrape.write(metric::kStoreOpenFilesMax, {}, static_cast<double>(stats.open_files_max));
+  write_all(scrape, store_reader_series(), stats);
+  write_all(scrape, store_writer_series(), stats);
 }
 
 }  // namespace bloomring

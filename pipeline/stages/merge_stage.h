@@ -4,10 +4,12 @@
 #include <map>
 #include <mutex>
 
+#include "base/metrics/totals.h"
 #include "operators/merge_start.h"
 #include "pipeline/metrics/partition_levels.h"
 #include "pipeline/runtime/leased.h"
 #include "pipeline/stages/partition_stage.h"
+#include "pipeline/tasks/merge_metrics.h"
 #include "pipeline/tasks/merge_task.h"
 
 namespace bloomring {
@@ -17,26 +19,20 @@ class MergeStage final : public PartitionStage {
   explicit MergeStage(const StageContext& context);
   ~MergeStage() override { stop(StopMode::kRestart); }
   static void claim(const Settings& settings, const PartitionCounts& counts, MemoryClaims& claims);
-  StageStatus status() const override { return {"merge", {}, levels_.status(), {}}; }
+  StageStatus status() const override;
 
  private:
-  struct Reported {
-    MergeStats stats;
-    uint64_t dead_letters = 0;
-    uint64_t store_retries = 0;
-  };
-
   Result<PartitionWork> make(PartitionId partition, const kafka::PartitionFacts& facts,
                              std::unique_ptr<Source> source) override;
   void report(PartitionId partition, PartitionTask& task) override;
-  void count(const Reported& before, const Reported& now);
   void untrack(PartitionId partition, bool lost) override;
   void write(Scrape& scrape);
 
   LeasedFilterStore filters_;
+  Totals<MergeCounts> totals_;
   PartitionLevels levels_;
   std::mutex mutex_;
-  std::map<PartitionId, Reported> reported_;
+  std::map<PartitionId, Totals<MergeCounts>::Share> counted_;
   Metrics::Registration registration_;
 };
 

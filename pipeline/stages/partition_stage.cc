@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/log.h"
-#include "base/metrics/metric_names.h"
+#include "pipeline/kafka/consumer/group_metrics.h"
 #include "pipeline/runtime/leased.h"
 
 namespace bloomring {

@@ -43,7 +43,7 @@ class PartitionStage : public Stage, private kafka::GroupListener {
   // Decides where the partition starts and makes its task. On the poller's thread.
   virtual Result<PartitionWork> make(PartitionId partition, const kafka::PartitionFacts& facts,
                             std::unique_ptr<Source> source) = 0;
-  // Adds the task's counts and levels to the metrics. On the task's worker.
+  // Hands the task's counts and levels to the metrics. On the task's worker.
   virtual void report(PartitionId partition, PartitionTask& task) = 0;
   // The partition was given back or `lost`: this process no longer reports its levels
   // (pipeline/metrics/partition_levels.h).

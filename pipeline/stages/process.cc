@@ -4,16 +4,18 @@
 #include <nlohmann/json.hpp>
 
 #include "base/log.h"
-#include "base/metrics/metric_names.h"
 #include "pipeline/admin/backup_json.h"
 #include "pipeline/metrics/process_metrics.h"
 #include "pipeline/settings/process_identity.h"
 #include "pipeline/settings/start_checks.h"
+#include "pipeline/status/stage_metrics.h"
+#include "pipeline/status/status_json.h"
 #include "pipeline/topics/topic_check.h"
 #include "state/slot_length.h"
 #include "state/store/embedded/embedded_filter_follower.h"
 #include "state/store/embedded/embedded_filter_store.h"
 #include "state/store/embedded/store_backup.h"
+#include "state/store/store_metrics.h"
 
 namespace bloomring {
 

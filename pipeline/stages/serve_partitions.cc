@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/log.h"
-#include "base/metrics/metric_names.h"
 #include "base/words.h"
 #include "serving/query/candidate_filter.h"
 #include "state/slot_length.h"
@@ -44,12 +43,13 @@ ServePartitions::ServePartitions(const StageContext& context, const std::vector<
     : context_(context),
       worker_(worker),
       partitions_max_(std::max<size_t>(1, ids.size())),
+      totals_(context.metrics, replica_series()),
       levels_(context.metrics, context.clock, {"serve", context.settings.metrics.per_partition}),
       catch_up_("serve", context.clock, context.metrics),
       scene_rules_(context.settings.events.scene_rules()),
       scenes_(scene_rules_) {
   for (const PartitionId id : ids)
-    members_[id] = {make_partition(id, {}), nullptr, {}, 0, 0, {}, "the brokers were not asked yet"};
+    members_[id] = {make_partition(id, {}), nullptr, totals_.share(), {}, "the brokers were not asked yet"};
 }
 
 Status ServePartitions::open() {
@@ -240,7 +240,7 @@ Status ServePartitions::begin(const std::vector<Placing>& placing) {
     Member& member = members_.at(id);
     task->know(member.watermark);
     worker_.post([this, added = task.get(), name = "serve " + kafka::to_string(at(id))] { worker_.add(*added, name); });
-    member = {std::move(held), std::move(task), {}, 0, 0, member.watermark, {}};
+    member = {std::move(held), std::move(task), totals_.share(), member.watermark, {}};
   }
   return {};
 }
@@ -274,27 +274,14 @@ ServePartitions::Standing ServePartitions::report() {
 void ServePartitions::report(PartitionId id, Member& member) {
   Metrics& metrics = context_.metrics;
   ReplicaTask& task = *member.task;
-  const ReplicaStats& now = task.stats();
-  metrics.counter(metric::kServeRecords).add(now.blocks - member.counted.blocks);
-  metrics.counter(metric::kServeEvents).add(now.events - member.counted.events);
-  metrics.counter(metric::kServeBadBlocks).add(now.bad_blocks - member.counted.bad_blocks);
-  metrics.counter(metric::kStoreErrors, {"read"}).add(now.store_retries - member.counted.store_retries);
-  member.counted = now;
-  report_shortened(member);
-  catch_up_.note(id, task.next(), now.events);
+  const ReplicaCounts counts{task.stats(), member.held->recents().stats().early_releases,
+                             member.held->served().stats().shortened};
+  member.counted.set(counts);
+  catch_up_.note(id, task.next(), counts.events);
   levels_.set(context_.settings.topics.user_events, id, {task.next(), Offset(-1), task.log_end()});
   for (const ReplicaTask::Delay& delay : task.take_delays())
     metrics.histogram(metric::kEventToSeen).observe(delay.seconds, delay.events);
   if (!task.ended().ok()) set_aside(id, member);
-}
-
-// Counts plays and serves that were dropped early for lack of memory.
-void ServePartitions::report_shortened(Member& member) {
-  const uint64_t early = member.held->recents().stats().early_releases;
-  const uint64_t shortened = member.held->served().stats().shortened;
-  Metrics& metrics = context_.metrics;
-  metrics.counter(metric::kRecentEarly).add(early - std::exchange(member.early_releases_counted, early));
-  metrics.counter(metric::kServedShortened).add(shortened - std::exchange(member.shortened_counted, shortened));
 }
 
 // The replica has refused or forwarded calls about the partition since the task ended.

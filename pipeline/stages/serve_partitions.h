@@ -21,12 +21,14 @@
 #include <string>
 #include <vector>
 
+#include "base/metrics/totals.h"
 #include "operators/replica_start.h"
 #include "pipeline/kafka/consumer/assigned_consumer.h"
 #include "pipeline/metrics/partition_levels.h"
 #include "pipeline/runtime/catch_up.h"
 #include "pipeline/runtime/worker.h"
 #include "pipeline/stages/stage_context.h"
+#include "pipeline/tasks/replica_metrics.h"
 #include "pipeline/tasks/replica_task.h"
 
 namespace bloomring {
@@ -64,9 +66,7 @@ class ServePartitions {
   struct Member {
     std::shared_ptr<ReplicaPartition> held;  // Shared with requests.
     std::unique_ptr<ReplicaTask> task;    // Null while it waits. The worker's, as all that follows.
-    ReplicaStats counted;
-    uint64_t early_releases_counted = 0;
-    uint64_t shortened_counted = 0;
+    Totals<ReplicaCounts>::Share counted;
     MergedWatermark watermark;  // As the previous task last read it.
     std::string why_waiting;
   };
@@ -91,12 +91,12 @@ class ServePartitions {
   void wait_because(PartitionId id, const Status& why, bool warn);
   void take_aside();
   void report(PartitionId id, Member& member);
-  void report_shortened(Member& member);
   void set_aside(PartitionId id, Member& member);
 
   const StageContext context_;
   Worker& worker_;
   const size_t partitions_max_;
+  Totals<ReplicaCounts> totals_;
   PartitionLevels levels_;
   CatchUpReport catch_up_;
   std::unique_ptr<kafka::AssignedConsumer> consumer_;  // Of the thread that tends.

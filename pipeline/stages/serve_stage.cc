@@ -3,10 +3,14 @@
 #include <algorithm>
 
 #include "base/log.h"
-#include "base/metrics/metric_names.h"
+#include "pipeline/metrics/partition_series.h"
 #include "pipeline/metrics/query_latency.h"
 #include "pipeline/runtime/wait.h"
+#include "pipeline/status/stage_metrics.h"
+#include "pipeline/tasks/replica_metrics.h"
 #include "serving/query/peer_addresses.h"
+#include "serving/service/call_metrics.h"
+#include "state/store/store_metrics.h"
 
 namespace bloomring {
 
@@ -23,8 +27,7 @@ constexpr int64_t kWaitingPatienceNs = 30'000'000'000;
 ServeStage::ServeStage(const StageContext& context)
     : context_(context),
       placement_{context.settings.serve.replica_index, context.settings.serve.replica_count,
-                 context.settings.serve.replication_factor},
-      verdicts_counted_(kReasonCount) {}
+                 context.settings.serve.replication_factor} {}
 
 void ServeStage::claim(const Settings&, const PartitionCounts& counts, MemoryClaims& claims) {
   constexpr uint64_t kServedQueueLeast = 8 * kMiB, kServedQueueMost = 64 * kMiB;
@@ -142,7 +145,6 @@ AllScenes ServeStage::scenes() const { return partitions_->scenes(); }
 
 void ServeStage::report() {
   const ServePartitions::Standing standing = partitions_->report();
-  count_queries();
   report_standing(standing);
 }
 
@@ -166,18 +168,8 @@ void ServeStage::report_standing(const ServePartitions::Standing& standing) {
   }
 }
 
-void ServeStage::count_queries() {
-  const ServingCounters& counters = server_->counters();
-  for (size_t i = 0; i < kReasonCount; ++i) {
-    const uint64_t now = counters.verdicts[i].load();
-    context_.metrics.counter(metric::kCandidates, {reason_name(static_cast<Reason>(i))})
-        .add(now - verdicts_counted_[i]);
-    verdicts_counted_[i] = now;
-  }
-}
-
 StageStatus ServeStage::status() const {
-  StageStatus status{"serve", server_ ? server_->address() : "", {}, {}};
+  StageStatus status{.stage = "serve", .address = server_ ? server_->address() : ""};
   if (!partitions_) return status;
   status.partitions = partitions_->status();
   status.numbers["recent_plays"] = static_cast<double>(recent_plays());
@@ -190,69 +182,34 @@ uint64_t ServeStage::recent_plays() const {
   return plays;
 }
 
-void ServeStage::write_calls(Scrape& scrape, const ServingCounters& counters) {
-  const auto number = [](const auto& counter) { return static_cast<double>(counter.load()); };
-  scrape.write(metric::kCallsInFlight, {}, number(counters.in_flight));
-  scrape.write(metric::kCallsRefused, {"invalid"}, number(counters.refused_invalid));
-  scrape.write(metric::kCallsRefused, {"unavailable"}, number(counters.refused_unavailable));
-  scrape.write(metric::kCallsRefused, {"overload"}, number(counters.refused_overload));
-  scrape.write(metric::kCallsRefused, {"deadline"}, number(counters.refused_deadline));
-  scrape.write(metric::kCallsRefused, {"strict"}, number(counters.refused_strict));
-  scrape.write(metric::kCallsForwarded, {"answered"}, number(counters.forwarded));
-  scrape.write(metric::kCallsForwarded, {"unavailable"}, number(counters.forward_failed));
-  for (const AnswerSource source : {AnswerSource::kRecent, AnswerSource::kServed, AnswerSource::kFilters}) {
-    scrape.write(metric::kAnswersIncomplete, {source_name(source)},
-                 number(counters.incomplete[static_cast<size_t>(source)]));
-  }
-  scrape.write(metric::kAnswersComplete, {"known"}, number(counters.complete_known));
-  scrape.write(metric::kAnswersComplete, {"unknown"}, number(counters.complete_unknown));
-  scrape.write(metric::kAnswersRelaxed, {}, number(counters.relaxed));
-  scrape.write(metric::kAnswersSaturated, {}, number(counters.saturated));
-}
-
-void ServeStage::write_cache(Scrape& scrape, const FilterCacheStats& cache) const {
-  scrape.write(metric::kFilterCacheLookups, {"hit"}, static_cast<double>(cache.hits));
-  scrape.write(metric::kFilterCacheLookups, {"miss"}, static_cast<double>(cache.misses));
-  scrape.write(metric::kFilterCacheLookups, {"stale"}, static_cast<double>(cache.stale));
-  scrape.write(metric::kFilterCacheEvictions, {}, static_cast<double>(cache.evictions));
-  scrape.write(metric::kFilterCacheUsers, {}, static_cast<double>(cache.entries));
-  scrape.write(metric::kFilterCacheBytes, {}, static_cast<double>(cache.bytes));
+void ServeStage::write_calls(Scrape& scrape) const {
+  write_all(scrape, call_series(), server_->counters());
+  write_all(scrape, cache_series(), core_->cache_stats());
+  scrape.write(metric::kReadsRefused, {}, static_cast<double>(server_->reads_refused()));
   scrape.write(metric::kFilterCacheBytesMax, {}, static_cast<double>(context_.plan.of(MemoryUse::kFilterCache)));
 }
 
-// Only without the merge stage, which writes the same series.
-void ServeStage::write_store(Scrape& scrape) const {
-  const FilterStoreStats store = context_.filters->stats();
-  scrape.write(metric::kStoreRefused, {}, static_cast<double>(store.refused));
-  scrape.write(metric::kStoreTableFiles, {}, static_cast<double>(store.table_files));
-  scrape.write(metric::kStoreOpenFilesMax, {}, static_cast<double>(store.open_files_max));
+void ServeStage::write_memory(Scrape& scrape) const {
+  static const SeriesTable<ReplicaMemory> kTable = replica_memory_series();
+  std::vector<double> sums(kTable.size());
+  PartitionSeries series(scrape, context_.settings.metrics.per_partition);
+  partitions_->for_each([&](const ReplicaPartition& held) {
+    const ReplicaMemory memory{held.recents().stats(), held.served().stats()};
+    for (size_t row = 0; row < kTable.size(); ++row) sums[row] += kTable[row].number(memory);
+    if (!held.ready()) return;
+    const auto from = static_cast<double>(memory.recent.held_from.value);
+    series.write(metric::kRecentFromOffset, held.id(), from, Fold::kSum);
+  });
+  for (size_t row = 0; row < kTable.size(); ++row)
+    scrape.write_series(*kTable[row].decl, kTable[row].labels, sums[row]);
 }
 
 void ServeStage::write(Scrape& scrape) {
-  if (server_) {
-    write_calls(scrape, server_->counters());
-    write_cache(scrape, core_->cache_stats());
-  }
-  if (store_role(context_.settings.stages) != StoreRole::kWrites) write_store(scrape);
-  size_t bytes = 0, over_bound = 0, served_users = 0, served = 0, served_bytes = 0;
-  uint64_t forgets = 0;
-  partitions_->for_each([&](const ReplicaPartition& held) {
-    const RecentPlaysStats recent = held.recents().stats();
-    bytes += recent.bytes;
-    forgets += recent.forgets;
-    over_bound += recent.over_bound ? 1 : 0;
-    const ServedItemsStats stats = held.served().stats();
-    served_users += stats.users;
-    served += stats.items;
-    served_bytes += stats.bytes;
-  });
-  scrape.write(metric::kRecentForgets, {}, static_cast<double>(forgets));
-  scrape.write(metric::kRecentOverBound, {}, static_cast<double>(over_bound));
-  scrape.write(metric::kServedUsers, {}, static_cast<double>(served_users));
-  scrape.write(metric::kRecentEntries, {}, static_cast<double>(recent_plays()));
-  scrape.write(metric::kRecentBytes, {}, static_cast<double>(bytes));
-  scrape.write(metric::kServedEntries, {}, static_cast<double>(served));
-  scrape.write(metric::kServedBytes, {}, static_cast<double>(served_bytes));
+  if (server_) write_calls(scrape);
+  // With the merge stage in the process, that stage writes these.
+  if (store_role(context_.settings.stages) != StoreRole::kWrites)
+    write_all(scrape, store_reader_series(), context_.filters->stats());
+  write_memory(scrape);
 }
 
 }  // namespace bloomring

@@ -46,15 +46,12 @@ class ServeStage final : public Stage, private PartitionDirectory {
   Status serve_calls();
   void report();
   void report_standing(const ServePartitions::Standing& standing);
-  void count_queries();
   void write(Scrape& scrape);
-  static void write_calls(Scrape& scrape, const ServingCounters& counters);
-  void write_store(Scrape& scrape) const;
-  void write_cache(Scrape& scrape, const FilterCacheStats& cache) const;
+  void write_calls(Scrape& scrape) const;
+  void write_memory(Scrape& scrape) const;
 
   const StageContext context_;
   const ReplicaPlacement placement_;
-  std::vector<uint64_t> verdicts_counted_;
   std::unique_ptr<CandidateFilter> core_;
   std::unique_ptr<KafkaEventLog> log_;
   std::unique_ptr<GrpcServer> server_;

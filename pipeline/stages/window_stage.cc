@@ -4,7 +4,6 @@
 
 #include "base/log.h"
 #include "operators/window_start.h"
-#include "pipeline/metrics/partition_series.h"
 #include "pipeline/settings/settings.h"
 #include "pipeline/settings/window_folder.h"
 
@@ -39,6 +38,7 @@ WindowStage::WindowStage(const StageContext& stage_context)
     : PartitionStage(stage_context, {"window", "opens the local state", MemoryUse::kWindowQueue},
                      stage_context.settings.topics.user_events, stage_context.settings.threads.window),
       ring_config_{stage_context.settings.ring.slots, stage_context.settings.ring.slot_ms()},
+      totals_(stage_context.metrics, window_series()),
       levels_(stage_context.metrics, stage_context.clock, levels_config(stage_context, "window")),
       catch_up_("window", stage_context.clock, stage_context.metrics),
       batches_(stage_context),
@@ -118,23 +118,22 @@ Result<Ring> WindowStage::start_ring(WindowStore& store, PartitionId partition, 
 void WindowStage::report(PartitionId partition, PartitionTask& any) {
   const auto& task = static_cast<const WindowTask&>(any);
   const Ring& ring = task.window().ring();
-  Reported now{task.window().stats(), task.dead_letters(), {}, task.merged(), -1, 0, 0};
-  for (const Ring::SlotView& slot : ring.slots()) {
-    now.slots.push_back(slot.state);
-    const bool unmerged = slot.state == SlotState::kSealed || slot.state == SlotState::kDraining;
-    if (!unmerged) continue;
-    const int64_t began_ms = slot.hours.front().hour.value * ring_config_.slot_ms;
-    if (now.oldest_unmerged_ms < 0 || began_ms < now.oldest_unmerged_ms) now.oldest_unmerged_ms = began_ms;
-  }
-  catch_up_.note(partition, task.position(), now.stats.events);
+  const WindowCounts counts{task.window().stats(), task.dead_letters(), ring.laps()};
+  catch_up_.note(partition, task.position(), counts.events);
   catch_up_.text();
-  now.custody_gap = custody_gap(task);
-  now.filling_age_ms = task.filling_age_ms();
   levels_.set(topic(), partition, {task.position(), task.committed(), task.source().log_end()});
+  const std::optional<Offset> merged = task.merged().value < 0 ? std::nullopt : std::optional(task.merged());
+  const int64_t gap = custody_gap(task);
   const std::lock_guard lock(mutex_);
-  warn_of_gap(partition, reported_[partition].custody_gap, now.custody_gap);
-  count(reported_[partition], now);
-  reported_[partition] = now;
+  const auto [at, first] = reported_.try_emplace(partition);
+  Reported& reported = at->second;
+  if (first) reported.counted = totals_.share();
+  warn_of_gap(partition, reported.custody_gap, gap);
+  reported.counted.set(counts);
+  reported.ring = ring_status(ring, merged);
+  reported.filling_age_ms = task.filling_age_ms();
+  reported.custody_gap = gap;
+  reported.drain_events_max = task.window().drain_events_max();
 }
 
 void WindowStage::warn_of_gap(PartitionId partition, int64_t before, int64_t now) {
@@ -146,24 +145,6 @@ void WindowStage::warn_of_gap(PartitionId partition, int64_t before, int64_t now
             {{"stage", "window"}, {"topic", topic()}, {"partition", partition.value}});
 }
 
-void WindowStage::count(const Reported& before, const Reported& now) {
-  Metrics& metrics = context().metrics;
-  metrics.counter(metric::kWindowRecords).add(now.stats.blocks - before.stats.blocks);
-  metrics.counter(metric::kWindowEvents).add(now.stats.events - before.stats.events);
-  metrics.counter(metric::kDeadLetters, {"window", "bad_block"}).add(now.dead_letters - before.dead_letters);
-  constexpr std::string_view kAttempts[] = {"", "first", "second", "lap"};
-  for (size_t attempt = 1; attempt < 4; ++attempt) {
-    metrics.counter(metric::kDrains, {kAttempts[attempt]})
-        .add(now.stats.drains[attempt] - before.stats.drains[attempt]);
-  }
-  metrics.counter(metric::kWindowBytes).add(now.stats.bytes - before.stats.bytes);
-  metrics.counter(metric::kHoursReleased).add(now.stats.hours_released - before.stats.hours_released);
-  metrics.counter(metric::kDrainsFailed).add(now.stats.drains_failed - before.stats.drains_failed);
-  metrics.counter(metric::kDrainsAbandoned).add(now.stats.drains_abandoned - before.stats.drains_abandoned);
-  metrics.counter(metric::kBatches).add(now.stats.batches - before.stats.batches);
-  metrics.counter(metric::kBatchPlays).add(now.stats.batch_plays - before.stats.batch_plays);
-}
-
 void WindowStage::untrack(PartitionId partition, bool lost) {
   levels_.remove(topic(), partition, lost);
   catch_up_.remove(partition);
@@ -172,35 +153,50 @@ void WindowStage::untrack(PartitionId partition, bool lost) {
   reported_.erase(partition);
 }
 
+StageStatus WindowStage::status() const {
+  StageStatus status{.stage = "window", .partitions = levels_.status()};
+  const std::lock_guard lock(mutex_);
+  for (PartitionStatus& partition : status.partitions) {
+    const auto found = reported_.find(partition.at.partition);
+    if (found != reported_.end()) partition.ring = found->second.ring;
+  }
+  return status;
+}
+
 void WindowStage::write(Scrape& scrape) {
   const std::lock_guard lock(mutex_);
   std::array<double, kSlotStateCount> slots{};
+  size_t drain_events_max = 0;
   PartitionSeries series(scrape, context().settings.metrics.per_partition);
   for (const auto& [partition, reported] : reported_) {
     series.write(metric::kFillingAge, partition, static_cast<double>(reported.filling_age_ms) / 1000.0, Fold::kMax);
     series.write(metric::kCustodyGap, partition, static_cast<double>(reported.custody_gap), Fold::kSum);
+    drain_events_max = std::max(drain_events_max, reported.drain_events_max);
     const BatchesLog unread = batches_.of(partition);
     if (unread.merge_from.value >= 0) {
       series.write(metric::kUnreadBatches, partition, static_cast<double>(unread.end.value - unread.merge_from.value),
                    Fold::kSum);
     }
-    for (size_t slot = 0; slot < reported.slots.size(); ++slot) {
-      const SlotState state = reported.slots[slot];
-      ++slots[static_cast<size_t>(state)];
-      if (series.each()) {
-        scrape.write(metric::kSlotState,
-                     {std::to_string(partition.value), std::to_string(slot), slot_state_name(state)}, 1);
-      }
-    }
-    if (reported.merged.value >= 0)
-      series.write(metric::kMergedOffset, partition, static_cast<double>(reported.merged.value), Fold::kSum);
-    if (reported.oldest_unmerged_ms >= 0) {
-      series.write(metric::kOldestUnmerged, partition, static_cast<double>(reported.oldest_unmerged_ms) / 1000.0,
-                   Fold::kMin);
-    }
+    for (const SlotStatus& slot : reported.ring.slots) ++slots[static_cast<size_t>(slot.state)];
+    write_ring(series, partition, reported.ring);
   }
+  scrape.write(metric::kDrainEvents, {}, static_cast<double>(drain_events_max));
   for (size_t i = 0; i < slots.size(); ++i) {
     scrape.write(metric::kSlots, {slot_state_name(static_cast<SlotState>(i))}, slots[i]);
+  }
+}
+
+void WindowStage::write_ring(PartitionSeries& series, PartitionId partition, const RingStatus& ring) {
+  if (ring.merged) {
+    series.write(metric::kMergedOffset, partition, static_cast<double>(ring.merged->value), Fold::kSum);
+  }
+  if (const auto began_ms = oldest_unmerged_ms(ring)) {
+    series.write(metric::kOldestUnmerged, partition, static_cast<double>(*began_ms) / 1000.0, Fold::kMin);
+  }
+  for (size_t slot = 0; slot < ring.slots.size() && series.each(); ++slot) {
+    series.scrape().write(
+        metric::kSlotState,
+        {std::to_string(partition.value), std::to_string(slot), slot_state_name(ring.slots[slot].state)}, 1);
   }
 }
 

@@ -4,10 +4,13 @@
 #include <map>
 #include <mutex>
 
+#include "base/metrics/totals.h"
 #include "pipeline/metrics/partition_levels.h"
+#include "pipeline/metrics/partition_series.h"
 #include "pipeline/runtime/catch_up.h"
 #include "pipeline/stages/partition_stage.h"
 #include "pipeline/stages/user_batches_watch.h"
+#include "pipeline/tasks/window_metrics.h"
 #include "pipeline/tasks/window_task.h"
 #include "state/window/rocks_window_store.h"
 
@@ -18,18 +21,16 @@ class WindowStage final : public PartitionStage {
   explicit WindowStage(const StageContext& context);
   ~WindowStage() override { stop(StopMode::kRestart); }
   static void claim(const Settings& settings, const PartitionCounts& counts, MemoryClaims& claims);
-  StageStatus status() const override { return {"window", {}, levels_.status(), {}}; }
+  StageStatus status() const override;
 
  private:
-  // The last report of a partition: counters add the change since then, gauges show it at a scrape.
+  // The last report of a partition.
   struct Reported {
-    WindowStats stats;
-    uint64_t dead_letters = 0;
-    std::vector<SlotState> slots;
-    Offset merged{-1};
-    int64_t oldest_unmerged_ms = -1;
+    RingStatus ring;
     int64_t filling_age_ms = 0;
     int64_t custody_gap = 0;  // Records that only the local state still has.
+    size_t drain_events_max = 0;
+    Totals<WindowCounts>::Share counted = {};
   };
 
   Result<PartitionWork> make(PartitionId partition, const kafka::PartitionFacts& facts,
@@ -38,16 +39,17 @@ class WindowStage final : public PartitionStage {
   Result<Ring> start_ring(WindowStore& store, PartitionId partition, const kafka::PartitionFacts& facts,
                           Offset& read_from);
   void report(PartitionId partition, PartitionTask& task) override;
-  void count(const Reported& before, const Reported& now);
   void warn_of_gap(PartitionId partition, int64_t before, int64_t now);
   void untrack(PartitionId partition, bool lost) override;
   void write(Scrape& scrape);
+  static void write_ring(PartitionSeries& series, PartitionId partition, const RingStatus& ring);
 
   RingConfig ring_config_;
+  Totals<WindowCounts> totals_;
   PartitionLevels levels_;
   CatchUpReport catch_up_;
   UserBatchesWatch batches_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::map<PartitionId, Reported> reported_;
   Metrics::Registration registration_;
 };

@@ -189,7 +189,6 @@ void IngestTask::take_record(size_t input, const LogRecord& record) {
     }
     note(letter.firsts, input, record.offset);
     enqueue(std::move(letter));
-    ++dead_letters_;
     return;
   }
   if (!taken.packed) return;

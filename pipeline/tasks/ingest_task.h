@@ -80,7 +80,6 @@ class IngestTask final : public Task {
 
   const Ingest& ingest() const { return ingest_; }
   const IngestClock& clock() const { return ingest_clock_; }
-  uint64_t dead_letters() const { return dead_letters_; }
   // The first record that was refused since the last call, if any.
   std::optional<RefusedRecord> take_first_refused() { return std::exchange(first_refused_, std::nullopt); }
   size_t in_flight() const { return in_flight_.size(); }
@@ -168,7 +167,6 @@ class IngestTask final : public Task {
   int64_t ask_time_at_ms_ = 0;  // Steady.
   uint64_t next_ticket_ = 1;
   size_t next_input_ = 0;  // Round robin over the inputs.
-  uint64_t dead_letters_ = 0;
   std::optional<RefusedRecord> first_refused_;
   bool releasing_ = false;
   int64_t commit_due_ms_ = 0;

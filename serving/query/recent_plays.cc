@@ -293,7 +293,6 @@ RecentPlaysStats RecentPlays::stats() const {
   RecentPlaysStats stats{.bytes = bytes(),
                          .generations = generations_.size(),
                          .held_from = Offset(held_from_.load()),
-                         .applied = applied(),
                          .early_releases = early_releases_,
                          .over_bound = over_bound_};
   for (const Generation& generation : generations_) stats.plays += generation.plays;

@@ -77,7 +77,6 @@ struct RecentPlaysStats {
   size_t bytes = 0;
   size_t generations = 0;
   Offset held_from{0};
-  Offset applied{0};
   uint64_t early_releases = 0;  // Generations dropped before their lap was over, to stay within bytes_max.
   bool over_bound = false;  // Above bytes_max, and the watermark does not cover the oldest generation.
 };

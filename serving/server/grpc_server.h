@@ -49,6 +49,7 @@ class GrpcServer {
   // Refuses new calls, waits at most `grace_ms` for those in flight, and hangs up (serving/server/hang_up.h).
   void shutdown(int64_t grace_ms);
   const ServingCounters& counters() const { return service_.counters(); }
+  uint64_t reads_refused() const { return service_.reads_refused(); }
 
  private:
   GrpcServer(const GrpcServerConfig& config, const PartitionDirectory& partitions, CandidateFilter& core,

@@ -1,4 +1,4 @@
-// The counters of the read side. Monotonic unless noted; the process (pipeline/) exports them as metrics.
+// The counters of the read side. Monotonic unless noted. Metrics show each (serving/service/call_metrics.cc).
 // Threading: thread safe.
 #pragma once
 
@@ -12,8 +12,7 @@ namespace bloomring {
 
 struct ServingCounters {
   std::atomic<uint64_t> requests{0};                           // Calls, and requests within batches, that have ended.
-  std::atomic<uint64_t> candidates{0};                         // Asked about in answered requests.
-  std::array<std::atomic<uint64_t>, kReasonCount> verdicts{};  // By Reason; sums to candidates.
+  std::array<std::atomic<uint64_t>, kReasonCount> verdicts{};  // Of candidates in answered requests, by Reason.
   std::array<std::atomic<uint64_t>, 4> incomplete{};           // Answers with a gap, by AnswerSource.
   std::atomic<uint64_t> saturated{0};                          // Answers in which a filter was past its cap.
   std::atomic<uint64_t> complete_known{0};    // Complete answers about users with any known event...

@@ -110,7 +110,6 @@ void FilterService::count(const FilterAnswer& answer) {
   }
   verdicts[static_cast<size_t>(Reason::kNone)] = answer.candidates - answer.seen_count;
   for (size_t reason = 0; reason < kReasonCount; ++reason) counters_.verdicts[reason] += verdicts[reason];
-  counters_.candidates += answer.candidates;
   for (const Gap& gap : answer.gaps) ++counters_.incomplete[static_cast<size_t>(gap.source)];
   if (!answer.relaxed.empty()) ++counters_.relaxed;
   if (answer.saturated) ++counters_.saturated;

@@ -67,6 +67,7 @@ class FilterService final : public v1::BloomringService::CallbackService {
                                         v1::GetSnapshotResponse* response) override;
 
   const ServingCounters& counters() const { return counters_; }
+  uint64_t reads_refused() const { return reads_.refused(); }  // For lack of room in their queue.
   // Refuses new calls with UNAVAILABLE from now on. True when all earlier calls were answered within `bound_ms`.
   bool end_calls(int64_t bound_ms);
 

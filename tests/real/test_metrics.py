@@ -50,6 +50,7 @@ class Metrics(one_broker.OneBrokerCase):
                 self.assertEqual(exposition.problems(self.page(ready)), [], stage)
             self.of_the_process(site, started)
             self.of_calls(started["serve"][1])
+            self.of_status(site, started)
             self.while_the_broker_hangs(started)
 
     def of_the_process(self, site, started):
@@ -78,6 +79,28 @@ class Metrics(one_broker.OneBrokerCase):
                 30,
                 f"{stage} says that it is connected",
             )
+
+    def of_status(self, site, started):
+        """The running ring and the stored one are shown alike; the running one knows more states."""
+
+        def status(stage):
+            page = json.loads(processes.http_get(started[stage][1]["admin"], "/status")[1])
+            (one,) = page["stages"]
+            return one
+
+        def rings():
+            partitions = status("window")["partitions"]
+            told = [one for one in partitions if any(hour["events"] for hour in one.get("ring", {}).get("hours", []))]
+            return told if len(partitions) == chain.PARTITIONS and told else None
+
+        slots = json.loads(site.command("inspect", "ring", "--set", f"state.path={site.folder / 'state'}")[1])["slots"]
+        for one in processes.wait_for(rings, 60, "the running ring to hold plays"):
+            self.assertEqual(one["ring"]["slot_states"].count("filling"), 1)
+            self.assertEqual(len(one["ring"]["slot_states"]), slots)
+            self.assertEqual(one["ring"]["hours"][-1]["state"], "filling")
+            self.assertEqual(one["ring"]["hours"][-1]["to"], one["ring"]["applied_offset"])
+        self.assertGreater(status("merge")["store"]["bytes_on_disk"], 0)
+        self.assertNotIn("store", status("serve"))
 
     def of_calls(self, ready):
         found = processes.metrics(ready["admin"])

@@ -15,6 +15,17 @@
 
 namespace bloomring {
 
+namespace testing {
+
+// Candidates that answered requests asked about.
+inline uint64_t candidates(const ServingCounters& counters) {
+  uint64_t all = 0;
+  for (const auto& verdicts : counters.verdicts) all += verdicts.load();
+  return all;
+}
+
+}  // namespace testing
+
 // Holds one partition, or nothing.
 class OnePartition final : public PartitionDirectory {
  public:

@@ -1,14 +1,9 @@
 #include "base/metrics/metrics.h"
 
-#include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
-#include <regex>
-#include <set>
-#include <sstream>
 #include <thread>
 
-#include "base/metrics/metric_names.h"
 
 using namespace bloomring;
 
@@ -18,7 +13,7 @@ bool has_line(const std::string& text, const std::string& line) {
   return text.starts_with(line + "\n") || text.find("\n" + line + "\n") != std::string::npos;
 }
 
-// Declarations of the tests' own; the table of metric_names.h is only looked at as a whole.
+// Declarations of the tests' own; tests/pipeline/metrics/all_metrics_test.cc looks at those of the product.
 constexpr double kBuckets[] = {0.025, 0.05};
 constexpr MetricDecl kRecords{
     "bloomring_test_records_total", MetricType::kCounter, "Test.", {{{"result", "accepted|refused"}}}};
@@ -30,88 +25,7 @@ constexpr MetricDecl kTwoLists{"bloomring_test_total",
                                "Test.",
                                {{{"attempt", "first|second|lap"}, {"result", "done|failed"}}}};
 
-bool is_process_metric(std::string_view name) { return name.starts_with("process_"); }
-
 }  // namespace
-
-TEST_CASE("metrics: every declaration keeps the naming rules of Prometheus") {
-  std::set<std::string_view> names;
-  for (const MetricDecl* decl : metric::all()) {
-    const std::string name(decl->name);
-    INFO(name);
-    CHECK(names.insert(decl->name).second);
-    CHECK(std::regex_match(name, std::regex("(bloomring|process)(_[a-z]+)+")));
-    CHECK(name.ends_with("_total") == (decl->type == MetricType::kCounter));
-    for (const char* reserved : {"_bucket", "_sum", "_count", "_info_total"}) CHECK_FALSE(name.ends_with(reserved));
-    // Base units only, and the type is not part of the name.
-    for (const char* word : {"_ms", "_millis", "_milliseconds", "_minutes", "_hours", "_kb", "_mb", "_percent",
-                             "_gauge", "_counter", "_histogram"}) {
-      CHECK_FALSE(std::regex_search(name, std::regex(std::string(word) + "(_|$)")));
-    }
-    CHECK(decl->help.size() > 10);
-    CHECK(decl->help.ends_with("."));
-    CHECK(std::regex_search(std::string(decl->help), std::regex("^[A-Z0-9]")));
-    CHECK(decl->help.find('|') == std::string_view::npos);  // It stands in a Markdown table.
-  }
-}
-
-TEST_CASE("metrics: labels are few, well named and bounded") {
-  const std::set<std::string_view> open = {"topic", "partition", "version", "commit", "librdkafka", "rocksdb",
-                                           "grpc",  "part",      "key",     "stage",
-                                           "slot"};  // At most 64 slots.
-  for (const MetricDecl* decl : metric::all()) {
-    INFO(decl->name);
-    std::set<std::string_view> names;
-    for (size_t i = 0; i < decl->label_count(); ++i) {
-      const MetricLabel& label = decl->labels[i];
-      CHECK(names.insert(label.name).second);
-      CHECK(std::regex_match(std::string(label.name), std::regex("[a-z]+(_[a-z]+)*")));
-      for (const char* reserved : {"le", "quantile", "job", "instance", "pod", "namespace"})
-        CHECK(label.name != reserved);
-      CHECK((!label.values.empty() || open.contains(label.name)));
-      if (!label.values.empty()) {
-        CHECK(std::regex_match(std::string(label.values), std::regex("[A-Za-z0-9_]+(\\|[A-Za-z0-9_]+)*")));
-      }
-    }
-  }
-}
-
-TEST_CASE("metrics: histograms have ascending buckets, and nothing else has any") {
-  for (const MetricDecl* decl : metric::all()) {
-    INFO(decl->name);
-    CHECK(decl->buckets.empty() == (decl->type != MetricType::kHistogram));
-    CHECK(std::is_sorted(decl->buckets.begin(), decl->buckets.end(), std::less_equal<>()));
-    CHECK(decl->buckets.size() <= 16);
-  }
-}
-
-TEST_CASE("metrics: the text is in the exposition format and has every name once") {
-  Metrics metrics;
-  for (const MetricDecl* decl : metric::all()) {
-    if (is_process_metric(decl->name) || decl == &metric::kLogMessages) continue;
-    bool closed = true;
-    for (size_t i = 0; i < decl->label_count(); ++i) closed = closed && !decl->labels[i].values.empty();
-    if (closed) metrics.create_all(*decl);
-  }
-  std::istringstream lines(metrics.text());
-  std::set<std::string> types, series;
-  for (std::string line; std::getline(lines, line);) {
-    INFO(line);
-    if (line.starts_with("# TYPE ")) {
-      CHECK(types.insert(line.substr(7, line.find(' ', 7) - 7)).second);
-    } else if (!line.starts_with("# HELP ")) {
-      CHECK(
-          std::regex_match(line, std::regex(R"([a-z_]+(\{[a-z_]+="[^"]*"(,[a-z_]+="[^"]*")*\})? (\+Inf|[-+.e0-9]+))")));
-      CHECK(series.insert(line.substr(0, line.rfind(' '))).second);
-    }
-  }
-  for (const char* name :
-       {"process_cpu_seconds_total", "process_resident_memory_bytes", "process_open_fds", "process_max_fds",
-        "process_start_time_seconds", "bloomring_log_messages_total",
-        "bloomring_ingest_records_total", "bloomring_event_to_seen_seconds"}) {
-    CHECK(types.contains(name));
-  }
-}
 
 TEST_CASE("metrics: counters, gauges and histograms count") {
   Metrics metrics;
@@ -207,13 +121,39 @@ TEST_CASE("metrics: threads may count while another scrapes") {
   CHECK(metrics.counter(kRecords, {"accepted"}).value() == 1000);
 }
 
-TEST_CASE("metrics: the reference lists every declaration") {
+TEST_CASE("metrics: callbacks are called in the order of their registration") {
+  Metrics metrics;
+  std::string order;
+  std::vector<Metrics::Registration> all;
+  for (const char name : {'a', 'b', 'c'}) all.push_back(metrics.on_scrape([&, name](Scrape&) { order += name; }));
+  all.erase(all.begin());
+  all.push_back(metrics.on_scrape([&](Scrape&) { order += 'd'; }));
+  (void)metrics.text();
+  CHECK(order == "bcd");
+}
+
+TEST_CASE("metrics: a value can be read as a scrape shows it, whoever keeps it") {
+  Metrics metrics;
+  metrics.counter(kTwoLists, {"second", "done"}).add(3);
+  metrics.gauge(kBytes).set(7);
+  const Metrics::Registration registration = metrics.on_scrape([](Scrape& scrape) {
+    scrape.write(kTwoLists, {"first", "failed"}, 5);
+    scrape.write(kLag, {"window", "3"}, 17);
+  });
+  CHECK(metrics.value(kTwoLists, {"second", "done"}) == 3);
+  CHECK(metrics.value(kTwoLists, {"first", "failed"}) == 5);
+  CHECK(metrics.value(kTwoLists, {"lap", "failed"}) == 0);
+  CHECK(metrics.value(kLag, {"window", "3"}) == 17);
+  CHECK(metrics.value(kLag, {"window", "4"}) == 0);
+  CHECK(metrics.value(kBytes) == 7);
+  CHECK(metrics.value(kRecords, {"accepted"}) == 0);
+}
+
+TEST_CASE("metrics: the reference has a row for each declaration, with the values of its labels") {
   const std::string_view stages[] = {"ingest", "window"};
-  const std::string page = metrics_reference(metric::all(), stages);
-  for (const MetricDecl* decl : metric::all())
-    CHECK(page.find("| `" + std::string(decl->name) + "` |") != std::string::npos);
-  CHECK(page.find("| `stage`: ingest, window |") != std::string::npos);
-  const MetricDecl* const two_lists[] = {&kTwoLists};
+  const MetricDecl* const decls[] = {&kTwoLists, &kLag};
+  const std::string page = metrics_reference(decls, stages);
   const std::string row = "| counter | `attempt`: first, second, lap; `result`: done, failed | Test. |\n";
-  CHECK(metrics_reference(two_lists, {}).find(row) != std::string::npos);
+  CHECK(page.find(row) != std::string::npos);
+  CHECK(page.find("| `stage`: ingest, window; `partition` |") != std::string::npos);
 }

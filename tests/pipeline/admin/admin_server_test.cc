@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "base/metrics/metric_names.h"
 #include "tests/support/http_get.h"
 
 using namespace bloomring;
@@ -30,11 +29,12 @@ TEST_CASE("admin port: port 0 takes a free port and says which") {
 
 TEST_CASE("admin port: /metrics answers in the Prometheus text format") {
   Admin admin;
-  admin.metrics.counter(metric::kBlocks).add(3);
+  constexpr MetricDecl kBlocks{"bloomring_test_blocks_total", MetricType::kCounter, "Test."};
+  admin.metrics.counter(kBlocks).add(3);
   const HttpAnswer answer = http_get(admin.server->port(), "/metrics");
   CHECK(answer.status == 200);
   CHECK(answer.head.find("Content-Type: text/plain; version=0.0.4") != std::string::npos);
-  CHECK(answer.body.find("bloomring_blocks_total 3\n") != std::string::npos);
+  CHECK(answer.body.find("bloomring_test_blocks_total 3\n") != std::string::npos);
   CHECK(http_get(admin.server->port(), "/metrics?name=x").status == 200);
 }
 

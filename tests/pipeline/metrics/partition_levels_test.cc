@@ -3,9 +3,9 @@
 #include <catch2/catch.hpp>
 #include <fstream>
 
-#include "base/metrics/metric_names.h"
 #include "pipeline/metrics/partition_series.h"
 #include "pipeline/metrics/process_metrics.h"
+#include "pipeline/tasks/window_metrics.h"
 #include "tests/support/certificates.h"
 #include "tests/support/folder.h"
 

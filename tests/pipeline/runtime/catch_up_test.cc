@@ -2,7 +2,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "base/metrics/metric_names.h"
+#include "pipeline/runtime/runtime_metrics.h"
+
 
 using namespace bloomring;
 

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <future>
 
-#include "base/metrics/metric_names.h"
+#include "pipeline/runtime/runtime_metrics.h"
 #include "pipeline/runtime/wait.h"
 
 using namespace bloomring;

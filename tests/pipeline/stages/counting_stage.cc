@@ -59,7 +59,7 @@ void CountingStage::untrack(PartitionId partition, bool) {
 
 StageStatus CountingStage::status() const {
   const std::lock_guard lock(mutex_);
-  StageStatus status{"counting", {}, {}, {}};
+  StageStatus status{.stage = "counting"};
   for (const auto& [partition, records] : records_) status.numbers["records"] += records;
   return status;
 }

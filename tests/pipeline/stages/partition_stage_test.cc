@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "pipeline/kafka/consumer/group_metrics.h"
 #include "tests/pipeline/stages/stage_world.h"
 
 namespace bloomring {
@@ -17,7 +18,7 @@ class IdleStage final : public PartitionStage {
       : PartitionStage(std::move(context), {"window", "opens nothing", MemoryUse::kWindowQueue}, "in", 1) {}
   ~IdleStage() override { stop(StopMode::kRestart); }
 
-  StageStatus status() const override { return {"window", {}, {}, {}}; }
+  StageStatus status() const override { return {.stage = "window"}; }
 
   std::atomic<size_t> made{0};
 
@@ -52,6 +53,19 @@ TEST_CASE("partition stage: is ready with its place in the group, also where its
     broker->move_leader("in", static_cast<int32_t>(partition), 1);
   REQUIRE(eventually([&] { return stage.made == 2; }));
   CHECK(eventually([&] { return world.health.ready(); }));
+}
+
+TEST_CASE("partition stage: what its member of the group has counted is shown from the start, and stays") {
+  const auto broker = broker_with({{"in", 1}});
+  testing::StageWorld world(*broker);
+  IdleStage stage(world.context());
+  const auto assignments = [&] { return world.metrics.value(metric::kRebalances, {"window", "assign"}); };
+  CHECK_THAT(world.metrics.text(), Catch::Contains(R"(bloomring_commits_total{stage="window",result="failed"} 0)"));
+  kafka::testing::must(stage.start());
+  world.start_wait.done();
+  REQUIRE(eventually([&] { return assignments() == 1; }, 20));
+  stage.stop(StopMode::kLeaveGroup);
+  CHECK(assignments() == 1);
 }
 
 }  // namespace bloomring

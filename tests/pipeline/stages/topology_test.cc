@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "pipeline/stages/process.h"
+#include "pipeline/status/status_json.h"
 #include "tests/pipeline/kafka/kafka_world.h"
 #include "tests/pipeline/stages/counting_stage.h"
 

@@ -96,7 +96,7 @@ TEST_CASE("ingest task: with a clock that is behind, by minutes or months, no pl
   CHECK(task.clock().state() == IngestClock::State::kOff);
   CHECK(rig.times_ms().empty());
   CHECK(rig.log.committed <= 0);
-  CHECK(task.dead_letters() == 0);
+  CHECK(task.ingest().stats().refused_in_all() == 0);
   rig.off_ms = 0;  // Somebody sets it right.
   rig.step_and_acknowledge(20);
   CHECK(task.clock().state() == IngestClock::State::kGood);
@@ -149,7 +149,7 @@ TEST_CASE("ingest task: a play that is ahead of every clock is clamped or refuse
   rig.step_and_acknowledge(6);
   REQUIRE(rig.times_ms().size() == 1);
   CHECK(rig.times_ms()[0] < kNowMs + 60'000);
-  CHECK(task.dead_letters() == 1);
+  CHECK(task.ingest().stats().refused_in_all() == 1);
   rig.step_and_acknowledge(2);
   CHECK(rig.log.committed == 2);
 }

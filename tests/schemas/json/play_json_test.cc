@@ -6,7 +6,7 @@
 #include <random>
 #include <set>
 
-#include "base/metrics/metric_names.h"
+#include "pipeline/tasks/dead_letter_metrics.h"
 #include "tests/schemas/documented_example.h"
 #include "tests/schemas/json/play_reader.h"
 

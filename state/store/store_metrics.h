@@ -1,0 +1,70 @@
+// The metrics of the filter store.
+#pragma once
+
+#include "base/metrics/series_table.h"
+#include "state/store/filter_store.h"
+
+namespace bloomring::metric {
+
+inline constexpr MetricDecl kStoreUpdates{"bloomring_store_updates_total", MetricType::kCounter,
+                                          "Updates of filters handed to the filter store."};
+inline constexpr MetricDecl kStoreBytes{"bloomring_store_bytes_total", MetricType::kCounter,
+                                        "Bytes of keys and values handed to the filter store."};
+inline constexpr MetricDecl kStorePhysicalBytes{
+    "bloomring_store_physical_bytes_total", MetricType::kCounter,
+    "Bytes that the embedded filter store has written to disk for these updates: log, flush and compaction."};
+inline constexpr MetricDecl kStoreDiskBytes{"bloomring_store_disk_bytes", MetricType::kGauge,
+                                            "Bytes on disk of the embedded filter store."};
+inline constexpr MetricDecl kStoreExpiredUpdates{
+    "bloomring_store_expired_updates_total", MetricType::kCounter,
+    "Updates not written because their filter has expired."};
+inline constexpr MetricDecl kStoreExpired{"bloomring_store_expired_total", MetricType::kCounter,
+                                          "Filters, or parts of them, that expiry has removed from the store."};
+inline constexpr MetricDecl kStoreRefused{
+    "bloomring_store_refused_total", MetricType::kCounter,
+    "Stored values that reads and compactions of this process refused as no filters of their key. 0 when all is "
+    "well; `bloomring store check` names the keys."};
+inline constexpr MetricDecl kStoreTableFiles{"bloomring_store_table_files", MetricType::kGauge,
+                                             "Table files of the embedded filter store."};
+inline constexpr MetricDecl kStoreOpenFilesMax{"bloomring_store_open_files_max", MetricType::kGauge,
+                                               "Table files that this process may have open at once."};
+inline constexpr MetricDecl kStoreBackups{"bloomring_store_backups_total",
+                                          MetricType::kCounter,
+                                          "Backups of the embedded filter store by this process.",
+                                          {{{"result", "ok|failed"}}}};
+inline constexpr MetricDecl kStoreBackupTime{"bloomring_store_backup_timestamp_seconds", MetricType::kGauge,
+                                             "Time at which the newest backup of the embedded filter store was "
+                                             "taken."};
+inline constexpr MetricDecl kStoreErrors{
+    "bloomring_store_errors_total",
+    MetricType::kCounter,
+    "Failed operations on the filter store; `apply` counts all those of the merge stage.",
+    {{{"op", "apply|read|refresh"}}}};
+
+inline constexpr const MetricDecl* kStoreMetrics[] = {
+    &kStoreUpdates, &kStoreBytes, &kStorePhysicalBytes, &kStoreDiskBytes, &kStoreExpiredUpdates, &kStoreExpired,
+    &kStoreRefused, &kStoreTableFiles, &kStoreOpenFilesMax, &kStoreBackups, &kStoreBackupTime, &kStoreErrors};
+
+}  // namespace bloomring::metric
+
+namespace bloomring {
+
+// Of a process that reads the store, and what a process that writes it has besides.
+inline SeriesTable<FilterStoreStats> store_reader_series() {
+  using namespace metric;
+  return {{&kStoreRefused, {}, &FilterStoreStats::refused},
+          {&kStoreTableFiles, {}, &FilterStoreStats::table_files},
+          {&kStoreOpenFilesMax, {}, &FilterStoreStats::open_files_max}};
+}
+
+inline SeriesTable<FilterStoreStats> store_writer_series() {
+  using namespace metric;
+  return {{&kStoreUpdates, {}, &FilterStoreStats::updates},
+          {&kStoreBytes, {}, &FilterStoreStats::bytes_written},
+          {&kStorePhysicalBytes, {}, &FilterStoreStats::physical_bytes_written},
+          {&kStoreDiskBytes, {}, &FilterStoreStats::bytes_on_disk},
+          {&kStoreExpiredUpdates, {}, &FilterStoreStats::expired_updates},
+          {&kStoreExpired, {}, &FilterStoreStats::expired_dropped}};
+}
+
+}  // namespace bloomring
