@@ -255,16 +255,16 @@ void slot_drain(benchmark::State& state) {
 BENCHMARK(slot_drain)->Arg(1)->Arg(4)->Arg(16);
 
 // Each iteration merges the next hour of the day, kHours in all.
-void merge_day(benchmark::State& state, FilterStore& store, const Calendar& calendar) {
+void merge_day(benchmark::State& state, LocalFilterStore& store, const Calendar& calendar) {
   std::vector<std::vector<std::string>> hours;
   for (size_t hour = 0; hour < kHours; ++hour) hours.push_back(batches_of(slots()[hour], static_cast<int64_t>(hour)));
-  Merge merge({kPartition, kPartitions}, calendar, store, std::nullopt);
+  Merge merge({kPartition, kPartitions}, calendar, must(store.take_over(kPartition)), std::nullopt);
   std::string detail;
   size_t hour = 0;
   for (auto _ : state) {
     for (const std::string& record : hours[hour]) {
-      const Merge::Applied applied = must(merge.apply(record, kNowMs, detail));
-      BLOOMRING_CHECK(applied.refusal == Refusal::kNone, detail);
+      const auto applied = must(merge.apply(record, kNowMs, detail));
+      BLOOMRING_CHECK(applied && applied->refusal == Refusal::kNone, detail);
     }
     must(store.sync());
     ++hour;

@@ -1,6 +1,7 @@
 #include "operators/merge.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/fault_point.h"
 #include "base/hash.h"
@@ -17,11 +18,34 @@ int64_t end_ms(HourIndex hour, int64_t slot_ms) {
 
 }  // namespace
 
-Merge::Merge(MergeConfig config, const Calendar& calendar, FilterStore& store, std::optional<MergedWatermark> watermark)
-    : config_(config), calendar_(calendar), store_(store), watermark_(std::move(watermark)) {}
+Merge::Merge(MergeConfig config, const Calendar& calendar, std::unique_ptr<PartitionWriter> store,
+             std::optional<MergedWatermark> watermark)
+    : config_(config), calendar_(calendar), watermark_(std::move(watermark)), store_(std::move(store)) {}
 
-Result<Merge::Applied> Merge::apply(std::string_view bytes, int64_t wall_ms, std::string& detail) {
-  auto decoded = decode_batch_record(bytes, config_.partition, config_.partition_count);
+Result<std::optional<Merge::Applied>> Merge::apply(std::string_view record, int64_t wall_ms, std::string& detail) {
+  Applied applied;
+  if (step_ == Step::kIdle) {
+    BLOOMRING_TRY_ASSIGN(applied, begin(record, wall_ms, detail));
+  }
+  while (step_ != Step::kIdle) {
+    const std::optional<Status> ended = store_->poll();
+    if (!ended) return std::optional<Applied>();
+    const Step step = std::exchange(step_, Step::kIdle);
+    BLOOMRING_TRY(*ended);
+    switch (step) {
+      case Step::kIdle: break;
+      case Step::kReadForgotten: apply_forgets(store_->take_forgotten()); begin_apply(record); break;
+      case Step::kApply: end_apply(record); break;
+      case Step::kAdvance: end_advance(); break;
+      case Step::kSync: break;
+    }
+    applied.slot_end = step == Step::kAdvance;
+  }
+  return std::optional(applied);
+}
+
+Result<Merge::Applied> Merge::begin(std::string_view record, int64_t wall_ms, std::string& detail) {
+  auto decoded = decode_batch_record(record, config_.partition, config_.partition_count);
   // Not a batch record of this partition: refused, nothing is applied.
   if (!decoded.ok()) {
     detail = decoded.status().message();
@@ -30,15 +54,25 @@ Result<Merge::Applied> Merge::apply(std::string_view bytes, int64_t wall_ms, std
   ++stats_.records;
   // A slot end moves the watermark; user batches change the filters.
   if (auto* end = std::get_if<SlotEnd>(&*decoded)) {
-    BLOOMRING_TRY(end_slot(*end, wall_ms));
+    begin_end_slot(*end, wall_ms);
     return Applied{Refusal::kNone, true};
   }
-  const int64_t now_ms = expiry_now_ms(wall_ms, store_.merged_ms());
-  BLOOMRING_TRY(unite(std::get<UserBatchReader>(*decoded), bytes, now_ms));
+  now_ms_ = expiry_now_ms(wall_ms, store_->merged_ms());
+  begin_unite(std::get<UserBatchReader>(*decoded));
   return Applied{};
 }
 
-Status Merge::unite(UserBatchReader& reader, std::string_view record, int64_t now_ms) {
+Result<bool> Merge::sync() {
+  if (step_ == Step::kIdle) store_->begin_sync();
+  step_ = Step::kSync;
+  const std::optional<Status> ended = store_->poll();
+  if (!ended) return false;
+  step_ = Step::kIdle;
+  BLOOMRING_TRY(*ended);
+  return true;
+}
+
+void Merge::begin_unite(UserBatchReader& reader) {
   // Another drain than the last record's: the records seen so far do not count for its slot end.
   if (reader.header() != drain_) {
     drain_ = reader.header();
@@ -47,28 +81,30 @@ Status Merge::unite(UserBatchReader& reader, std::string_view record, int64_t no
   // Merged already: skipped.
   if (watermark_ && watermark_->covers(drain_.range)) {
     ++stats_.records_covered;
-    return {};
+    return;
   }
   pending_.clear();
   items_.clear();
   times_ms_.clear();
   users_.clear();
   user_keys_.clear();
-  while (reader.next_user()) add_user(reader, now_ms);
-  BLOOMRING_TRY(apply_forgets(now_ms));
-  BLOOMRING_TRY(flush_updates());
-  drain_seen_.insert(hash_bytes(record, 0));
-  fault_point("merge.applied");
-  return {};
+  while (reader.next_user()) add_user(reader);
+  step_ = Step::kReadForgotten;
+  store_->begin_read_forgotten(user_keys_);
 }
 
-void Merge::add_user(UserBatchReader& reader, int64_t now_ms) {
+void Merge::end_apply(std::string_view record) {
+  drain_seen_.insert(hash_bytes(record, 0));
+  fault_point("merge.applied");
+}
+
+void Merge::add_user(UserBatchReader& reader) {
   const uint64_t hash = user_hash(reader.user_key());
   const size_t first = pending_.size();
   for (QuarterIndex quarter; reader.next_quarter(quarter, quarter_items_, quarter_times_ms_);) {
     const PeriodIndex period = calendar_.period_of(quarter);
     // An expired period: its plays are counted and skipped.
-    if (!calendar_.kept(hash, period, now_ms)) {
+    if (!calendar_.kept(hash, period, now_ms_)) {
       stats_.plays_expired += quarter_items_.size();
       continue;
     }
@@ -85,20 +121,17 @@ void Merge::add_user(UserBatchReader& reader, int64_t now_ms) {
 }
 
 // Leaves the plays that count in pending_, and the forgotten values to write in forgotten_updates_.
-Status Merge::apply_forgets(int64_t now_ms) {
-  forgotten_.clear();
+void Merge::apply_forgets(std::vector<Forgotten> stored) {
   forgotten_updates_.clear();
-  BLOOMRING_TRY(store_.read_forgotten(user_keys_, forgotten_));
   for (size_t i = 0; i < users_.size(); ++i) {
     // No forgets, new or stored: all plays of the user count.
-    if (users_[i].forgets.empty() && forgotten_[i].empty()) continue;
-    stats_.forgotten_damaged += forgotten_[i].damaged();
-    ForgottenUpdate update{user_keys_[i], std::move(forgotten_[i]), PeriodIndex(0), PeriodIndex(0)};
-    const bool forgets_changed = take_forgets(users_[i], update, now_ms);
+    if (users_[i].forgets.empty() && stored[i].empty()) continue;
+    stats_.forgotten_damaged += stored[i].damaged();
+    ForgottenUpdate update{user_keys_[i], std::move(stored[i]), PeriodIndex(0), PeriodIndex(0)};
+    const bool forgets_changed = take_forgets(users_[i], update);
     const bool plays_changed = take_plays(users_[i], update.forgotten);
     if (forgets_changed || plays_changed) forgotten_updates_.push_back(std::move(update));
   }
-  return {};
 }
 
 // Plays up to this time are forgotten.
@@ -111,16 +144,16 @@ int64_t Merge::reach_ms(const DrainedForget& forget) const {
 }
 
 // Adds the user's forgets to `update`. True when that changed the forgotten value.
-bool Merge::take_forgets(const User& user, ForgottenUpdate& update, int64_t now_ms) {
+bool Merge::take_forgets(const User& user, ForgottenUpdate& update) {
   const uint64_t hash = user_hash(update.user_key);
   update.forgotten.expire(
-      [&](int64_t time_ms) { return !calendar_.kept(hash, calendar_.period_of_ms(time_ms), now_ms); });
+      [&](int64_t time_ms) { return !calendar_.kept(hash, calendar_.period_of_ms(time_ms), now_ms_); });
   uint64_t news = 0;
   for (const DrainedForget& forget : user.forgets) {
     const int64_t until_ms = reach_ms(forget);
     const PeriodIndex period = calendar_.period_of_ms(until_ms);
     // Expired: no filter is left that it could matter to. One item: masked. Everything: its filters are removed too.
-    if (!calendar_.kept(hash, period, now_ms)) continue;
+    if (!calendar_.kept(hash, period, now_ms_)) continue;
     if (!forget.everything) {
       news += update.forgotten.forget_item(forget.item, until_ms);
     } else if (update.forgotten.forget_everything(until_ms)) {
@@ -150,7 +183,7 @@ bool Merge::take_plays(const User& user, Forgotten& forgotten) {
   return changed;
 }
 
-Status Merge::flush_updates() {
+void Merge::begin_apply(std::string_view record) {
   updates_.clear();
   for (const Pending& p : pending_) {
     // Every play of the period is forgotten.
@@ -158,30 +191,34 @@ Status Merge::flush_updates() {
     updates_.push_back({p.user_key, p.period, std::span(items_).subspan(p.items_begin, p.items_end - p.items_begin)});
     stats_.plays += p.items_end - p.items_begin;
   }
-  if (updates_.empty() && forgotten_updates_.empty()) return {};
-  return store_.apply(forgotten_updates_, updates_);
+  if (updates_.empty() && forgotten_updates_.empty()) return end_apply(record);
+  step_ = Step::kApply;
+  store_->begin_apply(forgotten_updates_, updates_);
 }
 
-Status Merge::end_slot(const SlotEnd& end, int64_t wall_ms) {
+void Merge::begin_end_slot(const SlotEnd& end, int64_t wall_ms) {
   ++stats_.slot_ends;
-  MergedWatermark moved = watermark_.value_or(MergedWatermark{});
-  for (const DrainedHour& drained : end.hours) moved.add(drained.range, drained.hour);
+  moved_ = watermark_.value_or(MergedWatermark{});
+  for (const DrainedHour& drained : end.hours) moved_.add(drained.range, drained.hour);
   // All hours are covered already, or there is no place for the range: nothing moves.
-  if (watermark_ && moved == *watermark_) return {};
+  if (watermark_ && moved_ == *watermark_) return;
   // Complete: the drain had no records, or this object has seen all of them since the drain's first one.
   const bool all_seen = end.records == 0 || (end.header == drain_ && drain_seen_.size() == end.records);
   // Incomplete: the watermark stays, and the window stage drains the slot again.
   if (!all_seen) {
     ++stats_.slot_ends_incomplete;
-    return {};
+    return;
   }
-  moved.slot_ms = config_.slot_ms;
-  moved.merged_ms = later_merged_ms(moved.merged_ms, end_ms(end.hours.back().hour, config_.slot_ms), wall_ms);
-  BLOOMRING_TRY(store_.advance(config_.partition, moved));
+  moved_.slot_ms = config_.slot_ms;
+  moved_.merged_ms = later_merged_ms(moved_.merged_ms, end_ms(end.hours.back().hour, config_.slot_ms), wall_ms);
+  step_ = Step::kAdvance;
+  store_->begin_advance(moved_);
+}
+
+void Merge::end_advance() {
   fault_point("merge.advanced");
-  watermark_ = std::move(moved);
+  watermark_ = moved_;
   ++stats_.watermark_moves;
-  return {};
 }
 
 }  // namespace bloomring

@@ -16,7 +16,12 @@
 // Damage: of a forgotten value that cannot be read, Merge uses the good part: it unites the user's plays by it and adds
 // new forgets to it. Queries about that user have a gap; other users are not affected (schemas/forgotten.h).
 //
-// Steps are pure on records: no Kafka, no threads, no clock reads.
+// Steps are pure on records: no Kafka, no threads, no clock reads. A step never waits for the store: `apply` begins an
+// operation and returns nothing until the operation has ended (state/store/filter_writer.h).
+//
+//     apply --> batches --> [read forgotten values] --> [apply] --> applied
+//          \--> slot end -----------------------------> [advance] --> applied
+//
 // Guarantees: the watermark moves over an hour only after this object has applied every batch of that hour's drain to
 // the store, and the store makes both durable in this order. Batches of a range that is merged already are skipped. A
 // slot end moves nothing unless this object has seen all of its batches: unseen ones may have been applied to a store
@@ -27,6 +32,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_set>
@@ -37,7 +43,7 @@
 #include "schemas/json/play_json.h"
 #include "schemas/user_batch.h"
 #include "state/period.h"
-#include "state/store/filter_store.h"
+#include "state/store/filter_writer.h"
 
 namespace bloomring {
 
@@ -65,24 +71,35 @@ struct MergeStats {
 class Merge {
  public:
   // `watermark` is the partition's in the store, or nothing.
-  Merge(MergeConfig config, const Calendar& calendar, FilterStore& store, std::optional<MergedWatermark> watermark);
+  Merge(MergeConfig config, const Calendar& calendar, std::unique_ptr<PartitionWriter> store,
+        std::optional<MergedWatermark> watermark);
 
   struct Applied {
     Refusal refusal = Refusal::kNone;  // kBadBatch: nothing was applied; the caller writes a dead letter.
     bool slot_end = false;             // A place to restart from: a drain begins after it.
   };
-  // Applies one record of user-batches. `wall_ms` is the wall clock's.
-  Result<Applied> apply(std::string_view record, int64_t wall_ms, std::string& detail);
+  // Applies one record of user-batches. Nothing while the store works: the caller then calls it again with the same
+  // record, whose bytes stay in place. After an error the record begins from its beginning. `wall_ms` is the wall
+  // clock's.
+  Result<std::optional<Applied>> apply(std::string_view record, int64_t wall_ms, std::string& detail);
+  // Makes everything applied durable, also without a slot end. False while the store works: call it again. Only between
+  // two records.
+  Result<bool> sync();
   const std::optional<MergedWatermark>& watermark() const { return watermark_; }
   const MergeStats& stats() const { return stats_; }
 
  private:
-  Status unite(UserBatchReader& reader, std::string_view record, int64_t now_ms);
-  void add_user(UserBatchReader& reader, int64_t now_ms);
-  Status apply_forgets(int64_t now_ms);
+  // What the store does for the record, and what follows when it has done it.
+  enum class Step : uint8_t { kIdle, kReadForgotten, kApply, kAdvance, kSync };
+  Result<Applied> begin(std::string_view record, int64_t wall_ms, std::string& detail);
+  void begin_unite(UserBatchReader& reader);
+  void end_apply(std::string_view record);
+  void end_advance();
+  void add_user(UserBatchReader& reader);
+  void apply_forgets(std::vector<Forgotten> stored);
   int64_t reach_ms(const DrainedForget& forget) const;
-  Status flush_updates();
-  Status end_slot(const SlotEnd& end, int64_t wall_ms);
+  void begin_apply(std::string_view record);
+  void begin_end_slot(const SlotEnd& end, int64_t wall_ms);
 
   // Updates refer to items by range while items_ grows.
   struct Pending {
@@ -97,14 +114,16 @@ class Merge {
     size_t pending_end;
     std::vector<DrainedForget> forgets;
   };
-  bool take_forgets(const User& user, ForgottenUpdate& update, int64_t now_ms);
+  bool take_forgets(const User& user, ForgottenUpdate& update);
   bool take_plays(const User& user, Forgotten& forgotten);
 
   MergeConfig config_;
   const Calendar& calendar_;
-  FilterStore& store_;
   std::optional<MergedWatermark> watermark_;
   MergeStats stats_;
+  Step step_ = Step::kIdle;
+  int64_t now_ms_ = 0;            // Decides for the record under way what has expired.
+  MergedWatermark moved_;         // What the slot end under way makes of the watermark.
   DrainHeader drain_;                        // Of the drain whose batches are being read...
   std::unordered_set<uint64_t> drain_seen_;  // ...and the hashes of its records: one may be in the log twice.
   std::vector<Pending> pending_;
@@ -114,9 +133,9 @@ class Merge {
   std::vector<int64_t> quarter_times_ms_;
   std::vector<User> users_;
   std::vector<std::string_view> user_keys_;  // Of the users.
-  std::vector<Forgotten> forgotten_;         // The stored ones, of the users.
   std::vector<ForgottenUpdate> forgotten_updates_;
   std::vector<FilterUpdate> updates_;
+  const std::unique_ptr<PartitionWriter> store_;  // Last: a running operation borrows from the above.
 };
 
 }  // namespace bloomring

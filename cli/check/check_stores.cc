@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "pipeline/settings/window_folder.h"
-#include "state/store/embedded/embedded_filter_follower.h"
+#include "pipeline/stores/open_stores.h"
 #include "state/window/rocks_window_store.h"
 
 namespace bloomring::cli {
@@ -44,12 +44,9 @@ Status follow_store(const Settings& settings, CheckReport& report) {
   BLOOMRING_TRY_ASSIGN(const Calendar calendar, Calendar::create(settings.retention()));
   const SystemClock clock;
   const StateMemory memory{StateMemoryConfig{}};
-  EmbeddedFilterStoreConfig config;
-  config.path = settings.store.path;
-  config.partition_count = settings.topics.partitions;
-  BLOOMRING_TRY_ASSIGN(const auto store, EmbeddedFilterFollower::follow(config, calendar, clock, memory));
-  BLOOMRING_TRY(store->refresh());
-  warn_of_files(store->stats(), settings.store.path, report);
+  BLOOMRING_TRY_ASSIGN(const FilterStores stores, open_stores(settings, StoreRole::kReads, {calendar, clock, memory}));
+  BLOOMRING_TRY(stores.reader->refresh());
+  warn_of_files(stores.admin->stats(), settings.store.path, report);
   return {};
 }
 

@@ -111,7 +111,7 @@ Result<bool> DevWorld::all_merged() {
   for (size_t i = 0; i < facts.size(); ++i) {
     if (facts[i].log_end == Offset(0)) continue;
     BLOOMRING_TRY_ASSIGN(const std::optional<MergedWatermark> watermark,
-                         process_->filters().read_watermark(partitions[i].partition));
+                         process_->stores().reader->read_watermark(partitions[i].partition));
     if (!watermark || watermark->offset < facts[i].log_end) return false;
   }
   return true;
@@ -188,7 +188,7 @@ std::string DevWorld::summary() {
   uint64_t filters = 0;
   uint64_t filter_bytes = 0;
   std::set<std::string> users;
-  const Status scanned = process_->filters().scan([&](const StoredFilter& stored, std::string_view user_key) {
+  const Status scanned = process_->stores().admin->scan([&](const StoredFilter& stored, std::string_view user_key) {
     ++filters;
     users.emplace(UserKey::from_bytes(user_key).user());
     filter_bytes += stored.value.size();
@@ -201,7 +201,7 @@ std::string DevWorld::summary() {
       << count(metric::kDrains, {"second"}) << " second, " << count(metric::kDrains, {"lap"})
       << " a lap later; everything merged\n";
   out << "user batches    " << count(metric::kBatches) << " with " << count(metric::kBatchPlays) << " plays\n";
-  const FilterStoreStats stats = process_->filters().stats();
+  const FilterStoreStats stats = process_->stores().admin->stats();
   const uint64_t merged = std::max<uint64_t>(1, count(metric::kMergedPlays));
   out << "filters         " << filters << ", " << filter_bytes << " bytes"
       << (scanned.ok() ? "" : " (" + scanned.to_string() + ")") << "\n";

@@ -14,7 +14,7 @@
 #include "filter/filter.h"
 #include "pipeline/settings/window_folder.h"
 #include "pipeline/status/status_json.h"
-#include "state/store/embedded/embedded_filter_follower.h"
+#include "pipeline/stores/open_stores.h"
 #include "state/window/rocks_window_store.h"
 
 namespace bloomring::cli {
@@ -32,14 +32,9 @@ class Inspector {
     if (!std::filesystem::exists(settings.store.path))
       return invalid("store.path " + settings.store.path +
                      " does not exist; name the folder of the filter store, with --config or --set store.path=DIR");
-    EmbeddedFilterStoreConfig config;
-    config.path = settings.store.path;
-    config.partition_count = settings.topics.partitions;
-    config.policy = {settings.filter.false_positive_rate, settings.filter.periods_read,
-                     settings.filter.dense_from_items};
-    BLOOMRING_TRY_ASSIGN(inspector->store_, EmbeddedFilterFollower::follow(config, inspector->calendar_,
-                                                                           inspector->clock_, inspector->memory_));
-    BLOOMRING_TRY(inspector->store_->refresh());
+    const StoreParts parts{inspector->calendar_, inspector->clock_, inspector->memory_};
+    BLOOMRING_TRY_ASSIGN(inspector->stores_, open_stores(settings, StoreRole::kReads, parts));
+    BLOOMRING_TRY(inspector->stores_.reader->refresh());
     return inspector;
   }
 
@@ -68,7 +63,7 @@ class Inspector {
   const Calendar calendar_;
   const SystemClock clock_;
   const StateMemory memory_;
-  std::unique_ptr<EmbeddedFilterFollower> store_;
+  FilterStores stores_;
 };
 
 Json Inspector::describe(const StoredFilter& stored, uint64_t hash) const {
@@ -116,7 +111,7 @@ bool anything_in(const Json& scene) {
 
 // The scenes that have anything of the user, except the first.
 Result<Json> Inspector::other_scenes(const InspectArgs& args) {
-  BLOOMRING_TRY_ASSIGN(std::set<std::string> scenes, store_->scenes());
+  BLOOMRING_TRY_ASSIGN(std::set<std::string> scenes, stores_.reader->scenes());
   scenes.merge(scenes_lately(args, settings_));  // Scenes without merged plays, too.
   Json found = Json::array();
   for (const std::string& scene : scenes) {
@@ -138,7 +133,7 @@ bool Inspector::is_scene(const std::string& scene) const {
 std::vector<std::string> Inspector::scenes_there_are(const InspectArgs& args) {
   std::set<std::string> scenes = scenes_lately(args, settings_);
   scenes.insert(settings_.events.scenes.begin(), settings_.events.scenes.end());
-  if (auto stored = store_->scenes(); stored.ok()) scenes.merge(*stored);
+  if (auto stored = stores_.reader->scenes(); stored.ok()) scenes.merge(*stored);
   return {scenes.begin(), scenes.end()};
 }
 
@@ -211,16 +206,14 @@ Result<Json> Inspector::of_scene(const std::string& user, const std::string& sce
   const uint64_t hash = user_hash(key.bytes());
   const ShardId shard = shard_of_hash(hash);
   const PartitionId partition = partition_of(shard, settings_.topics.partitions);
-  std::vector<StoredFilter> stored;
-  Forgotten forgotten;
-  BLOOMRING_TRY(store_->read(key.bytes(), periods(), stored, forgotten));
+  BLOOMRING_TRY_ASSIGN(const StoredUser stored, read_now(*stores_.reader, key.bytes(), periods()));
   Json filters = Json::array();
-  for (const StoredFilter& one : stored) filters.push_back(describe(one, hash));
+  for (const StoredFilter& one : stored.filters) filters.push_back(describe(one, hash));
   return Json{{"scene", scene},
               {"shard", shard.value},
               {"partition", partition.value},
               {"filters", filters},
-              {"forgotten", describe(forgotten)}};
+              {"forgotten", describe(stored.forgotten)}};
 }
 
 Result<Json> Inspector::filter(const InspectArgs& args) {
@@ -237,7 +230,7 @@ Result<Json> Inspector::filter(const InspectArgs& args) {
 }
 
 Result<RingStatus> Inspector::ring_of(PartitionId partition) {
-  BLOOMRING_TRY_ASSIGN(const std::optional<MergedWatermark> watermark, store_->read_watermark(partition));
+  BLOOMRING_TRY_ASSIGN(const std::optional<MergedWatermark> watermark, stores_.reader->read_watermark(partition));
   const RingConfig config{settings_.ring.slots, settings_.ring.slot_ms()};
   const std::optional<Offset> merged = watermark ? std::optional(watermark->offset) : std::nullopt;
   const std::string path = window_folder(settings_, partition);
@@ -278,7 +271,7 @@ Result<Json> Inspector::ring(const InspectArgs& args) {
 Result<Json> Inspector::store() {
   std::map<std::string, StoreStatus::Period> periods;
   StoreStatus::Contents contents;
-  BLOOMRING_TRY(store_->scan([&](const StoredFilter& stored, std::string_view) {
+  BLOOMRING_TRY(stores_.admin->scan([&](const StoredFilter& stored, std::string_view) {
     const std::string name = calendar_.name(stored.period);
     StoreStatus::Period& period = periods.try_emplace(name, StoreStatus::Period{name}).first->second;
     ++period.filters;
@@ -287,7 +280,7 @@ Result<Json> Inspector::store() {
     return true;
   }));
   for (auto& [name, period] : periods) contents.periods.push_back(std::move(period));
-  return to_json(StoreStatus{settings_.store.path, store_->stats().bytes_on_disk, std::move(contents)});
+  return to_json(StoreStatus{settings_.store.path, stores_.admin->stats().bytes_on_disk, std::move(contents)});
 }
 
 Result<Json> inspect(const InspectArgs& args, const Settings& settings) {

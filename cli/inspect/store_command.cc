@@ -12,6 +12,7 @@
 #include "pipeline/kafka/consumer/assigned_consumer.h"
 #include "pipeline/settings/process_identity.h"
 #include "pipeline/settings/window_folder.h"
+#include "pipeline/stores/open_stores.h"
 #include "pipeline/topics/new_log.h"
 #include "pipeline/topics/topic_check.h"
 #include "state/slot_length.h"
@@ -50,11 +51,10 @@ class StoreTool {
 
  private:
   StoreTool(const StoreArgs& args, const Settings& settings, Calendar calendar)
-      : args_(args), settings_(settings), calendar_(std::move(calendar)) {
-    config_.path = settings.store.path;
-    config_.policy = {settings.filter.false_positive_rate, settings.filter.periods_read,
-                      settings.filter.dense_from_items};
-    config_.partition_count = settings.topics.partitions;
+      : args_(args), settings_(settings), calendar_(std::move(calendar)), config_(embedded_store_config(settings)) {}
+
+  Result<FilterStores> open_to_write() const {
+    return open_stores(settings_, StoreRole::kWrites, {calendar_, clock_, memory_});
   }
 
   Status store_exists() const {
@@ -77,17 +77,17 @@ class StoreTool {
   const Calendar calendar_;
   const SystemClock clock_;
   const StateMemory memory_{StateMemoryConfig{}};
-  EmbeddedFilterStoreConfig config_;
+  const EmbeddedFilterStoreConfig config_;
 };
 
 // A process that writes the store holds its lock, so that process takes the backup; without one this process does.
 Result<Json> StoreTool::backup() {
   BLOOMRING_TRY_ASSIGN(const std::string folder, backups());
   BLOOMRING_TRY(store_exists());
-  auto store = EmbeddedFilterStore::open(config_, calendar_, clock_, memory_);
-  if (!store.ok()) return store.code() == Code::kInvalid ? ask_the_process() : Result<Json>(store.status());
-  BLOOMRING_TRY_ASSIGN(const StoreBackup taken, (*store)->back_up({folder, settings_.store.backups_kept,
-                                                                   settings_.store.backup_bytes_per_second}));
+  const auto stores = open_to_write();
+  if (!stores.ok()) return stores.code() == Code::kInvalid ? ask_the_process() : Result<Json>(stores.status());
+  BLOOMRING_TRY_ASSIGN(const StoreBackup taken, stores->admin->back_up({folder, settings_.store.backups_kept,
+                                                                        settings_.store.backup_bytes_per_second}));
   return Json::parse(backup_json(taken));
 }
 
@@ -162,8 +162,8 @@ Result<Json> StoreTool::new_log() {
     BLOOMRING_TRY_ASSIGN(json["batches_unread"], count_unread_batches(settings_, clock_));
     return json;
   }
-  BLOOMRING_TRY_ASSIGN(const auto store, EmbeddedFilterStore::open(config_, calendar_, clock_, memory_));
-  BLOOMRING_TRY_ASSIGN(const OldLogMerged merged, end_old_log(settings_, calendar_, *store, clock_));
+  BLOOMRING_TRY_ASSIGN(const FilterStores stores, open_to_write());
+  BLOOMRING_TRY_ASSIGN(const OldLogMerged merged, end_old_log(settings_, calendar_, stores, clock_));
   json["batches_merged"] = merged.records;
   json["plays_merged"] = merged.plays;
   if (merged.refused > 0) json["batches_refused"] = merged.refused;
@@ -197,11 +197,11 @@ Result<std::vector<Offset>> StoreTool::log_ends() const {
 Result<Json> StoreTool::slot_length() {
   BLOOMRING_TRY(store_exists());
   BLOOMRING_TRY_ASSIGN(const std::vector<Offset> ends, log_ends());
-  BLOOMRING_TRY_ASSIGN(const auto store, EmbeddedFilterStore::open(config_, calendar_, clock_, memory_));
+  BLOOMRING_TRY_ASSIGN(const FilterStores stores, open_to_write());
   std::map<PartitionId, MergedWatermark> changed;
   for (size_t p = 0; p < ends.size(); ++p) {
     const PartitionId partition(static_cast<int32_t>(p));
-    BLOOMRING_TRY_ASSIGN(const auto stored, store->read_watermark(partition));
+    BLOOMRING_TRY_ASSIGN(const auto stored, stores.reader->read_watermark(partition));
     if (!stored && ends[p] == Offset(0)) continue;  // Nothing was ever written.
     auto with_length =
         with_slot_length(stored.value_or(MergedWatermark{}), settings_.ring.slot_ms(), ends[p]);
@@ -215,7 +215,10 @@ Result<Json> StoreTool::slot_length() {
                {"slot_seconds", settings_.ring.slot_seconds},
                {"partitions_changed", changed.size()}};
   if (!args_.execute) return json;
-  for (const auto& [partition, watermark] : changed) BLOOMRING_TRY(store->advance(partition, watermark));
+  for (const auto& [partition, watermark] : changed) {
+    BLOOMRING_TRY_ASSIGN(const auto writer, stores.writer->take_over(partition));
+    BLOOMRING_TRY(advance_now(*writer, watermark));
+  }
   return json;
 }
 

@@ -1,5 +1,7 @@
 #include "pipeline/runtime/leased.h"
 
+#include <utility>
+
 namespace bloomring {
 namespace {
 
@@ -14,19 +16,24 @@ Status LeasedSink::send(OutRecord& record, uint64_t ticket) {
   return sink_->send(record, ticket);
 }
 
-Status LeasedFilterStore::apply(std::span<const ForgottenUpdate> forgotten, std::span<const FilterUpdate> updates) {
-  if (!lease_.held()) return refusal();
-  return store_.apply(forgotten, updates);
+void LeasedWriter::begin_apply(std::span<const ForgottenUpdate> forgotten, std::span<const FilterUpdate> updates) {
+  refused_ = !lease_.held();
+  if (!refused_) writer_->begin_apply(forgotten, updates);
 }
 
-Status LeasedFilterStore::sync() {
-  if (!lease_.held()) return refusal();
-  return store_.sync();
+void LeasedWriter::begin_sync() {
+  refused_ = !lease_.held();
+  if (!refused_) writer_->begin_sync();
 }
 
-Status LeasedFilterStore::advance(PartitionId partition, const MergedWatermark& watermark) {
-  if (!lease_.held()) return refusal();
-  return store_.advance(partition, watermark);
+void LeasedWriter::begin_advance(const MergedWatermark& watermark) {
+  refused_ = !lease_.held();
+  if (!refused_) writer_->begin_advance(watermark);
+}
+
+std::optional<Status> LeasedWriter::poll() {
+  if (std::exchange(refused_, false)) return refusal();
+  return writer_->poll();
 }
 
 }  // namespace bloomring

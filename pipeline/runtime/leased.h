@@ -1,4 +1,5 @@
-// A sink and a filter store that refuse to write for a member whose lease has expired (pipeline/runtime/lease.h).
+// A sink and a writer of the filter store that refuse to write for a member whose lease has expired
+// (pipeline/runtime/lease.h).
 //
 // A refused write returns kRetry, which a task handles anyway (a full queue, a store that is away): it keeps its
 // records and is destroyed when the group reports its partitions as lost. Reads and acknowledgements pass. Commits
@@ -14,7 +15,7 @@
 
 #include "pipeline/io/io.h"
 #include "pipeline/runtime/lease.h"
-#include "state/store/filter_store.h"
+#include "state/store/filter_writer.h"
 
 namespace bloomring {
 
@@ -32,37 +33,26 @@ class LeasedSink final : public Sink {
   const std::unique_ptr<Sink> sink_;
 };
 
-class LeasedFilterStore final : public FilterStore {
+class LeasedWriter final : public PartitionWriter {
  public:
-  // Both outlive this one.
-  LeasedFilterStore(const Lease& lease, FilterStore& store) : lease_(lease), store_(store) {}
+  // `lease` outlives the writer.
+  LeasedWriter(const Lease& lease, std::unique_ptr<PartitionWriter> writer)
+      : lease_(lease), writer_(std::move(writer)) {}
 
-  using FilterStore::apply;
-  using FilterStore::read;
-  Status apply(std::span<const ForgottenUpdate> forgotten, std::span<const FilterUpdate> updates) override;
-  Status sync() override;
-  Status advance(PartitionId partition, const MergedWatermark& watermark) override;
-
-  std::optional<int64_t> merged_ms() const override { return store_.merged_ms(); }
-  Result<std::optional<MergedWatermark>> read_watermark(PartitionId partition) override {
-    return store_.read_watermark(partition);
+  void begin_read_forgotten(std::span<const std::string_view> user_keys) override {
+    writer_->begin_read_forgotten(user_keys);
   }
-  Status read(std::string_view user_key, std::span<const PeriodIndex> periods, std::vector<StoredFilter>& out,
-              Forgotten& forgotten) override {
-    return store_.read(user_key, periods, out, forgotten);
-  }
-  Status read_forgotten(std::span<const std::string_view> user_keys, std::vector<Forgotten>& out) override {
-    return store_.read_forgotten(user_keys, out);
-  }
-  Status refresh() override { return store_.refresh(); }
-  Status scan(const std::function<bool(const StoredFilter&, std::string_view user_key)>& visit) override {
-    return store_.scan(visit);
-  }
-  FilterStoreStats stats() const override { return store_.stats(); }
+  void begin_apply(std::span<const ForgottenUpdate> forgotten, std::span<const FilterUpdate> updates) override;
+  void begin_sync() override;
+  void begin_advance(const MergedWatermark& watermark) override;
+  std::optional<Status> poll() override;
+  std::vector<Forgotten> take_forgotten() override { return writer_->take_forgotten(); }
+  std::optional<int64_t> merged_ms() const override { return writer_->merged_ms(); }
 
  private:
   const Lease& lease_;
-  FilterStore& store_;
+  const std::unique_ptr<PartitionWriter> writer_;
+  bool refused_ = false;  // The operation was not passed on.
 };
 
 }  // namespace bloomring

@@ -1,6 +1,6 @@
 // A thread that owns tasks: it steps them in turn, runs posted messages between steps, and waits when there is
 // nothing to do. The other threads of the tree are those of a producer (pipeline/kafka/producer/producer_client.h) and
-// of reads of the filter store for queries (serving/query/read_pool.h).
+// of reads of the filter store for queries (state/store/pooled_filter_reader.h).
 //
 // A watchdog, if given, sees what the thread is busy with and since when (pipeline/runtime/watchdog.h).
 // Threading: rebalances, timers and shutdown reach a task as posted messages, so only the worker's thread touches a

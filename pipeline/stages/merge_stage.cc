@@ -9,7 +9,6 @@ namespace bloomring {
 MergeStage::MergeStage(const StageContext& stage_context)
     : PartitionStage(stage_context, {"merge", "reads the merged watermark", MemoryUse::kMergeQueue},
                      stage_context.settings.topics.user_batches, stage_context.settings.threads.merge),
-      filters_(lease(), *stage_context.filters),
       totals_(stage_context.metrics, merge_series()),
       levels_(stage_context.metrics, stage_context.clock, levels_config(stage_context, "merge")),
       registration_(stage_context.metrics.on_scrape([this](Scrape& scrape) { write(scrape); })) {}
@@ -21,7 +20,9 @@ void MergeStage::claim(const Settings&, const PartitionCounts& counts, MemoryCla
 Result<PartitionStage::PartitionWork> MergeStage::make(PartitionId partition, const kafka::PartitionFacts& facts,
                                                        std::unique_ptr<Source> source) {
   const Settings& settings = context().settings;
-  BLOOMRING_TRY_ASSIGN(std::optional<MergedWatermark> watermark, context().filters->read_watermark(partition));
+  // Taken over first: from then on no earlier owner moves the watermark.
+  BLOOMRING_TRY_ASSIGN(auto writer, context().stores.writer->take_over(partition));
+  BLOOMRING_TRY_ASSIGN(std::optional<MergedWatermark> watermark, context().stores.reader->read_watermark(partition));
   BLOOMRING_TRY(check_slot_length(watermark ? watermark->slot_ms : 0, settings.ring.slot_ms(), "the merged watermark"));
   const MergeStart start = decide_merge_start({facts.committed, facts.log_start, facts.log_end});
   log_debug("merge: begins" + (start.reason.empty() ? std::string() : ": " + std::string(start.reason)),
@@ -36,8 +37,9 @@ Result<PartitionStage::PartitionWork> MergeStage::make(PartitionId partition, co
   config.merge = {partition, settings.topics.partitions, settings.ring.slot_ms()};
   config.batches_topic = settings.topics.user_batches;
   config.dead_topic = settings.topics.dead;
-  auto task = std::make_unique<MergeTask>(std::move(config), context().calendar, filters_, std::move(watermark),
-                                          std::move(source), make_sink());
+  auto task = std::make_unique<MergeTask>(std::move(config), context().calendar,
+                                          std::make_unique<LeasedWriter>(lease(), std::move(writer)),
+                                          std::move(watermark), std::move(source), make_sink());
   return PartitionWork{std::move(task), start.read_from};
 }
 
@@ -59,11 +61,11 @@ void MergeStage::untrack(PartitionId partition, bool lost) {
 StageStatus MergeStage::status() const {
   return {.stage = "merge",
           .partitions = levels_.status(),
-          .store = StoreStatus{context().settings.store.path, context().filters->stats().bytes_on_disk}};
+          .store = StoreStatus{context().settings.store.path, context().stores.admin->stats().bytes_on_disk}};
 }
 
 void MergeStage::write(Scrape& scrape) {
-  const FilterStoreStats stats = context().filters->stats();
+  const FilterStoreStats stats = context().stores.admin->stats();
   write_all(scrape, store_reader_series(), stats);
   write_all(scrape, store_writer_series(), stats);
 }

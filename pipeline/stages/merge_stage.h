@@ -28,7 +28,6 @@ class MergeStage final : public PartitionStage {
   void untrack(PartitionId partition, bool lost) override;
   void write(Scrape& scrape);
 
-  LeasedFilterStore filters_;
   Totals<MergeCounts> totals_;
   PartitionLevels levels_;
   std::mutex mutex_;

@@ -12,9 +12,6 @@
 #include "pipeline/status/status_json.h"
 #include "pipeline/topics/topic_check.h"
 #include "state/slot_length.h"
-#include "state/store/embedded/embedded_filter_follower.h"
-#include "state/store/embedded/embedded_filter_store.h"
-#include "state/store/embedded/store_backup.h"
 #include "state/store/store_metrics.h"
 
 namespace bloomring {
@@ -27,10 +24,6 @@ constexpr int64_t kRefreshIntervalMs = 250;
 constexpr int kReachTimeoutMs = 1'000;
 constexpr int kSlowAnswerTimeoutMs = 5'000;
 constexpr int kFlushTimeoutMs = 10'000;
-// The size of the filter store's own write buffer: a quarter of the memory for all write buffers. A larger one writes
-// fewer bytes.
-constexpr uint64_t kWriteBufferLeast = 4ull << 20;
-constexpr uint64_t kWriteBufferMost = 64ull << 20;
 
 }  // namespace
 
@@ -120,43 +113,31 @@ Status Process::open_store() {
   const StoreRole role = store_role(settings_.stages);
   if (role == StoreRole::kNone) return {};
 
-  EmbeddedFilterStoreConfig config;
-  config.path = settings_.store.path;
-  config.policy = {settings_.filter.false_positive_rate, settings_.filter.periods_read,
-                   settings_.filter.dense_from_items};
-  config.partition_count = settings_.topics.partitions;
-  config.write_buffer_bytes = std::clamp<uint64_t>(memory.write_buffer_bytes / 4, kWriteBufferLeast, kWriteBufferMost);
-  if (role == StoreRole::kWrites) {
-    has_begun_ = true;
-    BLOOMRING_TRY_ASSIGN(auto store, EmbeddedFilterStore::open(config, *calendar_, clock_, *memory_));
-    {
-      const std::lock_guard lock(backup_mutex_);
-      writer_ = store.get();
-    }
-    filters_ = std::move(store);
-    return {};
-  }
-  return follow_store(std::move(config));
+  has_begun_ = role == StoreRole::kWrites;
+  BLOOMRING_TRY_ASSIGN(stores_, open_stores(settings_, role, {*calendar_, clock_, *memory_}));
+  if (role == StoreRole::kReads) return follow_store();
+  const std::lock_guard lock(backup_mutex_);
+  written_ = stores_.admin;
+  return {};
 }
 
-Status Process::follow_store(EmbeddedFilterStoreConfig config) {
-  BLOOMRING_TRY_ASSIGN(filters_, EmbeddedFilterFollower::follow(config, *calendar_, clock_, *memory_));
-  const std::string context =
-      "store.path is " + config.path + ", which the process that runs the merge stage makes: start that one, too";
-  BLOOMRING_TRY(start_wait_.until("the filter store", [&] { return filters_->refresh().with_context(context); }));
+Status Process::follow_store() {
+  const std::string context = "store.path is " + settings_.store.path +
+                              ", which the process that runs the merge stage makes: start that one, too";
+  BLOOMRING_TRY(start_wait_.until("the filter store", [&] { return stores_.reader->refresh().with_context(context); }));
   refresher_ = std::make_unique<Worker>(
       "store-follow", clock_, [](const Status&) {}, &watchdog_);
   refresher_->set_ticker(kRefreshIntervalMs, [this] {
-    const Status refreshed = filters_->refresh();
+    const Status refreshed = stores_.reader->refresh();
     if (!refreshed.ok()) metrics_.counter(metric::kStoreErrors, {"refresh"}).add();
   });
   return {};
 }
 
 Status Process::check_stored_slots() {
-  if (!filters_) return {};
+  if (!stores_.reader) return {};
   for (uint32_t p = 0; p < settings_.topics.partitions; ++p) {
-    const auto watermark = filters_->read_watermark(PartitionId(static_cast<int32_t>(p)));
+    const auto watermark = stores_.reader->read_watermark(PartitionId(static_cast<int32_t>(p)));
     if (!watermark.ok()) continue;  // The stages ask again, and wait.
     const int64_t stored_ms = *watermark ? (*watermark)->slot_ms : 0;
     BLOOMRING_TRY(check_slot_length(stored_ms, settings_.ring.slot_ms(), "the merged watermark"));
@@ -170,9 +151,9 @@ AdminPage Process::back_up_store() {
   if (settings_.store.backup_path.empty()) {
     return {409, "text/plain; charset=utf-8", "store.backup_path is not set in the configuration of this process\n"};
   }
-  if (writer_ == nullptr) return {503, "text/plain; charset=utf-8", "the filter store is not open\n"};
+  if (written_ == nullptr) return {503, "text/plain; charset=utf-8", "the filter store is not open\n"};
   const StoreSettings& config = settings_.store;
-  const auto taken = writer_->back_up({config.backup_path, config.backups_kept, config.backup_bytes_per_second});
+  const auto taken = written_->back_up({config.backup_path, config.backups_kept, config.backup_bytes_per_second});
   metrics_.counter(metric::kStoreBackups, {taken.ok() ? "ok" : "failed"}).add();
   if (!taken.ok()) {
     log_error("no backup of the filter store",
@@ -189,7 +170,7 @@ Status Process::start_stages() {
   has_begun_ = true;
   context_ = std::make_unique<StageContext>(StageContext{
       settings_, *plan_, kafka_, *calendar_, clock_, metrics_, health_, watchdog_, start_wait_, *producer_,
-      filters_.get(), memory_.get(), [this](std::string_view stage, const Status& status) { fail(stage, status); },
+      stores_, memory_.get(), [this](std::string_view stage, const Status& status) { fail(stage, status); },
       log_watch_.get()});
   for (auto row = settings_.stages.rbegin(); row != settings_.stages.rend(); ++row) {
     std::unique_ptr<Stage> made = (*row)->make(*context_);
@@ -253,7 +234,7 @@ Process::~Process() {
   stop();
   refresher_.reset();
   const std::lock_guard lock(backup_mutex_);
-  writer_ = nullptr;
+  written_ = nullptr;
 }
 
 }  // namespace bloomring

@@ -5,9 +5,9 @@
 // The admin port starts first and ends last. It answers probes while the process waits for brokers, topics or the
 // filter store (pipeline/runtime/start_wait.h), and while the process ends.
 //
-// The process opens the embedded filter store for writing when it runs the merge stage; otherwise it follows the store
-// of the merge process on the same machine. Stages start from the end of the flow to its beginning and stop in the
-// opposite order, so that a stage's reader runs while the stage produces.
+// The process opens the filter store for writing when it runs the merge stage; otherwise it reads what the merge
+// process writes (pipeline/stores/open_stores.h). Stages start from the end of the flow to its beginning and stop in
+// the opposite order, so that a stage's reader runs while the stage produces.
 // Errors: `start` returns kInvalid for a wrong set-up, and the status of a broker, topic or store that it cannot use.
 // Later failures are kept in `failure`, are logged, and make /healthz fail.
 // Threading: one thread owns the process. Another thread may run `start` if it has ended before `stop`. Members marked
@@ -31,11 +31,10 @@
 #include "pipeline/settings/settings.h"
 #include "pipeline/stages/stage.h"
 #include "pipeline/stages/stage_context.h"
+#include "pipeline/stores/open_stores.h"
 
 namespace bloomring {
 
-class EmbeddedFilterStore;
-struct EmbeddedFilterStoreConfig;
 class ProcessMetrics;
 class Worker;
 
@@ -76,14 +75,14 @@ class Process {
   std::string busy_with() const { return watchdog_.busy_with(); }
 
   Metrics& metrics() { return metrics_; }
-  FilterStore& filters() { return *filters_; }
+  const FilterStores& stores() const { return stores_; }
   const Calendar& calendar() const { return *calendar_; }
 
  private:
   Status wait_for_topics();
   Status open_store();
-  Status follow_store(EmbeddedFilterStoreConfig config);
-  // The answer to POST /store/backup, in a process that writes the embedded store.
+  Status follow_store();
+  // The answer to POST /store/backup, in a process that writes the store.
   AdminPage back_up_store();
   Status plan();
   Status verify_topics();
@@ -103,16 +102,16 @@ class Process {
   std::vector<std::string> start_warnings_;
   mutable std::mutex failure_mutex_;
   std::optional<Status> failure_;
-  std::mutex backup_mutex_;                // One backup at a time.
-  EmbeddedFilterStore* writer_ = nullptr;  // The store, when this process writes it. Guarded by backup_mutex_.
-  std::unique_ptr<AdminServer> admin_;     // Ends after everything that follows.
+  std::mutex backup_mutex_;             // One backup at a time.
+  StoreAdmin* written_ = nullptr;       // The store, when this process writes it. Guarded by backup_mutex_.
+  std::unique_ptr<AdminServer> admin_;  // Ends after everything that follows.
 
   std::optional<MemoryPlan> plan_;
   kafka::ClientSettings kafka_;
   std::unique_ptr<kafka::Admin> kafka_admin_;  // While it starts.
   std::unique_ptr<kafka::Producer> producer_;
   std::unique_ptr<StateMemory> memory_;
-  std::unique_ptr<FilterStore> filters_;
+  FilterStores stores_;
   std::unique_ptr<Worker> refresher_;  // Follows the store when another process writes it.
   std::unique_ptr<LogWatch> log_watch_;
   std::unique_ptr<StageContext> context_;

@@ -86,7 +86,7 @@ Status ServePartitions::tend() {
 void ServePartitions::read_scenes() {
   const int64_t now_ns = context_.clock.steady_ns();
   if ((scenes_.stored_noted() && now_ns < read_scenes_at_ns_) || placed().empty()) return;
-  const auto stored = context_.filters->scenes();
+  const auto stored = context_.stores.reader->scenes();
   if (!stored.ok()) return;
   read_scenes_at_ns_ = now_ns + kScenesIntervalNs;
   scenes_.note_stored(*stored);
@@ -164,7 +164,7 @@ Status ServePartitions::place() {
   std::vector<kafka::TopicPartition> partitions;
   std::vector<int64_t> young_ms;
   for (const PartitionId id : ids) {
-    watermarks.push_back(context_.filters->read_watermark(id));
+    watermarks.push_back(context_.stores.reader->read_watermark(id));
     const auto watermark = watermarks.back().ok() ? *watermarks.back() : std::nullopt;
     const int64_t stored_ms = watermark ? watermark->slot_ms : 0;
     BLOOMRING_TRY(check_slot_length(stored_ms, settings.ring.slot_ms(), "the merged watermark"));
@@ -232,8 +232,8 @@ Status ServePartitions::begin(const std::vector<Placing>& placing) {
                                 {"offset", start.read_from.value},
                                 {"log_end", log_end.value}});
     auto held = make_partition(id, start);
-    auto task = std::make_unique<ReplicaTask>(config, context_.clock, held, *context_.filters, std::move(sources[i]),
-                                              start.read_from, log_end);
+    auto task = std::make_unique<ReplicaTask>(config, context_.clock, held, *context_.stores.reader,
+                                              std::move(sources[i]), start.read_from, log_end);
     task->update_log_end(log_end, asked_at_ns);
     catch_up_.begin(id, start.read_from, log_end);
     const std::lock_guard lock(mutex_);

@@ -77,7 +77,7 @@ Status ServeStage::open_log() {
 Status ServeStage::serve_calls() {
   CandidateFilterConfig candidates;
   candidates.cache_bytes_max = context_.plan.of(MemoryUse::kFilterCache);
-  core_ = std::make_unique<CandidateFilter>(*context_.filters, context_.calendar, context_.clock, candidates);
+  core_ = std::make_unique<CandidateFilter>(*context_.stores.reader, context_.calendar, context_.clock, candidates);
   GrpcServerConfig config;
   config.listen = context_.settings.serve.listen;
   config.tls = context_.settings.serve.tls;
@@ -208,7 +208,7 @@ void ServeStage::write(Scrape& scrape) {
   if (server_) write_calls(scrape);
   // With the merge stage in the process, that stage writes these.
   if (store_role(context_.settings.stages) != StoreRole::kWrites)
-    write_all(scrape, store_reader_series(), context_.filters->stats());
+    write_all(scrape, store_reader_series(), context_.stores.admin->stats());
   write_memory(scrape);
 }
 

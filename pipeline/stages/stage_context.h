@@ -16,9 +16,9 @@
 #include "pipeline/runtime/watchdog.h"
 #include "pipeline/settings/memory_plan.h"
 #include "pipeline/settings/settings.h"
+#include "pipeline/stores/open_stores.h"
 #include "state/period.h"
 #include "state/rocksdb/state_memory.h"
-#include "state/store/filter_store.h"
 
 namespace bloomring {
 
@@ -33,8 +33,7 @@ struct StageContext {
   Watchdog& watchdog;
   StartWait& start_wait;  // For waits before a stage can start.
   kafka::Producer& producer;
-  // The filter store, written or followed; null in a process that runs ingest alone.
-  FilterStore* filters = nullptr;
+  const FilterStores& stores;  // Open in the role that the stages of this process need.
   const StateMemory* memory = nullptr;
   // A stage cannot go on: the process logs it and ends with exit code 1, or 2 for kInvalid. Thread safe.
   std::function<void(std::string_view stage, const Status&)> on_failure;

@@ -63,9 +63,9 @@ Result<PartitionStage::PartitionWork> WindowStage::make(PartitionId partition, c
   BLOOMRING_TRY_ASSIGN(std::unique_ptr<WindowStore> store, open_store(store_config));
   Offset read_from;
   BLOOMRING_TRY_ASSIGN(Ring ring, start_ring(*store, partition, facts, read_from));
-  auto task =
-      std::make_unique<WindowTask>(task_config(settings, context().plan, partition), context().clock, std::move(store),
-                                   std::move(ring), *context().filters, std::move(source), make_sink(), &batches_);
+  auto task = std::make_unique<WindowTask>(task_config(settings, context().plan, partition), context().clock,
+                                           std::move(store), std::move(ring), *context().stores.reader,
+                                           std::move(source), make_sink(), &batches_);
   batches_.add(partition);
   catch_up_.begin(partition, read_from, facts.log_end);
   return PartitionWork{std::move(task), read_from};
@@ -94,8 +94,8 @@ Result<Ring> WindowStage::start_ring(WindowStore& store, PartitionId partition, 
   start_facts.log_end = facts.log_end;
   start_facts.slot_ms = ring_config_.slot_ms;
   start_facts.accept_lost_events = context().settings.state.accept_lost_events;
-  BLOOMRING_TRY(context().filters->refresh());
-  BLOOMRING_TRY_ASSIGN(start_facts.watermark, context().filters->read_watermark(partition));
+  BLOOMRING_TRY(context().stores.reader->refresh());
+  BLOOMRING_TRY_ASSIGN(start_facts.watermark, context().stores.reader->read_watermark(partition));
   BLOOMRING_TRY_ASSIGN(start_facts.local, store.load());
   BLOOMRING_TRY_ASSIGN(const WindowStart start, decide_window_start(start_facts));
   log_line(start.lost ? LogLevel::kWarning : LogLevel::kDebug, "window: begins: " + start.reason,

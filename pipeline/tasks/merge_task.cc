@@ -5,13 +5,13 @@
 
 namespace bloomring {
 
-MergeTask::MergeTask(MergeTaskConfig config, const Calendar& calendar, FilterStore& filters,
+MergeTask::MergeTask(MergeTaskConfig config, const Calendar& calendar, std::unique_ptr<PartitionWriter> filters,
                      std::optional<MergedWatermark> watermark, std::unique_ptr<Source> source,
                      std::unique_ptr<Sink> sink)
     : config_(std::move(config)),
       source_(std::move(source)),
       sink_(std::move(sink)),
-      merge_(config_.merge, calendar, filters, std::move(watermark)) {}
+      merge_(config_.merge, calendar, std::move(filters), std::move(watermark)) {}
 
 Result<bool> MergeTask::step(int64_t now_ms) {
   BLOOMRING_TRY(take_acks());
@@ -20,8 +20,8 @@ Result<bool> MergeTask::step(int64_t now_ms) {
   for (size_t i = 0; i < config_.records_per_step; ++i) {
     BLOOMRING_TRY_ASSIGN(const bool any, take_record());
     if (!any) break;
-    BLOOMRING_TRY(apply_held(now_ms));
-    if (held_) break;  // It waits for the store or its dead letter.
+    BLOOMRING_TRY(apply_record(now_ms));
+    if (record_) break;  // It waits for the store or its dead letter.
     worked = true;
   }
   pass_to(source_->position());
@@ -29,41 +29,40 @@ Result<bool> MergeTask::step(int64_t now_ms) {
 }
 
 Result<bool> MergeTask::take_record() {
-  if (held_) return !letter_sent_;
-  BLOOMRING_TRY_ASSIGN(const std::optional<LogRecord> record, source_->poll());
-  if (!record) return false;
-  held_ = Held{record->offset, record->log_time_ms, std::string(record->key), std::string(record->value)};
-  return true;
+  if (record_) return !letter_sent_;
+  BLOOMRING_TRY_ASSIGN(record_, source_->poll());
+  return record_.has_value();
 }
 
-Status MergeTask::apply_held(int64_t now_ms) {
+Status MergeTask::apply_record(int64_t now_ms) {
   if (letter_) return write_dead_letter(Refusal::kBadBatch, {}, now_ms);
   std::string detail;
-  auto applied = merge_.apply(held_->value, now_ms, detail);
+  auto applied = merge_.apply(record_->value, now_ms, detail);
   if (applied.code() == Code::kRetry) {
     ++store_retries_;
     return {};
   }
   BLOOMRING_TRY(applied.status());
-  if (applied->refusal != Refusal::kNone) return write_dead_letter(applied->refusal, detail, now_ms);
-  applied_ = Offset(held_->offset.value + 1);
-  held_.reset();
-  between_slot_ends_ = !applied->slot_end;
-  if (applied->slot_end) commit();
+  if (!*applied) return {};  // The store works.
+  const auto [refusal, slot_end] = **applied;
+  if (refusal != Refusal::kNone) return write_dead_letter(refusal, detail, now_ms);
+  applied_ = Offset(record_->offset.value + 1);
+  record_.reset();
+  between_slot_ends_ = !slot_end;
+  if (slot_end) commit();
   return {};
 }
 
 // Offsets without a record after a slot end are committed with it.
 void MergeTask::pass_to(Offset position) {
-  if (held_ || position <= applied_) return;
+  if (record_ || position <= applied_) return;
   applied_ = position;
   if (!between_slot_ends_) commit();
 }
 
 Status MergeTask::write_dead_letter(Refusal refusal, const std::string& detail, int64_t now_ms) {
   if (!letter_) {
-    const LogRecord record{held_->offset, held_->log_time_ms, held_->key, held_->value};
-    letter_ = dead_letter(config_.dead_topic, {"merge", config_.batches_topic, config_.merge.partition}, record,
+    letter_ = dead_letter(config_.dead_topic, {"merge", config_.batches_topic, config_.merge.partition}, *record_,
                           refusal, detail, now_ms);
   }
   const Status sent = sink_->send(*letter_, 0);
@@ -77,8 +76,8 @@ Status MergeTask::take_acks() {
   BLOOMRING_TRY(sink_->poll_acks(acks_));
   if (acks_.empty()) return {};
   ++dead_letters_;
-  applied_ = Offset(held_->offset.value + 1);
-  held_.reset();
+  applied_ = Offset(record_->offset.value + 1);
+  record_.reset();
   letter_.reset();
   letter_sent_ = false;
   return {};

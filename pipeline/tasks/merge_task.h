@@ -31,8 +31,8 @@ struct MergeTaskConfig {
 
 class MergeTask final : public PartitionTask {
  public:
-  // `calendar` and `filters` outlive the task.
-  MergeTask(MergeTaskConfig config, const Calendar& calendar, FilterStore& filters,
+  // `calendar` outlives the task.
+  MergeTask(MergeTaskConfig config, const Calendar& calendar, std::unique_ptr<PartitionWriter> filters,
             std::optional<MergedWatermark> watermark, std::unique_ptr<Source> source, std::unique_ptr<Sink> sink);
 
   Result<bool> step(int64_t now_ms) override;
@@ -47,16 +47,8 @@ class MergeTask final : public PartitionTask {
   uint64_t store_retries() const { return store_retries_; }
 
  private:
-  // The current record, kept because it may take several steps.
-  struct Held {
-    Offset offset;
-    int64_t log_time_ms = 0;
-    std::string key;
-    std::string value;
-  };
-
   Result<bool> take_record();
-  Status apply_held(int64_t now_ms);
+  Status apply_record(int64_t now_ms);
   Status write_dead_letter(Refusal refusal, const std::string& detail, int64_t now_ms);
   Status take_acks();
   void pass_to(Offset position);
@@ -65,9 +57,10 @@ class MergeTask final : public PartitionTask {
   MergeTaskConfig config_;
   std::unique_ptr<Source> source_;
   std::unique_ptr<Sink> sink_;
-  Merge merge_;
-  std::optional<Held> held_;
-  std::optional<OutRecord> letter_;  // For held_; waits to be sent.
+  // The record under way, which may take several steps: the source keeps its bytes until its next `poll`.
+  std::optional<LogRecord> record_;
+  Merge merge_;  // Ends before the source and the record, from which it borrows.
+  std::optional<OutRecord> letter_;  // For record_; waits to be sent.
   bool letter_sent_ = false;
   bool between_slot_ends_ = false;  // Records were applied since the last slot end, or since the start.
   Offset applied_{-1};

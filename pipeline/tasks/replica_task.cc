@@ -12,7 +12,7 @@ constexpr int64_t kBeyondPatienceNs = 30'000'000'000;
 }  // namespace
 
 ReplicaTask::ReplicaTask(ReplicaTaskConfig config, const Clock& clock, std::shared_ptr<ReplicaPartition> partition,
-                         FilterStore& filters, std::unique_ptr<Source> source, Offset start, Offset log_end_at_start)
+                         FilterReader& filters, std::unique_ptr<Source> source, Offset start, Offset log_end_at_start)
     : config_(config),
       clock_(clock),
       partition_(std::move(partition)),
@@ -109,7 +109,7 @@ Status ReplicaTask::take_watermark() {
   watermark_due_ns_ = steady_ns + config_.watermark_interval_ms * 1'000'000;
   const int64_t now_ms = partition_->log_time().bounds(clock_).earliest_ms;
   partition_->expire(now_ms);
-  auto read = filters_.read_watermark(partition_->id());
+  auto read = filters_.heard_watermark(partition_->id());
   if (read.code() == Code::kRetry) {
     ++stats_.store_retries;
     return {};

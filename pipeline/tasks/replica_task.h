@@ -26,7 +26,7 @@
 #include "pipeline/io/io.h"
 #include "pipeline/io/task.h"
 #include "serving/query/replica_partition.h"
-#include "state/store/filter_store.h"
+#include "state/store/filter_reader.h"
 
 namespace bloomring {
 
@@ -49,7 +49,7 @@ class ReplicaTask final : public Task {
   // `start`: the first offset of `source`. `log_end_at_start`: the partition is ready when all records below are
   // applied. `clock` and `filters` outlive the task.
   ReplicaTask(ReplicaTaskConfig config, const Clock& clock, std::shared_ptr<ReplicaPartition> partition,
-              FilterStore& filters, std::unique_ptr<Source> source, Offset start, Offset log_end_at_start);
+              FilterReader& filters, std::unique_ptr<Source> source, Offset start, Offset log_end_at_start);
 
   Result<bool> step(int64_t now_ms) override;
   // The watermark that an earlier task of the partition read: the store's must not be older.
@@ -92,7 +92,7 @@ class ReplicaTask final : public Task {
   ReplicaTaskConfig config_;
   const Clock& clock_;
   std::shared_ptr<ReplicaPartition> partition_;  // Shared with the directory of the query service.
-  FilterStore& filters_;
+  FilterReader& filters_;
   std::unique_ptr<Source> source_;
   Offset next_;
   Offset ready_at_;

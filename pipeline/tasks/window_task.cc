@@ -9,7 +9,7 @@
 namespace bloomring {
 
 WindowTask::WindowTask(WindowTaskConfig config, const Clock& clock, std::unique_ptr<WindowStore> store, Ring ring,
-                       FilterStore& filters, std::unique_ptr<Source> source, std::unique_ptr<Sink> sink,
+                       FilterReader& filters, std::unique_ptr<Source> source, std::unique_ptr<Sink> sink,
                        const BatchesWatch* batches)
     : config_(std::move(config)),
       clock_(clock),
@@ -129,7 +129,7 @@ Status WindowTask::take_watermark(int64_t now_ms) {
   if (now_ms < watermark_due_ms_ && watermark_due_ms_ - now_ms <= config_.watermark_interval_ms) return {};
   watermark_due_ms_ = now_ms + config_.watermark_interval_ms;
   const BatchesLog batches = batches_ != nullptr ? batches_->of(config_.window.partition) : BatchesLog();
-  auto read = filters_.read_watermark(config_.window.partition);
+  auto read = filters_.heard_watermark(config_.window.partition);
   store_away_ = read.code() == Code::kRetry;
   if (store_away_) return {};  // Slots wait, plays keep flowing.
   BLOOMRING_TRY(read.status());

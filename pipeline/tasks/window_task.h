@@ -32,7 +32,7 @@
 #include "operators/window.h"
 #include "pipeline/io/io.h"
 #include "pipeline/io/task.h"
-#include "state/store/filter_store.h"
+#include "state/store/filter_reader.h"
 #include "state/window/window_store.h"
 
 namespace bloomring {
@@ -60,7 +60,7 @@ class WindowTask final : public PartitionTask {
   // `clock`, `filters` and `batches` outlive the task; of the clock only durations are used. `ring` follows
   // decide_window_start and the store's state. Without `batches` the unread part of user-batches is unknown.
   WindowTask(WindowTaskConfig config, const Clock& clock, std::unique_ptr<WindowStore> store, Ring ring,
-             FilterStore& filters, std::unique_ptr<Source> source, std::unique_ptr<Sink> sink,
+             FilterReader& filters, std::unique_ptr<Source> source, std::unique_ptr<Sink> sink,
              const BatchesWatch* batches = nullptr);
 
   Result<bool> step(int64_t now_ms) override;
@@ -102,7 +102,7 @@ class WindowTask final : public PartitionTask {
   const Clock& clock_;
   LogClock log_clock_;
   std::unique_ptr<WindowStore> store_;
-  FilterStore& filters_;
+  FilterReader& filters_;
   std::unique_ptr<Source> source_;
   std::unique_ptr<Sink> sink_;
   Window window_;

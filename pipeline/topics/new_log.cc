@@ -1,6 +1,7 @@
 #include "pipeline/topics/new_log.h"
 
 #include <algorithm>
+#include <deque>
 #include <memory>
 #include <vector>
 
@@ -65,7 +66,7 @@ Status wait_until_left(const Settings& settings, kafka::Admin& admin, const std:
                " members: stop the " + stage + " stage of every process, then run this again");
 }
 
-Result<OldLogMerged> merge_unread(const Settings& settings, const Calendar& calendar, EmbeddedFilterStore& store,
+Result<OldLogMerged> merge_unread(const Settings& settings, const Calendar& calendar, const FilterStores& stores,
                                   const Clock& clock, Batches& batches) {
   std::vector<size_t> unread;
   std::vector<kafka::AssignedConsumer::Start> starts;
@@ -77,13 +78,14 @@ Result<OldLogMerged> merge_unread(const Settings& settings, const Calendar& cale
   OldLogMerged merged;
   if (unread.empty()) return merged;
   BLOOMRING_TRY_ASSIGN(auto sources, batches.consumer->assign(starts));
-  std::vector<UnreadBatches> all;
+  std::deque<UnreadBatches> all;
   for (size_t i = 0; i < unread.size(); ++i) {
     const PartitionId partition = batches.partitions[unread[i]].partition;
-    BLOOMRING_TRY_ASSIGN(auto watermark, store.read_watermark(partition));
+    BLOOMRING_TRY_ASSIGN(auto watermark, stores.reader->read_watermark(partition));
+    BLOOMRING_TRY_ASSIGN(auto writer, stores.writer->take_over(partition));
     merged.records += batches.unread(unread[i]);
-    all.emplace_back(MergeConfig{partition, settings.topics.partitions, settings.ring.slot_ms()}, calendar, store,
-                     std::move(watermark), std::move(sources[i]), batches.ends[unread[i]]);
+    all.emplace_back(MergeConfig{partition, settings.topics.partitions, settings.ring.slot_ms()}, calendar,
+                     std::move(writer), std::move(watermark), std::move(sources[i]), batches.ends[unread[i]]);
   }
   log_info("merging the unread records", {{"topic", settings.topics.user_batches}, {"records", merged.records}});
   int64_t heard_ns = clock.steady_ns();
@@ -114,17 +116,16 @@ Result<uint64_t> count_unread_batches(const Settings& settings, const Clock& clo
   return records;
 }
 
-Result<OldLogMerged> end_old_log(const Settings& settings, const Calendar& calendar, EmbeddedFilterStore& store,
+Result<OldLogMerged> end_old_log(const Settings& settings, const Calendar& calendar, const FilterStores& stores,
                                  const Clock& clock) {
   BLOOMRING_TRY_ASSIGN(const std::unique_ptr<kafka::Admin> admin, kafka::Admin::create(client_settings(settings)));
   for (const char* stage : {"window", "merge"}) BLOOMRING_TRY(wait_until_left(settings, *admin, stage, clock));
   BLOOMRING_TRY_ASSIGN(Batches batches, find_batches(settings, clock));
-  BLOOMRING_TRY_ASSIGN(const OldLogMerged merged, merge_unread(settings, calendar, store, clock, batches));
-  BLOOMRING_TRY(store.sync());
+  BLOOMRING_TRY_ASSIGN(const OldLogMerged merged, merge_unread(settings, calendar, stores, clock, batches));
   std::vector<kafka::Admin::Below> read;
   for (size_t p = 0; p < batches.partitions.size(); ++p) read.push_back({batches.partitions[p], batches.ends[p]});
   BLOOMRING_TRY(admin->delete_records(read));
-  BLOOMRING_TRY(store.begin_new_log());
+  BLOOMRING_TRY(stores.admin->begin_new_log());
   return merged;
 }
 

@@ -4,7 +4,7 @@
 // user-batches may still hold batches of the old log that the merge stage has not read. Their plays belong in the
 // filters, but the offsets in their slot ends would be taken for offsets of the new log. So, in this order:
 //   1. wait until the groups of the window and merge stages have no members: then nothing writes user-batches;
-//   2. merge the unread batches under the old watermarks, and sync the store (pipeline/tasks/unread_batches.h);
+//   2. merge the unread batches under the old watermarks, durably (pipeline/tasks/unread_batches.h);
 //   3. delete all records of user-batches, read ones too: a group whose commit is lost reads from the start;
 //   4. set the watermarks to offset 0, and let their hours continue (of_new_log).
 // Guarantees: no slot end of the old log is ever applied without the old watermark, and no batch is dropped. After a
@@ -19,8 +19,8 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "pipeline/settings/settings.h"
+#include "pipeline/stores/open_stores.h"
 #include "state/period.h"
-#include "state/store/embedded/embedded_filter_store.h"
 
 namespace bloomring {
 
@@ -33,7 +33,8 @@ struct OldLogMerged {
   uint64_t refused = 0;  // That were not batch records; logged.
 };
 
-Result<OldLogMerged> end_old_log(const Settings& settings, const Calendar& calendar, EmbeddedFilterStore& store,
+// `stores` are open for writing.
+Result<OldLogMerged> end_old_log(const Settings& settings, const Calendar& calendar, const FilterStores& stores,
                                  const Clock& clock);
 
 }  // namespace bloomring

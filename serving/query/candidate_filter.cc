@@ -196,7 +196,7 @@ void CandidateFilter::Scratch::decide(const FilterQuestion& question, const Leav
   answer.seen_count = answer.findings.size();
 }
 
-CandidateFilter::CandidateFilter(FilterStore& store, Calendar calendar, const Clock& clock,
+CandidateFilter::CandidateFilter(FilterReader& store, Calendar calendar, const Clock& clock,
                                  const CandidateFilterConfig& config)
     : store_(store), calendar_(std::move(calendar)), clock_(clock), config_(config), cache_(config.cache_bytes_max) {}
 
@@ -255,13 +255,12 @@ std::shared_ptr<const UserFilters> CandidateFilter::cached(std::string_view user
   return cache_.find(user_key, lookup.periods, lookup.held_from);
 }
 
-Result<std::shared_ptr<const UserFilters>> CandidateFilter::read(std::string_view user_key, const UserLookup& lookup) {
-  auto filters = std::make_shared<UserFilters>(UserFilters{lookup.periods, {}, lookup.merged, {}});
-  std::vector<StoredFilter> stored;
-  if (Status status = store_.read(user_key, lookup.periods, stored, filters->forgotten); !status.ok()) {
-    return std::move(status).with_context("filter store");
-  }
-  for (StoredFilter& one : stored) {
+Result<std::shared_ptr<const UserFilters>> CandidateFilter::keep(std::string_view user_key, const UserLookup& lookup,
+                                                                 Result<StoredUser> stored) {
+  if (!stored.ok()) return std::move(stored).status().with_context("filter store");
+  auto filters = std::make_shared<UserFilters>(  // Shared with the cache.
+      UserFilters{lookup.periods, {}, lookup.merged, std::move(stored->forgotten)});
+  for (StoredFilter& one : stored->filters) {
     filters->filters.push_back(
         {one.period, filter::VerifiedValue::verify(std::move(one.value), std::move(one.store_key))});
   }
@@ -329,7 +328,7 @@ void CandidateFilter::relax(Scratch& scratch, const FilterQuestion& question, co
 FilterAnswer CandidateFilter::answer(const ReplicaPartition& partition, const FilterQuestion& question) {
   const UserLookup lookup = look_up(partition, question.user_key, {.items = question.ids});
   if (const auto filters = cached(question.user_key, lookup)) return judge(question, lookup, filters.get(), {});
-  const auto filters = read(question.user_key, lookup);
+  const auto filters = keep(question.user_key, lookup, read_now(store_, question.user_key, lookup.periods));
   if (filters.ok()) return judge(question, lookup, filters->get(), {});
   return judge(question, lookup, nullptr, filters.status().to_string());
 }

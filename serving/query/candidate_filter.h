@@ -42,7 +42,7 @@
 #include "serving/query/replica_partition.h"
 #include "serving/query/user_filters.h"
 #include "state/period.h"
-#include "state/store/filter_store.h"
+#include "state/store/filter_reader.h"
 
 namespace bloomring {
 
@@ -80,18 +80,20 @@ struct CandidateFilterConfig {
 
 class CandidateFilter {
  public:
-  CandidateFilter(FilterStore& store, Calendar calendar, const Clock& clock, const CandidateFilterConfig& config);
+  // `store` and `clock` outlive the core.
+  CandidateFilter(FilterReader& store, Calendar calendar, const Clock& clock, const CandidateFilterConfig& config);
   ~CandidateFilter();
 
-  // All three steps.
+  // All three steps; waits for the store.
   FilterAnswer answer(const ReplicaPartition& partition, const FilterQuestion& question);
 
   // Of a user with very many plays it returns the `wanted` ones. For an answer, want the ids of the question.
   UserLookup look_up(const ReplicaPartition& partition, std::string_view user_key, const WantedPlays& wanted) const;
   // The user's filters of the window if they are cached and still exact, else null. Never blocks.
   std::shared_ptr<const UserFilters> cached(std::string_view user_key, const UserLookup& lookup);
-  // Reads the user's filters from the store and caches them. May block as long as the store does.
-  Result<std::shared_ptr<const UserFilters>> read(std::string_view user_key, const UserLookup& lookup);
+  // Verifies and caches what a read of `store` that began after the lookup has found of the user.
+  Result<std::shared_ptr<const UserFilters>> keep(std::string_view user_key, const UserLookup& lookup,
+                                                  Result<StoredUser> stored);
   // With null `filters` the answer has the gap `missing`. Borrows its arguments for the call only.
   FilterAnswer judge(const FilterQuestion& question, const UserLookup& lookup, const UserFilters* filters,
                      std::string_view missing);
@@ -99,6 +101,7 @@ class CandidateFilter {
   // The forgets in memory and in `filters` (null: none).
   ForgetView forget_view(const UserLookup& lookup, const UserFilters* filters) const;
 
+  FilterReader& store() { return store_; }
   const Calendar& calendar() const { return calendar_; }
   int64_t now_ms() const { return clock_.now_ms(); }
   int64_t steady_ns() const { return clock_.steady_ns(); }
@@ -115,7 +118,7 @@ class CandidateFilter {
   std::unique_ptr<Scratch> take_scratch();
   void give_back(std::unique_ptr<Scratch> scratch);
 
-  FilterStore& store_;
+  FilterReader& store_;
   const Calendar calendar_;
   const Clock& clock_;
   const CandidateFilterConfig config_;

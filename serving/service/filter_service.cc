@@ -83,8 +83,17 @@ FilterService::FilterService(const PartitionDirectory& partitions, CandidateFilt
       core_(core),
       log_(log),
       config_(config),
-      forwarder_(config.forward),
-      reads_(config.read_threads, config.reads_queued_max) {}
+      forwarder_(config.forward) {
+  if (config.read_pool) pool_.emplace(core.store(), *config.read_pool);
+}
+
+FilterService::~FilterService() {
+  constexpr int64_t kWaitMs = 1'000;
+  pool_.reset();
+  reads_->close();
+  while (!reads_->wait_until_none(kWaitMs)) {
+  }
+}
 
 bool FilterService::end_calls(int64_t bound_ms) {
   open_calls_.close();
@@ -150,7 +159,8 @@ void FilterService::read(const grpc::CallbackServerContext& context, const UserK
   UserLookup lookup = core_.look_up(partition, user_key.bytes(), wanted);
   const auto waiting = std::make_shared<WaitingRead>(core_, std::string(user_key.bytes()), std::move(lookup),
                                                      std::move(ended_or_refused));
-  waiting->begin(reads_, patience_end(context.raw_deadline(), config_.store_wait_ms));
+  FilterReader& store = pool_ ? static_cast<FilterReader&>(*pool_) : core_.store();
+  waiting->begin(store, reads_, patience_end(context.raw_deadline(), config_.store_wait_ms));
 }
 
 // `done` is called once, on this thread or later on another; request and response live until then.

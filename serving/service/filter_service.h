@@ -4,8 +4,9 @@
 // - A slow or failing filter store makes an answer incomplete instead: a call waits for the store at most
 //   `store_wait_ms` and nine tenths of the time to its deadline.
 // - An event log that does not answer within `log_wait_ms` makes a call UNAVAILABLE.
-// - The service handles at most `in_flight_max` calls and queues at most `reads_queued_max` reads of the store. It
-//   refuses further ones, so memory stays flat under overload.
+// - The service handles at most `in_flight_max` calls, and `read_pool` queues a bounded number of reads of the store.
+// Both
+//   refuse further ones, so memory stays flat under overload.
 // Threading: gRPC calls the methods from its own threads, which never wait for the store.
 #pragma once
 
@@ -14,17 +15,18 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "bloomring/v1/bloomring.grpc.pb.h"
 #include "serving/query/candidate_filter.h"
 #include "serving/query/replica_partition.h"
-#include "serving/query/read_pool.h"
 #include "serving/service/counters.h"
 #include "serving/service/event_log.h"
 #include "serving/service/forwarder.h"
 #include "serving/service/open_calls.h"
 #include "serving/service/request_codec.h"
 #include "serving/service/waiting_read.h"
+#include "state/store/pooled_filter_reader.h"
 
 namespace bloomring {
 
@@ -38,8 +40,9 @@ struct FilterServiceConfig {
   int64_t store_wait_ms = 500;
   int64_t log_wait_ms = 5'000;
   int64_t slot_ms = 3'600'000;  // Of the ring.
-  size_t read_threads = 8;      // That wait for the filter store.
-  size_t reads_queued_max = 256;
+  // The threads that read the filter store, and the most reads that wait for one. Nothing: the store reads without
+  // blocking its caller.
+  std::optional<FilterReadPool> read_pool = FilterReadPool{};
   ForwarderConfig forward = {};
   // Called at the end of every call with its status and duration. gRPC's threads call it, so it must be thread safe.
   std::function<void(Method, const grpc::Status&, double seconds)> observe = {};
@@ -52,6 +55,8 @@ class FilterService final : public v1::BloomringService::CallbackService {
   // Calls that write return UNIMPLEMENTED without a log.
   FilterService(const PartitionDirectory& partitions, CandidateFilter& core, EventLog* log,
                 const FilterServiceConfig& config);
+  // Waits for the reads of the store that are under way.
+  ~FilterService() override;
 
   grpc::ServerUnaryReactor* Filter(grpc::CallbackServerContext* context, const v1::FilterRequest* request,
                                    v1::FilterResponse* response) override;
@@ -67,7 +72,7 @@ class FilterService final : public v1::BloomringService::CallbackService {
                                         v1::GetSnapshotResponse* response) override;
 
   const ServingCounters& counters() const { return counters_; }
-  uint64_t reads_refused() const { return reads_.refused(); }  // For lack of room in their queue.
+  uint64_t reads_refused() const { return pool_ ? pool_->refused() : 0; }  // For lack of room in their queue.
   // Refuses new calls with UNAVAILABLE from now on. True when all earlier calls were answered within `bound_ms`.
   bool end_calls(int64_t bound_ms);
 
@@ -126,7 +131,8 @@ class FilterService final : public v1::BloomringService::CallbackService {
   ServingCounters counters_;
   OpenCalls open_calls_;
   Forwarder forwarder_;
-  ReadPool reads_;  // Last: its threads use the rest.
+  const std::shared_ptr<OpenCalls> reads_ = std::make_shared<OpenCalls>();  // Of the store; shared with each.
+  std::optional<PooledFilterReader> pool_;  // Last: its threads use the rest.
 };
 
 }  // namespace bloomring

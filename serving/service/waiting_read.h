@@ -6,7 +6,7 @@
 //
 // The first of these ends it, once. A read that returns later still fills the cache. Patience ends before the caller's
 // deadline, so that the answer arrives in time.
-// Threading: the read, the timer and the refusal call on different threads.
+// Threading: the store, the timer and the caller call on different threads.
 #pragma once
 
 #include <grpcpp/alarm.h>
@@ -18,11 +18,12 @@
 #include <string>
 
 #include "serving/query/candidate_filter.h"
-#include "serving/query/read_pool.h"
+#include "serving/service/open_calls.h"
+#include "state/store/filter_reader.h"
 
 namespace bloomring {
 
-class WaitingRead final : public PendingRead, public std::enable_shared_from_this<WaitingRead> {
+class WaitingRead final : public FilterRead, public std::enable_shared_from_this<WaitingRead> {
  public:
   // `lookup` belongs to the read, so an outcome must not be kept after `ended` has returned.
   struct Outcome {
@@ -36,19 +37,24 @@ class WaitingRead final : public PendingRead, public std::enable_shared_from_thi
 
   WaitingRead(CandidateFilter& core, std::string user_key, UserLookup lookup, Ended ended);
 
-  // Takes the filters from the cache and ends at once, or hands the read to the pool.
-  void begin(ReadPool& pool, gpr_timespec patience_end);
+  // Takes the filters from the cache and ends at once, or begins to read them. `reads` counts the read until the store
+  // has ended it.
+  void begin(FilterReader& store, std::shared_ptr<OpenCalls> reads, gpr_timespec patience_end);
 
+  std::span<const UserPeriods> users() const override { return {&user_, 1}; }
   bool wanted() const override { return !decided_.load(); }
-  void run() override;
+  void end(std::vector<Result<StoredUser>> users) override;
   void refuse() override;
 
  private:
-  void end(const Outcome& outcome);
+  void decide(const Outcome& outcome);
+  void end_read();
 
   CandidateFilter& core_;
   const std::string user_key_;  // UserKey bytes.
   const UserLookup lookup_;
+  const UserPeriods user_;
+  std::shared_ptr<OpenCalls> reads_;  // Shared: the service may end with the last read.
   Ended ended_;
   std::atomic<bool> decided_{false};
   grpc::Alarm alarm_;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/metrics/series_table.h"
-#include "state/store/filter_store.h"
+#include "state/store/stored_values.h"
 
 namespace bloomring::metric {
 

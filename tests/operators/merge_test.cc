@@ -1,13 +1,16 @@
 #include "operators/merge.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <random>
+#include <tuple>
 
 #include "base/clock.h"
 #include "base/hash.h"
 #include "operators/user_batch_writer.h"
 #include "schemas/event.h"
 #include "schemas/store_key.h"
+#include "tests/support/delayed_writer.h"
 #include "tests/support/instrumented.h"
 #include "tests/support/memory_filter_store.h"
 
@@ -26,7 +29,9 @@ struct Rig {
   MemoryFilterStore store{filter::Policy{}, calendar, clock, 1};
   std::string detail;
 
-  Merge merge() { return Merge({kPartition, 1}, calendar, store, *store.read_watermark(kPartition)); }
+  Merge merge() {
+    return Merge({kPartition, 1}, calendar, store.take_over(kPartition).value(), *store.read_watermark(kPartition));
+  }
 
   static DrainHeader header(int64_t from, int64_t to) {
     return {kPartition, 1, {Offset(from), Offset(to)}, DrainAttempt::kFirst};
@@ -158,11 +163,11 @@ TEST_CASE("merge: the watermark moves with the slot end, not before") {
   Merge merge = rig.merge();
   const auto batch = merge.apply(Rig::batch(0, 5, {play("a", kNowMs)}), kNowMs, rig.detail);
   REQUIRE(batch.ok());
-  CHECK_FALSE(batch->slot_end);
+  CHECK_FALSE((*batch)->slot_end);
   CHECK_FALSE(rig.store.read_watermark(kPartition)->has_value());
   const auto end = merge.apply(Rig::end(0, 5, 1), kNowMs, rig.detail);
   REQUIRE(end.ok());
-  CHECK(end->slot_end);
+  CHECK((*end)->slot_end);
   CHECK((*rig.store.read_watermark(kPartition))->offset == Offset(5));
 }
 
@@ -194,7 +199,7 @@ TEST_CASE(
   REQUIRE(merge.apply(Rig::batch(0, 5, {play("b", kNowMs)}), kNowMs, rig.detail).ok());
   const auto end = merge.apply(Rig::end(0, 5, 2), kNowMs, rig.detail);
   REQUIRE(end.ok());
-  CHECK(end->slot_end);
+  CHECK((*end)->slot_end);
   CHECK_FALSE(rig.store.read_watermark(kPartition)->has_value());
   CHECK(merge.stats().slot_ends_incomplete == 1);
   REQUIRE(merge.apply(Rig::batch(5, 9, {play("c", kNowMs)}), kNowMs, rig.detail).ok());
@@ -332,8 +337,32 @@ TEST_CASE("merge: a record that is no batch record is refused and changes nothin
   Merge merge = rig.merge();
   const auto applied = merge.apply("no batch", kNowMs, rig.detail);
   REQUIRE(applied.ok());
-  CHECK(applied->refusal == Refusal::kBadBatch);
+  CHECK((*applied)->refusal == Refusal::kBadBatch);
   CHECK_FALSE(rig.detail.empty());
+}
+
+TEST_CASE("merge: while the store works a record waits, and it ends as with a store that is near") {
+  const std::vector<std::string> records = {
+      Rig::batch(0, 5, {play("a", kNowMs - 9), play("b", kNowMs - 8)}),
+      Rig::batch(5, 9, {play("c", kNowMs - 1)}, {forget("a", kNowMs - 2, 6)}),
+      Rig::end(0, 5, 0),
+      Rig::batch(9, 12, {play("d", kNowMs)}),
+      Rig::end(9, 12, 1),
+  };
+  const auto outcome = [&](uint64_t polls) {
+    Rig rig;
+    auto writer = std::make_unique<DelayedWriter>(rig.store.take_over(kPartition).value(), [=] { return polls; });
+    Merge merge({kPartition, 1}, rig.calendar, std::move(writer), std::nullopt);
+    std::vector<int> waits;
+    for (const std::string& record : records) {
+      waits.push_back(0);
+      while (!merge.apply(record, kNowMs, rig.detail).value()) ++waits.back();
+    }
+    CHECK(std::ranges::all_of(waits, [&](int waited) { return (waited > 0) == (polls > 0); }));
+    return std::tuple(rig.filters(kNowMs).at(0).value, encode_forgotten(rig.forgotten(), "key"),
+                      (*rig.store.read_watermark(kPartition))->ahead);
+  };
+  CHECK(outcome(0) == outcome(3));
 }
 
 TEST_CASE("merge: a store that refuses leaves the record to be applied again") {

@@ -73,8 +73,8 @@ Result<std::optional<LogRecord>> SimSource::poll() {
   if (next_ >= static_cast<int64_t>(records.size())) return std::optional<LogRecord>();
   // A fetch brings some records, not always all that are there.
   if (log_.trouble > 0 && one_in(log_.random_, 20)) return std::optional<LogRecord>();
-  const StoredRecord& record = records[static_cast<size_t>(next_)];
-  return std::optional<LogRecord>(LogRecord{Offset(next_++), record.log_time_ms, record.key, record.value});
+  record_ = records[static_cast<size_t>(next_)];
+  return std::optional<LogRecord>(LogRecord{Offset(next_++), record_.log_time_ms, record_.key, record_.value});
 }
 
 bool SimSource::at_end() const { return next_ >= log_end().value; }

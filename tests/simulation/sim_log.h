@@ -138,6 +138,7 @@ class SimSource final : public Source {
   std::string topic_;
   PartitionId partition_;
   int64_t next_;
+  StoredRecord record_;  // The last one: its bytes stay when the log moves them.
 };
 
 }  // namespace bloomring::simulation

@@ -133,7 +133,7 @@ Result<bool> World::new_log() {
     const PartitionId partition(p);
     BLOOMRING_TRY_ASSIGN(auto watermark, filters_->read_watermark(partition));
     const MergeStart start = merge_start(p);
-    UnreadBatches unread({partition, kPartitions, ring_.slot_ms}, calendar_, *filters_, std::move(watermark),
+    UnreadBatches unread({partition, kPartitions, ring_.slot_ms}, calendar_, take_over(p), std::move(watermark),
                          std::make_unique<SimSource>(log_, "merge", kBatches, partition, start.read_from),
                          log_.end(kBatches, partition));
     while (!unread.done()) BLOOMRING_TRY(unread.step(merge_clock_.now_ms()).status());

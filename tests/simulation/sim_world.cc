@@ -168,6 +168,13 @@ MergeStart World::merge_start(int32_t p) {
   return decide_merge_start({group, log_.start(kBatches, partition), log_.end(kBatches, partition)});
 }
 
+// In a third of the seeds operations of the store take up to nine steps, as those over a network.
+std::unique_ptr<PartitionWriter> World::take_over(int32_t p) {
+  auto writer = filters_->take_over(PartitionId(p)).value();
+  if (!store_far_) return writer;
+  return std::make_unique<DelayedWriter>(std::move(writer), [this] { return random_() % 10; });
+}
+
 void World::start_merges() {
   const filter::Policy policy = settings_of_start().filter;
   filters_->reopen(policy);
@@ -183,7 +190,7 @@ void World::start_merges() {
     config.merge = {partition, kPartitions, ring_.slot_ms};
     config.records_per_step = 4;
     merges_[p] =
-        std::make_unique<MergeTask>(config, calendar_, *filters_, *watermark,
+        std::make_unique<MergeTask>(config, calendar_, take_over(p), *watermark,
                                     std::make_unique<SimSource>(log_, "merge", kBatches, partition, start.read_from),
                                     std::make_unique<SimSink>(log_));
   }
@@ -294,13 +301,17 @@ void World::crash_replica(int32_t p) {
   core_ = std::make_unique<CandidateFilter>(*filters_, calendar_, serve_clock_, CandidateFilterConfig{});
 }
 
+// A thread asks a far store again and again in the time of a round.
 void World::step_merges() {
+  const int times = store_far_ ? 40 : 1;
   for (auto& merge : merges_) {
     if (!merge) start_merges();
     if (!merge) return;
-    if (survives([&] { return merge->step(merge_clock_.now_ms()); })) continue;
-    crash_merges();
-    return;
+    for (int i = 0; i < times; ++i) {
+      if (survives([&] { return merge->step(merge_clock_.now_ms()); })) continue;
+      crash_merges();
+      return;
+    }
   }
 }
 

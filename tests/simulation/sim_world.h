@@ -39,6 +39,7 @@
 #include "tests/simulation/sim_order.h"
 #include "tests/simulation/sim_settings.h"
 #include "tests/simulation/sim_tally.h"
+#include "tests/support/delayed_writer.h"
 #include "tests/support/memory_filter_store.h"
 
 namespace bloomring::simulation {
@@ -110,6 +111,7 @@ class World {
   void start_ingest();
   void assign_plays();
   void start_window(int32_t p);
+  std::unique_ptr<PartitionWriter> take_over(int32_t p);
   void start_merges();
   MergeStart merge_start(int32_t p);
   void start_replica(int32_t p);
@@ -143,6 +145,7 @@ class World {
   std::optional<bool> in_filters(const std::string& user_key, std::span<const PeriodIndex> periods, ItemHash item);
 
   Random random_;
+  const bool store_far_ = random_() % 3 == 0;
   ManualClock clock_;  // The truth.
   SimClock ingest_clock_{clock_};
   SimClock broker_clock_{clock_};

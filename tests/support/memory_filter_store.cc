@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/hash.h"
-#include "state/store/filter_update.h"
+#include "state/store/check_update.h"
 #include "state/store/stored_union.h"
 
 namespace bloomring {
@@ -125,6 +125,10 @@ Status MemoryFilterStore::apply(std::span<const ForgottenUpdate> forgotten, std:
   return failure ? unreachable() : Status();
 }
 
+Status MemoryFilterStore::check_partition(PartitionId partition) const {
+  return bloomring::check_partition(partition, partition_count_);
+}
+
 Status MemoryFilterStore::sync() {
   const std::lock_guard lock(mutex_);
   if (injected_failure()) return unreachable();
@@ -133,7 +137,7 @@ Status MemoryFilterStore::sync() {
 }
 
 Status MemoryFilterStore::advance(PartitionId partition, const MergedWatermark& watermark) {
-  BLOOMRING_TRY(check_partition(partition, partition_count_));
+  BLOOMRING_TRY(check_partition(partition));
   const std::lock_guard lock(mutex_);
   if (injected_failure()) return unreachable();
   put(watermark_key(partition), encode_watermark(watermark, partition, partition_count_));

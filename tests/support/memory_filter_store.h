@@ -19,18 +19,18 @@
 #include "filter/filter.h"
 #include "state/merged_time.h"
 #include "state/store/filter_life.h"
-#include "state/store/filter_store.h"
+#include "state/store/local_filter_store.h"
 
 namespace bloomring {
 
-class MemoryFilterStore final : public FilterStore {
+class MemoryFilterStore final : public LocalFilterStore {
  public:
   // `clock` outlives the store.
   MemoryFilterStore(const filter::Policy& policy, const Calendar& calendar, const Clock& clock,
                     uint32_t partition_count);
 
-  using FilterStore::apply;
-  using FilterStore::read;
+  using LocalFilterReader::read;
+  using LocalFilterStore::apply;
   Status apply(std::span<const ForgottenUpdate> forgotten, std::span<const FilterUpdate> updates) override;
   Status sync() override;
   Status advance(PartitionId partition, const MergedWatermark& watermark) override;
@@ -39,7 +39,7 @@ class MemoryFilterStore final : public FilterStore {
   Status read(std::string_view user_key, std::span<const PeriodIndex> periods, std::vector<StoredFilter>& out,
               Forgotten& forgotten) override;
   Status read_forgotten(std::span<const std::string_view> user_keys, std::vector<Forgotten>& out) override;
-  Status refresh() override { return {}; }
+  Status check_partition(PartitionId partition) const override;
   Status scan(const std::function<bool(const StoredFilter&, std::string_view user_key)>& visit) override;
   FilterStoreStats stats() const override;
 

@@ -36,7 +36,7 @@ inline EmbeddedFilterStoreConfig plays_store(const std::string& path) {
 inline StateMemoryConfig plays_memory() { return {.cache_bytes = 8 << 20, .write_buffer_bytes = 1 << 20}; }
 
 // Applies the plays [from, to).
-inline Status apply_plays(FilterStore& store, int64_t from, int64_t to) {
+inline Status apply_plays(LocalFilterStore& store, int64_t from, int64_t to) {
   std::vector<std::string> players;
   std::vector<ItemHash> items;
   for (int64_t offset = from; offset < to; ++offset) {
@@ -51,7 +51,7 @@ inline Status apply_plays(FilterStore& store, int64_t from, int64_t to) {
 }
 
 // Whether the play is in its filter.
-inline Result<bool> has_play(FilterStore& store, int64_t offset) {
+inline Result<bool> has_play(LocalFilterReader& store, int64_t offset) {
   const PeriodIndex period = play_period(offset);
   std::vector<StoredFilter> filters;
   BLOOMRING_TRY(store.read(player(offset), {&period, 1}, filters));

@@ -104,6 +104,10 @@ class ServingWorld {
     partition->set_fresh_at_ns(clock.steady_ns());
   }
 
+  // As the service reads filters that are not cached.
+  std::shared_ptr<const UserFilters> read(const std::string& user_key, const UserLookup& lookup) {
+    return core.keep(user_key, lookup, read_now(store, user_key, lookup.periods)).value();
+  }
   FilterAnswer ask(const std::string& user, const std::vector<std::string>& items) {
     const std::vector<ItemHash> ids = hash_all(items);
     return core.answer(*partition, {UserKey("", user).bytes(), ids, {}, {}});

@@ -10,8 +10,8 @@
 #include "state/store/embedded/embedded_options.h"
 #include "state/store/embedded/filter_rows.h"
 #include "state/store/embedded/store_check.h"
+#include "state/store/embedded/stored_scenes.h"
 #include "state/store/store_meta.h"
-#include "state/store/stored_scenes.h"
 
 namespace bloomring {
 
@@ -20,8 +20,6 @@ namespace {
 using Watermarks = std::map<PartitionId, MergedWatermark>;
 
 constexpr int kTurnsMax = 5;  // A compaction takes far longer than catching up.
-
-Status not_writable() { return invalid("a follower of an embedded filter store cannot write it"); }
 
 }  // namespace
 
@@ -220,15 +218,6 @@ Status EmbeddedFilterFollower::read(std::string_view user_key, std::span<const P
   });
 }
 
-Status EmbeddedFilterFollower::read_forgotten(std::span<const std::string_view> user_keys,
-                                              std::vector<Forgotten>& out) {
-  const size_t found_before = out.size();
-  return impl_->again_where_files_went(*this, [&](const FilterRows& rows) {
-    out.resize(found_before);
-    return rows.read_forgotten(user_keys, out);
-  });
-}
-
 Status EmbeddedFilterFollower::scan(const std::function<bool(const StoredFilter&, std::string_view user_key)>& visit) {
   return impl_->reading([&](const FilterRows& rows) { return rows.scan(visit); });
 }
@@ -241,12 +230,6 @@ Result<StoreCheck> EmbeddedFilterFollower::check(const StoreCheckProgress& progr
   return impl_->reading(
       [&](const FilterRows& rows) { return check_rows(rows, impl_->config.partition_count, progress); });
 }
-
-Status EmbeddedFilterFollower::apply(std::span<const ForgottenUpdate>, std::span<const FilterUpdate>) {
-  return not_writable();
-}
-Status EmbeddedFilterFollower::sync() { return not_writable(); }
-Status EmbeddedFilterFollower::advance(PartitionId, const MergedWatermark&) { return not_writable(); }
 
 FilterStoreStats EmbeddedFilterFollower::stats() const {
   FilterStoreStats stats;

@@ -14,7 +14,7 @@
 //
 // Errors: kRetry, with the reason, from every function while the store does not exist yet. Later, a `refresh` that
 // fails with kRetry leaves the data of the last one visible, and the next `refresh` opens the store again. After
-// kCorrupt or kInvalid (another partition count) no data is visible. The writing functions return kInvalid.
+// kCorrupt or kInvalid (another partition count) no data is visible.
 // Threading: thread safe; reads continue during a refresh.
 #pragma once
 
@@ -23,11 +23,10 @@
 #include <string>
 
 #include "state/store/embedded/embedded_filter_store.h"
-#include "state/store/embedded/store_backup.h"
 
 namespace bloomring {
 
-class EmbeddedFilterFollower final : public FilterStore {
+class EmbeddedFilterFollower final : public LocalFilterReader {
  public:
   // Succeeds also while there is no store to follow yet. kInvalid when the store there was made for another partition
   // count. `clock` outlives the follower.
@@ -36,22 +35,16 @@ class EmbeddedFilterFollower final : public FilterStore {
                                                                 const StateMemory& memory);
   ~EmbeddedFilterFollower() override;
 
-  using FilterStore::apply;
-  using FilterStore::read;
-  Status apply(std::span<const ForgottenUpdate> forgotten, std::span<const FilterUpdate> updates) override;
-  Status sync() override;
-  Status advance(PartitionId partition, const MergedWatermark& watermark) override;
+  using LocalFilterReader::read;
   std::optional<int64_t> merged_ms() const override;
   Result<std::optional<MergedWatermark>> read_watermark(PartitionId partition) override;
   Status read(std::string_view user_key, std::span<const PeriodIndex> periods, std::vector<StoredFilter>& out,
               Forgotten& forgotten) override;
-  Status read_forgotten(std::span<const std::string_view> user_keys, std::vector<Forgotten>& out) override;
   Status refresh() override;
   Status scan(const std::function<bool(const StoredFilter&, std::string_view user_key)>& visit) override;
   FilterStoreStats stats() const override;
   Result<std::set<std::string>> scenes() const override;
-  // Reads every row (state/store/embedded/store_backup.h).
-  Result<StoreCheck> check(const StoreCheckProgress& progress);
+  Result<StoreCheck> check(const StoreCheckProgress& progress) override;
 
  private:
   struct Impl;

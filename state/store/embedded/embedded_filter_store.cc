@@ -10,12 +10,13 @@
 #include "base/fault_point.h"
 #include "base/hash.h"
 #include "state/merged_time.h"
+#include "state/store/check_update.h"
 #include "state/store/embedded/backup_engine.h"
 #include "state/store/embedded/embedded_options.h"
 #include "state/store/embedded/filter_rows.h"
-#include "state/store/filter_update.h"
+#include "state/store/embedded/store_check.h"
+#include "state/store/embedded/stored_scenes.h"
 #include "state/store/store_meta.h"
-#include "state/store/stored_scenes.h"
 
 namespace bloomring {
 
@@ -194,7 +195,7 @@ Status EmbeddedFilterStore::sync() {
 }
 
 Status EmbeddedFilterStore::advance(PartitionId partition, const MergedWatermark& watermark) {
-  BLOOMRING_TRY(check_partition(partition, impl_->config.partition_count));
+  BLOOMRING_TRY(check_partition(partition));
   BLOOMRING_TRY(sync());
   BLOOMRING_TRY(injected_failure("store.advance"));
   rocksdb::WriteOptions durably;
@@ -206,6 +207,10 @@ Status EmbeddedFilterStore::advance(PartitionId partition, const MergedWatermark
   BLOOMRING_TRY(impl_->written(impl_->db->Put(durably, key, value)));
   impl_->clock.raise_merged_ms(watermark.merged_ms);  // Only after the watermark is durable.
   return {};
+}
+
+Status EmbeddedFilterStore::check_partition(PartitionId partition) const {
+  return bloomring::check_partition(partition, impl_->config.partition_count);
 }
 
 std::optional<int64_t> EmbeddedFilterStore::merged_ms() const { return impl_->clock.merged_ms(); }
@@ -247,6 +252,10 @@ FilterStoreStats EmbeddedFilterStore::stats() const {
   stats.physical_bytes_written =
       written(rocksdb::WAL_FILE_BYTES) + written(rocksdb::FLUSH_WRITE_BYTES) + written(rocksdb::COMPACT_WRITE_BYTES);
   return stats;
+}
+
+Result<StoreCheck> EmbeddedFilterStore::check(const StoreCheckProgress& progress) {
+  return check_rows(impl_->rows(), impl_->config.partition_count, progress);
 }
 
 Result<StoreBackup> EmbeddedFilterStore::back_up(const StoreBackupConfig& config) {

@@ -9,7 +9,7 @@
 //
 // Other processes on the machine read it through EmbeddedFilterFollower
 // (state/store/embedded/embedded_filter_follower.h).
-// Errors: as state/store/filter_store.h says; after kFatal the store must be opened again.
+// Errors: as state/store/filter_writer.h says; after kFatal the store must be opened again.
 #pragma once
 
 #include <cstdint>
@@ -20,12 +20,9 @@
 #include "filter/filter.h"
 #include "state/period.h"
 #include "state/rocksdb/state_memory.h"
-#include "state/store/filter_store.h"
+#include "state/store/local_filter_store.h"
 
 namespace bloomring {
-
-struct StoreBackup;  // state/store/embedded/store_backup.h.
-struct StoreBackupConfig;
 
 struct EmbeddedFilterStoreConfig {
   std::string path;  // Made when it does not exist.
@@ -35,7 +32,7 @@ struct EmbeddedFilterStoreConfig {
   uint32_t open_files_max = 0;  // Table files open at once; 0: half of the process's limit (base/open_files.h).
 };
 
-class EmbeddedFilterStore final : public FilterStore {
+class EmbeddedFilterStore final : public LocalFilterStore {
  public:
   // kInvalid when another process writes the store, when it was made for another partition count, or when the folder
   // cannot be made. `clock` outlives the store.
@@ -44,8 +41,8 @@ class EmbeddedFilterStore final : public FilterStore {
                                                            const StateMemory& memory);
   ~EmbeddedFilterStore() override;
 
-  using FilterStore::apply;
-  using FilterStore::read;
+  using LocalFilterReader::read;
+  using LocalFilterStore::apply;
   Status apply(std::span<const ForgottenUpdate> forgotten, std::span<const FilterUpdate> updates) override;
   Status sync() override;
   Status advance(PartitionId partition, const MergedWatermark& watermark) override;
@@ -54,15 +51,14 @@ class EmbeddedFilterStore final : public FilterStore {
   Status read(std::string_view user_key, std::span<const PeriodIndex> periods, std::vector<StoredFilter>& out,
               Forgotten& forgotten) override;
   Status read_forgotten(std::span<const std::string_view> user_keys, std::vector<Forgotten>& out) override;
-  Status refresh() override { return {}; }
   Status scan(const std::function<bool(const StoredFilter&, std::string_view user_key)>& visit) override;
   Result<std::set<std::string>> scenes() const override;
   FilterStoreStats stats() const override;
 
-  // Takes a backup while other threads write. Blocks until the files are copied; one at a time for each folder.
-  Result<StoreBackup> back_up(const StoreBackupConfig& config);
-  // Replaces the watermarks of all partitions by those of a new log (of_new_log), durably; filters stay.
-  Status begin_new_log();
+  Status check_partition(PartitionId partition) const override;
+  Result<StoreCheck> check(const StoreCheckProgress& progress) override;
+  Result<StoreBackup> back_up(const StoreBackupConfig& config) override;
+  Status begin_new_log() override;
 
   // Writes everything to table files and compacts them, which unites every operand and drops expired values. Takes as
   // long as reading and writing the whole store; for tests, inspection and quiet hours.

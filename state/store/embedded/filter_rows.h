@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "state/rocksdb/rocks.h"
 #include "state/store/filter_life.h"
-#include "state/store/filter_store.h"
+#include "state/store/stored_values.h"
 
 namespace bloomring {
 
@@ -22,7 +22,7 @@ struct FilterRows {
   const FilterLife& life;
   const Clock& clock;
 
-  // As the functions of FilterStore.
+  // As the functions of LocalFilterStore.
   Status read(std::string_view user_key, std::span<const PeriodIndex> periods, std::vector<StoredFilter>& out,
               Forgotten& forgotten) const;
   Status read_forgotten(std::span<const std::string_view> user_keys, std::vector<Forgotten>& out) const;

@@ -10,34 +10,17 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <map>
 #include <string>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "schemas/watermark.h"
 #include "state/period.h"
 #include "state/rocksdb/state_memory.h"
 #include "state/store/embedded/embedded_filter_store.h"
+#include "state/store/store_admin.h"
 
 namespace bloomring {
-
-struct StoreBackupConfig {
-  std::string folder;  // Made when it does not exist. Use another disk than the store's, to survive its loss.
-  uint32_t kept = 24;  // Older backups are removed; at least 1.
-  uint64_t bytes_per_second = 0;  // Of copying; 0: no bound.
-};
-
-struct StoreBackup {
-  uint32_t id = 0;  // Ascending; never used twice in a folder.
-  int64_t time_ms = 0;
-  uint64_t bytes = 0;      // Of its files, shared ones included.
-  uint64_t bytes_new = 0;  // Copied for it; set only by EmbeddedFilterStore::back_up.
-  uint32_t files = 0;
-  bool operator==(const StoreBackup&) const = default;
-};
 
 // Oldest first. kInvalid when the folder does not exist.
 Result<std::vector<StoreBackup>> list_backups(const std::string& folder);
@@ -45,19 +28,6 @@ Result<std::vector<StoreBackup>> list_backups(const std::string& folder);
 // Restores the store as it was at the backup (0: the newest one) to `path`. kInvalid when `path` holds anything
 // already. All or nothing: the folder appears when it is complete.
 Result<StoreBackup> restore_backup(const std::string& folder, uint32_t id, const std::string& path);
-
-// The findings of a check of every row of a store.
-struct StoreCheck {
-  uint64_t filters = 0;
-  uint64_t filter_bytes = 0;
-  uint64_t items = 0;
-  uint64_t damaged = 0;              // Rows that differ from the written ones, or are not ours.
-  std::vector<std::string> damages;  // The faults of the first kDamagesMax of them.
-  std::map<PartitionId, MergedWatermark> watermarks;
-  static constexpr size_t kDamagesMax = 20;
-  bool sound() const { return damaged == 0; }
-};
-using StoreCheckProgress = std::function<void(const StoreCheck&)>;  // About every 100,000 rows.
 
 // Reads everything: checksums of blocks, each filter decoded, watermarks, the description. May run while another
 // process writes the store.

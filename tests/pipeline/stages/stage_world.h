@@ -16,7 +16,7 @@ struct StageWorld {
   }
   StageContext context() {
     return {settings, plan, kafka, calendar, clock, metrics, health, watchdog, start_wait,
-            *producer, nullptr, nullptr, {}, nullptr};
+            *producer, stores, nullptr, {}, nullptr};
   }
 
   Settings settings;
@@ -27,6 +27,7 @@ struct StageWorld {
   Health health;
   Watchdog watchdog{clock, 60'000, health, metrics};
   StartWait start_wait{clock, health, 0};
+  const FilterStores stores;  // None.
   kafka::ClientSettings kafka;
   std::unique_ptr<kafka::Producer> producer;
 };

@@ -165,7 +165,8 @@ class Scenario {
   void start_merge(Offset from) {
     MergeTaskConfig config;
     config.merge = {kPartition, 1};
-    merge_ = std::make_unique<MergeTask>(config, calendar_, filters_, *filters_.read_watermark(kPartition),
+    merge_ = std::make_unique<MergeTask>(config, calendar_, filters_.take_over(kPartition).value(),
+                                         *filters_.read_watermark(kPartition),
                                          source("merge", "user-batches", from), std::make_unique<SimSink>(log_));
   }
   void step() {

@@ -153,8 +153,8 @@ TEST_CASE("gaps: merge commits them behind a slot end, and not behind a batch th
   world.log.add_gap(2);
   world.log.add(batch, kStartMs);
   world.log.add_gap(1);
-  MergeTask task({.merge = {kPartition, 1}}, world.calendar, world.filters, std::nullopt, world.source(Offset(2)),
-                 world.sink());
+  MergeTask task({.merge = {kPartition, 1}}, world.calendar, world.filters.take_over(kPartition).value(), std::nullopt,
+                 world.source(Offset(2)), world.sink());
   world.step(task, 2);
   CHECK(task.applied() == Offset(4));
   CHECK(world.log.committed == -1);

@@ -57,7 +57,7 @@ struct World {
   MergeTask merge() {
     MergeTaskConfig config;
     config.merge = {kPartition, 1, kSlotMs};
-    return MergeTask(config, calendar, filters, *filters.read_watermark(kPartition),
+    return MergeTask(config, calendar, filters.take_over(kPartition).value(), *filters.read_watermark(kPartition),
                      source("merge", kBatches, Offset(0)), std::make_unique<SimSink>(log));
   }
   bool in_filter(const std::string& item) {

@@ -54,14 +54,14 @@ struct World {
   void merge() {
     MergeTaskConfig config;
     config.merge = {kPartition, 1, kSlotMs};
-    MergeTask task(config, calendar, filters, *filters.read_watermark(kPartition), source(),
-                   std::make_unique<SimSink>(log));
+    MergeTask task(config, calendar, filters.take_over(kPartition).value(),
+                   *filters.read_watermark(kPartition), source(), std::make_unique<SimSink>(log));
     while (*task.step(kNowMs)) {
     }
   }
   Result<uint64_t> merge_unread() {
-    UnreadBatches unread({kPartition, 1, kSlotMs}, calendar, filters, *filters.read_watermark(kPartition), source(),
-                         log.end(kBatches, kPartition));
+    UnreadBatches unread({kPartition, 1, kSlotMs}, calendar, filters.take_over(kPartition).value(),
+                         *filters.read_watermark(kPartition), source(), log.end(kBatches, kPartition));
     while (!unread.done()) BLOOMRING_TRY(unread.step(kNowMs).status());
     log.start(kBatches, kPartition) = unread.read_to();
     return unread.refused();
@@ -129,8 +129,8 @@ TEST_CASE("new log: a store that is away ends it, nothing is removed, and it is 
   World world;
   world.drain("a", 0, 10);
   world.drain("b", 10, 20);
-  auto unread = UnreadBatches({kPartition, 1, kSlotMs}, world.calendar, world.filters, std::nullopt, world.source(),
-                              world.log.end(kBatches, kPartition));
+  UnreadBatches unread({kPartition, 1, kSlotMs}, world.calendar, world.filters.take_over(kPartition).value(),
+                       std::nullopt, world.source(), world.log.end(kBatches, kPartition));
   world.filters.fail_next(1);
   CHECK(unread.step(kNowMs).code() == Code::kRetry);
   CHECK(world.merge_start().read_from == Offset(0));

@@ -43,7 +43,7 @@ TEST_CASE("candidate filter: a play that is released between lookup and read is 
   const UserLookup later = world.core.look_up(*world.partition, key, kAllPlays);
   CHECK(lookup.recents.size() == 1);
   CHECK(later.recents.empty());
-  CHECK(world.core.read(key, later).value()->filters.size() == 1);
+  CHECK(world.read(key, later)->filters.size() == 1);
 }
 
 TEST_CASE("candidate filter: a play of a month before the window is unseen at once, not only after its lap") {
@@ -373,7 +373,7 @@ TEST_CASE("candidate filter: no played item is ever unseen, for random histories
     if (chance(10)) world.merge();
     if (chance(10)) world.release();
     auto filters = world.core.cached(key, lookup);
-    if (!filters) filters = world.core.read(key, lookup).value();
+    if (!filters) filters = world.read(key, lookup);
     const FilterAnswer answer = world.core.judge({key, ids, {}, {}}, lookup, filters.get(), {});
     for (size_t i = 0; i < items.size(); ++i) {
       const bool expected = played[asked].contains(items[i]);

@@ -15,11 +15,11 @@
 
 #include "base/result.h"
 #include "filter/filter.h"
-#include "state/store/filter_store.h"
+#include "state/store/local_filter_store.h"
 
 namespace bloomring {
 
-class FilterStoreDouble final : public FilterStore {
+class FilterStoreDouble final : public LocalFilterStore {
  public:
   // FAULT: every read fails with kRetry.
   void fail_reads(bool fail) {
@@ -60,8 +60,8 @@ class FilterStoreDouble final : public FilterStore {
     return reads_;
   }
 
-  using FilterStore::apply;
-  using FilterStore::read;
+  using LocalFilterReader::read;
+  using LocalFilterStore::apply;
   Status apply(std::span<const ForgottenUpdate> forgotten, std::span<const FilterUpdate> updates) override {
     std::lock_guard lock(mutex_);
     for (const ForgottenUpdate& update : forgotten) {
@@ -117,7 +117,7 @@ class FilterStoreDouble final : public FilterStore {
     }
     return {};
   }
-  Status refresh() override { return {}; }
+  Status check_partition(PartitionId) const override { return {}; }
   Status scan(const std::function<bool(const StoredFilter&, std::string_view user_key)>&) override { return {}; }
   FilterStoreStats stats() const override { return {}; }
 

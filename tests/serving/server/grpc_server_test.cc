@@ -155,7 +155,7 @@ TEST_CASE("filter service: without a deadline of its own, a call waits for the s
 }
 
 TEST_CASE("filter service: when reads pile up the oldest is refused, and none is lost") {
-  Served served({.service = {.store_wait_ms = 60'000, .read_threads = 1, .reads_queued_max = 2}});
+  Served served({.service = {.store_wait_ms = 60'000, .read_pool = FilterReadPool{.threads = 1, .queued_max = 2}}});
   served.world.store.stall_reads(true);
   constexpr int kCalls = 10;
   std::mutex mutex;

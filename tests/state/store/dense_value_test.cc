@@ -24,12 +24,12 @@ std::vector<ItemHash> some_items(uint64_t seed, size_t count) {
   return items;
 }
 
-void apply(FilterStore& store, const std::string& key, std::span<const ItemHash> items) {
+void apply(LocalFilterStore& store, const std::string& key, std::span<const ItemHash> items) {
   const FilterUpdate update{key, kPeriod, items};
   REQUIRE(store.apply({&update, 1}).to_string() == "ok");
 }
 
-StoredFilter only_filter(FilterStore& store, const std::string& key) {
+StoredFilter only_filter(LocalFilterReader& store, const std::string& key) {
   std::vector<StoredFilter> filters;
   REQUIRE(store.read(key, {&kPeriod, 1}, filters).to_string() == "ok");
   REQUIRE(filters.size() == 1);

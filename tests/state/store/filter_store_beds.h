@@ -25,7 +25,7 @@ inline std::string user(const std::string& name) { return std::string(UserKey("f
 class Bed {
  public:
   virtual ~Bed() = default;
-  virtual FilterStore& store() = 0;
+  virtual LocalFilterStore& store() = 0;
   virtual void reopen() = 0;
   virtual void settle() = 0;  // Lets the store do all that it puts off.
   virtual void damage(const std::string& name, int32_t period) = 0;
@@ -104,7 +104,7 @@ class Bed {
 class EmbeddedBed final : public Bed {
  public:
   EmbeddedBed() { open(); }
-  FilterStore& store() override { return *store_; }
+  LocalFilterStore& store() override { return *store_; }
   EmbeddedFilterStore& embedded() { return *store_; }
   void close() { store_.reset(); }
   void open() {
@@ -140,7 +140,7 @@ class EmbeddedBed final : public Bed {
 
 class MemoryBed final : public Bed {
  public:
-  FilterStore& store() override { return memory_store; }
+  LocalFilterStore& store() override { return memory_store; }
   void reopen() override {}
   void settle() override {}
   void damage(const std::string& name, int32_t period) override {

@@ -1,5 +1,5 @@
 // The law of every filter store, held by each of them.
-#include "state/store/filter_store.h"
+#include "state/store/local_filter_store.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

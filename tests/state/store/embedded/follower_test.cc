@@ -25,13 +25,13 @@ struct Fixture {
   Child write_until(int64_t plays) { return Child("filter_store_writer", {folder / "store", std::to_string(plays)}); }
 };
 
-int64_t watermark_of(FilterStore& store) {
+int64_t watermark_of(LocalFilterReader& store) {
   const auto watermark = store.read_watermark(PartitionId(0));
   return watermark.ok() && *watermark ? (*watermark)->offset.value : 0;
 }
 
 // The newest plays below the watermark, and some of all.
-void expect_seen_below(FilterStore& store, int64_t watermark, std::mt19937& rng) {
+void expect_seen_below(LocalFilterReader& store, int64_t watermark, std::mt19937& rng) {
   for (int64_t back = 1; back <= std::min<int64_t>(watermark, 150); ++back) {
     INFO("play " << watermark - back << " below watermark " << watermark);
     const auto seen = has_play(store, watermark - back);

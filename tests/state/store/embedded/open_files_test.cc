@@ -77,7 +77,7 @@ struct World {
   }
 };
 
-void expect_all(FilterStore& store) {
+void expect_all(LocalFilterReader& store) {
   for (int u = 0; u < kUsers; ++u) {
     std::vector<StoredFilter> filters;
     const Status status = store.read(user(u), {&kPeriod, 1}, filters);

@@ -49,7 +49,7 @@ struct Rig {
   }
 };
 
-size_t filters_of(FilterStore& store, const std::string& name) {
+size_t filters_of(LocalFilterReader& store, const std::string& name) {
   std::vector<StoredFilter> filters;
   const PeriodIndex period(kNow);
   REQUIRE(store.read(user(name), {&period, 1}, filters).ok());

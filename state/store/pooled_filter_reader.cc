@@ -1,16 +1,15 @@
-#include "serving/query/read_pool.h"
-
-#include "base/result.h"
+#include "state/store/pooled_filter_reader.h"
 
 namespace bloomring {
 
-ReadPool::ReadPool(size_t threads, size_t queued_max) : queued_max_(queued_max) {
-  BLOOMRING_CHECK(threads > 0 && queued_max > 0, "a pool reads");
-  for (size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
+PooledFilterReader::PooledFilterReader(FilterReader& reader, const FilterReadPool& pool)
+    : reader_(reader), queued_max_(pool.queued_max) {
+  BLOOMRING_CHECK(pool.threads > 0 && pool.queued_max > 0, "a pool reads");
+  for (size_t i = 0; i < pool.threads; ++i) threads_.emplace_back([this] { work(); });
 }
 
-ReadPool::~ReadPool() {
-  std::deque<std::shared_ptr<PendingRead>> left;
+PooledFilterReader::~PooledFilterReader() {
+  std::deque<std::shared_ptr<FilterRead>> left;
   {
     std::lock_guard lock(mutex_);
     stopping_ = true;
@@ -21,8 +20,8 @@ ReadPool::~ReadPool() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-void ReadPool::submit(std::shared_ptr<PendingRead> read) {
-  std::shared_ptr<PendingRead> refused;
+void PooledFilterReader::begin_read(std::shared_ptr<FilterRead> read) {
+  std::shared_ptr<FilterRead> refused;
   {
     std::lock_guard lock(mutex_);
     if (stopping_) {
@@ -32,28 +31,33 @@ void ReadPool::submit(std::shared_ptr<PendingRead> read) {
       if (queue_.size() > queued_max_) {
         refused = std::move(queue_.front());
         queue_.pop_front();
+        ++refused_;
       }
     }
-    refused_ += refused ? 1 : 0;
   }
   changed_.notify_one();
   if (refused) refused->refuse();
 }
 
-uint64_t ReadPool::refused() const {
+uint64_t PooledFilterReader::refused() const {
   std::lock_guard lock(mutex_);
   return refused_;
 }
 
-void ReadPool::work() {
+void PooledFilterReader::work() {
   std::unique_lock lock(mutex_);
   while (true) {
     changed_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
     if (queue_.empty()) return;
-    const std::shared_ptr<PendingRead> read = std::move(queue_.front());
+    std::shared_ptr<FilterRead> read = std::move(queue_.front());
     queue_.pop_front();
     lock.unlock();
-    if (read->wanted()) read->run();
+    if (read->wanted()) {
+      reader_.begin_read(std::move(read));
+    } else {
+      read->refuse();
+    }
+    read.reset();
     lock.lock();
   }
 }

@@ -1,4 +1,4 @@
-#include "state/store/filter_update.h"
+#include "state/store/check_update.h"
 
 #include "schemas/store_key.h"
 

@@ -1,4 +1,4 @@
-#include "serving/query/read_pool.h"
+#include "state/store/pooled_filter_reader.h"
 
 #include <atomic>
 #include <catch2/catch.hpp>
@@ -7,13 +7,16 @@
 #include <thread>
 #include <vector>
 
+#include "state/store/local_filter_store.h"
+
 namespace bloomring {
 namespace {
 
-// Counts how it ends. With gates, its run says that it has begun and waits until it may go on.
-struct CountedRead final : PendingRead {
+// Counts how it ends. With gates, its reading says that it has begun and waits until it may go on.
+struct CountedRead final : FilterRead {
+  std::span<const UserPeriods> users() const override { return {}; }
   bool wanted() const override { return is_wanted; }
-  void run() override {
+  void end(std::vector<Result<StoredUser>>) override {
     if (begun != nullptr) begun->count_down();
     if (may_end != nullptr) may_end->wait();
     if (order != nullptr) number = (*order)++;
@@ -35,6 +38,20 @@ struct CountedRead final : PendingRead {
   std::atomic<int> refused{0};
 };
 
+// Ends each read on the thread that began it.
+struct InlineReader final : LocalFilterReader {
+  using LocalFilterReader::read;
+  Status read(std::string_view, std::span<const PeriodIndex>, std::vector<StoredFilter>&, Forgotten&) override {
+    return {};
+  }
+  Result<std::optional<MergedWatermark>> read_watermark(PartitionId) override {
+    return std::optional<MergedWatermark>();
+  }
+  std::optional<int64_t> merged_ms() const override { return std::nullopt; }
+  Status scan(const std::function<bool(const StoredFilter&, std::string_view)>&) override { return {}; }
+  FilterStoreStats stats() const override { return {}; }
+};
+
 std::vector<std::shared_ptr<CountedRead>> make_reads(size_t count, std::latch* ended = nullptr) {
   std::vector<std::shared_ptr<CountedRead>> reads;
   for (size_t i = 0; i < count; ++i) {
@@ -46,10 +63,11 @@ std::vector<std::shared_ptr<CountedRead>> make_reads(size_t count, std::latch* e
 
 // A pool of one thread that stands in a read until `open` is called.
 struct HeldPool {
-  explicit HeldPool(size_t queued_max) : pool(std::make_unique<ReadPool>(1, queued_max)) {
+  explicit HeldPool(size_t queued_max)
+      : pool(std::make_unique<PooledFilterReader>(reader, FilterReadPool{.threads = 1, .queued_max = queued_max})) {
     holding->begun = &begun;
     holding->may_end = &may_end;
-    pool->submit(holding);
+    pool->begin_read(holding);
     begun.wait();
   }
   ~HeldPool() {
@@ -57,30 +75,31 @@ struct HeldPool {
   }
   void open() { may_end.count_down(); }
 
+  InlineReader reader;
   std::latch begun{1}, may_end{1};
   const std::shared_ptr<CountedRead> holding = std::make_shared<CountedRead>();
-  std::unique_ptr<ReadPool> pool;
+  std::unique_ptr<PooledFilterReader> pool;
 };
 
-TEST_CASE("read pool: reads run in the order in which they came") {
+TEST_CASE("pooled filter reader: reads run in the order in which they came") {
   HeldPool held(8);
   std::atomic<int> order{0};
   std::latch ended{7};
   const auto reads = make_reads(7, &ended);
   for (const auto& read : reads) {
     read->order = &order;
-    held.pool->submit(read);
+    held.pool->begin_read(read);
   }
   held.open();
   ended.wait();
   for (int i = 0; i < 7; ++i) CHECK(reads[static_cast<size_t>(i)]->number == i);
 }
 
-TEST_CASE("read pool: when more wait than may, the oldest is refused at once") {
+TEST_CASE("pooled filter reader: when more wait than may, the oldest is refused at once") {
   HeldPool held(2);
   std::latch ended{5};
   const auto reads = make_reads(5, &ended);
-  for (const auto& read : reads) held.pool->submit(read);
+  for (const auto& read : reads) held.pool->begin_read(read);
   for (size_t i = 0; i < 3; ++i) CHECK(reads[i]->refused == 1);
   CHECK(held.pool->refused() == 3);
   held.open();
@@ -88,26 +107,26 @@ TEST_CASE("read pool: when more wait than may, the oldest is refused at once") {
   for (size_t i = 0; i < 5; ++i) CHECK(reads[i]->ran == (i < 3 ? 0 : 1));
 }
 
-TEST_CASE("read pool: a read that nobody wants any more is skipped") {
+TEST_CASE("pooled filter reader: a read that nobody wants any more is refused instead of carried out") {
   HeldPool held(4);
-  std::latch ended{1};
+  std::latch ended{2};
   const auto reads = make_reads(2, &ended);
   reads[0]->is_wanted = false;
-  for (const auto& read : reads) held.pool->submit(read);
+  for (const auto& read : reads) held.pool->begin_read(read);
   held.open();
   ended.wait();
-  CHECK(reads[0]->ran + reads[0]->refused == 0);
+  CHECK((reads[0]->ran == 0 && reads[0]->refused == 1));
   CHECK(reads[1]->ran == 1);
 }
 
-TEST_CASE("read pool: its end refuses what is queued and waits for what runs") {
+TEST_CASE("pooled filter reader: its end refuses what is queued and waits for what runs") {
   std::latch ended{3};
   const auto reads = make_reads(3, &ended);
   std::shared_ptr<CountedRead> holding;
   {
     HeldPool held(4);
     holding = held.holding;
-    for (const auto& read : reads) held.pool->submit(read);
+    for (const auto& read : reads) held.pool->begin_read(read);
     std::thread end([&] { held.pool.reset(); });
     ended.wait();  // The last thing before it waits for the one that runs.
     CHECK(holding->ran == 0);
@@ -118,31 +137,24 @@ TEST_CASE("read pool: its end refuses what is queued and waits for what runs") {
   for (const auto& read : reads) CHECK((read->ran == 0 && read->refused == 1));
 }
 
-TEST_CASE("read pool: each of many reads from several threads ends exactly once") {
+TEST_CASE("pooled filter reader: each of many reads from several threads ends exactly once") {
   constexpr size_t kThreads = 4, kReads = 2000;
   std::vector<std::vector<std::shared_ptr<CountedRead>>> reads;
   for (size_t i = 0; i < kThreads; ++i) reads.push_back(make_reads(kReads));
-  uint64_t refused_by_pool = 0;
+  InlineReader reader;
   {
-    ReadPool pool(3, 16);
-    std::vector<std::thread> submitters;
+    PooledFilterReader pool(reader, {.threads = 3, .queued_max = 16});
+    std::vector<std::thread> beginners;
     for (const auto& own : reads) {
-      submitters.emplace_back([&] {
-        for (const auto& read : own) pool.submit(read);
+      beginners.emplace_back([&] {
+        for (const auto& read : own) pool.begin_read(read);
       });
     }
-    for (std::thread& thread : submitters) thread.join();
-    refused_by_pool = pool.refused();
+    for (std::thread& thread : beginners) thread.join();
   }
-  uint64_t refused = 0;
   for (const auto& own : reads) {
-    for (const auto& read : own) {
-      REQUIRE(read->ran + read->refused == 1);
-      refused += static_cast<uint64_t>(read->refused);
-    }
+    for (const auto& read : own) REQUIRE(read->ran + read->refused == 1);
   }
-  CHECK(refused >= refused_by_pool);  // Those that waited when it ended come on top.
-  CHECK(refused <= refused_by_pool + 16);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "state/store/stored_scenes.h"
+#include "state/store/embedded/stored_scenes.h"
 
 #include <memory>
 #include <string_view>

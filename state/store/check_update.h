@@ -2,7 +2,7 @@
 // Threading: pure functions.
 #pragma once
 
-#include "state/store/filter_store.h"
+#include "state/store/stored_values.h"
 
 namespace bloomring {
 

@@ -1,0 +1,43 @@
+// Opens the filter store of an installation. This is the only place that knows which kinds of stores there are: stages,
+// tasks, calls and tools use the interfaces of state/store.
+//
+// Threading: one thread opens; the stores are as thread safe as their interfaces say.
+#pragma once
+
+#include <memory>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "pipeline/settings/settings.h"
+#include "state/period.h"
+#include "state/rocksdb/state_memory.h"
+#include "state/store/embedded/embedded_filter_store.h"
+#include "state/store/filter_reader.h"
+#include "state/store/filter_writer.h"
+#include "state/store/store_admin.h"
+
+namespace bloomring {
+
+// The interfaces of one opened store. Without a role all are null.
+struct FilterStores {
+  std::unique_ptr<FilterReader> reader;  // Owns the store.
+  FilterWriter* writer = nullptr;        // Null where the store is only read.
+  StoreAdmin* admin = nullptr;
+};
+
+// What a store uses of its process; all outlive it.
+struct StoreParts {
+  const Calendar& calendar;
+  const Clock& clock;
+  const StateMemory& memory;
+};
+
+// Opens the store of the settings to write it, or to read what another process writes. A store that is read need not
+// exist yet: then its functions give kRetry until a `refresh` finds it. Errors: those of the kind of store; kInvalid
+// when another process writes an embedded store.
+Result<FilterStores> open_stores(const Settings& settings, StoreRole role, const StoreParts& parts);
+
+// The embedded store of the settings: for tools that work on its folder.
+EmbeddedFilterStoreConfig embedded_store_config(const Settings& settings);
+
+}  // namespace bloomring

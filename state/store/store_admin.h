@@ -1,0 +1,67 @@
+// Administration of a filter store: what tools and metrics ask. One of its three interfaces (reading: filter_reader.h;
+// writing: filter_writer.h). Every function may take as long as reading the store does.
+//
+// Errors: as filter_reader.h; kInvalid for something that this kind of store cannot do.
+// Threading: thread safe.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "schemas/watermark.h"
+#include "state/store/stored_values.h"
+
+namespace bloomring {
+
+struct StoreBackupConfig {
+  std::string folder;  // Made when it does not exist. Use another disk than the store's, to survive its loss.
+  uint32_t kept = 24;  // Older backups are removed; at least 1.
+  uint64_t bytes_per_second = 0;  // Of copying; 0: no bound.
+};
+
+struct StoreBackup {
+  uint32_t id = 0;  // Ascending; never used twice in a folder.
+  int64_t time_ms = 0;
+  uint64_t bytes = 0;      // Of its files, shared ones included.
+  uint64_t bytes_new = 0;  // Copied for it; set only by `back_up`.
+  uint32_t files = 0;
+  bool operator==(const StoreBackup&) const = default;
+};
+
+// The findings of a check of every row of a store.
+struct StoreCheck {
+  uint64_t filters = 0;
+  uint64_t filter_bytes = 0;
+  uint64_t items = 0;
+  uint64_t damaged = 0;              // Rows that differ from the written ones, or are not ours.
+  std::vector<std::string> damages;  // The faults of the first kDamagesMax of them.
+  std::map<PartitionId, MergedWatermark> watermarks;
+  static constexpr size_t kDamagesMax = 20;
+  bool sound() const { return damaged == 0; }
+};
+using StoreCheckProgress = std::function<void(const StoreCheck&)>;  // About every 100,000 rows.
+
+class StoreAdmin {
+ public:
+  virtual ~StoreAdmin() = default;
+
+  // Calls `visit` for every filter, each once, in any order, until it returns false. `visit` calls no store.
+  virtual Status scan(const std::function<bool(const StoredFilter&, std::string_view user_key)>& visit) = 0;
+  virtual FilterStoreStats stats() const = 0;
+  // Reads everything: checksums, each filter decoded, watermarks, the description. Others may write meanwhile.
+  virtual Result<StoreCheck> check(const StoreCheckProgress&) { return invalid("this filter store cannot be checked"); }
+  // Takes a backup while others write. Blocks until it is complete; one at a time for each folder.
+  virtual Result<StoreBackup> back_up(const StoreBackupConfig&) {
+    return invalid("this filter store takes no backups");
+  }
+  // Replaces the watermarks of all partitions by those of a new log (of_new_log), durably; filters stay.
+  virtual Status begin_new_log() { return invalid("this filter store is open for reading alone"); }
+};
+
+}  // namespace bloomring
