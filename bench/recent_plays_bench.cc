@@ -73,7 +73,7 @@ void BM_Lookup(benchmark::State& state) {
   fill(plays, blocks, false);
   std::mt19937_64 random(2);
   std::vector<RecentPlay> found;
-  std::vector<RecentForget> forgets;
+  std::vector<Forget> forgets;
   uint64_t total = 0;
   for (auto _ : state) {
     found.clear();

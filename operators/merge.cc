@@ -5,6 +5,7 @@
 
 #include "base/fault_point.h"
 #include "base/hash.h"
+#include "state/forget_rule.h"
 #include "state/merged_time.h"
 
 namespace bloomring {
@@ -134,13 +135,9 @@ void Merge::apply_forgets(std::vector<Forgotten> stored) {
   }
 }
 
-// Plays up to this time are forgotten.
-int64_t Merge::reach_ms(const DrainedForget& forget) const {
+bool Merge::is_passed(const Forget& forget) const {
   const MergedWatermark merged = watermark_.value_or(MergedWatermark{});
-  const Offset merged_end = merged.ahead.empty() ? merged.offset : merged.ahead.back().to;
-  const bool passed = merged_end > forget.offset;
-  // Late or passed: up to the start of its period. Otherwise: up to the forget itself.
-  return forget.late || passed ? calendar_.start_ms(calendar_.period_of_ms(forget.time_ms)) - 1 : forget.time_ms;
+  return forget_rule::is_passed(forget.offset, merged.ahead.empty() ? merged.offset : merged.ahead.back().to);
 }
 
 // Adds the user's forgets to `update`. True when that changed the forgotten value.
@@ -149,8 +146,8 @@ bool Merge::take_forgets(const User& user, ForgottenUpdate& update) {
   update.forgotten.expire(
       [&](int64_t time_ms) { return !calendar_.kept(hash, calendar_.period_of_ms(time_ms), now_ms_); });
   uint64_t news = 0;
-  for (const DrainedForget& forget : user.forgets) {
-    const int64_t until_ms = reach_ms(forget);
+  for (const Forget& forget : user.forgets) {
+    const int64_t until_ms = forget_rule::reach_ms(forget, is_passed(forget), calendar_);
     const PeriodIndex period = calendar_.period_of_ms(until_ms);
     // Expired: no filter is left that it could matter to. One item: masked. Everything: its filters are removed too.
     if (!calendar_.kept(hash, period, now_ms_)) continue;

@@ -4,10 +4,7 @@
 // Forgets: Merge compares the exact event times of plays and forgets, and does not unite a forgotten play. A forget
 // goes with every batch of plays that were logged after it. So a play that was merged before its forget became known
 // here was logged before the forget's hour, and happened before the forget: the filters up to the forget's period may
-// be removed, or masked for the item, as a whole. No play after a forget may count as unseen, so in two cases the
-// forget reaches only to the beginning of its period:
-//   late    a play after the forget may be in an earlier hour (StagedHour::late_before_ms)
-//   passed  records that were logged after the forget are merged already (the store went back to a backup)
+// be removed, or masked for the item, as a whole, unless the forget is late or passed (state/forget_rule.h).
 //
 // Expiry: merged log time and the given wall clock together decide which plays have expired (state/merged_time.h), so
 // that a clock that is months ahead skips no play. A slot end that moves the watermark notes the end of its newest hour
@@ -97,7 +94,7 @@ class Merge {
   void end_advance();
   void add_user(UserBatchReader& reader);
   void apply_forgets(std::vector<Forgotten> stored);
-  int64_t reach_ms(const DrainedForget& forget) const;
+  bool is_passed(const Forget& forget) const;
   void begin_apply(std::string_view record);
   void begin_end_slot(const SlotEnd& end, int64_t wall_ms);
 
@@ -112,7 +109,7 @@ class Merge {
   struct User {
     size_t pending_begin;
     size_t pending_end;
-    std::vector<DrainedForget> forgets;
+    std::vector<Forget> forgets;
   };
   bool take_forgets(const User& user, ForgottenUpdate& update);
   bool take_plays(const User& user, Forgotten& forgotten);

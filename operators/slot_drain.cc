@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "schemas/event_block.h"
+#include "state/forget_rule.h"
 
 namespace bloomring {
 
@@ -138,7 +139,7 @@ void SlotDrain::collect(Offset offset, EventBlockReader& reader, int64_t late_be
         plays_.push_back({DrainedPlay::at(event.time_ms, event.item), user});
         continue;
       }
-      const bool late = event.time_ms < late_before_ms;
+      const bool late = forget_rule::is_late(event.time_ms, late_before_ms);
       forgets_.push_back({users_.find_or_add(reader.user_key(), hash),
                           {everything, late, event.item, event.time_ms, offset}});
     }
@@ -188,7 +189,7 @@ std::optional<uint32_t> SlotDrain::full_shard() const {
   std::vector<uint64_t> events(part_.shards.to - part_.shards.from);
   const auto count = [&](uint32_t user) { ++events[shard_of_hash(users_.hash(user)).value - part_.shards.from]; };
   for (const Play& play : plays_) count(play.user);
-  for (const Forget& forget : forgets_) count(forget.user);
+  for (const UserForget& forget : forgets_) count(forget.user);
   const auto fullest = std::ranges::max_element(events);
   if (*fullest < (plays_.size() + forgets_.size()) / 8) return std::nullopt;
   return part_.shards.from + static_cast<uint32_t>(fullest - events.begin());
@@ -213,13 +214,13 @@ void SlotDrain::sort_plays() {
 }
 
 // Sorts by user, kind, lateness, item and time. Keeps the latest forget of each item, and each earlier one that was
-// logged after it: when the merge stage has merged records between the two, the latest one reaches less far
-// (Merge::reach_ms), and the earlier one farther.
+// logged after it: when the merge stage has merged records between the two, the latest one is passed and reaches less
+// far (state/forget_rule.h), and the earlier one farther.
 void SlotDrain::sort_forgets() {
   std::sort(forgets_.begin(), forgets_.end(), std::greater<>());
-  const auto says_less = [](const Forget& a, const Forget& b) {
-    return a.user == b.user && a.forget.everything == b.forget.everything && a.forget.late == b.forget.late &&
-           a.forget.item == b.forget.item && b.forget.offset <= a.forget.offset;
+  const auto says_less = [](const UserForget& a, const UserForget& b) {
+    return a.user == b.user && a.forget.same_target(b.forget) && a.forget.late == b.forget.late &&
+           b.forget.offset <= a.forget.offset;
   };
   forgets_.erase(std::unique(forgets_.begin(), forgets_.end(), says_less), forgets_.end());
   std::reverse(forgets_.begin(), forgets_.end());
@@ -239,7 +240,7 @@ std::span<const DrainedPlay> SlotDrain::plays_of(uint32_t user) {
 }
 
 // Calls come in the order of users; `at` is the place in forgets_.
-std::span<const DrainedForget> SlotDrain::forgets_of(uint32_t user, size_t& at) {
+std::span<const Forget> SlotDrain::forgets_of(uint32_t user, size_t& at) {
   user_forgets_.clear();
   for (; at < forgets_.size() && forgets_[at].user == user; ++at) user_forgets_.push_back(forgets_[at].forget);
   return user_forgets_;

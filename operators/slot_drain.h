@@ -73,10 +73,10 @@ class SlotDrain {
     DrainedPlay play;
     uint32_t user;
   };
-  struct Forget {
+  struct UserForget {
     uint32_t user;
-    DrainedForget forget;
-    auto operator<=>(const Forget&) const = default;
+    Forget forget;
+    auto operator<=>(const UserForget&) const = default;
   };
   struct Shards {
     uint32_t from;
@@ -105,7 +105,7 @@ class SlotDrain {
   void sort_plays();
   void sort_forgets();
   std::span<const DrainedPlay> plays_of(uint32_t user);
-  std::span<const DrainedForget> forgets_of(uint32_t user, size_t& at);
+  std::span<const Forget> forgets_of(uint32_t user, size_t& at);
   void emit(std::vector<std::string>& records);
 
   Drain drain_;
@@ -128,8 +128,8 @@ class SlotDrain {
   UserTable users_;
   std::vector<uint32_t> begins_;  // Where each user's plays begin in sorted_.
   std::vector<DrainedPlay> sorted_;
-  std::vector<Forget> forgets_;
-  std::vector<DrainedForget> user_forgets_;
+  std::vector<UserForget> forgets_;
+  std::vector<Forget> user_forgets_;
 };
 
 }  // namespace bloomring

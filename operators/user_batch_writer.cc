@@ -19,9 +19,9 @@ size_t bytes_max(std::string_view user_key, size_t forgets, size_t plays, size_t
          quarters * kQuarterBytesMax;
 }
 
-// The user's forgets in the order of DrainedForget: of single items, of late ones, of everything.
+// The user's forgets in the order of Forget: of single items, of late ones, of everything.
 struct SortedForgets {
-  explicit SortedForgets(std::span<const DrainedForget> all) {
+  explicit SortedForgets(std::span<const Forget> all) {
     const auto late = std::ranges::partition_point(all, [](const auto& f) { return !f.everything && !f.late; });
     const auto everything = std::ranges::partition_point(all, [](const auto& f) { return !f.everything; });
     of_item[0] = {all.begin(), late};
@@ -29,14 +29,14 @@ struct SortedForgets {
     of_everything = {everything, all.end()};
   }
   // Appends all forgets of the item: one may reach farther than a later one (SlotDrain::sort_forgets).
-  void find(ItemHash item, std::vector<DrainedForget>& out) const {
+  void find(ItemHash item, std::vector<Forget>& out) const {
     for (const auto& forgets : of_item) {
-      auto next = std::ranges::lower_bound(forgets, item, {}, &DrainedForget::item);
+      auto next = std::ranges::lower_bound(forgets, item, {}, &Forget::item);
       for (; next != forgets.end() && next->item == item; ++next) out.push_back(*next);
     }
   }
-  std::span<const DrainedForget> of_item[2];
-  std::span<const DrainedForget> of_everything;
+  std::span<const Forget> of_item[2];
+  std::span<const Forget> of_everything;
 };
 
 }  // namespace
@@ -44,7 +44,7 @@ struct SortedForgets {
 UserBatchWriter::UserBatchWriter(DrainHeader header, size_t record_bytes_max)
     : header_(header), record_bytes_max_(record_bytes_max) {}
 
-void UserBatchWriter::add(std::string_view user_key, std::span<const DrainedForget> forgets,
+void UserBatchWriter::add(std::string_view user_key, std::span<const Forget> forgets,
                           std::span<const DrainedPlay> plays, std::vector<std::string>& records) {
   if (bytes_max(user_key, forgets.size(), plays.size(), plays.size()) <= record_bytes_max_) {
     add_piece(user_key, forgets, plays);
@@ -56,7 +56,7 @@ void UserBatchWriter::add(std::string_view user_key, std::span<const DrainedForg
   if (builder_.bytes() >= record_bytes_max_) close(records);
 }
 
-void UserBatchWriter::add_forgets(std::string_view user_key, std::span<const DrainedForget> forgets,
+void UserBatchWriter::add_forgets(std::string_view user_key, std::span<const Forget> forgets,
                                   std::vector<std::string>& records) {
   const size_t most = std::max<size_t>(1, record_bytes_max_ / kForgetBytesMax);
   for (; !forgets.empty(); forgets = forgets.subspan(std::min(most, forgets.size()))) {
@@ -65,7 +65,7 @@ void UserBatchWriter::add_forgets(std::string_view user_key, std::span<const Dra
   }
 }
 
-void UserBatchWriter::add_plays(std::string_view user_key, std::span<const DrainedForget> forgets,
+void UserBatchWriter::add_plays(std::string_view user_key, std::span<const Forget> forgets,
                                 std::span<const DrainedPlay> plays, std::vector<std::string>& records) {
   const SortedForgets sorted(forgets);
   while (!plays.empty()) {
@@ -86,7 +86,7 @@ void UserBatchWriter::add_plays(std::string_view user_key, std::span<const Drain
   }
 }
 
-void UserBatchWriter::add_piece(std::string_view user_key, std::span<const DrainedForget> forgets,
+void UserBatchWriter::add_piece(std::string_view user_key, std::span<const Forget> forgets,
                                 std::span<const DrainedPlay> plays) {
   builder_.add(user_key, forgets, plays);
   ++batches_;

@@ -26,7 +26,7 @@ class UserBatchWriter {
 
   // Takes one user's forgets and plays, as UserBatchBuilder::add does, and appends the records that are complete. The
   // same user may be added again after `close`.
-  void add(std::string_view user_key, std::span<const DrainedForget> forgets, std::span<const DrainedPlay> plays,
+  void add(std::string_view user_key, std::span<const Forget> forgets, std::span<const DrainedPlay> plays,
            std::vector<std::string>& records);
   // Appends the record that is open, if any, unless it is the same as one before: the parts of a pass each hold the
   // forgets of everything, and the merge stage counts the different records of a drain (operators/merge.h).
@@ -36,16 +36,16 @@ class UserBatchWriter {
   uint64_t records() const { return written_.size(); }
 
  private:
-  void add_forgets(std::string_view user_key, std::span<const DrainedForget> forgets,
+  void add_forgets(std::string_view user_key, std::span<const Forget> forgets,
                    std::vector<std::string>& records);
-  void add_plays(std::string_view user_key, std::span<const DrainedForget> forgets, std::span<const DrainedPlay> plays,
+  void add_plays(std::string_view user_key, std::span<const Forget> forgets, std::span<const DrainedPlay> plays,
                  std::vector<std::string>& records);
-  void add_piece(std::string_view user_key, std::span<const DrainedForget> forgets, std::span<const DrainedPlay> plays);
+  void add_piece(std::string_view user_key, std::span<const Forget> forgets, std::span<const DrainedPlay> plays);
 
   DrainHeader header_;
   size_t record_bytes_max_;
   UserBatchBuilder builder_;
-  std::vector<DrainedForget> piece_forgets_;
+  std::vector<Forget> piece_forgets_;
   std::unordered_set<uint64_t> written_;  // Hashes of the records, as the merge stage keeps them.
   uint64_t batches_ = 0;
 };

@@ -39,9 +39,9 @@ int64_t Forgotten::newest_ms() const {
 }
 
 bool Forgotten::counts(ItemHash item, int64_t time_ms) const {
-  if (time_ms <= everything_ms_) return false;
+  if (!counts_after(time_ms, everything_ms_)) return false;
   const Item* known = find(item);
-  return known == nullptr || time_ms > known->forgotten_ms;
+  return known == nullptr || counts_after(time_ms, known->forgotten_ms);
 }
 
 bool Forgotten::forget_everything(int64_t time_ms) {
@@ -89,10 +89,10 @@ bool Forgotten::raise_floor() {
 }
 
 bool Forgotten::take_play(ItemHash item, int64_t time_ms, bool& changed) {
-  if (time_ms <= everything_ms_) return false;
+  if (!counts_after(time_ms, everything_ms_)) return false;
   const auto place = place_of(item);
   if (place == items_.end() || place->item != item) return true;
-  if (time_ms <= place->forgotten_ms) return false;
+  if (!counts_after(time_ms, place->forgotten_ms)) return false;
   if (time_ms > place->played_ms) {
     place->played_ms = time_ms;
     changed = true;

@@ -33,6 +33,7 @@
 #include "base/ids.h"
 #include "base/result.h"
 #include "schemas/damaged_value.h"
+#include "schemas/forget.h"
 
 namespace bloomring {
 

@@ -45,19 +45,19 @@ constexpr auto kQuarterFirst = static_cast<uint64_t>(kEventTimeMinMs / kQuarterM
 constexpr size_t kItemBytesMin = sizeof(uint64_t) + 1;
 constexpr auto kQuarterEnd = static_cast<uint64_t>(kEventTimeEndMs / kQuarterMs);
 
-// The kind and lateness of a forget in one byte, in the order of DrainedForget.
-uint8_t rank_of(const DrainedForget& forget) { return static_cast<uint8_t>(1 + 2 * forget.everything + forget.late); }
+// The kind and lateness of a forget in one byte, in the order of Forget.
+uint8_t rank_of(const Forget& forget) { return static_cast<uint8_t>(1 + 2 * forget.everything + forget.late); }
 constexpr uint8_t kRankMax = 4;
 
-void write_forget(ByteWriter& writer, const DrainedForget& forget) {
+void write_forget(ByteWriter& writer, const Forget& forget) {
   writer.u8(rank_of(forget));
   if (!forget.everything) writer.u64(forget.item.value);
   writer.varint(static_cast<uint64_t>(forget.time_ms));
   writer.varint(static_cast<uint64_t>(forget.offset.value));
 }
 
-DrainedForget read_forget(ByteReader& in) {
-  DrainedForget forget;
+Forget read_forget(ByteReader& in) {
+  Forget forget;
   const uint8_t rank = in.u8();
   forget.everything = rank > 2;
   forget.late = rank % 2 == 0;
@@ -68,7 +68,7 @@ DrainedForget read_forget(ByteReader& in) {
 }
 
 // The order of forgets of the same item, or of everything: times ascend, offsets descend.
-bool same_item_ascends(const DrainedForget& last, const DrainedForget& next) {
+bool same_item_ascends(const Forget& last, const Forget& next) {
   return next.item == last.item && next.time_ms > last.time_ms && next.offset < last.offset;
 }
 
@@ -77,11 +77,11 @@ Status verify_forgets(ByteReader& in, Offset end, uint64_t& forgets) {
   forgets = in.varint();
   if (forgets > in.left()) return bad_record("user batches: number of forgets is not possible");
   uint8_t last_rank = 0;
-  DrainedForget last;
+  Forget last;
   for (uint64_t i = 0; i < forgets; ++i) {
     ByteReader ahead = in;
     const uint8_t rank = ahead.u8();
-    const DrainedForget forget = read_forget(in);
+    const Forget forget = read_forget(in);
     if (!in.ok() || rank == 0 || rank > kRankMax)
       return bad_record("user batches: forgets are cut short or of an unknown kind");
     const bool other_item = !forget.everything && forget.item.value > last.item.value;
@@ -145,12 +145,12 @@ Status verify_users(ByteReader& in, const DrainHeader& header) {
 
 }  // namespace
 
-void UserBatchBuilder::add(std::string_view user_key, std::span<const DrainedForget> forgets,
+void UserBatchBuilder::add(std::string_view user_key, std::span<const Forget> forgets,
                            std::span<const DrainedPlay> plays) {
   ByteWriter writer(body_);
   writer.bytes(user_key);
   writer.varint(forgets.size());
-  for (const DrainedForget& forget : forgets) write_forget(writer, forget);
+  for (const Forget& forget : forgets) write_forget(writer, forget);
   uint64_t quarters = 0;
   for (size_t i = 0; i < plays.size(); ++i) quarters += i == 0 || plays[i].quarter != plays[i - 1].quarter;
   writer.varint(quarters);

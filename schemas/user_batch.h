@@ -20,6 +20,7 @@
 #include "base/borrow.h"
 #include "base/ids.h"
 #include "base/result.h"
+#include "schemas/forget.h"
 
 namespace bloomring {
 
@@ -54,23 +55,12 @@ struct DrainedPlay {
   bool operator==(const DrainedPlay&) const = default;
 };
 
-// A drained forget of a user.
-struct DrainedForget {
-  bool everything = false;  // Otherwise one item.
-  // Plays with a later event time may be in hours before the forget's own, and may have been drained without it.
-  bool late = false;
-  ItemHash item;  // 0 for everything.
-  int64_t time_ms = 0;
-  Offset offset;  // Of its block in user-events.
-  auto operator<=>(const DrainedForget&) const = default;
-};
-
 // Writes a user batches record. Reusable; not thread safe.
 class UserBatchBuilder {
  public:
   // Adds one user's forgets and plays, at least one of either, both sorted. No two plays have the same quarter and
   // item. Forgets of the same kind, lateness and item have ascending times and descending offsets.
-  void add(std::string_view user_key, std::span<const DrainedForget> forgets, std::span<const DrainedPlay> plays);
+  void add(std::string_view user_key, std::span<const Forget> forgets, std::span<const DrainedPlay> plays);
   size_t users() const { return users_; }
   size_t bytes() const { return body_.size(); }
   // The record's bytes; the builder is empty afterwards. At least one user was added.
@@ -94,7 +84,7 @@ class UserBatchReader {
   bool next_user();
   std::string_view user_key() const { return user_key_; }
   // The user's forgets, in order.
-  const std::vector<DrainedForget>& forgets() const { return forgets_; }
+  const std::vector<Forget>& forgets() const { return forgets_; }
   // Moves to the user's next quarter and replaces `items` by its item hashes, ascending, and `times_ms` by the time of
   // the latest play of each.
   bool next_quarter(QuarterIndex& quarter, std::vector<ItemHash>& items, std::vector<int64_t>& times_ms);
@@ -106,7 +96,7 @@ class UserBatchReader {
   uint64_t quarters_left_ = 0;
   uint64_t quarter_ = 0;
   std::string_view user_key_;
-  std::vector<DrainedForget> forgets_;
+  std::vector<Forget> forgets_;
 };
 
 // One hour that a drain covered, with its range of user-events offsets.

@@ -63,7 +63,7 @@ struct FilterQuestion {
 struct UserLookup {
   std::vector<PeriodIndex> periods;  // The window, newest first.
   std::vector<RecentPlay> recents;
-  std::vector<RecentForget> forgets;
+  std::vector<Forget> forgets;
   std::vector<ServedItem> served;
   Offset held_from;  // Memory has everything of the user at and above this offset.
   Offset merged;     // Filters read from now on have everything below this offset.

@@ -22,10 +22,6 @@ inline constexpr int64_t kForgetShortMaxMs = 100;
 int64_t forget_time_ms(const CandidateFilter& core, const ReplicaPartition& partition, uint64_t user_hash,
                        std::optional<ItemHash> item, std::optional<int64_t> log_told_ms);
 
-// True when it was logged in a later slot than it happened: merge may treat it as late.
-inline bool is_late_forget(int64_t time_ms, int64_t log_time_ms, int64_t slot_ms) {
-  return log_time_ms / slot_ms > time_ms / slot_ms;
-}
 // True when it ends, by the log's time, more than kForgetShortMaxMs before the call began.
 inline bool is_short_forget(int64_t time_ms, int64_t log_time_ms, int64_t append_took_ms) {
   return log_time_ms - append_took_ms > time_ms + kForgetShortMaxMs;

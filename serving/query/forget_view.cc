@@ -2,16 +2,14 @@
 
 #include <algorithm>
 
+#include "state/forget_rule.h"
+
 namespace bloomring {
 
 namespace {
 
-// The time up to which a forget reaches in filters. A late one ends before its period begins.
-int64_t reach_ms(const RecentForget& forget, const Calendar& calendar) {
-  return forget.late ? calendar.start_ms(calendar.period_of_ms(forget.time_ms)) - 1 : forget.time_ms;
-}
-
-PeriodIndex before(PeriodIndex period) { return PeriodIndex(period.value - 1); }
+// A forget in memory and the records after it are released together.
+constexpr bool kNotPassed = false;
 
 // The forgets of one item, from the store and from memory.
 struct Known {
@@ -22,12 +20,13 @@ struct Known {
 };
 
 // One entry for each item, ascending.
-std::vector<Known> gather(std::span<const RecentForget> recent, const Forgotten& stored, const Calendar& calendar) {
+std::vector<Known> gather(std::span<const Forget> recent, const Forgotten& stored, const Calendar& calendar) {
   std::vector<Known> all;
   for (const Forgotten::Item& item : stored.items())
     all.push_back({item.item, item.forgotten_ms, item.forgotten_ms, item.played_ms});
-  for (const RecentForget& forget : recent) {
-    if (!forget.everything) all.push_back({forget.item, forget.time_ms, reach_ms(forget, calendar), 0});
+  for (const Forget& forget : recent) {
+    if (forget.everything) continue;
+    all.push_back({forget.item, forget.time_ms, forget_rule::reach_ms(forget, kNotPassed, calendar), 0});
   }
   std::ranges::sort(all, {}, &Known::item);
   std::vector<Known> merged;
@@ -46,30 +45,28 @@ std::vector<Known> gather(std::span<const RecentForget> recent, const Forgotten&
 
 }  // namespace
 
-ForgetView::ForgetView(std::span<const RecentForget> recent, const Forgotten& stored, const Calendar& calendar)
+ForgetView::ForgetView(std::span<const Forget> recent, const Forgotten& stored, const Calendar& calendar)
     : everything_ms_(stored.everything_ms()) {
-  // Stored forget of everything: the filter of its period holds later plays only, so it counts.
-  if (everything_ms_ != 0) everything_through_ = before(calendar.period_of_ms(everything_ms_));
-  for (const RecentForget& forget : recent) {
+  if (everything_ms_ != 0)
+    everything_through_ = forget_rule::all_hidden_through(everything_ms_, /*stored=*/true, calendar);
+  for (const Forget& forget : recent) {
     if (!forget.everything) continue;
     everything_ms_ = std::max(everything_ms_, forget.time_ms);
-    const int64_t filter_ms = reach_ms(forget, calendar);
-    // Recent forget of everything that the store does not have: the filter of its period does not count either.
-    if (filter_ms > stored.everything_ms())
-      everything_through_ = std::max(everything_through_, calendar.period_of_ms(filter_ms));
+    const int64_t filter_ms = forget_rule::reach_ms(forget, kNotPassed, calendar);
+    if (filter_ms <= stored.everything_ms()) continue;
+    everything_through_ =
+        std::max(everything_through_, forget_rule::all_hidden_through(filter_ms, /*stored=*/false, calendar));
   }
   for (const Known& known : gather(recent, stored, calendar)) {
     items_.push_back({known.item, known.time_ms});
-    // Forget of an item: the filter of its period counts only if the store knows of a play of the item after it.
-    const PeriodIndex period = calendar.period_of_ms(known.filter_ms);
-    masks_.push_back({known.item, known.played_ms > known.filter_ms ? before(period) : period});
+    masks_.push_back({known.item, forget_rule::hidden_through(known.filter_ms, known.played_ms, calendar)});
   }
 }
 
 bool ForgetView::counts(ItemHash item, int64_t time_ms) const {
-  if (time_ms <= everything_ms_) return false;
+  if (!counts_after(time_ms, everything_ms_)) return false;
   const auto place = std::ranges::lower_bound(items_, item, {}, &Item::item);
-  return place == items_.end() || place->item != item || time_ms > place->time_ms;
+  return place == items_.end() || place->item != item || counts_after(time_ms, place->time_ms);
 }
 
 bool ForgetView::masked(ItemHash item, PeriodIndex period) const {

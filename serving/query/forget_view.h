@@ -1,12 +1,8 @@
 // Decides which of a user's plays, serves and filters count for one answer. It unites the forgets in the filter store
 // (schemas/forgotten.h) with the recent forgets, which the store may not have yet.
 //
-// A play or a serve counts when it happened after every forget of its item and of everything. For filters:
-//   - a forget of everything: filters of earlier periods do not count. The filter of the same period counts only if
-//     the store had the forget when the filter was read: then it holds later plays only;
-//   - a forget of an item: filters of earlier periods do not count for the item. The filter of the same period counts
-//     for it only if the store knows of a play of the item after the forget.
-//   - a late forget reaches, in filters, only up to the beginning of its period, as in the store.
+// The rule is that of state/forget_rule.h.
+//
 // No play after a forget is lost by this. A filter can hold such a play only when the store has the forget, too, or
 // when the play is among the recent ones, which are judged by their own times (a forget and the later records of the
 // log are released together).
@@ -18,8 +14,8 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "schemas/forget.h"
 #include "schemas/forgotten.h"
-#include "serving/query/recent_plays.h"
 #include "state/period.h"
 
 namespace bloomring {
@@ -33,7 +29,7 @@ class ForgetView {
   };
 
   ForgetView() = default;
-  ForgetView(std::span<const RecentForget> recent, const Forgotten& stored, const Calendar& calendar);
+  ForgetView(std::span<const Forget> recent, const Forgotten& stored, const Calendar& calendar);
 
   // True when everything counts.
   bool none() const { return everything_ms_ == 0 && items_.empty(); }

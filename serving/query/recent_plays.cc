@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "schemas/forgotten.h"
+#include "state/forget_rule.h"
 
 namespace bloomring {
 
@@ -66,9 +67,9 @@ size_t RecentPlays::collect(Offset offset, EventBlockReader& block) {
         pending.push_back({hash, event.item, event.time_ms});
         newest_play_ms_ = std::max(newest_play_ms_, event.time_ms);
       } else if (is_forget(event.kind)) {
-        const bool late = event.time_ms < late_before_ms_;
+        const bool late = forget_rule::is_late(event.time_ms, late_before_ms_);
         pending_forgets_.push_back(
-            {hash, {{event.kind == EventKind::kForgetAll, late, event.item, event.time_ms}, offset}});
+            {hash, {{event.kind == EventKind::kForgetAll, late, event.item, event.time_ms, offset}}});
       } else {
         ++others;
       }
@@ -97,8 +98,8 @@ void RecentPlays::insert_pending() {
   for (const PendingForget& pending : pending_forgets_) {
     Stripe& stripe = stripes_[stripe_of(pending.user_hash)];
     std::lock_guard lock(stripe.mutex);
-    add(stripe, pending.user_hash, pending.held);
-    stripe.forgets_applied = Offset(pending.held.offset.value + 1);
+    add(stripe, pending.user_hash, pending.added);
+    stripe.forgets_applied = Offset(pending.added.forget.offset.value + 1);
   }
   pending_forgets_.clear();
   std::lock_guard lock(generations_mutex_);
@@ -107,38 +108,35 @@ void RecentPlays::insert_pending() {
   bytes_ += bytes_added;
 }
 
-size_t RecentPlays::bytes_of(const std::vector<HeldForget>& forgets) {
-  return forgets.empty() ? 0 : kForgetUserBytes + forgets.capacity() * sizeof(HeldForget);
+size_t RecentPlays::bytes_of(const std::vector<UnmergedForget>& forgets) {
+  return forgets.empty() ? 0 : kForgetUserBytes + forgets.capacity() * sizeof(UnmergedForget);
 }
 
-void RecentPlays::add(Stripe& stripe, uint64_t user_hash, const HeldForget& held) {
-  std::vector<HeldForget>& forgets = stripe.forgets[user_hash];
+void RecentPlays::add(Stripe& stripe, uint64_t user_hash, const UnmergedForget& added) {
+  std::vector<UnmergedForget>& forgets = stripe.forgets[user_hash];
   const size_t before = bytes_of(forgets);
-  insert(forgets, held);
+  insert(forgets, added);
   forget_bytes_ += bytes_of(forgets) - before;
 }
 
-void RecentPlays::insert(std::vector<HeldForget>& forgets, const HeldForget& held) {
-  const auto about_same = [&](const RecentForget& other) {
-    return other.everything == held.forget.everything && other.item == held.forget.item;
-  };
-  if (!held.noted) {  // Its record replaces the noted forget, and may be late.
-    std::erase_if(forgets, [&](const HeldForget& other) {
-      return other.noted && other.offset <= held.offset && about_same(other.forget);
+void RecentPlays::insert(std::vector<UnmergedForget>& forgets, const UnmergedForget& added) {
+  if (!added.noted) {  // Its record replaces the noted forget, and may be late.
+    std::erase_if(forgets, [&](const UnmergedForget& other) {
+      return other.noted && other.forget.offset <= added.forget.offset && other.forget.same_target(added.forget);
     });
   }
-  const auto same = std::ranges::find_if(forgets, [&](const HeldForget& other) {
-    return about_same(other.forget) && other.forget.late == held.forget.late &&
-           other.noted == held.noted;
+  const auto same = std::ranges::find_if(forgets, [&](const UnmergedForget& other) {
+    return other.forget.same_target(added.forget) && other.forget.late == added.forget.late &&
+           other.noted == added.noted;
   });
   if (same != forgets.end()) {
-    same->forget.time_ms = std::max(same->forget.time_ms, held.forget.time_ms);
-    same->offset = std::max(same->offset, held.offset);
+    same->forget.time_ms = std::max(same->forget.time_ms, added.forget.time_ms);
+    same->forget.offset = std::max(same->forget.offset, added.forget.offset);
     return;
   }
-  forgets.push_back(held);
+  forgets.push_back(added);
   if (forgets.size() <= Forgotten::kItemsMax) return;
-  forgets.erase(std::ranges::min_element(forgets, {}, [](const HeldForget& other) {
+  forgets.erase(std::ranges::min_element(forgets, {}, [](const UnmergedForget& other) {
     return std::pair(other.forget.everything, other.forget.time_ms);
   }));
 }
@@ -147,7 +145,7 @@ void RecentPlays::note_forget(uint64_t user_hash, bool everything, ItemHash item
   Stripe& stripe = stripes_[stripe_of(user_hash)];
   std::lock_guard lock(stripe.mutex);
   if (offset < stripe.forgets_applied) return;
-  add(stripe, user_hash, {{everything, false, item, time_ms}, offset, true});
+  add(stripe, user_hash, {{everything, false, item, time_ms, offset}, true});
 }
 
 size_t RecentPlays::apply(Offset offset, int64_t log_time_ms, EventBlockReader& block) {
@@ -193,7 +191,7 @@ void RecentPlays::drop_forgets(Stripe& stripe) {
   const Offset held_from(held_from_.load());
   for (auto user = stripe.forgets.begin(); user != stripe.forgets.end();) {
     const size_t before = bytes_of(user->second);
-    if (std::erase_if(user->second, [&](const HeldForget& held) { return held.offset < held_from; }) > 0)
+    if (std::erase_if(user->second, [&](const UnmergedForget& one) { return one.forget.offset < held_from; }) > 0)
       user->second.shrink_to_fit();
     forget_bytes_ += bytes_of(user->second) - before;
     user = user->second.empty() ? stripe.forgets.erase(user) : std::next(user);
@@ -236,7 +234,7 @@ void RecentPlays::look_for(const Stripe& stripe, uint64_t user_hash, std::span<c
 }
 
 RecentPlays::Found RecentPlays::lookup(uint64_t user_hash, PeriodIndex oldest, const WantedPlays& wanted,
-                                       std::vector<RecentPlay>& plays, std::vector<RecentForget>& forgets) const {
+                                       std::vector<RecentPlay>& plays, std::vector<Forget>& forgets) const {
   const Stripe& stripe = stripes_[stripe_of(user_hash)];
   const auto first = static_cast<ptrdiff_t>(plays.size());
   size_t left = wanted.plays_max;
@@ -259,7 +257,7 @@ RecentPlays::Found RecentPlays::lookup(uint64_t user_hash, PeriodIndex oldest, c
       });
     }
     if (const auto user = stripe.forgets.find(user_hash); user != stripe.forgets.end()) {
-      for (const HeldForget& held : user->second) forgets.push_back(held.forget);
+      for (const UnmergedForget& one : user->second) forgets.push_back(one.forget);
     }
   }
   if (is_indexed) look_for(stripe, user_hash, wanted.items, plays);

@@ -43,6 +43,7 @@
 
 #include "base/ids.h"
 #include "schemas/event_block.h"
+#include "schemas/forget.h"
 #include "schemas/watermark.h"
 #include "serving/query/play_table.h"
 #include "state/period.h"
@@ -52,15 +53,6 @@ namespace bloomring {
 struct RecentPlaysConfig {
   int64_t slot_ms = 3'600'000;       // Log time of one generation.
   size_t bytes_max = 1'024'000'000;  // Of this partition.
-};
-
-// A forget that may not be in the filter store yet.
-struct RecentForget {
-  bool everything = false;  // Otherwise one item.
-  // A play of an earlier slot may be newer, so its effect on filters is limited (operators/merge.h).
-  bool late = false;
-  ItemHash item;
-  int64_t time_ms = 0;
 };
 
 // The plays that a lookup returns of a user with very many (more than PlayTable::kChunkedPlaysMax in one generation):
@@ -93,7 +85,7 @@ class RecentPlays {
   // which it ignores.
   size_t apply(Offset offset, int64_t log_time_ms, EventBlockReader& block);
 
-  // Plays below `start` are not held, but decide which forgets are late (RecentForget::late). Both calls come before
+  // Plays below `start` are not held, but decide which forgets are late (Forget::late). Both calls come before
   // anything is applied. `set_base_log_time`: such a record was read, with this log time and this newest play (0:
   // none).
   void set_base_log_time(int64_t log_time_ms, int64_t newest_play_ms);
@@ -116,7 +108,7 @@ class RecentPlays {
     bool left_out = false;
   };
   Found lookup(uint64_t user_hash, PeriodIndex oldest, const WantedPlays& wanted, std::vector<RecentPlay>& plays,
-               std::vector<RecentForget>& forgets) const;
+               std::vector<Forget>& forgets) const;
   // The time of the user's latest play, of one item or of any; ItemTimes::kNever without one.
   int64_t newest_play_ms(uint64_t user_hash, std::optional<ItemHash> item) const;
 
@@ -136,16 +128,15 @@ class RecentPlays {
     uint64_t plays = 0;
     size_t bytes = 0;
   };
-  // A forget and its offset in the log. It is dropped with the generation of the offset.
-  struct HeldForget {
-    RecentForget forget;
-    Offset offset;
+  // A forget that may not be in the filter store yet. It is dropped with the generation of its offset.
+  struct UnmergedForget {
+    Forget forget;
     bool noted = false;  // Its record is not applied yet.
   };
   struct Stripe {
     mutable std::mutex mutex;
     std::deque<std::unique_ptr<PlayTable>> tables;                  // Parallel to generations_.
-    std::unordered_map<uint64_t, std::vector<HeldForget>> forgets;  // By user hash; of few users.
+    std::unordered_map<uint64_t, std::vector<UnmergedForget>> forgets;  // By user hash; of few users.
     Offset forgets_applied{0};  // Forgets of records below it are here or were dropped.
   };
   struct PendingPlay {
@@ -155,16 +146,16 @@ class RecentPlays {
   };
   struct PendingForget {
     uint64_t user_hash;
-    HeldForget held;
+    UnmergedForget added;
   };
 
   void begin_generation_if_due(Offset offset, int64_t log_time_ms);
   int64_t newest_below_ms(int64_t log_time_ms) const;
   size_t collect(Offset offset, EventBlockReader& block);
   void insert_pending();
-  static size_t bytes_of(const std::vector<HeldForget>& forgets);
-  static void insert(std::vector<HeldForget>& forgets, const HeldForget& held);
-  void add(Stripe& stripe, uint64_t user_hash, const HeldForget& held);
+  static size_t bytes_of(const std::vector<UnmergedForget>& forgets);
+  static void insert(std::vector<UnmergedForget>& forgets, const UnmergedForget& added);
+  void add(Stripe& stripe, uint64_t user_hash, const UnmergedForget& added);
   void drop_forgets(Stripe& stripe);
   size_t bytes() const { return bytes_ + forget_bytes_.load(std::memory_order_relaxed); }
   void drop_oldest();

@@ -11,6 +11,7 @@
 #include "serving/service/service_status.h"
 #include "serving/service/snapshot_codec.h"
 #include "serving/service/waiting_append.h"
+#include "state/forget_rule.h"
 
 namespace bloomring {
 
@@ -394,7 +395,7 @@ void FilterService::append_forget(const std::shared_ptr<ForgetCall>& call) {
   };
   auto ended = [this, call, event](Result<Appended> appended) {
     if (appended.ok()) call->log_told_ms = appended->log_time_ms;
-    const bool late = appended.ok() && is_late_forget(event.time_ms, *call->log_told_ms, config_.slot_ms);
+    const bool late = appended.ok() && forget_rule::is_logged_late(event.time_ms, *call->log_told_ms, config_.slot_ms);
     const int64_t took_ms = (core_.steady_ns() - call->began_ns) / 1'000'000;
     const bool short_of_now = appended.ok() && is_short_forget(event.time_ms, *call->log_told_ms, took_ms);
     if ((late || short_of_now) && --call->tries_left > 0) return append_forget(call);

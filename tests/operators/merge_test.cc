@@ -37,7 +37,7 @@ struct Rig {
     return {kPartition, 1, {Offset(from), Offset(to)}, DrainAttempt::kFirst};
   }
   static std::string batch(int64_t from, int64_t to, std::vector<DrainedPlay> plays,
-                           std::vector<DrainedForget> forgets = {}) {
+                           std::vector<Forget> forgets = {}) {
     std::sort(forgets.begin(), forgets.end());
     UserBatchBuilder builder;
     std::sort(plays.begin(), plays.end());
@@ -75,10 +75,10 @@ struct Rig {
   }
 };
 
-DrainedForget forget(const std::string& item, int64_t time_ms, int64_t offset) {
+Forget forget(const std::string& item, int64_t time_ms, int64_t offset) {
   return {false, false, item_hash(item), time_ms, Offset(offset)};
 }
-DrainedForget forget_all(int64_t time_ms, int64_t offset) {
+Forget forget_all(int64_t time_ms, int64_t offset) {
   return {true, false, ItemHash(0), time_ms, Offset(offset)};
 }
 DrainedPlay play(const std::string& item, int64_t time_ms) { return DrainedPlay::at(time_ms, item_hash(item)); }
@@ -260,7 +260,7 @@ TEST_CASE("merge: a late forget reaches to the beginning of its period, since la
   const int64_t month_start_ms = rig.calendar.start_ms(rig.calendar.period_of_ms(kNowMs));
   REQUIRE(merge.apply(Rig::batch(0, 5, {play("a", last_month_ms), play("a", kNowMs - 1)}), kNowMs, rig.detail).ok());
   const bool everything = GENERATE(true, false);
-  DrainedForget late = everything ? forget_all(kNowMs - 5, 6) : forget("a", kNowMs - 5, 6);
+  Forget late = everything ? forget_all(kNowMs - 5, 6) : forget("a", kNowMs - 5, 6);
   late.late = true;
   REQUIRE(merge.apply(Rig::batch(5, 9, {}, {late}), kNowMs, rig.detail).ok());
   CHECK(rig.items(kNowMs) == 1);
@@ -377,7 +377,7 @@ TEST_CASE("merge: a store that refuses leaves the record to be applied again") {
 TEST_CASE("merge: the records of a heavy user give the same filters and forgets in whatever order they come") {
   constexpr int kItems = 4'000;
   std::vector<DrainedPlay> plays;
-  std::vector<DrainedForget> forgets;
+  std::vector<Forget> forgets;
   for (int n = 0; n < kItems; ++n) {
     const std::string item = "item" + std::to_string(n);
     plays.push_back(play(item, kNowMs - 40 * kDayMs));

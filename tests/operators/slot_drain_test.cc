@@ -20,12 +20,12 @@ const HourIndex kHour(kTimeMs / kSlotMs);
 const std::string kU1(UserKey("", "u1").bytes());
 
 using Plays = std::map<std::string, std::set<DrainedPlay>>;
-using Forgets = std::map<std::string, std::vector<DrainedForget>>;
+using Forgets = std::map<std::string, std::vector<Forget>>;
 
 // How many forgets there are of each item; of everything: of item 0.
-std::map<ItemHash, int> by_item(const std::vector<DrainedForget>& forgets) {
+std::map<ItemHash, int> by_item(const std::vector<Forget>& forgets) {
   std::map<ItemHash, int> counts;
-  for (const DrainedForget& forget : forgets) ++counts[forget.item];
+  for (const Forget& forget : forgets) ++counts[forget.item];
   return counts;
 }
 
@@ -48,7 +48,7 @@ struct Staged {
   std::vector<StagedHour> earlier;
   // Of the one user that forgets, when the test says which: they must go with the plays of their items.
   bool with_their_plays = false;
-  std::vector<DrainedForget> all_forgets;
+  std::vector<Forget> all_forgets;
 
   void block(const std::vector<std::tuple<std::string, std::string, int64_t>>& events) {
     EventBlockBuilder builder;
@@ -152,7 +152,7 @@ TEST_CASE("slot drain: forgets go with their user, of each item the latest and t
   staged.event(staged.hour, EventKind::kForget, "u1", "a", start_ms + 20);
   staged.event(staged.hour, EventKind::kForgetAll, "u1", "", start_ms - 1);
   CHECK(staged.drain({}).empty());
-  const std::vector<DrainedForget> expected = {{false, false, item_hash("a"), start_ms + 20, Offset(2)},
+  const std::vector<Forget> expected = {{false, false, item_hash("a"), start_ms + 20, Offset(2)},
                                                {false, false, item_hash("a"), start_ms + 30, Offset(1)},
                                                {true, true, ItemHash(0), start_ms - 1, Offset(3)}};
   CHECK(staged.forgets[kU1] == expected);
@@ -169,7 +169,7 @@ TEST_CASE("slot drain: in an hour that began early a forget is late by the newes
   CHECK(header().header != nominal.header);  // Other batches.
   staged.drain({});
   REQUIRE(staged.forgets[kU1].size() == 2);
-  for (const DrainedForget& forget : staged.forgets[kU1]) CHECK(forget.late == (forget.item == item_hash("a")));
+  for (const Forget& forget : staged.forgets[kU1]) CHECK(forget.late == (forget.item == item_hash("a")));
 }
 
 TEST_CASE("slot drain: what was forgotten in earlier unmerged hours goes with it, and no play of theirs") {

@@ -19,7 +19,7 @@ const ItemHash kTwice(7);
 
 TEST_CASE("user batch writer: each record of a user has every forget of the items that are played in it") {
   // The later forget was logged first, so plays that are merged between the two make it reach less far.
-  std::vector<DrainedForget> forgets = {{false, false, kTwice, kForgottenMs, Offset(1300)},
+  std::vector<Forget> forgets = {{false, false, kTwice, kForgottenMs, Offset(1300)},
                                         {false, false, kTwice, kForgottenMs + 1000, Offset(1200)}};
   std::ranges::sort(forgets);
   std::vector<DrainedPlay> plays;
@@ -34,7 +34,7 @@ TEST_CASE("user batch writer: each record of a user has every forget of the item
   for (const std::string& record : records) {
     auto reader = UserBatchReader::open(record, kPartition, kPartitionCount).value();
     REQUIRE(reader.next_user());
-    const auto of_item = std::ranges::count(reader.forgets(), kTwice, &DrainedForget::item);
+    const auto of_item = std::ranges::count(reader.forgets(), kTwice, &Forget::item);
     QuarterIndex quarter(0);
     std::vector<ItemHash> items;
     std::vector<int64_t> times_ms;

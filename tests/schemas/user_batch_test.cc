@@ -42,7 +42,7 @@ DrainedPlay drained(uint64_t quarter, uint32_t ms, std::string_view item) {
 }
 
 constexpr int64_t kForgottenMs = 1'649'316'000'000;  // 2022-04-07 07:20 UTC.
-DrainedForget forget_item(std::string_view item) { return {false, false, item_hash(item), kForgottenMs, Offset(1200)}; }
+Forget forget_item(std::string_view item) { return {false, false, item_hash(item), kForgottenMs, Offset(1200)}; }
 
 std::string sample() {
   UserBatchBuilder builder;
@@ -63,7 +63,7 @@ void insert(std::set<DrainedPlay>& plays, const DrainedPlay& play) {
 // What one user has in a record.
 struct UserContent {
   std::set<DrainedPlay> plays;
-  std::map<std::tuple<bool, bool, uint64_t>, DrainedForget> forgotten;
+  std::map<std::tuple<bool, bool, uint64_t>, Forget> forgotten;
 
   void forget(std::mt19937_64& rng) {
     const bool everything = rng() % 4 == 0, late = rng() % 2 == 0;
@@ -72,8 +72,8 @@ struct UserContent {
     forgotten[{everything, late, item.value}] = {everything, late, item, time_ms,
                                                  Offset(static_cast<int64_t>(rng() % 1000))};
   }
-  std::vector<DrainedForget> forgets() const {
-    std::vector<DrainedForget> list;
+  std::vector<Forget> forgets() const {
+    std::vector<Forget> list;
     for (const auto& [order, forget] : forgotten) list.push_back(forget);
     return list;
   }

@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "schemas/event_block.h"
 #include "serving/query/forget_time.h"
+#include "state/forget_rule.h"
 #include "tests/simulation/sim_world.h"
 
 namespace bloomring::simulation {
@@ -131,8 +132,8 @@ void World::call() {
     event.time_ms = forget_time_ms(*core_, *held_[p], user_hash(key.bytes()), item, log_told_ms);
     const int64_t log_time_ms = append_call(key, event);
     log_told_ms = log_time_ms;
-    if (!is_late_forget(event.time_ms, log_time_ms, ring_.slot_ms) && !is_short_forget(event.time_ms, log_time_ms, 0))
-      break;
+    const bool late = forget_rule::is_logged_late(event.time_ms, log_time_ms, ring_.slot_ms);
+    if (!late && !is_short_forget(event.time_ms, log_time_ms, 0)) break;
   }
   if (replicas_[p] && !replica_outdated_[p]) check_forget_time(event.time_ms);
 }

@@ -32,7 +32,7 @@ void apply(RecentPlays& plays, int64_t offset, int64_t log_time_ms,
 
 std::vector<uint64_t> items_of(const RecentPlays& plays, const std::string& key, PeriodIndex oldest = PeriodIndex(0)) {
   std::vector<RecentPlay> found;
-  std::vector<RecentForget> forgets;
+  std::vector<Forget> forgets;
   plays.lookup(user_hash(key), oldest, kAllPlays, found, forgets);
   std::vector<uint64_t> items;
   for (const RecentPlay& play : found) items.push_back(play.item.value);
@@ -49,9 +49,9 @@ void apply_forget(RecentPlays& plays, int64_t offset, int64_t log_time_ms, const
   plays.apply(Offset(offset), log_time_ms, block);
 }
 
-std::vector<RecentForget> forgets_of(const RecentPlays& plays, const std::string& key) {
+std::vector<Forget> forgets_of(const RecentPlays& plays, const std::string& key) {
   std::vector<RecentPlay> found;
-  std::vector<RecentForget> forgets;
+  std::vector<Forget> forgets;
   plays.lookup(user_hash(key), PeriodIndex(0), kAllPlays, found, forgets);
   return forgets;
 }
@@ -137,7 +137,7 @@ TEST_CASE("recent plays: readers beside the writer always find what is held from
   // Record o holds one play of every user: item o.
   const auto read = [&](uint64_t user) {
     std::vector<RecentPlay> found;
-    std::vector<RecentForget> forgets;
+    std::vector<Forget> forgets;
     while (!done.load()) {
       found.clear();
       const int64_t applied = plays.applied().value;
@@ -189,7 +189,7 @@ TEST_CASE("recent plays: a forget is late when a play of an earlier slot is newe
   apply_forget(plays, 1, kStartMs + kSlotMs + 5, user, 1, kStartMs + 10);
   apply_forget(plays, 2, kStartMs + kSlotMs + 5, user, 2, kStartMs + 9);
   apply_forget(plays, 3, kStartMs + 3 * kSlotMs, user, 3, kStartMs + 11);
-  for (const RecentForget& forget : forgets_of(plays, user)) CHECK(forget.late == (forget.item == ItemHash(2)));
+  for (const Forget& forget : forgets_of(plays, user)) CHECK(forget.late == (forget.item == ItemHash(2)));
 }
 
 TEST_CASE("recent plays: of plays below its start it is known that they were logged in merged hours, or before") {
@@ -200,8 +200,8 @@ TEST_CASE("recent plays: of plays below its start it is known that they were log
   RecentPlays plays({.slot_ms = kSlotMs, .bytes_max = 1 << 20}, utc_months(), Offset(7), merged_ms);
   const auto is_late = [&](int64_t time_ms) {
     apply_forget(plays, plays.applied().value, logged_ms, user, 1, time_ms);
-    const std::vector<RecentForget> forgets = forgets_of(plays, user);
-    return std::ranges::any_of(forgets, [](const RecentForget& forget) { return forget.late; });
+    const std::vector<Forget> forgets = forgets_of(plays, user);
+    return std::ranges::any_of(forgets, [](const Forget& forget) { return forget.late; });
   };
   SECTION("of records below nothing was read") {
     CHECK_FALSE(is_late(merged_ms));
@@ -234,7 +234,7 @@ TEST_CASE("recent plays: in a log that was made anew a forget from before its fi
     apply_forget(plays, 0, logged_ms, user, 1, logged_ms);
     apply_forget(plays, 1, logged_ms, user, 2, logged_ms - 1);
     const bool any_merged = old_hours_end_ms > 0;
-    for (const RecentForget& forget : forgets_of(plays, user))
+    for (const Forget& forget : forgets_of(plays, user))
       CHECK(forget.late == (any_merged && forget.item == ItemHash(2)));
   }
 }
@@ -261,7 +261,7 @@ TEST_CASE("recent plays: a forget that was noted later stays when the record of 
   plays.note_forget(user_hash(user), false, ItemHash(7), kStartMs + 20, Offset(1));
   apply_forget(plays, 0, kStartMs, user, 7, kStartMs + 10);
   int64_t newest_ms = 0;
-  for (const RecentForget& forget : forgets_of(plays, user)) newest_ms = std::max(newest_ms, forget.time_ms);
+  for (const Forget& forget : forgets_of(plays, user)) newest_ms = std::max(newest_ms, forget.time_ms);
   CHECK(newest_ms == kStartMs + 20);
 }
 
@@ -285,7 +285,7 @@ TEST_CASE("recent plays: forgets count among the bytes, and merged ones go befor
   for (int64_t i = 0; i < kForgets; ++i)
     apply_forget(plays, i, kStartMs + i, user_key(i % 10), static_cast<uint64_t>(i), kStartMs + i);
   plays.note_forget(user_hash(user_key(3)), false, ItemHash(1'000'000), kStartMs, Offset(kForgets));
-  CHECK(plays.stats().bytes >= kForgets * sizeof(RecentForget));
+  CHECK(plays.stats().bytes >= kForgets * sizeof(Forget));
   CHECK(plays.release(merged_to(0), 0) == 0);
   CHECK(plays.stats().over_bound);  // Not merged: kept, and said.
   CHECK(plays.release(merged_to(kForgets), 0) == 1);
