@@ -36,4 +36,25 @@ OutRecord dead_letter(const std::string& dead_topic, const RecordOrigin& origin,
   return letter;
 }
 
+void DeadLetterGate::refuse(const LogRecord& record, Refusal refusal, std::string_view message, int64_t now_ms) {
+  BLOOMRING_CHECK(open(), "nothing is read while a dead letter is under way");
+  letter_ = dead_letter(dead_topic_, origin_, record, refusal, message, now_ms);
+  sent_ = false;
+  place_ = {record.offset, record.log_time_ms};
+}
+
+Status DeadLetterGate::send(Sink& sink, uint64_t ticket) {
+  if (!letter_ || sent_) return {};
+  Status sent = sink.send(*letter_, ticket);
+  if (sent.code() == Code::kRetry) return {};
+  sent_ = sent.ok();
+  return sent;
+}
+
+DeadLetterGate::Place DeadLetterGate::acknowledged() {
+  ++letters_;
+  letter_.reset();
+  return place_;
+}
+
 }  // namespace bloomring

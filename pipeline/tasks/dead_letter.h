@@ -7,8 +7,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "pipeline/io/io.h"
 #include "schemas/json/play_json.h"
@@ -30,5 +32,38 @@ inline constexpr size_t kDeadLetterBytesMax = 900'000;
 
 OutRecord dead_letter(const std::string& dead_topic, const RecordOrigin& origin, const LogRecord& record,
                       Refusal refusal, std::string_view message, int64_t now_ms);
+
+// Holds a task at a refused record until the record's dead letter is durable. The task reads nothing meanwhile, so every
+// record below its position is applied or in the dead letters. One letter at a time.
+// Threading: used by the task.
+class DeadLetterGate {
+ public:
+  // `origin` borrows as RecordOrigin says.
+  DeadLetterGate(std::string dead_topic, const RecordOrigin& origin)
+      : dead_topic_(std::move(dead_topic)), origin_(origin) {}
+
+  // True while no letter is under way.
+  bool open() const { return !letter_; }
+  // Closes the gate, which is open.
+  void refuse(const LogRecord& record, Refusal refusal, std::string_view message, int64_t now_ms);
+  // Sends the letter under way, if it is not sent yet. While the sink's queue is full it does nothing: call it at each
+  // step.
+  Status send(Sink& sink, uint64_t ticket);
+  // The letter is durable: opens the gate, and returns the place of the refused record.
+  struct Place {
+    Offset offset;
+    int64_t log_time_ms = 0;
+  };
+  Place acknowledged();
+  uint64_t letters() const { return letters_; }  // Durable ones, since the start.
+
+ private:
+  const std::string dead_topic_;
+  const RecordOrigin origin_;
+  std::optional<OutRecord> letter_;
+  bool sent_ = false;
+  Place place_;
+  uint64_t letters_ = 0;
+};
 
 }  // namespace bloomring

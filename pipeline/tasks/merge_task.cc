@@ -1,7 +1,6 @@
 #include "pipeline/tasks/merge_task.h"
 
 #include "base/fault_point.h"
-#include "pipeline/tasks/dead_letter.h"
 
 namespace bloomring {
 
@@ -11,31 +10,32 @@ MergeTask::MergeTask(MergeTaskConfig config, const Calendar& calendar, std::uniq
     : config_(std::move(config)),
       source_(std::move(source)),
       sink_(std::move(sink)),
-      merge_(config_.merge, calendar, std::move(filters), std::move(watermark)) {}
+      merge_(config_.merge, calendar, std::move(filters), std::move(watermark)),
+      letters_(config_.dead_topic, {"merge", config_.batches_topic, config_.merge.partition}) {}
 
 Result<bool> MergeTask::step(int64_t now_ms) {
   BLOOMRING_TRY(take_acks());
   if (applied_.value < 0) applied_ = source_->position();
   bool worked = false;
-  for (size_t i = 0; i < config_.records_per_step; ++i) {
+  for (size_t i = 0; i < config_.records_per_step && letters_.open(); ++i) {
     BLOOMRING_TRY_ASSIGN(const bool any, take_record());
     if (!any) break;
     BLOOMRING_TRY(apply_record(now_ms));
     if (record_) break;  // It waits for the store or its dead letter.
     worked = true;
   }
+  BLOOMRING_TRY(letters_.send(*sink_, 0));
   pass_to(source_->position());
   return worked;
 }
 
 Result<bool> MergeTask::take_record() {
-  if (record_) return !letter_sent_;
+  if (record_) return true;
   BLOOMRING_TRY_ASSIGN(record_, source_->poll());
   return record_.has_value();
 }
 
 Status MergeTask::apply_record(int64_t now_ms) {
-  if (letter_) return write_dead_letter(Refusal::kBadBatch, {}, now_ms);
   std::string detail;
   auto applied = merge_.apply(record_->value, now_ms, detail);
   if (applied.code() == Code::kRetry) {
@@ -45,7 +45,10 @@ Status MergeTask::apply_record(int64_t now_ms) {
   BLOOMRING_TRY(applied.status());
   if (!*applied) return {};  // The store works.
   const auto [refusal, slot_end] = **applied;
-  if (refusal != Refusal::kNone) return write_dead_letter(refusal, detail, now_ms);
+  if (refusal != Refusal::kNone) {
+    letters_.refuse(*record_, refusal, detail, now_ms);
+    return {};
+  }
   applied_ = Offset(record_->offset.value + 1);
   record_.reset();
   between_slot_ends_ = !slot_end;
@@ -60,26 +63,12 @@ void MergeTask::pass_to(Offset position) {
   if (!between_slot_ends_) commit();
 }
 
-Status MergeTask::write_dead_letter(Refusal refusal, const std::string& detail, int64_t now_ms) {
-  if (!letter_) {
-    letter_ = dead_letter(config_.dead_topic, {"merge", config_.batches_topic, config_.merge.partition}, *record_,
-                          refusal, detail, now_ms);
-  }
-  const Status sent = sink_->send(*letter_, 0);
-  if (sent.code() == Code::kRetry) return {};
-  letter_sent_ = sent.ok();
-  return sent;
-}
-
 Status MergeTask::take_acks() {
   acks_.clear();
   BLOOMRING_TRY(sink_->poll_acks(acks_));
   if (acks_.empty()) return {};
-  ++dead_letters_;
-  applied_ = Offset(record_->offset.value + 1);
+  applied_ = Offset(letters_.acknowledged().offset.value + 1);
   record_.reset();
-  letter_.reset();
-  letter_sent_ = false;
   return {};
 }
 

@@ -19,6 +19,7 @@
 #include "operators/merge.h"
 #include "pipeline/io/io.h"
 #include "pipeline/io/task.h"
+#include "pipeline/tasks/dead_letter.h"
 
 namespace bloomring {
 
@@ -43,13 +44,12 @@ class MergeTask final : public PartitionTask {
   const Source& source() const { return *source_; }
   Offset applied() const { return applied_; }  // Every record below it was applied; negative before the first step.
   Offset committed() const { return committed_; }
-  uint64_t dead_letters() const { return dead_letters_; }
+  uint64_t dead_letters() const { return letters_.letters(); }
   uint64_t store_retries() const { return store_retries_; }
 
  private:
   Result<bool> take_record();
   Status apply_record(int64_t now_ms);
-  Status write_dead_letter(Refusal refusal, const std::string& detail, int64_t now_ms);
   Status take_acks();
   void pass_to(Offset position);
   void commit();
@@ -60,12 +60,10 @@ class MergeTask final : public PartitionTask {
   // The record under way, which may take several steps: the source keeps its bytes until its next `poll`.
   std::optional<LogRecord> record_;
   Merge merge_;  // Ends before the source and the record, from which it borrows.
-  std::optional<OutRecord> letter_;  // For record_; waits to be sent.
-  bool letter_sent_ = false;
+  DeadLetterGate letters_;
   bool between_slot_ends_ = false;  // Records were applied since the last slot end, or since the start.
   Offset applied_{-1};
   Offset committed_{-1};
-  uint64_t dead_letters_ = 0;
   uint64_t store_retries_ = 0;
   std::vector<uint64_t> acks_;
 };

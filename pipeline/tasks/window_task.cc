@@ -4,7 +4,6 @@
 
 #include "base/fault_point.h"
 #include "operators/window_start.h"
-#include "pipeline/tasks/dead_letter.h"
 
 namespace bloomring {
 
@@ -18,7 +17,8 @@ WindowTask::WindowTask(WindowTaskConfig config, const Clock& clock, std::unique_
       source_(std::move(source)),
       sink_(std::move(sink)),
       window_(config_.window, *store_, std::move(ring)),
-      batches_(batches) {
+      batches_(batches),
+      letters_(config_.dead_topic, {"window", config_.events_topic, config_.window.partition}) {
   batches_log_.expected = batches != nullptr;
   // The log's time may be behind the ring's: an hour far ahead was filling, or is merged.
   if (const int64_t known_ms = window_.ring().known_time_ms(); known_ms > 0) log_clock_.saw(known_ms, steady_ms());
@@ -45,9 +45,8 @@ Status WindowTask::take_acks() {
   for (const uint64_t ack : acks_) {
     const auto kind = static_cast<Ticket>(ack % kTicketKinds);
     if (kind == Ticket::kDeadLetter) {
-      ++dead_letters_;
-      BLOOMRING_TRY(window_.skip(refused_->offset, refused_->log_time_ms));
-      refused_.reset();
+      const DeadLetterGate::Place refused = letters_.acknowledged();
+      BLOOMRING_TRY(window_.skip(refused.offset, refused.log_time_ms));
     } else if (ack / kTicketKinds != drain_id_) {
       continue;  // An acknowledgement of an abandoned drain.
     } else if (kind == Ticket::kSlotEnd) {
@@ -85,7 +84,7 @@ Status WindowTask::compare(const LogRecord& again) {
 }
 
 Status WindowTask::apply_blocks(int64_t now_ms) {
-  for (size_t i = 0; i < config_.blocks_per_step && !refused_; ++i) {
+  for (size_t i = 0; i < config_.blocks_per_step && letters_.open(); ++i) {
     BLOOMRING_TRY_ASSIGN(const std::optional<LogRecord> record, next_record());
     if (!record) break;
     worked_ = true;
@@ -97,30 +96,23 @@ Status WindowTask::apply_blocks(int64_t now_ms) {
       BLOOMRING_TRY(apply_block(*record, now_ms));
     }
   }
-  if (!refused_ || refused_->sent) return {};
-  const Status sent = sink_->send(refused_->letter, ticket(Ticket::kDeadLetter));
-  if (sent.code() == Code::kRetry) return {};
-  refused_->sent = sent.ok();
-  return sent;
+  return letters_.send(*sink_, ticket(Ticket::kDeadLetter));
 }
 
 Offset WindowTask::position() const {
   const Offset applied = window_.ring().applied();
-  return refused_ ? applied : std::max(applied, source_->position());
+  return letters_.open() ? std::max(applied, source_->position()) : applied;
 }
 
 Status WindowTask::apply_block(const LogRecord& record, int64_t now_ms) {
   std::string detail;
   BLOOMRING_TRY_ASSIGN(const Refusal refusal, window_.apply(record.offset, record.log_time_ms, record.value, detail));
-  if (refusal == Refusal::kNone) return {};
-  const RecordOrigin origin{"window", config_.events_topic, config_.window.partition};
-  refused_ = std::make_unique<Refused>(Refused{dead_letter(config_.dead_topic, origin, record, refusal, detail, now_ms),
-                                               record.offset, record.log_time_ms});
+  if (refusal != Refusal::kNone) letters_.refuse(record, refusal, detail, now_ms);
   return {};
 }
 
 Status WindowTask::seal_quiet_hour(int64_t now_ms) {
-  if (!source_->at_end() || refused_) return {};
+  if (!source_->at_end() || !letters_.open()) return {};
   log_clock_.reached_end(now_ms, window_.ring().filling_end_ms(), steady_ms());
   return window_.advance_clock(log_clock_.now_ms(steady_ms()));
 }

@@ -32,6 +32,7 @@
 #include "operators/window.h"
 #include "pipeline/io/io.h"
 #include "pipeline/io/task.h"
+#include "pipeline/tasks/dead_letter.h"
 #include "state/store/filter_reader.h"
 #include "state/window/window_store.h"
 
@@ -73,7 +74,7 @@ class WindowTask final : public PartitionTask {
   Offset position() const;
   Offset committed() const { return committed_; }  // -1 before the first commit.
   Offset merged() const { return merged_; }        // The watermark's offset as last read, -1 when there is none.
-  uint64_t dead_letters() const { return dead_letters_; }
+  uint64_t dead_letters() const { return letters_.letters(); }
   // How long the filling slot has held records in this task, in ms; 0 while it holds none.
   int64_t filling_age_ms() const { return filling_hour_ ? steady_ms() - filling_since_ms_ : 0; }
 
@@ -118,15 +119,7 @@ class WindowTask final : public PartitionTask {
   size_t unacknowledged_ = 0;
   bool slot_end_sent_ = false;
 
-  // A refused record whose dead letter is not acknowledged yet. The task reads nothing meanwhile.
-  struct Refused {
-    OutRecord letter;
-    Offset offset;
-    int64_t log_time_ms;
-    bool sent = false;
-  };
-  std::unique_ptr<Refused> refused_;
-  uint64_t dead_letters_ = 0;
+  DeadLetterGate letters_;
 
   Offset committed_{-1};
   Offset merged_{-1};
