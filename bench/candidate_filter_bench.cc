@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "serving/query/candidate_filter.h"
 #include "serving/service/request_codec.h"
+#include "tests/support/manual_clock.h"
 #include "tests/support/memory_filter_store.h"
 
 namespace bloomring {

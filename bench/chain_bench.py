@@ -27,6 +27,8 @@ import kafka_server  # noqa: E402
 import plays  # noqa: E402
 import processes  # noqa: E402
 
+os.environ.setdefault("BLOOMRING_BIN", str(ROOT / "build" / "release" / "bin" / "bloomring"))  # What is shipped.
+
 PARTITIONS = 10
 RING_SLOTS = 6
 SCRAPE_S = 0.5  # A scrape costs the process about a millisecond.

@@ -17,9 +17,9 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/hash.h"
 #include "state/store/embedded/embedded_filter_store.h"
+#include "tests/support/manual_clock.h"
 
 using namespace bloomring;
 

@@ -11,13 +11,13 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/hash.h"
 #include "load/load_model.h"
 #include "operators/ingest.h"
 #include "operators/merge.h"
 #include "operators/slot_drain.h"
 #include "state/store/embedded/embedded_filter_store.h"
+#include "tests/support/manual_clock.h"
 #include "tests/support/memory_filter_store.h"
 
 using namespace bloomring;

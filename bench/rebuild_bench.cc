@@ -17,6 +17,7 @@
 #include "pipeline/tasks/window_task.h"
 #include "schemas/event_block.h"
 #include "state/window/rocks_window_store.h"
+#include "tests/support/manual_clock.h"
 #include "tests/support/memory_filter_store.h"
 
 using namespace bloomring;

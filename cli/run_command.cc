@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "base/clock.h"
-#include "base/fault_point.h"
+#include "base/faults/fault_environment.h"
 #include "base/log.h"
 #include "base/version.h"
 #include "base/words.h"
@@ -95,13 +95,13 @@ Status run_until_told(Process& process, const Start& start) {
 
 int run_command(const RunArgs& args) {
   hold_stop_signals();
-  if (const Status armed = arm_fault_points_from_environment(); !armed.ok()) return report(armed);
+  const SystemClock system;
+  const auto wrong_clock = faults_of_environment(system);
+  if (!wrong_clock.ok()) return report(wrong_clock.status());
   const auto settings = load_command_settings(args.config);
   if (!settings.ok()) return report(settings.status());
   tell_start(args, *settings);
-  const SystemClock system;
-  const std::unique_ptr<SteppedClock> stepped = SteppedClock::from_environment(system);
-  const Clock& clock = stepped ? static_cast<const Clock&>(*stepped) : system;
+  const Clock& clock = *wrong_clock ? **wrong_clock : system;
   auto process = std::make_unique<Process>(*settings, clock);
   Start start(*process, system);
   const Status ended = run_until_told(*process, start);

@@ -1,5 +1,7 @@
 # Language, warnings, ccache and sanitizers for our own targets.
-option(BLOOMRING_TESTS "Build the tests" ON)
+include(CMakeDependentOption)
+option(BLOOMRING_FAULT_POINTS "Compile fault points in: for builds that are tested, not for what is shipped" OFF)
+cmake_dependent_option(BLOOMRING_TESTS "Build the tests, which need fault points" ON BLOOMRING_FAULT_POINTS OFF)
 option(BLOOMRING_BENCH "Build the benchmarks" ON)
 option(BLOOMRING_FUZZ "Build the libFuzzer targets (clang only)" OFF)
 option(BLOOMRING_PRECOMPILE "Precompile the headers that most sources share" OFF)
@@ -43,6 +45,12 @@ function(bloomring_precompile target)
     # A time stamp inside would make every build another one for ccache.
     target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>)
   endif()
+endfunction()
+
+# bloomring_fault_points(FILE...): the sources that include base/faults/fault_point.h. They alone learn whether fault points are
+# compiled in: two builds that differ in nothing else share all other objects through ccache.
+function(bloomring_fault_points)
+  set_source_files_properties(${ARGN} PROPERTIES COMPILE_DEFINITIONS BLOOMRING_FAULT_POINTS=$<BOOL:${BLOOMRING_FAULT_POINTS}>)
 endfunction()
 
 # bloomring_library(NAME SOURCES ... DEPENDS ...): one folder, one target.

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/fault_point.h"
+#include "base/faults/fault_point.h"
 #include "base/hash.h"
 #include "state/forget_rule.h"
 #include "state/merged_time.h"

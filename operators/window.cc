@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "base/fault_point.h"
+#include "base/faults/fault_point.h"
 #include "schemas/event_block.h"
 
 namespace bloomring {

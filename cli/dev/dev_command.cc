@@ -2,7 +2,7 @@
 #include <sstream>
 
 #include "base/clock.h"
-#include "base/fault_point.h"
+#include "base/faults/fault_environment.h"
 #include "base/log.h"
 #include "cli/commands.h"
 #include "cli/dev/dev_world.h"
@@ -118,11 +118,12 @@ Result<int> run(const DevArgs& args, Settings settings, const Clock& clock) {
 
 int dev_command(const DevArgs& args) {
   hold_stop_signals();
-  if (const Status armed = arm_fault_points_from_environment(); !armed.ok()) return report(armed);
+  const SystemClock system;
+  const auto wrong_clock = faults_of_environment(system);
+  if (!wrong_clock.ok()) return report(wrong_clock.status());
   const auto settings = load_command_settings(args.config);
   if (!settings.ok()) return report(settings.status());
-  const SystemClock clock;
-  const Result<int> code = run(args, *settings, clock);
+  const Result<int> code = run(args, *settings, *wrong_clock ? **wrong_clock : system);
   return finish_output(code.ok() ? *code : report(code.status()));
 }
 

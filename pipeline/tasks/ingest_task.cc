@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "base/fault_point.h"
+#include "base/faults/fault_point.h"
 #include "base/hash.h"
 #include "pipeline/tasks/dead_letter.h"
 #include "schemas/event_block.h"

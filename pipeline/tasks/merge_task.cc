@@ -1,6 +1,6 @@
 #include "pipeline/tasks/merge_task.h"
 
-#include "base/fault_point.h"
+#include "base/faults/fault_point.h"
 
 namespace bloomring {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/fault_point.h"
+#include "base/faults/fault_point.h"
 #include "operators/window_start.h"
 
 namespace bloomring {

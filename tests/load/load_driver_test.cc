@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "tests/support/manual_clock.h"
 #include "tests/support/served_over_grpc.h"
 
 using namespace bloomring;

@@ -14,7 +14,7 @@ class Mutant:
     file: str
     find: str
     replace: str
-    program: str  # Of build/release/bin.
+    program: str  # Of build/tested/bin.
     test: str = ""  # Catch2's pattern; all tests of the program where it is empty.
     seeds: int = 0  # Of the simulation, at most.
 

@@ -5,13 +5,13 @@
 #include <random>
 #include <tuple>
 
-#include "base/clock.h"
 #include "base/hash.h"
 #include "operators/user_batch_writer.h"
 #include "schemas/event.h"
 #include "schemas/store_key.h"
 #include "tests/support/delayed_writer.h"
 #include "tests/support/instrumented.h"
+#include "tests/support/manual_clock.h"
 #include "tests/support/memory_filter_store.h"
 
 using namespace bloomring;

@@ -17,8 +17,8 @@ TIMEOUT_MS = 5000  # What `bloomring query` waits unless told.
 
 
 def binary():
-    """The bloomring under test: $BLOOMRING_BIN, or what the release preset builds."""
-    path = pathlib.Path(os.environ.get("BLOOMRING_BIN") or processes.ROOT / "build" / "release" / "bin" / "bloomring")
+    """The bloomring under test: $BLOOMRING_BIN, or what the preset `tested` builds."""
+    path = pathlib.Path(os.environ.get("BLOOMRING_BIN") or processes.ROOT / "build" / "tested" / "bin" / "bloomring")
     if not path.is_file():
         raise processes.Failed(f"no bloomring at {path}: run scripts/test once, or name one in BLOOMRING_BIN")
     return path

@@ -36,7 +36,7 @@ CLOCK = re.compile(
 )
 CLOCK_PLACE = "base/clock.cc"
 SLEEP = re.compile(r"\b(sleep_for|sleep_until|usleep|nanosleep|absl::SleepFor|(?<![.\w])sleep)\s*\(|\btime\.sleep\s*\(")
-SLEEP_PLACES = re.compile(r"base/[^/]+\.cc$|tests/real/processes\.py$")
+SLEEP_PLACES = re.compile(r"base/([^/]+|faults/fault_point)\.cc$|tests/real/processes\.py$")
 # Catch2 runs no test with such a tag unless it is asked for by name; the other words disable in CMake and in unittest.
 TEST_CASE = re.compile(r'\b(?:TEST_CASE|SCENARIO)\w*\s*\((?P<arguments>(?:[^"()]|"(?:\\.|[^"\\])*")*)\)')
 HIDDEN_TAG = re.compile(r"\[(\.|!hide|!mayfail|!shouldfail)")

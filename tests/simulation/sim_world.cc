@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "base/fault_point.h"
+#include "base/faults/fault_point.h"
 #include "base/hash.h"
 #include "filter/filter.h"
 #include "operators/replica_start.h"

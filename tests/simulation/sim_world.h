@@ -1,9 +1,9 @@
 // The whole chain in one thread: the real tasks and operators over an in-memory log, stores that crash as real ones
 // do, and a manual clock. Beside it an oracle: what each user played, was served and has forgotten (sim_oracle.h).
 //
-// Fault model: every task may crash at each fault point (base/fault_point.h) and between steps, and comes back with
-// its disk as it was flushed, or without it; the merge process takes what the store had not made durable with it; the
-// filter store refuses for a while, is away for up to two laps, or goes back to a backup; the log misbehaves as
+// Fault model: every task may crash at each fault point (base/faults/fault_point.h) and between steps, and comes back
+// with its disk as it was flushed, or without it; the merge process takes what the store had not made durable with it;
+// the filter store refuses for a while, is away for up to two laps, or goes back to a backup; the log misbehaves as
 // sim_log.h says; partitions of user-events take nothing for a while;
 // user-events is made anew, loses its end to an unclean election, or its beginning to retention before
 // it is merged, and the operator does what the refusals name (sim_lost.cc); processes start with other settings
@@ -22,7 +22,6 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
 #include "operators/merge_start.h"
 #include "operators/window_start.h"
 #include "pipeline/tasks/ingest_task.h"
@@ -40,6 +39,7 @@
 #include "tests/simulation/sim_settings.h"
 #include "tests/simulation/sim_tally.h"
 #include "tests/support/delayed_writer.h"
+#include "tests/support/manual_clock.h"
 #include "tests/support/memory_filter_store.h"
 
 namespace bloomring::simulation {

@@ -7,7 +7,7 @@ Plays are produced as fast as the chain reads them (`bloomring generate`), and t
 candidates. Resident memory is sampled every half second, and what is known of its parts once a second. Prints a line a
 minute and, at the end, a table of memory by part, and one JSON object; ends with 1 when the limit was exceeded, when the
 process ended by itself, when a played item was answered unseen, when more others were seen than answers expect, or when
-not everything was merged. Needs a release build (or the program of $BLOOMRING_BIN) and `scripts/setup --kafka`.
+not everything was merged. Needs the build `tested` (or the program of $BLOOMRING_BIN) and `scripts/setup --kafka`.
 """
 
 import argparse

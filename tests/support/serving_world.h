@@ -17,12 +17,12 @@
 #include <utility>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/hash.h"
 #include "schemas/event_block.h"
 #include "serving/query/candidate_filter.h"
 #include "serving/query/replica_partition.h"
 #include "tests/serving/query/filter_store_double.h"
+#include "tests/support/manual_clock.h"
 
 namespace bloomring {
 

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <vector>
 
-#include "base/fault_point.h"
+#include "base/faults/fault_point.h"
 #include "base/hash.h"
 #include "state/merged_time.h"
 #include "state/store/check_update.h"

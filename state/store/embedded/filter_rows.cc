@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "base/fault_point.h"
+#include "base/faults/fault_point.h"
 #include "base/hash.h"
 #include "state/store/stored_union.h"
 

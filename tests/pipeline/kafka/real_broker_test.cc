@@ -12,6 +12,7 @@
 #include "pipeline/kafka/consumer/partition_source.h"
 #include "pipeline/kafka/consumer/position_recovery.h"
 #include "pipeline/kafka/lookup.h"
+#include "tests/support/manual_clock.h"
 
 namespace bloomring::kafka::testing {
 namespace {

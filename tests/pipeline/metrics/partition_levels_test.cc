@@ -8,6 +8,7 @@
 #include "pipeline/tasks/window_metrics.h"
 #include "tests/support/certificates.h"
 #include "tests/support/folder.h"
+#include "tests/support/manual_clock.h"
 
 using namespace bloomring;
 

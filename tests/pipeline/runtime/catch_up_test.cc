@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "pipeline/runtime/runtime_metrics.h"
-
+#include "tests/support/manual_clock.h"
 
 using namespace bloomring;
 

@@ -5,6 +5,7 @@
 
 #include "pipeline/kafka/settings.h"
 #include "pipeline/runtime/leased.h"
+#include "tests/support/manual_clock.h"
 
 using namespace bloomring;
 

@@ -5,6 +5,7 @@
 
 #include "pipeline/runtime/runtime_metrics.h"
 #include "pipeline/runtime/wait.h"
+#include "tests/support/manual_clock.h"
 
 using namespace bloomring;
 

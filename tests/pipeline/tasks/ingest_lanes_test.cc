@@ -10,6 +10,7 @@
 
 #include "base/hash.h"
 #include "tests/pipeline/tasks/ingest_rig.h"
+#include "tests/support/manual_clock.h"
 
 using namespace bloomring;
 using namespace bloomring::testing;

@@ -12,6 +12,7 @@
 #include "pipeline/tasks/ingest_task.h"
 #include "schemas/event_block.h"
 #include "tests/pipeline/tasks/gap_log.h"
+#include "tests/support/manual_clock.h"
 
 namespace bloomring::testing {
 

@@ -3,6 +3,7 @@
 #include "pipeline/tasks/ingest_task.h"
 
 #include "tests/pipeline/tasks/ingest_rig.h"
+#include "tests/support/manual_clock.h"
 
 using namespace bloomring;
 using namespace bloomring::testing;

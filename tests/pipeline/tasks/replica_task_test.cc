@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "tests/support/manual_clock.h"
 #include "tests/support/memory_filter_store.h"
 
 namespace bloomring {

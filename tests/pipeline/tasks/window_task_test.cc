@@ -8,6 +8,7 @@
 #include "schemas/event_block.h"
 #include "tests/simulation/sim_disk.h"
 #include "tests/simulation/sim_log.h"
+#include "tests/support/manual_clock.h"
 #include "tests/support/memory_filter_store.h"
 
 namespace bloomring::simulation {

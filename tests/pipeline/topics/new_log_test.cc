@@ -9,6 +9,7 @@
 #include "schemas/store_key.h"
 #include "schemas/user_batch.h"
 #include "tests/simulation/sim_log.h"
+#include "tests/support/manual_clock.h"
 #include "tests/support/memory_filter_store.h"
 
 namespace bloomring::simulation {

@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/hash.h"
 #include "filter/filter.h"
 #include "schemas/store_key.h"
 #include "state/store/embedded/embedded_filter_store.h"
 #include "tests/support/folder.h"
+#include "tests/support/manual_clock.h"
 #include "tests/support/memory_filter_store.h"
 
 namespace bloomring::testing {

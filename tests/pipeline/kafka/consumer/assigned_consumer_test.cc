@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "tests/pipeline/kafka/kafka_world.h"
+#include "tests/support/manual_clock.h"
 
 namespace bloomring::kafka::testing {
 namespace {

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/pipeline/kafka/kafka_world.h"
+#include "tests/support/manual_clock.h"
 
 namespace bloomring::kafka::testing {
 namespace {

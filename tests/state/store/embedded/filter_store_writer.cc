@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "tests/support/manual_clock.h"
 #include "tests/support/numbered_plays.h"
 
 using namespace bloomring;

@@ -5,6 +5,7 @@
 #include "state/store/embedded/embedded_filter_follower.h"
 #include "tests/support/child.h"
 #include "tests/support/folder.h"
+#include "tests/support/manual_clock.h"
 #include "tests/support/numbered_plays.h"
 
 using namespace bloomring;

@@ -4,7 +4,6 @@
 
 #include <catch2/catch.hpp>
 
-#include "base/clock.h"
 #include "base/hash.h"
 #include "base/ids.h"
 #include "base/metrics/process_stats.h"
@@ -12,6 +11,7 @@
 #include "state/store/embedded/embedded_filter_follower.h"
 #include "state/store/embedded/embedded_filter_store.h"
 #include "tests/support/folder.h"
+#include "tests/support/manual_clock.h"
 
 using namespace bloomring;
 using namespace bloomring::testing;

@@ -1,4 +1,4 @@
-#include "base/fault_point.h"
+#include "base/faults/fault_point.h"
 
 #include <catch2/catch.hpp>
 

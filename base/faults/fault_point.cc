@@ -1,10 +1,9 @@
-#include "base/fault_point.h"
+#include "base/faults/fault_point.h"
 
 #include <unistd.h>
 
 #include <charconv>
 #include <chrono>
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <thread>
@@ -113,11 +112,6 @@ Status arm_fault_points(std::string_view text) {
   rules() = std::move(wanted);
   note_armed();
   return {};
-}
-
-Status arm_fault_points_from_environment() {
-  const char* wanted = std::getenv("BLOOMRING_FAULT_POINT");
-  return wanted == nullptr ? Status() : arm_fault_points(wanted);
 }
 
 }  // namespace bloomring

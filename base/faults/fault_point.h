@@ -1,7 +1,8 @@
 // Named places between an effect and its commit, at which tests crash, stall, or make an operation fail.
 //
-// `fault_point("window.staged")` only reads one flag unless a test armed it. The simulation installs a handler that
-// throws. The environment arms a process:
+// A build without fault points, such as what is shipped (option BLOOMRING_FAULT_POINTS of CMake), has nothing at these
+// places. In a build with them `fault_point("window.staged")` reads one flag unless a test armed it. The simulation
+// installs a handler that throws. The environment arms a process (base/faults/fault_environment.h):
 //
 //   BLOOMRING_FAULT_POINT=window.staged:3          ends the process at the third visit, as kill -9 would
 //   BLOOMRING_FAULT_POINT=store.read:1=stall:2000  holds the thread for 2 s at the first visit
@@ -18,7 +19,13 @@
 
 #include "base/result.h"
 
+#ifndef BLOOMRING_FAULT_POINTS
+#error "name this source in bloomring_fault_points() of its CMakeLists.txt"
+#endif
+
 namespace bloomring {
+
+#if BLOOMRING_FAULT_POINTS
 
 namespace internal {
 extern std::atomic<bool> fault_points_armed;
@@ -38,10 +45,15 @@ inline Status injected_failure(std::string_view name) {
 
 // Replaces the armed points by those of `text`. kInvalid, and no change, when `text` cannot be read.
 Status arm_fault_points(std::string_view text);
-// The same with BLOOMRING_FAULT_POINT, when it is set. Called once at the start of the program.
-Status arm_fault_points_from_environment();
 
 // Calls `handler` at every fault point until an empty one replaces it. For tests.
 void set_fault_handler(std::function<void(std::string_view)> handler);
+
+#else
+
+inline void fault_point(std::string_view) {}
+inline Status injected_failure(std::string_view) { return {}; }
+
+#endif
 
 }  // namespace bloomring
