@@ -2,11 +2,11 @@
 //
 //   take (a partition was handed out) -> renew, renew, ... (by the group's thread) -> renewed too late: run out
 //
-// A process that was stopped (SIGSTOP, a machine that swapped) still assumes that it owns partitions that the group
-// has given to another meanwhile. Its threads resume in any order, so each checks the lease, expired by then, before
-// it writes to a shared topic or store (pipeline/runtime/leased.h). The thread that serves the group finds the lease
-// expired, gives all partitions up as lost and joins again (pipeline/stages/group_poller.h). The next assignment takes
-// a new lease.
+// A process that was stopped (SIGSTOP, a machine that swapped) still assumes that it owns partitions that the group has
+// given to another meanwhile. Its threads resume in any order, so each checks the lease, expired by then, before it
+// writes to a shared topic or store (pipeline/runtime/leased.h). The thread that serves the group finds the lease
+// expired, gives all partitions up as lost and joins again (pipeline/stages/base/group_poller.h). The next assignment
+// takes a new lease.
 //
 // The length is chosen so that the coordinator cannot have given the partitions away while the lease is held, as long
 // as the renewing thread runs and librdkafka has not reported the end of the session (kafka::standstill_max_ms).

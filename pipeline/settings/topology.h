@@ -16,8 +16,8 @@
 namespace bloomring {
 
 struct Settings;
-struct StageContext;  // pipeline/stages/stage_context.h
-class Stage;          // pipeline/stages/stage.h
+struct StageContext;  // pipeline/stages/base/stage_context.h
+class Stage;          // pipeline/stages/base/stage.h
 
 // What a stage does with the filter store.
 enum class StoreRole : uint8_t { kNone, kReads, kWrites };

@@ -9,8 +9,8 @@
 #include "base/metrics/totals.h"
 #include "pipeline/metrics/partition_levels.h"
 #include "pipeline/runtime/worker.h"
-#include "pipeline/stages/group_poller.h"
-#include "pipeline/stages/stage_context.h"
+#include "pipeline/stages/base/group_poller.h"
+#include "pipeline/stages/base/stage_context.h"
 #include "pipeline/tasks/ingest_metrics.h"
 #include "pipeline/tasks/ingest_task.h"
 

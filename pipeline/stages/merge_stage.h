@@ -8,7 +8,7 @@
 #include "operators/merge_start.h"
 #include "pipeline/metrics/partition_levels.h"
 #include "pipeline/runtime/leased.h"
-#include "pipeline/stages/partition_stage.h"
+#include "pipeline/stages/base/partition_stage.h"
 #include "pipeline/tasks/merge_metrics.h"
 #include "pipeline/tasks/merge_task.h"
 

@@ -29,8 +29,8 @@
 #include "pipeline/runtime/start_wait.h"
 #include "pipeline/runtime/watchdog.h"
 #include "pipeline/settings/settings.h"
-#include "pipeline/stages/stage.h"
-#include "pipeline/stages/stage_context.h"
+#include "pipeline/stages/base/stage.h"
+#include "pipeline/stages/base/stage_context.h"
 #include "pipeline/stores/open_stores.h"
 
 namespace bloomring {

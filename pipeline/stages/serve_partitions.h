@@ -27,7 +27,7 @@
 #include "pipeline/metrics/partition_levels.h"
 #include "pipeline/runtime/catch_up.h"
 #include "pipeline/runtime/worker.h"
-#include "pipeline/stages/stage_context.h"
+#include "pipeline/stages/base/stage_context.h"
 #include "pipeline/tasks/replica_metrics.h"
 #include "pipeline/tasks/replica_task.h"
 

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "pipeline/runtime/worker.h"
+#include "pipeline/stages/base/stage.h"
+#include "pipeline/stages/base/stage_context.h"
 #include "pipeline/stages/kafka_event_log.h"
 #include "pipeline/stages/serve_partitions.h"
-#include "pipeline/stages/stage.h"
-#include "pipeline/stages/stage_context.h"
 #include "serving/query/candidate_filter.h"
 #include "serving/query/replica_placement.h"
 #include "serving/server/grpc_server.h"

@@ -14,7 +14,7 @@
 
 #include "pipeline/kafka/consumer/assigned_consumer.h"
 #include "pipeline/runtime/worker.h"
-#include "pipeline/stages/stage_context.h"
+#include "pipeline/stages/base/stage_context.h"
 #include "pipeline/tasks/window_task.h"
 
 namespace bloomring {

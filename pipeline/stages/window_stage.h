@@ -8,7 +8,7 @@
 #include "pipeline/metrics/partition_levels.h"
 #include "pipeline/metrics/partition_series.h"
 #include "pipeline/runtime/catch_up.h"
-#include "pipeline/stages/partition_stage.h"
+#include "pipeline/stages/base/partition_stage.h"
 #include "pipeline/stages/user_batches_watch.h"
 #include "pipeline/tasks/window_metrics.h"
 #include "pipeline/tasks/window_task.h"

@@ -33,8 +33,8 @@ inline constexpr size_t kDeadLetterBytesMax = 900'000;
 OutRecord dead_letter(const std::string& dead_topic, const RecordOrigin& origin, const LogRecord& record,
                       Refusal refusal, std::string_view message, int64_t now_ms);
 
-// Holds a task at a refused record until the record's dead letter is durable. The task reads nothing meanwhile, so every
-// record below its position is applied or in the dead letters. One letter at a time.
+// Holds a task at a refused record until the record's dead letter is durable. The task reads nothing meanwhile, so
+// every record below its position is applied or in the dead letters. One letter at a time.
 // Threading: used by the task.
 class DeadLetterGate {
  public:

@@ -5,7 +5,7 @@
 #include <mutex>
 
 #include "pipeline/settings/topology.h"
-#include "pipeline/stages/partition_stage.h"
+#include "pipeline/stages/base/partition_stage.h"
 
 namespace bloomring::testing {
 

@@ -1,7 +1,7 @@
 // The context that a process gives its stages, on an embedded broker, without a filter store.
 #pragma once
 
-#include "pipeline/stages/stage_context.h"
+#include "pipeline/stages/base/stage_context.h"
 #include "pipeline/stages/topology.h"
 #include "tests/pipeline/kafka/kafka_world.h"
 

@@ -23,7 +23,7 @@
 #include "pipeline/runtime/health.h"
 #include "pipeline/runtime/lease.h"
 #include "pipeline/runtime/worker.h"
-#include "pipeline/stages/stage.h"
+#include "pipeline/stages/base/stage.h"
 
 namespace bloomring {
 

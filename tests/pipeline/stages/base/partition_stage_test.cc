@@ -1,4 +1,4 @@
-#include "pipeline/stages/partition_stage.h"
+#include "pipeline/stages/base/partition_stage.h"
 
 #include <catch2/catch.hpp>
 

@@ -16,8 +16,8 @@
 #include "pipeline/kafka/consumer/group_consumer.h"
 #include "pipeline/runtime/opening.h"
 #include "pipeline/runtime/worker.h"
-#include "pipeline/stages/group_poller.h"
-#include "pipeline/stages/stage_context.h"
+#include "pipeline/stages/base/group_poller.h"
+#include "pipeline/stages/base/stage_context.h"
 
 namespace bloomring {
 

@@ -1,4 +1,4 @@
-#include "pipeline/stages/group_poller.h"
+#include "pipeline/stages/base/group_poller.h"
 
 #include <utility>
 
