@@ -36,6 +36,8 @@ struct OffsetRange {
 using HourIndex = StrongInt<struct HourIndexTag, int64_t>;
 // HourIndex modulo the number of slots: a place on the ring, [0, ring.slots).
 using SlotIndex = StrongInt<struct SlotIndexTag, uint32_t>;
+// Which drain of a slot: in the hour after its own, an hour later, or a lap later. For counters, not for correctness.
+enum class DrainAttempt : uint8_t { kFirst = 1, kSecond = 2, kLap = 3 };
 // Number of a period since the epoch in the configured time zone; months count from 1970-01 = 0 (state/period.h).
 using PeriodIndex = StrongInt<struct PeriodIndexTag, int32_t>;
 // Event time divided by 15 minutes. Every UTC offset in use since 2000 is a multiple of 15 minutes, so a quarter

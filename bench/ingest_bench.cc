@@ -13,9 +13,9 @@
 
 #include "base/hash.h"
 #include "load/load_model.h"
+#include "operators/filters/merge.h"
+#include "operators/filters/slot_drain.h"
 #include "operators/ingest.h"
-#include "operators/merge.h"
-#include "operators/slot_drain.h"
 #include "state/store/embedded/embedded_filter_store.h"
 #include "tests/support/manual_clock.h"
 #include "tests/support/memory_filter_store.h"
@@ -130,9 +130,9 @@ class SlotInMemory final : public WindowStore {
 };
 
 SlotDrain drain_of(const Slot& slot, int64_t hour, size_t pass_bytes) {
-  const StagedHour staged{HourIndex(hour), {Offset(0), Offset(static_cast<int64_t>(slot.size()))}, events_of(slot), 0};
-  return SlotDrain({.id = 1, .slot = {}, .attempt = DrainAttempt::kFirst, .hours = {staged}}, kPartition, kPartitions,
-                   {.pass_bytes_max = pass_bytes, .passes = 1});
+  const StagedHour staged{HourIndex(hour), {Offset(0), Offset(static_cast<int64_t>(slot.size()))}, events_of(slot)};
+  return SlotDrain({.id = 1, .slot = {}, .attempt = DrainAttempt::kFirst, .hours = {staged}}, {}, kPartition,
+                   kPartitions, {.pass_bytes_max = pass_bytes, .passes = 1});
 }
 
 std::vector<std::string> batches_of(const Slot& slot, int64_t hour) {

@@ -17,6 +17,7 @@
 #include "pipeline/tasks/window_task.h"
 #include "schemas/event_block.h"
 #include "state/window/rocks_window_store.h"
+#include "tests/support/filter_window.h"
 #include "tests/support/manual_clock.h"
 #include "tests/support/memory_filter_store.h"
 
@@ -110,8 +111,9 @@ void window(benchmark::State& state) {
       auto store = RocksWindowStore::open({path, 1}, memory);
       must(store.status());
       WindowTaskConfig config;
-      config.window = {kPartition, 1, {kSlots + 1, kSlotMs}, {}, 0.5};
-      WindowTask task(config, rig.clock, std::move(*store), Ring(config.window.ring, Offset(0)), rig.filters,
+      config.window = {kPartition, 1, {kSlots + 1, kSlotMs}, 0.5};
+      Window opened = testing::filter_window(config.window, **store);
+      WindowTask task(config, rig.clock, std::move(*store), std::move(opened), testing::filter_log(rig.filters),
                       std::make_unique<Log>(), std::make_unique<Nowhere>());
       rig.filters.fail_until_ms(kStartMs * 2);  // Reading alone is measured, not draining.
       while (!task.source().at_end()) must(task.step(kStartMs).status());

@@ -7,8 +7,8 @@
 //   beyond the log's end    read from the start of the log: it was cut or created again, or a broker that was
 //                           frozen answers with its older log for a moment
 //
-// No row loses a play: a slot end counts only together with all of its batches (operators/merge.h), the window stage
-// drains unmerged slots again, and uniting a record twice changes nothing.
+// No row loses a play: a slot end counts only together with all of its batches (operators/filters/merge.h), the window
+// stage drains unmerged slots again, and uniting a record twice changes nothing.
 #pragma once
 
 #include <optional>

@@ -13,7 +13,7 @@ std::string text(Offset offset) { return std::to_string(offset.value); }
 
 // Usable by the store; the caller checks that the log still has its position.
 bool usable(const WindowState& local, const MergedWatermark& watermark) {
-  return accounts_for_all(local, watermark) && local.applied >= watermark.offset;
+  return accounts_for_all(local.hours, local.applied, watermark) && local.applied >= watermark.offset;
 }
 
 HourIndex first_hour(const WindowStartFacts& facts) {
@@ -38,8 +38,13 @@ Result<WindowStart> resume(const WindowState& local, const WindowStartFacts& fac
   if (lost && !facts.accept_lost_events) return fatal(describe_lost_events(local.applied, facts.log_start));
   const Offset read_from = std::max(Offset(local.applied.value - 1), facts.log_start);
   const std::string gap = lost ? ", without the records up to " + text(facts.log_start) + " that the log has lost" : "";
-  return WindowStart{true, read_from, Offset(0), first_hour(facts),
-                     "continues at its applied offset " + text(local.applied) + gap, lost};
+  return WindowStart{.resume = true,
+                     .read_from = read_from,
+                     .base = Offset(0),
+                     .first_hour = first_hour(facts),
+                     .merged_below = facts.watermark.has_value(),
+                     .reason = "continues at its applied offset " + text(local.applied) + gap,
+                     .lost = lost};
 }
 
 // The log ends before an offset that it once had; or a broker that was frozen answers with its older log.
@@ -54,15 +59,19 @@ Status cut(const WindowStartFacts& facts, const MergedWatermark& watermark) {
                "remove the folders window-N in state.path of every other window process");
 }
 
+bool knows(const WindowState& local, std::string_view view) {
+  return std::ranges::find(local.views, view, &ViewState::name) != local.views.end();
+}
+
 }  // namespace
 
-bool accounts_for_all(const WindowState& local, const MergedWatermark& watermark) {
+bool accounts_for_all(std::span<const StagedHour> unmerged, Offset applied, const MergedWatermark& watermark) {
   Offset accounted = watermark.offset;
-  for (const StagedHour& staged : local.hours) {
+  for (const StagedHour& staged : unmerged) {
     if (!watermark.covers({accounted, staged.range.from})) return false;
     accounted = std::max(accounted, staged.range.to);
   }
-  return watermark.covers({accounted, local.applied});
+  return watermark.covers({accounted, applied});
 }
 
 std::string describe_lost_events(Offset from, Offset log_start) {
@@ -88,7 +97,33 @@ Result<WindowStart> decide_window_start(const WindowStartFacts& given) {
   const std::string why = facts.local ? "local state does not continue the filter store: wiped, reads from offset "
                                       : "no local state: reads from offset ";
   const std::string reason = why + text(std::max(merged, facts.log_start));
-  return WindowStart{false, read_from, merged, first_hour(facts), reason, lost};
+  return WindowStart{.resume = false,
+                     .read_from = read_from,
+                     .base = merged,
+                     .first_hour = first_hour(facts),
+                     .merged_below = facts.watermark.has_value(),
+                     .reason = reason,
+                     .lost = lost};
+}
+
+Result<WindowStart> decide_window_start(const WindowStartFacts& given, std::span<const ViewWatermark> views) {
+  WindowStartFacts facts = given;
+  const auto unknown = [&](const ViewWatermark& of) { return !knows(*facts.local, of.view); };
+  if (facts.local && !facts.local->hours.empty() && std::ranges::any_of(views, unknown)) facts.local.reset();
+  std::optional<WindowStart> behind;  // Of the view that is farthest behind.
+  for (const ViewWatermark& of : views) {
+    facts.watermark = of.watermark;
+    BLOOMRING_TRY_ASSIGN(WindowStart start, decide_window_start(facts));
+    // One view cannot use the local state: all begin again without it.
+    if (facts.local && !start.resume && views.size() > 1) {
+      facts.local.reset();
+      return decide_window_start(facts, views);
+    }
+    if (!behind || start.base < behind->base) behind = std::move(start);
+  }
+  const auto merged = [](const ViewWatermark& of) { return of.watermark.has_value(); };
+  behind->merged_below = std::ranges::any_of(views, merged);
+  return *behind;
 }
 
 }  // namespace bloomring

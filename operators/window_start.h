@@ -22,7 +22,9 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "base/ids.h"
 #include "base/result.h"
@@ -45,6 +47,7 @@ struct WindowStart {
   Offset read_from;      // The first offset to read: one before the first to apply, where the log has it.
   Offset base;           // Where the ring's first hour starts when the state is wiped.
   HourIndex first_hour;  // The first hour of a ring without hours is this or later: earlier hours are merged.
+  bool merged_below = false;  // Records below the base are merged.
   std::string reason;    // One sentence for the log.
   // Continues without records that the log has lost, as the operator accepts; the caller tells a restored ring
   // (Ring::lost_records).
@@ -56,9 +59,18 @@ struct WindowStart {
 // log for a moment.
 Result<WindowStart> decide_window_start(const WindowStartFacts& given);
 
-// True when every event below the applied offset is held locally or merged. False after the filter store went back to a
-// backup.
-bool accounts_for_all(const WindowState& local, const MergedWatermark& watermark);
+// Of a window with several views, each with a watermark of its own (`given.watermark` is not used). Local state is
+// usable when it is for every view; a state without the notes of one of them is not. Otherwise the window reads from
+// where the view that is farthest behind is merged: to the others, records that are merged already change nothing.
+struct ViewWatermark {
+  std::string_view view;
+  std::optional<MergedWatermark> watermark;
+};
+Result<WindowStart> decide_window_start(const WindowStartFacts& given, std::span<const ViewWatermark> views);
+
+// True when every event below the applied offset is in one of the hours, oldest first, or merged. False after the
+// view's store went back to a backup.
+bool accounts_for_all(std::span<const StagedHour> unmerged, Offset applied, const MergedWatermark& watermark);
 
 // "75 records of user-events from offset 100 are not merged and no longer in the log, which starts at 175: ..." and the
 // way out.

@@ -11,7 +11,7 @@
 //
 // Every change takes the later of two times, so the order and the number of changes do not matter: a replay of batches
 // ends in the same value. Once the merge stage knows of the forget of an item, it notes later plays of the item
-// (`take_play`); the plays that it merged before are older than the forget (operators/merge.h).
+// (`take_play`); the plays that it merged before are older than the forget (operators/filters/merge.h).
 //
 // Bound: the value keeps the kItemsMax items that were forgotten last (of the same time: those with the largest hash).
 // It drops the others, and their filters alone answer for them. Since the first drop `floor_ms` is 1 ms before the

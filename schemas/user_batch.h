@@ -24,9 +24,6 @@
 
 namespace bloomring {
 
-// Which run of a slot made a record: for counters, not for correctness.
-enum class DrainAttempt : uint8_t { kFirst = 1, kSecond = 2, kLap = 3 };
-
 // The head of both records.
 struct DrainHeader {
   PartitionId partition;

@@ -11,15 +11,19 @@ namespace bloomring {
 
 namespace {
 
-WindowTaskConfig task_config(const Settings& settings, const MemoryPlan& plan, PartitionId partition) {
+WindowConfig window_config(const Settings& settings, PartitionId partition) {
+  WindowConfig config;
+  config.partition = partition;
+  config.partition_count = settings.topics.partitions;
+  config.ring = {settings.ring.slots, settings.ring.slot_ms()};
+  config.drain_spread = settings.ring.drain_spread;
+  return config;
+}
+
+WindowTaskConfig task_config(const Settings& settings, PartitionId partition) {
   WindowTaskConfig config;
-  config.window.partition = partition;
-  config.window.partition_count = settings.topics.partitions;
-  config.window.ring = {settings.ring.slots, settings.ring.slot_ms()};
-  config.window.drain.pass_bytes_max = plan.drain_pass_bytes(settings);
-  config.window.drain_spread = settings.ring.drain_spread;
+  config.window = window_config(settings, partition);
   config.events_topic = settings.topics.user_events;
-  config.batches_topic = settings.topics.user_batches;
   config.dead_topic = settings.topics.dead;
   config.flush_interval_ms = int64_t{settings.state.flush_seconds} * 1000;
   return config;
@@ -34,15 +38,15 @@ int64_t custody_gap(const WindowTask& task) {
 
 }  // namespace
 
-WindowStage::WindowStage(const StageContext& stage_context)
+WindowStage::WindowStage(const StageContext& stage_context, ViewRows rows)
     : PartitionStage(stage_context, {"window", "opens the local state", MemoryUse::kWindowQueue},
                      stage_context.settings.topics.user_events, stage_context.settings.threads.window),
-      ring_config_{stage_context.settings.ring.slots, stage_context.settings.ring.slot_ms()},
       totals_(stage_context.metrics, window_series()),
       levels_(stage_context.metrics, stage_context.clock, levels_config(stage_context, "window")),
       catch_up_("window", stage_context.clock, stage_context.metrics),
-      batches_(stage_context),
-      registration_(stage_context.metrics.on_scrape([this](Scrape& scrape) { write(scrape); })) {}
+      registration_(stage_context.metrics.on_scrape([this](Scrape& scrape) { write(scrape); })) {
+  for (const ViewRow& row : rows) views_.push_back({row, std::make_unique<ViewLogWatch>(context(), row)});
+}
 
 void WindowStage::claim(const Settings& settings, const PartitionCounts& counts, MemoryClaims& claims) {
   // Of each window store that is open: its write buffer's arena, table readers, the log of the last write.
@@ -62,11 +66,10 @@ Result<PartitionStage::PartitionWork> WindowStage::make(PartitionId partition, c
   store_config.partition_count = settings.topics.partitions;
   BLOOMRING_TRY_ASSIGN(std::unique_ptr<WindowStore> store, open_store(store_config));
   Offset read_from;
-  BLOOMRING_TRY_ASSIGN(Ring ring, start_ring(*store, partition, facts, read_from));
-  auto task = std::make_unique<WindowTask>(task_config(settings, context().plan, partition), context().clock,
-                                           std::move(store), std::move(ring), *context().stores.reader,
-                                           std::move(source), make_sink(), &batches_);
-  batches_.add(partition);
+  BLOOMRING_TRY_ASSIGN(Window window, start_window(*store, partition, facts, read_from));
+  auto task = std::make_unique<WindowTask>(task_config(settings, partition), context().clock, std::move(store),
+                                           std::move(window), view_logs(), std::move(source), make_sink());
+  for (const WatchedView& view : views_) view.watch->add(partition);
   catch_up_.begin(partition, read_from, facts.log_end);
   return PartitionWork{std::move(task), read_from};
 }
@@ -87,17 +90,33 @@ Result<std::unique_ptr<WindowStore>> WindowStage::open_store(const RocksWindowSt
   return std::unique_ptr<WindowStore>(std::move(*opened));
 }
 
-Result<Ring> WindowStage::start_ring(WindowStore& store, PartitionId partition, const kafka::PartitionFacts& facts,
-                                     Offset& read_from) {
+std::vector<ViewLog> WindowStage::view_logs() const {
+  std::vector<ViewLog> logs;
+  for (const WatchedView& view : views_) {
+    logs.push_back({view.row.batches_topic(context().settings), &view.row.watermarks(context()), view.watch.get()});
+  }
+  return logs;
+}
+
+Result<Window> WindowStage::start_window(WindowStore& store, PartitionId partition, const kafka::PartitionFacts& facts,
+                                         Offset& read_from) {
+  const WindowConfig config = window_config(context().settings, partition);
   WindowStartFacts start_facts;
   start_facts.log_start = facts.log_start;
   start_facts.log_end = facts.log_end;
-  start_facts.slot_ms = ring_config_.slot_ms;
+  start_facts.slot_ms = config.ring.slot_ms;
   start_facts.accept_lost_events = context().settings.state.accept_lost_events;
-  BLOOMRING_TRY(context().stores.reader->refresh());
-  BLOOMRING_TRY_ASSIGN(start_facts.watermark, context().stores.reader->read_watermark(partition));
   BLOOMRING_TRY_ASSIGN(start_facts.local, store.load());
-  BLOOMRING_TRY_ASSIGN(const WindowStart start, decide_window_start(start_facts));
+  Views views;
+  std::vector<ViewWatermark> watermarks;
+  for (const WatchedView& view : views_) {
+    WatermarkReader& reader = view.row.watermarks(context());
+    BLOOMRING_TRY(reader.refresh());
+    BLOOMRING_TRY_ASSIGN(const std::optional<MergedWatermark> watermark, reader.read_watermark(partition));
+    watermarks.push_back({view.row.name, watermark});
+    views.push_back(view.row.view(context(), partition));
+  }
+  BLOOMRING_TRY_ASSIGN(const WindowStart start, decide_window_start(start_facts, watermarks));
   log_line(start.lost ? LogLevel::kWarning : LogLevel::kDebug, "window: begins: " + start.reason,
            {{"stage", "window"},
             {"topic", topic()},
@@ -106,13 +125,7 @@ Result<Ring> WindowStage::start_ring(WindowStore& store, PartitionId partition, 
             {"log_start", facts.log_start.value},
             {"log_end", facts.log_end.value}});
   read_from = start.read_from;
-  if (start.resume && !start_facts.local->hours.empty()) {
-    BLOOMRING_TRY_ASSIGN(Ring ring, Ring::restore(ring_config_, *start_facts.local));
-    if (start.lost) ring.lost_records();
-    return ring;
-  }
-  BLOOMRING_TRY(store.clear());
-  return Ring(ring_config_, start.resume ? start_facts.local->applied : start.base, start.first_hour);
+  return Window::open(config, store, std::move(views), start, start_facts.local);
 }
 
 void WindowStage::report(PartitionId partition, PartitionTask& any) {
@@ -148,7 +161,7 @@ void WindowStage::warn_of_gap(PartitionId partition, int64_t before, int64_t now
 void WindowStage::untrack(PartitionId partition, bool lost) {
   levels_.remove(topic(), partition, lost);
   catch_up_.remove(partition);
-  batches_.remove(partition);
+  for (const WatchedView& view : views_) view.watch->remove(partition);
   const std::lock_guard lock(mutex_);
   reported_.erase(partition);
 }
@@ -172,11 +185,7 @@ void WindowStage::write(Scrape& scrape) {
     series.write(metric::kFillingAge, partition, static_cast<double>(reported.filling_age_ms) / 1000.0, Fold::kMax);
     series.write(metric::kCustodyGap, partition, static_cast<double>(reported.custody_gap), Fold::kSum);
     drain_events_max = std::max(drain_events_max, reported.drain_events_max);
-    const BatchesLog unread = batches_.of(partition);
-    if (unread.merge_from.value >= 0) {
-      series.write(metric::kUnreadBatches, partition, static_cast<double>(unread.end.value - unread.merge_from.value),
-                   Fold::kSum);
-    }
+    write_unread(series, partition);
     for (const SlotStatus& slot : reported.ring.slots) ++slots[static_cast<size_t>(slot.state)];
     write_ring(series, partition, reported.ring);
   }
@@ -184,6 +193,16 @@ void WindowStage::write(Scrape& scrape) {
   for (size_t i = 0; i < slots.size(); ++i) {
     scrape.write(metric::kSlots, {slot_state_name(static_cast<SlotState>(i))}, slots[i]);
   }
+}
+
+// Of all views together.
+void WindowStage::write_unread(PartitionSeries& series, PartitionId partition) const {
+  std::optional<int64_t> records;
+  for (const WatchedView& view : views_) {
+    const BatchesLog log = view.watch->of(partition);
+    if (log.merge_from.value >= 0) records = records.value_or(0) + log.end.value - log.merge_from.value;
+  }
+  if (records) series.write(metric::kUnreadBatches, partition, static_cast<double>(*records), Fold::kSum);
 }
 
 void WindowStage::write_ring(PartitionSeries& series, PartitionId partition, const RingStatus& ring) {

@@ -1,4 +1,5 @@
-// The window stage of a process: a window task for each partition of user-events that the group gives it.
+// The window stage of a process: a window task for each partition of user-events that the group gives it. It drains the
+// ring for every view.
 #pragma once
 
 #include <map>
@@ -9,7 +10,8 @@
 #include "pipeline/metrics/partition_series.h"
 #include "pipeline/runtime/catch_up.h"
 #include "pipeline/stages/base/partition_stage.h"
-#include "pipeline/stages/user_batches_watch.h"
+#include "pipeline/stages/view_log_watch.h"
+#include "pipeline/stages/view_row.h"
 #include "pipeline/tasks/window_metrics.h"
 #include "pipeline/tasks/window_task.h"
 #include "state/window/rocks_window_store.h"
@@ -18,7 +20,8 @@ namespace bloomring {
 
 class WindowStage final : public PartitionStage {
  public:
-  explicit WindowStage(const StageContext& context);
+  // `rows` outlive the stage.
+  explicit WindowStage(const StageContext& context, ViewRows rows = views());
   ~WindowStage() override { stop(StopMode::kRestart); }
   static void claim(const Settings& settings, const PartitionCounts& counts, MemoryClaims& claims);
   StageStatus status() const override;
@@ -36,19 +39,25 @@ class WindowStage final : public PartitionStage {
   Result<PartitionWork> make(PartitionId partition, const kafka::PartitionFacts& facts,
                              std::unique_ptr<Source> source) override;
   Result<std::unique_ptr<WindowStore>> open_store(const RocksWindowStoreConfig& config);
-  Result<Ring> start_ring(WindowStore& store, PartitionId partition, const kafka::PartitionFacts& facts,
-                          Offset& read_from);
+  Result<Window> start_window(WindowStore& store, PartitionId partition, const kafka::PartitionFacts& facts,
+                              Offset& read_from);
+  std::vector<ViewLog> view_logs() const;
   void report(PartitionId partition, PartitionTask& task) override;
   void warn_of_gap(PartitionId partition, int64_t before, int64_t now);
   void untrack(PartitionId partition, bool lost) override;
   void write(Scrape& scrape);
+  void write_unread(PartitionSeries& series, PartitionId partition) const;
   static void write_ring(PartitionSeries& series, PartitionId partition, const RingStatus& ring);
 
-  RingConfig ring_config_;
+  // A view with what watches its log.
+  struct WatchedView {
+    const ViewRow& row;
+    std::unique_ptr<ViewLogWatch> watch;
+  };
   Totals<WindowCounts> totals_;
   PartitionLevels levels_;
   CatchUpReport catch_up_;
-  UserBatchesWatch batches_;
+  std::vector<WatchedView> views_;
   mutable std::mutex mutex_;
   std::map<PartitionId, Reported> reported_;
   Metrics::Registration registration_;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/metrics/series_table.h"
-#include "operators/merge.h"
+#include "operators/filters/merge.h"
 
 namespace bloomring::metric {
 

@@ -4,14 +4,13 @@
 
 namespace bloomring {
 
-MergeTask::MergeTask(MergeTaskConfig config, const Calendar& calendar, std::unique_ptr<PartitionWriter> filters,
-                     std::optional<MergedWatermark> watermark, std::unique_ptr<Source> source,
+MergeTask::MergeTask(MergeTaskConfig config, std::unique_ptr<ViewMerge> merge, std::unique_ptr<Source> source,
                      std::unique_ptr<Sink> sink)
     : config_(std::move(config)),
       source_(std::move(source)),
       sink_(std::move(sink)),
-      merge_(config_.merge, calendar, std::move(filters), std::move(watermark)),
-      letters_(config_.dead_topic, {"merge", config_.batches_topic, config_.merge.partition}) {}
+      merge_(std::move(merge)),
+      letters_(config_.dead_topic, {config_.stage, config_.batches_topic, config_.partition}) {}
 
 Result<bool> MergeTask::step(int64_t now_ms) {
   BLOOMRING_TRY(take_acks());
@@ -37,7 +36,7 @@ Result<bool> MergeTask::take_record() {
 
 Status MergeTask::apply_record(int64_t now_ms) {
   std::string detail;
-  auto applied = merge_.apply(record_->value, now_ms, detail);
+  auto applied = merge_->apply(record_->value, now_ms, detail);
   if (applied.code() == Code::kRetry) {
     ++store_retries_;
     return {};

@@ -1,7 +1,7 @@
-// The merge stage's task of one partition: user-batches in, filters and the merged watermark out.
+// The merge stage's task of one partition: a view's batches in, its store and merged watermark out.
 //
 // Guarantees, each a law of the simulation:
-//   - the task commits an offset of user-batches only directly after a slot end, when the watermark that the slot end
+//   - the task commits an offset of the topic only directly after a slot end, when the watermark that the slot end
 //     allows is durable: a start there reads every slot end together with all of its batches
 //     (docs/decisions/0015-commits-behind-slot-ends.md);
 //   - a record that is not a batch record is acknowledged in the dead-letter topic before a later one is read.
@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "operators/merge.h"
+#include "operators/view_merge.h"
 #include "pipeline/io/io.h"
 #include "pipeline/io/task.h"
 #include "pipeline/tasks/dead_letter.h"
@@ -24,7 +24,8 @@
 namespace bloomring {
 
 struct MergeTaskConfig {
-  MergeConfig merge;
+  PartitionId partition;
+  std::string stage = "merge";  // As dead letters name it.
   std::string batches_topic = "user-batches";
   std::string dead_topic = "plays-dead";
   size_t records_per_step = 32;
@@ -32,15 +33,14 @@ struct MergeTaskConfig {
 
 class MergeTask final : public PartitionTask {
  public:
-  // `calendar` outlives the task.
-  MergeTask(MergeTaskConfig config, const Calendar& calendar, std::unique_ptr<PartitionWriter> filters,
-            std::optional<MergedWatermark> watermark, std::unique_ptr<Source> source, std::unique_ptr<Sink> sink);
+  MergeTask(MergeTaskConfig config, std::unique_ptr<ViewMerge> merge, std::unique_ptr<Source> source,
+            std::unique_ptr<Sink> sink);
 
   Result<bool> step(int64_t now_ms) override;
   // Nothing to do: the next owner reads the records since the last slot end again.
   Status close() override { return {}; }
 
-  const Merge& merge() const { return merge_; }
+  const ViewMerge& merge() const { return *merge_; }
   const Source& source() const { return *source_; }
   Offset applied() const { return applied_; }  // Every record below it was applied; negative before the first step.
   Offset committed() const { return committed_; }
@@ -59,7 +59,7 @@ class MergeTask final : public PartitionTask {
   std::unique_ptr<Sink> sink_;
   // The record under way, which may take several steps: the source keeps its bytes until its next `poll`.
   std::optional<LogRecord> record_;
-  Merge merge_;  // Ends before the source and the record, from which it borrows.
+  std::unique_ptr<ViewMerge> merge_;  // Ends before the source and the record, from which it borrows.
   DeadLetterGate letters_;
   bool between_slot_ends_ = false;  // Records were applied since the last slot end, or since the start.
   Offset applied_{-1};

@@ -16,7 +16,7 @@
 #include <memory>
 #include <optional>
 
-#include "operators/merge.h"
+#include "operators/filters/merge.h"
 #include "pipeline/io/io.h"
 
 namespace bloomring {

@@ -21,7 +21,6 @@ SeriesTable<WindowCounts> window_series() {
       {&kDrains, {"second"}, drains(DrainAttempt::kSecond)},
       {&kDrains, {"lap"}, drains(DrainAttempt::kLap)},
       {&kSlotsJoined, {}, &Counts::slots_joined},
-      {&kDrainsFailed, {}, &Counts::drains_failed},
       {&kDrainsAbandoned, {}, &Counts::drains_abandoned},
       {&kBatches, {}, &Counts::batches},
       {&kBatchPlays, {}, &Counts::batch_plays},

@@ -53,8 +53,6 @@ inline constexpr MetricDecl kDrainEvents{
 inline constexpr MetricDecl kDrainsAbandoned{
     "bloomring_drains_abandoned_total", MetricType::kCounter,
     "Drains abandoned because all of their hours were merged meanwhile."};
-inline constexpr MetricDecl kDrainsFailed{"bloomring_drains_failed_total", MetricType::kCounter,
-                                          "Drains that failed. The window stage starts them again."};
 inline constexpr MetricDecl kUnreadBatches{
     "bloomring_unread_batch_records",
     MetricType::kGauge,
@@ -73,7 +71,7 @@ inline constexpr MetricDecl kCustodyGap{"bloomring_custody_gap_records",
 
 inline constexpr const MetricDecl* kWindowMetrics[] = {
     &kWindowRecords, &kWindowEvents, &kWindowBytes, &kHoursReleased, &kMergedOffset, &kSlots, &kSlotState,
-    &kOldestUnmerged, &kFillingAge, &kDrains, &kSlotsJoined, &kDrainEvents, &kDrainsAbandoned, &kDrainsFailed,
+    &kOldestUnmerged, &kFillingAge, &kDrains, &kSlotsJoined, &kDrainEvents, &kDrainsAbandoned,
     &kUnreadBatches, &kBatches, &kBatchPlays, &kCustodyGap};
 
 }  // namespace bloomring::metric

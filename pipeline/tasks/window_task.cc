@@ -7,19 +7,17 @@
 
 namespace bloomring {
 
-WindowTask::WindowTask(WindowTaskConfig config, const Clock& clock, std::unique_ptr<WindowStore> store, Ring ring,
-                       FilterReader& filters, std::unique_ptr<Source> source, std::unique_ptr<Sink> sink,
-                       const BatchesWatch* batches)
+WindowTask::WindowTask(WindowTaskConfig config, const Clock& clock, std::unique_ptr<WindowStore> store, Window window,
+                       std::vector<ViewLog> views, std::unique_ptr<Source> source, std::unique_ptr<Sink> sink)
     : config_(std::move(config)),
       clock_(clock),
       store_(std::move(store)),
-      filters_(filters),
       source_(std::move(source)),
       sink_(std::move(sink)),
-      window_(config_.window, *store_, std::move(ring)),
-      batches_(batches),
+      window_(std::move(window)),
       letters_(config_.dead_topic, {"window", config_.events_topic, config_.window.partition}) {
-  batches_log_.expected = batches != nullptr;
+  BLOOMRING_CHECK(views.size() == window_.views(), "each view has a log");
+  for (ViewLog& log : views) views_.push_back({std::move(log), {.expected = log.watch != nullptr}});
   // The log's time may be behind the ring's: an hour far ahead was filling, or is merged.
   if (const int64_t known_ms = window_.ring().known_time_ms(); known_ms > 0) log_clock_.saw(known_ms, steady_ms());
 }
@@ -32,8 +30,8 @@ Result<bool> WindowTask::step(int64_t now_ms) {
   BLOOMRING_TRY(window_.pass_to(position()));
   BLOOMRING_TRY(seal_quiet_hour(now_ms));
   follow_filling();
-  BLOOMRING_TRY(take_watermark(now_ms));
-  BLOOMRING_TRY(carry_drain());
+  BLOOMRING_TRY(take_watermarks(now_ms));
+  for (size_t view = 0; view < views_.size(); ++view) BLOOMRING_TRY(carry_drain(view));
   BLOOMRING_TRY(flush_if_due(now_ms));
   return worked_;
 }
@@ -47,17 +45,25 @@ Status WindowTask::take_acks() {
     if (kind == Ticket::kDeadLetter) {
       const DeadLetterGate::Place refused = letters_.acknowledged();
       BLOOMRING_TRY(window_.skip(refused.offset, refused.log_time_ms));
-    } else if (ack / kTicketKinds != drain_id_) {
-      continue;  // An acknowledgement of an abandoned drain.
-    } else if (kind == Ticket::kSlotEnd) {
-      fault_point("window.slot_end_durable");
-      window_.drain_finished();
-      follow_drain();
     } else {
-      --unacknowledged_;
+      take_drain_ack(ack / kTicketKinds, kind);
     }
   }
   return {};
+}
+
+void WindowTask::take_drain_ack(uint64_t drain_id, Ticket kind) {
+  for (size_t view = 0; view < views_.size(); ++view) {
+    DrainProgress* drain = window_.drain(view);
+    // Another view's, or the acknowledgement is of an abandoned drain.
+    if (drain == nullptr || drain->id != drain_id) continue;
+    if (kind == Ticket::kBatch) {
+      --drain->unacknowledged;
+      continue;
+    }
+    fault_point("window.slot_end_durable");
+    window_.drain_finished(view);
+  }
 }
 
 Result<std::optional<LogRecord>> WindowTask::next_record() {
@@ -96,7 +102,7 @@ Status WindowTask::apply_blocks(int64_t now_ms) {
       BLOOMRING_TRY(apply_block(*record, now_ms));
     }
   }
-  return letters_.send(*sink_, ticket(Ticket::kDeadLetter));
+  return letters_.send(*sink_, ticket(0, Ticket::kDeadLetter));
 }
 
 Offset WindowTask::position() const {
@@ -117,56 +123,58 @@ Status WindowTask::seal_quiet_hour(int64_t now_ms) {
   return window_.advance_clock(log_clock_.now_ms(steady_ms()));
 }
 
-Status WindowTask::take_watermark(int64_t now_ms) {
+Status WindowTask::take_watermarks(int64_t now_ms) {
   if (now_ms < watermark_due_ms_ && watermark_due_ms_ - now_ms <= config_.watermark_interval_ms) return {};
   watermark_due_ms_ = now_ms + config_.watermark_interval_ms;
-  const BatchesLog batches = batches_ != nullptr ? batches_->of(config_.window.partition) : BatchesLog();
-  auto read = filters_.heard_watermark(config_.window.partition);
-  store_away_ = read.code() == Code::kRetry;
-  if (store_away_) return {};  // Slots wait, plays keep flowing.
-  BLOOMRING_TRY(read.status());
-  const MergedWatermark watermark = read->value_or(MergedWatermark{});
-  if (!accounts_for_all(window_.ring().state(config_.window.partition_count), watermark)) {
-    return fatal("the filter store went back: its watermark is " + std::to_string(watermark.offset.value) +
-                 ", but this process has released the log up to the earlier one, " + std::to_string(merged_.value) +
-                 ". The next start reads the log from there");
-  }
-  batches_log_ = batches;
-  if (!*read) return {};
-  merged_ = watermark.offset;
-  BLOOMRING_TRY(window_.merged(watermark));
-  const Offset commit = std::min(watermark.offset, window_.ring().applied());
-  if (commit <= committed_) return {};
-  source_->commit(commit);
-  committed_ = commit;
-  fault_point("window.committed");
+  for (size_t view = 0; view < views_.size(); ++view) BLOOMRING_TRY(take_watermark(view));
+  commit_merged();
   return {};
 }
 
-Status WindowTask::carry_drain() {
-  follow_drain();
-  const bool may_start = !store_away_ || drain_id_ != 0;
-  if (may_start && outbox_.empty() && unacknowledged_ < config_.in_flight_max) {
-    records_.clear();
-    BLOOMRING_TRY(window_.drain_step(log_clock_.now_ms(steady_ms()), batches_log_, records_));
-    follow_drain();
-    for (std::string& record : records_) {
-      outbox_.push_back({config_.batches_topic, config_.window.partition, {}, std::move(record), {}});
-    }
+Status WindowTask::take_watermark(size_t view) {
+  ViewAtWork& at = views_[view];
+  const PartitionId partition = config_.window.partition;
+  const BatchesLog batches = at.log.watch != nullptr ? at.log.watch->of(partition) : BatchesLog();
+  auto read = at.log.watermarks->heard_watermark(partition);
+  at.store_away = read.code() == Code::kRetry;
+  if (at.store_away) return {};  // Slots wait, plays keep flowing.
+  BLOOMRING_TRY(read.status());
+  const MergedWatermark watermark = read->value_or(MergedWatermark{});
+  if (!accounts_for_all(window_.ring().unmerged(view), window_.ring().applied(), watermark)) {
+    return fatal("the filter store went back: its watermark is " + std::to_string(watermark.offset.value) +
+                 ", but this process has released the log up to the earlier one, " + std::to_string(at.merged.value) +
+                 ". The next start reads the log from there");
   }
-  if (drain_id_ == 0) return {};
-  BLOOMRING_TRY(send_outbox());
-  return send_slot_end();
+  at.batches = batches;
+  if (!*read) return {};
+  at.merged = watermark.offset;
+  return window_.merged(view, watermark);
 }
 
-// Drops the records of a drain that has ended or was merged meanwhile.
-void WindowTask::follow_drain() {
-  if (drain_id_ == window_.drain_id()) return;
-  drain_id_ = window_.drain_id();
-  outbox_.clear();
-  unacknowledged_ = 0;
-  slot_end_sent_ = false;
-  worked_ = true;
+Offset WindowTask::merged() const { return std::ranges::min_element(views_, {}, &ViewAtWork::merged)->merged; }
+
+void WindowTask::commit_merged() {
+  const Offset commit = std::min(merged(), window_.ring().applied());
+  if (commit.value < 0 || commit <= committed_) return;
+  source_->commit(commit);
+  committed_ = commit;
+  fault_point("window.committed");
+}
+
+Status WindowTask::carry_drain(size_t view) {
+  const ViewAtWork& at = views_[view];
+  DrainProgress* drain = window_.drain(view);
+  const bool may_start = drain == nullptr && !at.store_away;
+  const bool may_go_on =
+      drain != nullptr && drain->outbox.empty() && drain->unacknowledged < config_.in_flight_max;
+  if (may_start || may_go_on) {
+    BLOOMRING_TRY_ASSIGN(const bool worked, window_.drain_step(view, log_clock_.now_ms(steady_ms()), at.batches));
+    worked_ |= worked;
+    drain = window_.drain(view);
+  }
+  if (drain == nullptr) return {};
+  BLOOMRING_TRY(send_outbox(at.log, *drain));
+  return send_slot_end(at.log, *drain);
 }
 
 void WindowTask::follow_filling() {
@@ -176,25 +184,29 @@ void WindowTask::follow_filling() {
   filling_since_ms_ = steady_ms();
 }
 
-Status WindowTask::send_outbox() {
-  while (!outbox_.empty()) {
-    const Status sent = sink_->send(outbox_.front(), ticket(Ticket::kBatch));
-    if (sent.code() == Code::kRetry) return {};
+Status WindowTask::send_outbox(const ViewLog& log, DrainProgress& drain) {
+  while (!drain.outbox.empty()) {
+    OutRecord record{log.batches_topic, config_.window.partition, {}, std::move(drain.outbox.front()), {}};
+    const Status sent = sink_->send(record, ticket(drain.id, Ticket::kBatch));
+    if (sent.code() == Code::kRetry) {
+      drain.outbox.front() = std::move(record.value);
+      return {};
+    }
     BLOOMRING_TRY(Status(sent));
     worked_ = true;
-    ++unacknowledged_;
-    outbox_.pop_front();
+    ++drain.unacknowledged;
+    drain.outbox.pop_front();
     fault_point("window.batch_sent");
   }
   return {};
 }
 
-Status WindowTask::send_slot_end() {
-  if (slot_end_sent_ || !window_.passes_done() || !outbox_.empty() || unacknowledged_ > 0) return {};
-  OutRecord end{config_.batches_topic, config_.window.partition, {}, window_.slot_end(), {}};
-  const Status sent = sink_->send(end, ticket(Ticket::kSlotEnd));
+Status WindowTask::send_slot_end(const ViewLog& log, DrainProgress& drain) {
+  if (!drain.may_end()) return {};
+  OutRecord end{log.batches_topic, config_.window.partition, {}, drain.drain->slot_end(), {}};
+  const Status sent = sink_->send(end, ticket(drain.id, Ticket::kSlotEnd));
   if (sent.code() == Code::kRetry) return {};
-  slot_end_sent_ = sent.ok();
+  drain.slot_end_sent = sent.ok();
   worked_ = true;
   fault_point("window.slot_end_sent");
   return sent;

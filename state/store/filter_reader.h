@@ -20,8 +20,8 @@
 
 #include "base/ids.h"
 #include "base/result.h"
-#include "schemas/watermark.h"
 #include "state/store/stored_values.h"
+#include "state/store/watermark_reader.h"
 
 namespace bloomring {
 
@@ -46,23 +46,14 @@ class FilterRead {
   virtual void refuse() = 0;
 };
 
-class FilterReader {
+class FilterReader : public WatermarkReader {
  public:
-  virtual ~FilterReader() = default;
-
   // Reads the filters and the forgotten values of all users of the read, of each user as of one moment.
   virtual void begin_read(std::shared_ptr<FilterRead> read) = 0;
 
-  // The partition's watermark, or nothing when none was ever written. May wait for the store: for places where a
-  // partition opens, never for a step of a task.
-  virtual Result<std::optional<MergedWatermark>> read_watermark(PartitionId partition) = 0;
-  // The same as the store last said, without waiting for it: at most as old as the last `refresh`.
-  virtual Result<std::optional<MergedWatermark>> heard_watermark(PartitionId partition) = 0;
   // Merged log time of the store (state/merged_time.h): the latest of all watermarks that are visible; nothing while
   // none has one. Never waits.
   virtual std::optional<int64_t> merged_ms() const = 0;
-  // Catches up with the writes of other processes. May wait; its owner calls it by timer.
-  virtual Status refresh() = 0;
 
   // The scenes with any stored data: at least those that a read could find at the call. May wait. kInvalid from a store
   // that cannot tell.

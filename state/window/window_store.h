@@ -26,26 +26,33 @@ struct StagedHour {
   HourIndex hour;
   OffsetRange range;  // Of the filling hour: up to the applied offset. May be empty.
   uint64_t events = 0;
-  uint64_t bytes = 0;    // Of the staged blocks.
-  uint64_t forgets = 0;  // Of the events.
-  // A forget of this hour that happened before this time is late: a play after it may be in an earlier hour. kNotKnown
-  // where records below the hour were lost and none after them was read yet.
-  int64_t late_before_ms = 0;
-  static constexpr int64_t kNotKnown = INT64_MAX;
-  // End of user-batches at the start of the drain whose slot end names this hour: that slot end is at or after it. -1
-  // before such a drain, and where the end was not known.
-  Offset drained_behind{-1};
+  uint64_t bytes = 0;  // Of the staged blocks.
   bool operator==(const StagedHour&) const = default;
+};
+
+// The part of the state that belongs to one view (operators/view.h). Only the view reads its notes.
+struct ViewState {
+  struct Hour {
+    // End of the view's topic of batches at the start of the drain whose slot end names this hour: that slot end is at
+    // or after it. -1 before such a drain, and where the end was not known.
+    Offset drained_behind{-1};
+    std::string note = {};
+    bool operator==(const Hour&) const = default;
+  };
+  std::string name;
+  std::string note = {};
+  std::vector<Hour> hours = {};  // One for each hour of the state, in their order.
+  bool operator==(const ViewState&) const = default;
 };
 
 struct WindowState {
   Offset applied{0};              // The next offset to be applied.
   HourIndex filling{0};           // The hour that is filling.
-  int64_t newest_play_ms = 0;     // No play below the applied offset has a later event time; see Ring.
   std::vector<StagedHour> hours;  // Ascending; the last is the filling one. All before are sealed and unmerged.
   uint32_t partition_count = 0;
   int64_t slot_ms = 0;      // Length of the hours; 0 in a state that does not say.
   int64_t log_time_ms = 0;  // Log time (operators/log_clock.h); 0 where it is not known.
+  std::vector<ViewState> views;
   bool operator==(const WindowState&) const = default;
 };
 

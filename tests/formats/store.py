@@ -248,31 +248,57 @@ class WindowState:
     partitions: int
     applied: int
     filling: int
-    newest_play: int
-    hours: list  # (number, from, to, events, bytes, forgets, late before, drained behind)
+    hours: list  # (number, from, to, events, bytes)
+    views: list  # (name, note, [(drained behind, note) of each hour])
     slot: int = 0
     log_time: int = 0
 
     def encode(self):
-        out = bytes([4]) + u32(self.partitions) + varint(self.applied) + varint(self.filling)
-        out += varint(self.newest_play) + varint(self.slot) + varint(self.log_time) + varint(len(self.hours))
-        out += b"".join(varint(field) for hour in self.hours for field in hour)
+        out = bytes([5]) + u32(self.partitions) + varint(self.applied) + varint(self.filling)
+        out += varint(self.slot) + varint(self.log_time) + varint(len(self.hours))
+        out += b"".join(varint(field) for hour in self.hours for field in hour) + varint(len(self.views))
+        for name, note, hours in self.views:
+            out += length_and(name) + length_and(note)
+            out += b"".join(varint(behind) + length_and(of_hour) for behind, of_hour in hours)
         return out + sum32(out, 0x57)
 
 
 def decode_window_state(value, partitions=None):
     reader = Reader(open_sum(value, 4, 0x57))
     version = reader.u8()
-    require(version in (3, 4), "another version")
-    state = WindowState(reader.u32(), reader.varint(OFFSET_END), reader.varint(OFFSET_END), reader.varint(OFFSET_END), [])
-    ends = [OFFSET_END] * 3 + [2**64] * 3 + [OFFSET_END]
-    if version == 4:
+    require(version in (3, 4, 5), "another version")
+    state = WindowState(reader.u32(), reader.varint(OFFSET_END), reader.varint(OFFSET_END), [], [])
+    newest_play = varint(reader.varint(OFFSET_END)) if version < 5 else b""
+    if version > 3:
         state.slot, state.log_time = reader.varint(OFFSET_END), reader.varint(OFFSET_END)
-        ends += [OFFSET_END]
-    state.hours = [tuple(reader.varint(end) for end in ends) for _ in range(reader.varint())]
+    ends = [OFFSET_END] * 3 + [2**64] * 2
+    of_hours = []
+    for _ in range(reader.varint()):
+        state.hours.append(tuple(reader.varint(end) for end in ends))
+        if version < 5:
+            note = varint(reader.varint()) + varint(reader.varint(OFFSET_END))
+            of_hours.append((reader.varint(OFFSET_END) if version == 4 else 0, note))
+    if version < 5:
+        state.views = [(b"filters", newest_play, of_hours)]
+    for _ in range(reader.varint() if version == 5 else 0):
+        name, note = reader.bytes(), reader.bytes()
+        state.views.append((name, note, [(reader.varint(OFFSET_END), reader.bytes()) for _ in state.hours]))
     reader.end()
     require(partitions is None or partitions == state.partitions, "another P")
     return state
+
+
+def decode_filter_notes(view):
+    """The newest play, and (forgets, late before) of each hour."""
+
+    def numbers(note, ends):
+        reader = Reader(note)
+        found = tuple(reader.varint(end) for end in ends)
+        reader.end()
+        return found
+
+    _, note, hours = view
+    return *numbers(note, [OFFSET_END]), [numbers(of_hour, [2**64, OFFSET_END]) for _, of_hour in hours]
 
 
 def parse_window_key(key):

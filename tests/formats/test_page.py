@@ -53,7 +53,7 @@ CODECS = {
     "User batches, version 2": lambda value: records.decode_user_batches(value, (0, 2)).encode(),
     "Slot end, version 2": lambda value: records.decode_slot_end(value, (0, 2)).encode(),
     "Snapshot, version 2": lambda value: records.decode_snapshot(value).encode(),
-    "Window state, version 4": lambda value: store.decode_window_state(value, 50).encode(),
+    "Window state, version 5": lambda value: store.decode_window_state(value, 50).encode(),
 }
 WITHOUT_SUM = {"Store keys", "Damaged value"}
 
@@ -115,8 +115,12 @@ class Page(law.LawCase):
         watermark = store.decode_watermark(ex["Merged watermark, version 3"], store.watermark_key(3))
         self.assertEqual((watermark.offset, watermark.hour, watermark.ranges), (1000, 458143, [(1500, 2000)]))
         self.assertEqual(watermark.time, 458146 * 3600000)
-        state = store.decode_window_state(ex["Window state, version 4"])
-        self.assertEqual(state.hours[0], (458143, 1000, 1500, 20000, 300000, 3, 1649314799000, 41))
+        state = store.decode_window_state(ex["Window state, version 5"])
+        self.assertEqual(state.hours[0], (458143, 1000, 1500, 20000, 300000))
+        ((name, _, of_hours),) = state.views
+        self.assertEqual((name, of_hours[0][0]), (b"filters", 41))
+        notes = 1649320200000, [(3, 1649314799000), (0, 1649318399950)]
+        self.assertEqual(store.decode_filter_notes(state.views[0]), notes)
         self.assertEqual((watermark.slot, state.slot), (3600000, 3600000))
         snapshot = records.decode_snapshot(ex["Snapshot, version 2"])
         seen = [item for item in (V1, V2, 1, 2, 3) if snapshot.seen(item, filter_value.decode)]

@@ -152,3 +152,35 @@ TEST_CASE("window start: another length of slots is refused, unless the watermar
   CHECK(changed->base == Offset(250));
   CHECK(changed->first_hour == HourIndex(4));
 }
+
+TEST_CASE("window start: with several views a partition continues when its disk serves each, else behind the slowest") {
+  WindowState state = local(100, 250);
+  state.views = {{"filters"}, {"history"}};
+  const WindowStartFacts facts{state, std::nullopt, Offset(0), Offset(300)};
+  const auto started = [&](const WindowStartFacts& of, std::optional<MergedWatermark> history) {
+    const std::vector<ViewWatermark> views{{"filters", merged(200)}, {"history", std::move(history)}};
+    return decide_window_start(of, views).value();
+  };
+  CHECK(started(facts, merged(120)).resume);
+  // The store of history went back to a backup; history is new; its notes are not in the state.
+  const WindowStart back = started(facts, merged(40));
+  CHECK_FALSE(back.resume);
+  CHECK(back.base == Offset(40));
+  CHECK(back.read_from == Offset(39));
+  const WindowStart fresh = started(facts, std::nullopt);
+  CHECK_FALSE(fresh.resume);
+  CHECK(fresh.base == Offset(0));
+  CHECK(fresh.merged_below);  // Of filters: a forget may be late.
+  WindowStartFacts without = facts;
+  without.local->views.pop_back();
+  CHECK_FALSE(started(without, merged(120)).resume);
+  CHECK(started(without, merged(120)).base == Offset(120));
+  // What one view lacks is lost, though the others have it.
+  WindowStartFacts gone = facts;
+  gone.local.reset();
+  gone.log_start = Offset(150);
+  const std::vector<ViewWatermark> views{{"filters", merged(200)}, {"history", merged(120)}};
+  CHECK(decide_window_start(gone, views).code() == Code::kFatal);
+  gone.accept_lost_events = true;
+  CHECK(decide_window_start(gone, views).value().lost);
+}

@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "filter/filter.h"
+#include "operators/filters/filter_notes.h"
 #include "pipeline/tasks/dead_letter.h"
 #include "schemas/forgotten.h"
 #include "schemas/json/play_json.h"
@@ -43,7 +44,7 @@ TEST_CASE("formats: every example of the document is compared with what the prog
   const std::set<std::string> tested = {
       "Store keys", "Example: an operand", "Example: the dense form", "Example: two sets", "Damaged value",
       "Forgotten value, version 1", "Merged watermark, version 3", "Store description, version 2",
-      "Window state, version 4",
+      "Window state, version 5",
       // event_block_test.cc, user_batch_test.cc, tests/client/snapshot_test.cc
       "Event block, version 1", "User batches, version 2", "Slot end, version 2", "Snapshot, version 2"};
   std::set<std::string> found;
@@ -113,12 +114,17 @@ TEST_CASE("window state: its bytes are those of the document") {
   state.partition_count = 50;
   state.applied = Offset(1700);
   state.filling = HourIndex(458'144);
-  state.newest_play_ms = 1'649'320'200'000;
   state.slot_ms = 3'600'000;
   state.log_time_ms = 1'649'320'500'000;
-  state.hours = {{HourIndex(458'143), range(1000, 1500), 20'000, 300'000, 3, 1'649'314'799'000, Offset(40)},
-                 {HourIndex(458'144), range(1500, 1700), 8'000, 120'000, 0, 1'649'318'399'950}};
+  state.hours = {{HourIndex(458'143), range(1000, 1500), 20'000, 300'000},
+                 {HourIndex(458'144), range(1500, 1700), 8'000, 120'000}};
+  FilterNotes notes;
+  notes.note(HourIndex(458'142), 0, 0, 1'649'314'799'000);
+  notes.note(HourIndex(458'143), 0, 3, 1'649'318'399'950);
+  notes.note(HourIndex(458'144), 0, 0, 1'649'320'200'000);
+  state.views = {{"filters", "", {{Offset(40)}, {}}}};
+  notes.save(state.hours, state.views[0]);
   std::string bytes;
   encode_window_state(state, bytes);
-  CHECK(hex(bytes) == hex(documented_example("Window state, version 4")));
+  CHECK(hex(bytes) == hex(documented_example("Window state, version 5")));
 }

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "filter/filter.h"
+#include "operators/filters/slot_drain.h"
 #include "operators/ingest.h"
-#include "operators/slot_drain.h"
 #include "tests/simulation/sim_log.h"
 
 namespace bloomring::simulation {

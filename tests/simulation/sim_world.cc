@@ -6,9 +6,11 @@
 #include "base/faults/fault_point.h"
 #include "base/hash.h"
 #include "filter/filter.h"
+#include "operators/filters/merge.h"
 #include "operators/replica_start.h"
 #include "operators/window_start.h"
 #include "schemas/event_block.h"
+#include "tests/support/filter_window.h"
 
 namespace bloomring::simulation {
 
@@ -137,26 +139,21 @@ void World::start_window(int32_t p) {
   const size_t lost = lose_unmerged(p, facts, start->resume);
   CAPTURE(p, lost, refused);
   REQUIRE((lost == 0 || refused || !facts.watermark));  // Where nothing was ever merged, nothing was promised.
-  if (!start->resume) {
-    REQUIRE(store->clear().ok());
-    ++tally_.wiped;
-  }
+  tally_.wiped += !start->resume;
   const bool restored = start->resume && !facts.local->hours.empty();
   if (!restored || start->lost) note_blind(p, watermark->value_or(MergedWatermark{}).offset);
-  const Offset base = start->resume ? facts.local->applied : start->base;
   const SimSettings settings = settings_of_start();
   const RingConfig ring_config{settings.ring_slots, ring_.slot_ms};
   tally_.rings_resized += restored && ring_slots_[p] != settings.ring_slots;
   ring_slots_[p] = settings.ring_slots;
-  Ring ring = restored ? *Ring::restore(ring_config, *facts.local) : Ring(ring_config, base, start->first_hour);
-  if (restored && start->lost) ring.lost_records();
   WindowTaskConfig config;
-  config.window = {partition, kPartitions, ring_config, settings.drain, settings.drain_spread};
+  config.window = {partition, kPartitions, ring_config, settings.drain_spread};
   config.blocks_per_step = 8;
   config.in_flight_max = 8;
   config.flush_interval_ms = settings.flush_interval_ms;
+  Window window = testing::filter_window(config.window, *store, *start, facts.local, settings.drain);
   windows_[p] =
-      std::make_unique<WindowTask>(config, clock_, std::move(store), std::move(ring), *filters_,
+      std::make_unique<WindowTask>(config, clock_, std::move(store), std::move(window), testing::filter_log(*filters_),
                                    std::make_unique<SimSource>(log_, "window", kEvents, partition, start->read_from),
                                    std::make_unique<SimSink>(log_));
 }
@@ -187,10 +184,12 @@ void World::start_merges() {
     const int64_t committed = log_.committed("merge", kBatches, partition);
     tally_.batches_lost += committed >= 0 && committed < start.read_from.value;
     MergeTaskConfig config;
-    config.merge = {partition, kPartitions, ring_.slot_ms};
+    config.partition = partition;
     config.records_per_step = 4;
+    auto merge = std::make_unique<Merge>(MergeConfig{partition, kPartitions, ring_.slot_ms}, calendar_, take_over(p),
+                                         *watermark);
     merges_[p] =
-        std::make_unique<MergeTask>(config, calendar_, take_over(p), *watermark,
+        std::make_unique<MergeTask>(config, std::move(merge),
                                     std::make_unique<SimSource>(log_, "merge", kBatches, partition, start.read_from),
                                     std::make_unique<SimSink>(log_));
   }

@@ -52,7 +52,7 @@ TEST_CASE("task series: of the window task, each count has its row") {
   WindowCounts counts;
   counts.blocks = 1, counts.events = 2, counts.bytes = 3, counts.hours_released = 4;
   counts.drains[1] = 5, counts.drains[2] = 6, counts.drains[3] = 7;
-  counts.drains_failed = 8, counts.drains_abandoned = 9, counts.batches = 10, counts.batch_plays = 11;
+  counts.drains_abandoned = 9, counts.batches = 10, counts.batch_plays = 11;
   counts.dead_letters = 12, counts.slots_joined = 13;
   const Shown shown(table, counts);
   CHECK(shown(metric::kWindowRecords) == 1);
@@ -62,7 +62,6 @@ TEST_CASE("task series: of the window task, each count has its row") {
   CHECK(shown(metric::kDrains, {"first"}) == 5);
   CHECK(shown(metric::kDrains, {"second"}) == 6);
   CHECK(shown(metric::kDrains, {"lap"}) == 7);
-  CHECK(shown(metric::kDrainsFailed) == 8);
   CHECK(shown(metric::kDrainsAbandoned) == 9);
   CHECK(shown(metric::kBatches) == 10);
   CHECK(shown(metric::kBatchPlays) == 11);

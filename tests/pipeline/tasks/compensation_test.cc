@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/hash.h"
+#include "operators/filters/merge.h"
 #include "operators/window_start.h"
 #include "pipeline/tasks/merge_task.h"
 #include "pipeline/tasks/replica_task.h"
@@ -14,6 +15,7 @@
 #include "serving/query/candidate_filter.h"
 #include "tests/simulation/sim_disk.h"
 #include "tests/simulation/sim_log.h"
+#include "tests/support/filter_window.h"
 #include "tests/support/manual_clock.h"
 #include "tests/support/memory_filter_store.h"
 
@@ -150,25 +152,24 @@ class Scenario {
   }
   void start_window() {
     WindowTaskConfig config;
-    config.window = {kPartition, 1, ring_, {}, 0.5};
+    config.window = {kPartition, 1, ring_, 0.5};
     auto store = std::make_unique<SimWindowStore>(disk_);
     const WindowStartFacts facts{*store->load(), *filters_.read_watermark(kPartition), Offset(0), Offset(log_end())};
     const auto start = decide_window_start(facts);
     REQUIRE(start.ok());
-    const bool restore = start->resume && !facts.local->hours.empty();
-    if (!restore) REQUIRE(store->clear().ok());
-    Ring ring = restore ? *Ring::restore(ring_, *facts.local) : Ring(ring_, start->base, start->first_hour);
-    window_ = std::make_unique<WindowTask>(config, clock_, std::move(store), std::move(ring), filters_,
-                                           source("window", "user-events", start->read_from),
-                                           std::make_unique<SimSink>(log_),
-                                           watched_ == Watched::kYes ? &batches_ : nullptr);
+    Window window = testing::filter_window(config.window, *store, *start, facts.local);
+    window_ = std::make_unique<WindowTask>(
+        config, clock_, std::move(store), std::move(window),
+        testing::filter_log(filters_, watched_ == Watched::kYes ? &batches_ : nullptr),
+        source("window", "user-events", start->read_from), std::make_unique<SimSink>(log_));
   }
   void start_merge(Offset from) {
     MergeTaskConfig config;
-    config.merge = {kPartition, 1};
-    merge_ = std::make_unique<MergeTask>(config, calendar_, filters_.take_over(kPartition).value(),
-                                         *filters_.read_watermark(kPartition),
-                                         source("merge", "user-batches", from), std::make_unique<SimSink>(log_));
+    config.partition = kPartition;
+    auto merge = std::make_unique<Merge>(MergeConfig{kPartition, 1}, calendar_, filters_.take_over(kPartition).value(),
+                                         *filters_.read_watermark(kPartition));
+    merge_ = std::make_unique<MergeTask>(config, std::move(merge), source("merge", "user-batches", from),
+                                         std::make_unique<SimSink>(log_));
   }
   void step() {
     const size_t batches = log_.partition("user-batches", kPartition).size();

@@ -13,6 +13,7 @@
 #include "schemas/event_block.h"
 #include "tests/simulation/sim_disk.h"
 #include "tests/simulation/sim_log.h"
+#include "tests/support/filter_window.h"
 #include "tests/support/instrumented.h"
 #include "tests/support/manual_clock.h"
 #include "tests/support/memory_filter_store.h"
@@ -93,16 +94,14 @@ class CustodyWorld {
     const auto start = decide_window_start(facts);
     INFO(start.status().message());
     REQUIRE(start.ok());
-    if (!start->resume) REQUIRE(store->clear().ok());
-    const bool restore = start->resume && !facts.local->hours.empty();
-    Ring ring = restore ? *Ring::restore(ring_, *facts.local)
-                        : Ring(ring_, start->resume ? facts.local->applied : start->base, start->first_hour);
     WindowTaskConfig config;
-    config.window = {kPartition, 1, ring_, {}, 0.5};
+    config.window = {kPartition, 1, ring_, 0.5};
     config.blocks_per_step = 4;
     config.flush_interval_ms = 4'000;
     auto source = std::make_unique<SimSource>(log_, "window", kEvents, kPartition, start->read_from);
-    task_ = std::make_unique<WindowTask>(config, clock_, std::move(store), std::move(ring), filters_, std::move(source),
+    Window window = testing::filter_window(config.window, *store, *start, facts.local);
+    task_ = std::make_unique<WindowTask>(config, clock_, std::move(store), std::move(window),
+                                         testing::filter_log(filters_), std::move(source),
                                          std::make_unique<SimSink>(log_));
   }
 

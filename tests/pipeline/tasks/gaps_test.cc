@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "base/hash.h"
+#include "operators/filters/merge.h"
 #include "operators/window_start.h"
 #include "pipeline/tasks/ingest_task.h"
 #include "pipeline/tasks/merge_task.h"
@@ -11,6 +12,7 @@
 #include "schemas/event_block.h"
 #include "tests/pipeline/tasks/gap_log.h"
 #include "tests/simulation/sim_disk.h"
+#include "tests/support/filter_window.h"
 #include "tests/support/manual_clock.h"
 #include "tests/support/memory_filter_store.h"
 
@@ -60,9 +62,14 @@ struct World {
   WindowTask window(Offset base = Offset(0), HourIndex first_hour = HourIndex(0)) {
     auto store = std::make_unique<simulation::SimWindowStore>(disk);
     WindowTaskConfig config;
-    config.window = {kPartition, 1, {3, kSlotMs}, {}, 0.5};
-    Ring ring({3, kSlotMs}, base, first_hour);
-    return WindowTask(config, clock, std::move(store), std::move(ring), filters, source(base), sink());
+    config.window = {kPartition, 1, {3, kSlotMs}, 0.5};
+    WindowStart start;
+    start.base = base;
+    start.first_hour = first_hour;
+    start.merged_below = first_hour.value > 0;
+    Window window = testing::filter_window(config.window, *store, start);
+    return WindowTask(config, clock, std::move(store), std::move(window), testing::filter_log(filters), source(base),
+                      sink());
   }
   // Steps until the window has committed something behind `committed`; what it drains is merged at once.
   void merge_until_committed(WindowTask& task, int64_t committed) {
@@ -154,8 +161,9 @@ TEST_CASE("gaps: merge commits them behind a slot end, and not behind a batch th
   world.log.add_gap(2);
   world.log.add(batch, kStartMs);
   world.log.add_gap(1);
-  MergeTask task({.merge = {kPartition, 1}}, world.calendar, world.filters.take_over(kPartition).value(), std::nullopt,
-                 world.source(Offset(2)), world.sink());
+  auto merge = std::make_unique<Merge>(MergeConfig{kPartition, 1}, world.calendar,
+                                       world.filters.take_over(kPartition).value(), std::nullopt);
+  MergeTask task({.partition = kPartition}, std::move(merge), world.source(Offset(2)), world.sink());
   world.step(task, 2);
   CHECK(task.applied() == Offset(4));
   CHECK(world.log.committed == -1);

@@ -3,12 +3,14 @@
 #include <catch2/catch.hpp>
 
 #include "base/hash.h"
+#include "operators/filters/merge.h"
 #include "operators/window_start.h"
 #include "pipeline/tasks/merge_task.h"
 #include "pipeline/tasks/window_task.h"
 #include "schemas/event_block.h"
 #include "tests/simulation/sim_disk.h"
 #include "tests/simulation/sim_log.h"
+#include "tests/support/filter_window.h"
 #include "tests/support/manual_clock.h"
 #include "tests/support/memory_filter_store.h"
 
@@ -48,18 +50,18 @@ struct World {
                                  log.end(kEvents, kPartition), true};
     const WindowStart start = *decide_window_start(facts);
     REQUIRE((start.resume && start.lost));
-    Ring restored = *Ring::restore(ring, *facts.local);
-    restored.lost_records();
     WindowTaskConfig config;
-    config.window = {kPartition, 1, ring, {}, 0.5};
-    return WindowTask(config, clock, std::move(store), std::move(restored), filters,
+    config.window = {kPartition, 1, ring, 0.5};
+    Window restored = testing::filter_window(config.window, *store, start, facts.local);
+    return WindowTask(config, clock, std::move(store), std::move(restored), testing::filter_log(filters),
                       source("window", kEvents, start.read_from), std::make_unique<SimSink>(log));
   }
   MergeTask merge() {
     MergeTaskConfig config;
-    config.merge = {kPartition, 1, kSlotMs};
-    return MergeTask(config, calendar, filters.take_over(kPartition).value(), *filters.read_watermark(kPartition),
-                     source("merge", kBatches, Offset(0)), std::make_unique<SimSink>(log));
+    config.partition = kPartition;
+    auto merge = std::make_unique<Merge>(MergeConfig{kPartition, 1, kSlotMs}, calendar,
+                                         filters.take_over(kPartition).value(), *filters.read_watermark(kPartition));
+    return MergeTask(config, std::move(merge), source("merge", kBatches, Offset(0)), std::make_unique<SimSink>(log));
   }
   bool in_filter(const std::string& item) {
     std::vector<StoredFilter> stored;
@@ -81,7 +83,10 @@ TEST_CASE("lost records: what was merged of them stays seen when the user forget
   // The disk knows offset 0 alone. Offset 2 is merged ahead of 1, which has left the log with it.
   Ring before(world.ring, Offset(0));
   before.admit(Offset(0), kStartMs, {.events = 0});
-  world.disk.current.state = before.state(1);
+  WindowState local = before.state(1);
+  local.views[0].name = "filters";
+  FilterNotes().save(local.hours, local.views[0]);
+  world.disk.current.state = local;
   for (const std::string item : {"a", "b", "c"}) world.append({EventKind::kPlay, item_hash(item), kStartMs + 12'000});
   const ItemHash merged = item_hash("c");
   const PeriodIndex period = world.calendar.period_of_ms(kStartMs + 12'000);

@@ -8,6 +8,7 @@
 #include "schemas/event_block.h"
 #include "tests/simulation/sim_disk.h"
 #include "tests/simulation/sim_log.h"
+#include "tests/support/filter_window.h"
 #include "tests/support/manual_clock.h"
 #include "tests/support/memory_filter_store.h"
 
@@ -63,11 +64,13 @@ struct Bed {
   Bed() {
     log.trouble = 0;
     WindowTaskConfig config;
-    config.window = {kPartition, 1, {6, kHourMs}, {}, 0.5};
-    config.window.drain.record_bytes = 1;  // A record for each play.
+    config.window = {kPartition, 1, {6, kHourMs}, 0.5};
+    const SlotDrainConfig drain{.record_bytes = 1};  // A record for each play.
+    auto store = std::make_unique<SimWindowStore>(disk);
+    Window window = testing::filter_window(config.window, *store, {}, std::nullopt, drain);
     auto source = std::make_unique<SimSource>(log, "window", "user-events", kPartition, Offset(0));
-    task = std::make_unique<WindowTask>(config, clock, std::make_unique<SimWindowStore>(disk),
-                                        Ring({6, kHourMs}, Offset(0)), filters, std::move(source),
+    task = std::make_unique<WindowTask>(config, clock, std::move(store), std::move(window),
+                                        testing::filter_log(filters), std::move(source),
                                         std::make_unique<HeldSink>(book));
   }
   void play(int users) {

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "base/hash.h"
+#include "operators/filters/merge.h"
 #include "operators/merge_start.h"
 #include "pipeline/tasks/merge_task.h"
 #include "pipeline/tasks/unread_batches.h"
@@ -54,9 +55,10 @@ struct World {
   }
   void merge() {
     MergeTaskConfig config;
-    config.merge = {kPartition, 1, kSlotMs};
-    MergeTask task(config, calendar, filters.take_over(kPartition).value(),
-                   *filters.read_watermark(kPartition), source(), std::make_unique<SimSink>(log));
+    config.partition = kPartition;
+    auto merge = std::make_unique<Merge>(MergeConfig{kPartition, 1, kSlotMs}, calendar,
+                                         filters.take_over(kPartition).value(), *filters.read_watermark(kPartition));
+    MergeTask task(config, std::move(merge), source(), std::make_unique<SimSink>(log));
     while (*task.step(kNowMs)) {
     }
   }

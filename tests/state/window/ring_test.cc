@@ -19,7 +19,6 @@ class Rig {
   explicit Rig(uint32_t slots) : ring({slots, kHourMs}, Offset(0)) {}
 
   HourIndex play_at(int64_t hour) { return ring.admit(Offset(next_++), hour * kHourMs + 1, {1, 10}); }
-  HourIndex forget_at(int64_t hour) { return ring.admit(Offset(next_++), hour * kHourMs + 1, {1, 10, 1}); }
   void quiet_until(int64_t hour) { ring.advance_clock(hour * kHourMs); }
   Drain drain() {
     auto due = ring.next_drain();
@@ -47,21 +46,18 @@ class Rig {
 
 }  // namespace
 
-TEST_CASE("time ring: a drain names the earlier unmerged hours that hold forgets") {
+TEST_CASE("time ring: a drain names the earlier hours that are not merged") {
   Rig rig(6);
-  rig.play_at(10);
-  rig.forget_at(11);
-  rig.forget_at(12);
-  rig.play_at(13);
+  for (int64_t hour = 10; hour < 14; ++hour) rig.play_at(hour);
   const Drain tenth = rig.drain_whole();
   CHECK(tenth.earlier.empty());
   const Drain eleventh = rig.drain_whole();
-  CHECK(eleventh.hours[0].forgets == 1);
-  CHECK(eleventh.earlier.empty());
+  REQUIRE(eleventh.earlier.size() == 1);
+  CHECK(eleventh.earlier[0].hour == HourIndex(10));
+  rig.merge(tenth);
   const Drain twelfth = rig.drain_whole();
   REQUIRE(twelfth.earlier.size() == 1);
   CHECK(twelfth.earlier[0].hour == HourIndex(11));
-  rig.merge(tenth);
   rig.merge(eleventh);
   rig.play_at(14);
   CHECK(rig.drain_whole().attempt == DrainAttempt::kSecond);  // Of hour 12.
@@ -121,19 +117,6 @@ TEST_CASE("time ring: a slot that is not merged an hour later is drained again")
   CHECK(first_of_11.hours[0].hour == HourIndex(11));
 }
 
-TEST_CASE("time ring: a failed first run is repaired by the second run an hour later") {
-  Rig rig(6);
-  rig.play_at(10);
-  rig.play_at(11);
-  rig.ring.drain_failed(rig.drain().id);
-  CHECK(rig.state(10 % 6) == SlotState::kSealed);
-  rig.no_drain();
-  rig.play_at(12);
-  const Drain second = rig.drain_whole();
-  CHECK(second.attempt == DrainAttempt::kSecond);
-  CHECK(rig.merge(second) == std::vector<HourIndex>{HourIndex(10)});
-}
-
 TEST_CASE("time ring: a slot that missed both runs is drained a lap later with the data that joined it") {
   Rig rig(4);
   rig.play_at(10);
@@ -174,7 +157,6 @@ TEST_CASE("time ring: a drain that the ring comes round to goes on, and what joi
     rig.ring.drain_finished(slow.id);
     CHECK(rig.merge(slow) == std::vector<HourIndex>{HourIndex(10)});
   }
-  SECTION("it fails") { rig.ring.drain_failed(slow.id); }
   SECTION("it was merged while it went on") {
     rig.merge(slow);
     CHECK_FALSE(rig.ring.drain_current(slow.id));
@@ -221,67 +203,63 @@ TEST_CASE("time ring: log time that goes back stays in the filling hour") {
   CHECK(rig.play_at(9) == HourIndex(12));
 }
 
-TEST_CASE("time ring: a forget is late when a play of earlier hours is newer, also one that is ahead of its log time") {
-  Ring ring({6, kHourMs}, Offset(0));
-  const auto late_before_ms = [&] { return ring.state(1).hours.back().late_before_ms; };
-  ring.admit(Offset(0), 10'001, {.events = 1, .newest_play_ms = 9'900});
-  CHECK(late_before_ms() == 0);  // There is nothing before it.
-  ring.admit(Offset(1), 10'300, {.events = 2, .newest_play_ms = 10'200});
-  ring.advance_clock(11'000);  // A clock that is ahead ends the hour early.
-  ring.admit(Offset(2), 10'400, {.events = 1, .newest_play_ms = 10'350});
-  CHECK(late_before_ms() == 10'200);
-  ring.admit(Offset(3), 12'001, {});
-  CHECK(late_before_ms() == 10'350);
-  ring.admit(Offset(4), 12'500, {.events = 1, .newest_play_ms = 13'700});  // The clock of ingest is ahead.
-  ring.admit(Offset(5), 13'001, {.events = 1, .newest_play_ms = 12'900});
-  CHECK(late_before_ms() == 13'700);
-  auto restored = Ring::restore({6, kHourMs}, ring.state(1)).value();
-  CHECK(restored.state(1) == ring.state(1));
-  restored.advance_clock(14'000);
-  restored.admit(Offset(6), 13'500, {});
-  CHECK(restored.state(1).hours.back().late_before_ms == 13'700);
-}
-
-TEST_CASE("time ring: without the record before its base, plays below it were logged before its first record") {
-  // Where hours were merged ahead of a gap the first hour may be one of theirs: then it is later than the log says.
-  const int64_t first_hour = GENERATE(11, 12);
-  Ring ring({6, kHourMs}, Offset(50), HourIndex(first_hour));
-  ring.admit(Offset(50), 11'500, {.events = 1, .newest_play_ms = 11'400});
-  CHECK(ring.state(1).hours.back().late_before_ms == 11'500);
-  ring.advance_clock(13'000);
-  ring.admit(Offset(51), 11'700, {.events = 1, .newest_play_ms = 11'600});
-  CHECK(ring.state(1).hours.back().late_before_ms == 11'500);
-}
-
-TEST_CASE(
-    "time ring: of the plays below its base it is known that they were logged no later than the record before it") {
-  Ring ring({6, kHourMs}, Offset(50), HourIndex(11));
-  ring.set_base_log_time(11'200);
-  ring.admit(Offset(50), 11'500, {.forgets = 1});  // It happened at 11.45: after every play that is merged.
-  CHECK(ring.state(1).hours.back().late_before_ms == 11'200);
-  ring.advance_clock(12'000);
-  ring.admit(Offset(51), 12'100, {.events = 1, .newest_play_ms = 12'050});
-  CHECK(ring.state(1).hours.back().late_before_ms == 11'200);
-}
-
-TEST_CASE("time ring: plays among records that the log lost unread were logged before the first record behind them") {
-  Ring before({6, kHourMs}, Offset(0));
-  before.admit(Offset(0), 10'200, {.events = 2, .forgets = 1, .newest_play_ms = 10'100});
-  Ring ring = Ring::restore({6, kHourMs}, before.state(1)).value();  // Others have merged a play of 10.9 from offset 2.
-  ring.lost_records();
-  const auto late_before_ms = [&](size_t hour) { return ring.state(1).hours[hour].late_before_ms; };
-  CHECK(ring.pass_to(Offset(4)));
-  if (GENERATE(false, true)) ring.advance_clock(11'000);
-  if (GENERATE(false, true)) ring.advance_clock(12'000);
-  if (GENERATE(false, true)) ring = Ring::restore({6, kHourMs}, ring.state(1)).value();
-  const int64_t log_time_ms = GENERATE(10'950, 11'300, 12'400);  // In the hour that was filling, the next and another.
-  ring.admit(Offset(4), log_time_ms, {.events = 1, .forgets = 1});
-  const WindowState state = ring.state(1);
+TEST_CASE("time ring: records that the log lost end the filling hour, and later ones belong to another") {
+  Rig rig(6);
+  rig.play_at(10);
+  rig.ring.end_filling();
+  CHECK(rig.ring.pass_to(Offset(4)));
+  CHECK(rig.ring.admit(Offset(4), 10 * kHourMs + 2, {1, 10}) == HourIndex(11));
+  const WindowState state = rig.ring.state(1);
   CHECK(state.hours.front().range == OffsetRange{Offset(0), Offset(1)});
-  CHECK(late_before_ms(0) == 0);  // What it forgets was logged before the lost records.
-  CHECK(state.hours.back().late_before_ms == log_time_ms);
-  ring.admit(Offset(5), 13'000, {});
-  CHECK(ring.state(1).hours.back().late_before_ms == log_time_ms);
+  CHECK(state.hours.back().range == OffsetRange{Offset(1), Offset(5)});
+}
+
+TEST_CASE("time ring: views drain the same hours at their own pace, and an hour leaves when the last has merged it") {
+  Ring ring({.slots = 6, .slot_ms = kHourMs, .views = 2}, Offset(0));
+  for (int64_t hour = 10; hour < 12; ++hour) ring.admit(Offset(hour - 10), hour * kHourMs, {1, 10});
+  const auto fast = ring.next_drain({}, 0);
+  const auto slow = ring.next_drain({}, 1);
+  REQUIRE((fast && slow));
+  CHECK(fast->id != slow->id);
+  CHECK(fast->hours == slow->hours);
+  CHECK_FALSE(ring.next_drain({}, 0));  // Each has one at a time.
+  ring.drain_finished(fast->id);
+  CHECK(ring.drain_current(slow->id));
+  MergedWatermark watermark;
+  watermark.add(fast->hours[0].range, fast->hours[0].hour);
+  CHECK(ring.merged(watermark, 0).empty());
+  CHECK(ring.drain_current(slow->id));
+  CHECK(ring.slots()[10 % 6].state == SlotState::kDraining);
+  CHECK(ring.unmerged_from() == Offset(0));
+  CHECK(ring.merged(watermark, 1) == std::vector<HourIndex>{HourIndex(10)});
+  CHECK_FALSE(ring.drain_current(slow->id));
+  CHECK(ring.slots()[10 % 6].state == SlotState::kMerged);
+}
+
+TEST_CASE("time ring: a lap later the view that has merged an hour drains the new one alone, the other one both") {
+  Ring ring({.slots = 3, .slot_ms = kHourMs, .views = 2}, Offset(0));
+  MergedWatermark watermark;
+  for (int64_t hour = 10; hour <= 14; ++hour) {
+    ring.admit(Offset(hour - 10), hour * kHourMs, {1, 10});
+    while (const auto due = ring.next_drain({}, 0)) {
+      REQUIRE(due->hours.size() == 1);
+      ring.drain_finished(due->id);
+      watermark.add(due->hours[0].range, due->hours[0].hour);
+      CHECK(ring.merged(watermark, 0).empty());  // The store of the other view is away.
+    }
+  }
+  CHECK(watermark.offset == Offset(4));
+  const Ring restored = *Ring::restore(ring.config(), ring.state(1));
+  for (Ring any : {ring, restored}) {
+    any.merged(watermark, 0);
+    CHECK_FALSE(any.next_drain({}, 0));
+    const auto joined = any.next_drain({}, 1);
+    REQUIRE(joined);
+    CHECK(joined->attempt == DrainAttempt::kLap);
+    REQUIRE(joined->hours.size() == 2);
+    CHECK(joined->hours[0].hour == HourIndex(10));
+    CHECK(joined->hours[1].hour == HourIndex(13));
+  }
 }
 
 TEST_CASE("time ring: the state that is saved gives the same ring back, with its drains due again") {
@@ -299,7 +277,7 @@ TEST_CASE("time ring: the state that is saved gives the same ring back, with its
 TEST_CASE("time ring: a state that no ring can have had is refused") {
   WindowState state;
   CHECK(Ring::restore({6, kHourMs}, state).code() == Code::kCorrupt);
-  state.hours = {{HourIndex(5), {Offset(0), Offset(4)}, 1, 1, 0}, {HourIndex(4), {Offset(4), Offset(6)}, 1, 1, 0}};
+  state.hours = {{HourIndex(5), {Offset(0), Offset(4)}, 1, 1}, {HourIndex(4), {Offset(4), Offset(6)}, 1, 1}};
   state.filling = HourIndex(4);
   state.applied = Offset(6);
   CHECK(Ring::restore({6, kHourMs}, state).code() == Code::kCorrupt);
@@ -316,12 +294,11 @@ enum class Step {
   kQuietHour,
   kStartDrain,
   kFinishDrain,
-  kFailDrain,
   kMergeOldest,
   kMergeNewest,
   kRestart
 };
-constexpr int kSteps = 11;
+constexpr int kSteps = 10;
 
 // A ring with the model it is compared with: which offsets are merged, and which drains were emitted.
 struct Model {
@@ -358,10 +335,6 @@ struct Model {
         break;
       case Step::kStartDrain: start(); break;
       case Step::kFinishDrain: finish(); break;
-      case Step::kFailDrain:
-        if (active) ring.drain_failed(active->id);
-        active.reset();
-        break;
       case Step::kMergeOldest: merge(0); break;
       case Step::kMergeNewest: merge(emitted.empty() ? 0 : emitted.size() - 1); break;
       case Step::kRestart:

@@ -11,7 +11,7 @@
 // in the part of its plays.
 //
 // A forget is late when plays after it may be in hours before its own, which may be drained before the forget is known:
-// when it happened before StagedHour::late_before_ms.
+// when it happened before HourForgets::late_before_ms.
 //
 // Guarantees: a pass takes at most kPassBytesPerEvent for each event of its bound and a quarter more. (Exception: one
 // item that a user has played in more quarters of an hour than that cannot be cut.) With a play goes every forget of
@@ -30,7 +30,9 @@
 #include "base/ids.h"
 #include "base/result.h"
 #include "base/user_table.h"
-#include "operators/user_batch_writer.h"
+#include "operators/filters/filter_notes.h"
+#include "operators/filters/user_batch_writer.h"
+#include "operators/view.h"
 #include "schemas/event_block.h"
 #include "schemas/user_batch.h"
 #include "state/window/ring.h"
@@ -44,26 +46,22 @@ struct SlotDrainConfig {
   size_t record_bytes = 64 << 10;    // A user batches record is closed at this size: at most 256 KiB.
 };
 
-class SlotDrain {
+class SlotDrain final : public ViewDrain {
  public:
-  SlotDrain(Drain drain, PartitionId partition, uint32_t partition_count, SlotDrainConfig config);
+  // `forgets` of the drain's hours and of the earlier ones; an hour that it lacks has none.
+  SlotDrain(Drain drain, ForgetsByHour forgets, PartitionId partition, uint32_t partition_count,
+            SlotDrainConfig config);
 
-  size_t passes() const { return passes_; }
-  size_t passes_done() const { return pass_; }
+  size_t passes() const override { return passes_; }
+  size_t passes_done() const override { return pass_; }
   bool done() const { return pass_ == passes_; }
-  const Drain& drain() const { return drain_; }
-  // Appends the records of the next pass or of a part of it; none when the part must be cut first. The pass is done
-  // when passes_done() has grown.
-  Status next_pass(WindowStore& store, std::vector<std::string>& records);
-  // An earlier drain's slot end merged these hours, and the store removes them during this drain. Its batches may lack
-  // their plays, so its slot end must not name them: the filter store may go back to a backup without these hours, and
-  // the merge stage may then read this slot end again.
-  void drop_released(const std::vector<HourIndex>& released);
-  // The slot end of the drain; meaningful once it is done. It names at least one hour, unless `forget` took all of
-  // them.
-  SlotEnd slot_end() const;
-  // The most events held at once.
-  size_t events_held_max() const { return events_held_max_; }
+  // Appends no records when the part must be cut first. The pass is done when passes_done() has grown.
+  Status next_pass(WindowStore& store, std::vector<std::string>& records) override;
+  void drop_merged(const MergedWatermark& watermark) override;
+  std::string slot_end() const override { return encode_slot_end(end()); }
+  Totals totals() const override { return {writer_.batches(), totals_.plays, events_held_max_}; }
+  // The slot end of the drain; meaningful once it is done.
+  SlotEnd end() const;
 
   // Memory of one event during a pass: the entry, its sorted copy and its share of the user table.
   static constexpr size_t kPassBytesPerEvent = 24 + 16 + 16;
@@ -94,6 +92,7 @@ class SlotDrain {
   DrainHeader header() const;
   Shards shards_of_pass() const;
   Status collect_part(WindowStore& store);
+  int64_t late_before_ms(HourIndex hour) const { return forgets_of_.at(hour).late_before_ms; }
   Status scan(WindowStore& store, const StagedHour& staged, Take take);
   void collect(Offset offset, EventBlockReader& reader, int64_t late_before_ms, Take take);
   bool make_room();
@@ -108,7 +107,8 @@ class SlotDrain {
   std::span<const Forget> forgets_of(uint32_t user, size_t& at);
   void emit(std::vector<std::string>& records);
 
-  Drain drain_;
+  Drain drain_;  // `earlier` are those with forgets.
+  ForgetsByHour forgets_of_;
   PartitionId partition_;
   uint32_t partition_count_;
   SlotDrainConfig config_;
@@ -116,7 +116,7 @@ class SlotDrain {
   size_t events_max_;  // Bound of a pass.
   size_t pass_ = 0;
   SlotEnd totals_;
-  std::vector<HourIndex> released_;  // Merged during the drain: no longer in the store.
+  std::vector<HourIndex> merged_;  // During the drain: perhaps no longer in the store.
   UserBatchWriter writer_;
   size_t events_held_max_ = 0;
 

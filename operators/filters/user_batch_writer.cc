@@ -1,4 +1,4 @@
-#include "operators/user_batch_writer.h"
+#include "operators/filters/user_batch_writer.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "operators/slot_drain.h"
+#include "operators/filters/slot_drain.h"
 
 #include <algorithm>
 #include <functional>
@@ -15,28 +15,42 @@ namespace {
 // With fewer events, another pass would cost more than it saves.
 constexpr size_t kEventsPerPassMin = 4096;
 
-uint64_t events_of(const Drain& drain) {
+uint64_t events_of(const Drain& drain, const ForgetsByHour& forgets) {
   uint64_t events = 0;
   for (const StagedHour& staged : drain.hours) events += staged.events;
-  for (const StagedHour& staged : drain.earlier) events += staged.forgets;
+  for (const StagedHour& staged : drain.earlier) events += forgets.at(staged.hour).forgets;
   return events;
 }
 
-size_t pass_count(const Drain& drain, const SlotDrainConfig& config, uint32_t shards) {
-  const uint64_t events = events_of(drain);
+size_t pass_count(uint64_t events, const SlotDrainConfig& config, uint32_t shards) {
   const uint64_t bytes = events * SlotDrain::kPassBytesPerEvent;
   const uint64_t for_memory = (bytes + config.pass_bytes_max - 1) / config.pass_bytes_max;
   const uint64_t for_spread = std::min<uint64_t>(config.passes, events / kEventsPerPassMin);
   return std::clamp<uint64_t>(std::max(for_memory, for_spread), 1, shards);
 }
 
+// Of the earlier hours a drain needs the forgets.
+Drain with_forgets(Drain drain, const ForgetsByHour& forgets) {
+  std::erase_if(drain.earlier, [&](const StagedHour& staged) {
+    const auto found = forgets.find(staged.hour);
+    return found == forgets.end() || found->second.forgets == 0;
+  });
+  return drain;
+}
+
+ForgetsByHour all_of(const Drain& drain, ForgetsByHour forgets) {
+  for (const StagedHour& staged : drain.hours) forgets.try_emplace(staged.hour);
+  return forgets;
+}
+
 // Hash of the hours whose forgets the drain takes: its own and the earlier ones.
-uint32_t forgets_digest(const Drain& drain) {
+uint32_t forgets_digest(const Drain& drain, const ForgetsByHour& forgets) {
   uint64_t hash = 0;
   bool any = false;
   const auto take = [&](const StagedHour& staged) {
-    if (staged.forgets == 0) return;
-    const int64_t words[] = {staged.hour.value, staged.range.from.value, staged.range.to.value, staged.late_before_ms};
+    const HourForgets& of_hour = forgets.at(staged.hour);
+    if (of_hour.forgets == 0) return;
+    const int64_t words[] = {staged.hour.value, staged.range.from.value, staged.range.to.value, of_hour.late_before_ms};
     hash = hash_bytes({reinterpret_cast<const char*>(words), sizeof words}, hash);
     any = true;
   };
@@ -47,12 +61,14 @@ uint32_t forgets_digest(const Drain& drain) {
 
 }  // namespace
 
-SlotDrain::SlotDrain(Drain drain, PartitionId partition, uint32_t partition_count, SlotDrainConfig config)
-    : drain_(std::move(drain)),
+SlotDrain::SlotDrain(Drain drain, ForgetsByHour forgets, PartitionId partition, uint32_t partition_count,
+                     SlotDrainConfig config)
+    : drain_(with_forgets(std::move(drain), forgets)),
+      forgets_of_(all_of(drain_, std::move(forgets))),
       partition_(partition),
       partition_count_(partition_count),
       config_(config),
-      passes_(pass_count(drain_, config, kShardCount / partition_count)),
+      passes_(pass_count(events_of(drain_, forgets_of_), config, kShardCount / partition_count)),
       events_max_(config.pass_bytes_max / kPassBytesPerEvent * 5 / 4),
       writer_(header(), config.record_bytes) {
   totals_.header = header();
@@ -61,7 +77,7 @@ SlotDrain::SlotDrain(Drain drain, PartitionId partition, uint32_t partition_coun
 
 DrainHeader SlotDrain::header() const {
   const OffsetRange range{drain_.hours.front().range.from, drain_.hours.back().range.to};
-  return {partition_, partition_count_, range, drain_.attempt, forgets_digest(drain_)};
+  return {partition_, partition_count_, range, drain_.attempt, forgets_digest(drain_, forgets_of_)};
 }
 
 SlotDrain::Shards SlotDrain::shards_of_pass() const {
@@ -91,7 +107,7 @@ Status SlotDrain::next_pass(WindowStore& store, std::vector<std::string>& record
 Status SlotDrain::collect_part(WindowStore& store) {
   too_large_ = false;
   // Reserves address space; unused pages take no memory.
-  plays_.reserve(std::min<uint64_t>(events_of(drain_), events_max_));
+  plays_.reserve(std::min<uint64_t>(events_of(drain_, forgets_of_), events_max_));
   for (const StagedHour& staged : drain_.hours) BLOOMRING_TRY(scan(store, staged, Take::kAll));
   for (const StagedHour& staged : drain_.earlier) BLOOMRING_TRY(scan(store, staged, Take::kForgets));
   events_held_max_ = std::max(events_held_max_, events_held());
@@ -99,16 +115,16 @@ Status SlotDrain::collect_part(WindowStore& store) {
 }
 
 Status SlotDrain::scan(WindowStore& store, const StagedHour& staged, Take take) {
-  const bool released = std::ranges::find(released_, staged.hour) != released_.end();
-  // Too large: the part is read again in pieces. Released: the hour is merged and gone from the store.
-  if (too_large_ || released) return {};
+  const bool merged = std::ranges::find(merged_, staged.hour) != merged_.end();
+  // Too large: the part is read again in pieces. Merged: the hour may be gone from the store.
+  if (too_large_ || merged) return {};
   uint64_t events = 0;
   BLOOMRING_TRY(store.scan(staged.hour, [&](Offset offset, std::string_view block) {
     // Only blocks of the hour's range: those applied after the clock sealed the slot belong to another hour.
     if (offset < staged.range.from || offset >= staged.range.to || too_large_) return Status();
     EventBlockReader reader = EventBlockReader::reopen(block);
     events += reader.events();
-    collect(offset, reader, staged.late_before_ms, take);
+    collect(offset, reader, late_before_ms(staged.hour), take);
     return Status();
   }));
   // Stopped early, or all staged events are there; anything else is damage.
@@ -260,14 +276,17 @@ void SlotDrain::emit(std::vector<std::string>& records) {
   writer_.close(records);
 }
 
-void SlotDrain::drop_released(const std::vector<HourIndex>& released) {
-  released_.insert(released_.end(), released.begin(), released.end());
-  std::erase_if(totals_.hours, [&](const DrainedHour& drained) {
-    return std::find(released.begin(), released.end(), drained.hour) != released.end();
-  });
+void SlotDrain::drop_merged(const MergedWatermark& watermark) {
+  const auto note = [&](const StagedHour& staged) {
+    if (watermark.covers(staged.range)) merged_.push_back(staged.hour);
+  };
+  merged_.clear();
+  std::ranges::for_each(drain_.hours, note);
+  std::ranges::for_each(drain_.earlier, note);
+  std::erase_if(totals_.hours, [&](const DrainedHour& drained) { return watermark.covers(drained.range); });
 }
 
-SlotEnd SlotDrain::slot_end() const {
+SlotEnd SlotDrain::end() const {
   SlotEnd end = totals_;
   end.users = writer_.batches();
   end.records = writer_.records();

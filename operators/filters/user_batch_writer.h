@@ -29,7 +29,7 @@ class UserBatchWriter {
   void add(std::string_view user_key, std::span<const Forget> forgets, std::span<const DrainedPlay> plays,
            std::vector<std::string>& records);
   // Appends the record that is open, if any, unless it is the same as one before: the parts of a pass each hold the
-  // forgets of everything, and the merge stage counts the different records of a drain (operators/merge.h).
+  // forgets of everything, and the merge stage counts the different records of a drain (operators/filters/merge.h).
   void close(std::vector<std::string>& records);
 
   uint64_t batches() const { return batches_; }  // Entries of users: one that spans n records counts n times.

@@ -1,4 +1,4 @@
-#include "pipeline/stages/user_batches_watch.h"
+#include "pipeline/stages/view_log_watch.h"
 
 #include <algorithm>
 #include <vector>
@@ -17,47 +17,48 @@ constexpr size_t kQueueMemoryBytes = 1 << 20;  // Nothing is read.
 
 }  // namespace
 
-UserBatchesWatch::UserBatchesWatch(const StageContext& context)
+ViewLogWatch::ViewLogWatch(const StageContext& context, const ViewRow& row)
     : context_(context),
+      row_(row),
       worker_(std::make_unique<Worker>("window-ask", context.clock, [](const Status&) {})) {
   const int64_t interval_ms = std::clamp(context.settings.ring.slot_ms() / 8, kAskIntervalMinMs, kAskIntervalMaxMs);
   worker_->set_ticker(interval_ms, [this] { ask(); });
 }
 
-UserBatchesWatch::~UserBatchesWatch() { worker_.reset(); }
+ViewLogWatch::~ViewLogWatch() { worker_.reset(); }
 
-void UserBatchesWatch::add(PartitionId partition) {
+void ViewLogWatch::add(PartitionId partition) {
   const std::lock_guard lock(mutex_);
   watched_[partition] = {};
 }
 
-void UserBatchesWatch::remove(PartitionId partition) {
+void ViewLogWatch::remove(PartitionId partition) {
   const std::lock_guard lock(mutex_);
   watched_.erase(partition);
 }
 
-BatchesLog UserBatchesWatch::of(PartitionId partition) const {
+BatchesLog ViewLogWatch::of(PartitionId partition) const {
   const std::lock_guard lock(mutex_);
   const auto found = watched_.find(partition);
   return found == watched_.end() ? BatchesLog() : found->second.log;
 }
 
-void UserBatchesWatch::ask() {
+void ViewLogWatch::ask() {
   std::vector<kafka::TopicPartition> partitions;
   {
     const std::lock_guard lock(mutex_);
     for (const auto& [partition, watched] : watched_)
-      partitions.push_back({context_.settings.topics.user_batches, partition});
+      partitions.push_back({row_.batches_topic(context_.settings), partition});
   }
   if (partitions.empty()) return;
   if (!consumer_) {
-    kafka::ClientSettings settings = group_settings(context_, "merge", MemoryUse::kWindowQueue);
+    kafka::ClientSettings settings = group_settings(context_, row_.merge_stage, MemoryUse::kWindowQueue);
     settings.queue_memory_bytes = kQueueMemoryBytes;
     auto made = kafka::AssignedConsumer::create(settings, 1, context_.clock);
     if (!made.ok()) {
       return log_warning("window: the progress of merge is not watched",
                          {{"stage", "window"},
-                          {"topic", context_.settings.topics.user_batches},
+                          {"topic", row_.batches_topic(context_.settings)},
                           {"code", code_name(made.code())},
                           {"reason", made.status().message()}});
     }

@@ -1,4 +1,4 @@
-#include "pipeline/stages/user_batches_watch.h"
+#include "pipeline/stages/view_log_watch.h"
 
 #include <catch2/catch.hpp>
 
@@ -16,11 +16,11 @@ const PartitionId kZero(0), kOne(1);
 
 }  // namespace
 
-TEST_CASE("user batches watch: a partition without a leader makes no other one's answer an old one") {
+TEST_CASE("view log watch: a partition without a leader makes no other one's answer an old one") {
   const auto broker = broker_with({{"user-batches", 2}});
   testing::StageWorld world(*broker);
   write_numbers(*world.producer, "user-batches", 0, 0, 7);
-  UserBatchesWatch watch(world.context());
+  ViewLogWatch watch(world.context(), filter_view_row());
   for (const PartitionId partition : {kZero, kOne}) watch.add(partition);
   REQUIRE(eventually([&] { return watch.of(kZero).end == Offset(7) && watch.of(kOne).end == Offset(0); }));
   broker->move_leader("user-batches", 1, -1);

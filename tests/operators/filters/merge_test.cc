@@ -1,4 +1,4 @@
-#include "operators/merge.h"
+#include "operators/filters/merge.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "base/hash.h"
-#include "operators/user_batch_writer.h"
+#include "operators/filters/user_batch_writer.h"
 #include "schemas/event.h"
 #include "schemas/store_key.h"
 #include "tests/support/delayed_writer.h"

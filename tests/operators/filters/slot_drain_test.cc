@@ -1,4 +1,4 @@
-#include "operators/slot_drain.h"
+#include "operators/filters/slot_drain.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -44,8 +44,9 @@ struct Staged {
   simulation::SimWindowStore store{disk};
   Plays plays;
   Forgets forgets;  // Of the last drain.
-  StagedHour hour{.hour = kHour, .range = {Offset(0), Offset(0)}, .late_before_ms = kHour.value * kSlotMs};
+  StagedHour hour{.hour = kHour, .range = {Offset(0), Offset(0)}};
   std::vector<StagedHour> earlier;
+  ForgetsByHour forgets_of{{kHour, {0, kHour.value * kSlotMs}}};
   // Of the one user that forgets, when the test says which: they must go with the plays of their items.
   bool with_their_plays = false;
   std::vector<Forget> all_forgets;
@@ -72,17 +73,18 @@ struct Staged {
     REQUIRE(store.stage(into.hour, into.range.to, builder.finish(PartitionId(0), kPartitions), {}).ok());
     into.range.to = Offset(into.range.to.value + 1);
     ++into.events;
-    into.forgets += is_forget(kind) ? 1 : 0;
+    forgets_of[into.hour].forgets += is_forget(kind) ? 1 : 0;
   }
 
   // Drains the slot and returns what the batches hold; checks the slot end's totals.
   Plays drain(SlotDrainConfig config, size_t* passes = nullptr) {
-    SlotDrain drain({1, SlotIndex(5), DrainAttempt::kFirst, {hour}, earlier}, PartitionId(0), kPartitions, config);
+    SlotDrain drain({1, SlotIndex(5), DrainAttempt::kFirst, {hour}, earlier}, forgets_of, PartitionId(0), kPartitions,
+                    config);
     forgets.clear();
     if (passes != nullptr) *passes = drain.passes();
     std::vector<std::string> records;
     while (!drain.done()) REQUIRE(drain.next_pass(store, records).ok());
-    CHECK(drain.events_held_max() <= config.pass_bytes_max / SlotDrain::kPassBytesPerEvent * 5 / 4);
+    CHECK(drain.totals().events_held_max <= config.pass_bytes_max / SlotDrain::kPassBytesPerEvent * 5 / 4);
     Plays drained;
     auto expected = by_item(all_forgets);
     uint64_t users = 0;
@@ -114,9 +116,9 @@ struct Staged {
       std::ranges::sort(all);
       all.erase(std::unique(all.begin(), all.end()), all.end());
     }
-    CHECK(drain.slot_end().users == users);
-    CHECK(drain.slot_end().records == records.size());
-    CHECK(drain.slot_end().hours == std::vector<DrainedHour>{{kHour, hour.range}});
+    CHECK(drain.end().users == users);
+    CHECK(drain.end().records == records.size());
+    CHECK(drain.end().hours == std::vector<DrainedHour>{{kHour, hour.range}});
     return drained;
   }
 };
@@ -130,18 +132,20 @@ TEST_CASE("slot drain: every play of the slot is in exactly one batch of its use
   CHECK(staged.drain({}) == staged.plays);
 }
 
-TEST_CASE("slot drain: its end does not speak of an hour that was released meanwhile") {
+TEST_CASE("slot drain: its end does not speak of an hour that was merged meanwhile") {
   Staged staged;
   staged.block({{"u1", "a", kTimeMs}});
   const HourIndex later(kHour.value + 6);  // Joined the slot a lap later.
   const StagedHour joined{later, {staged.hour.range.to, Offset(staged.hour.range.to.value + 1)}};
   staged.disk.current.blocks.clear();  // Released.
-  SlotDrain drain({1, SlotIndex(5), DrainAttempt::kLap, {staged.hour, joined}}, PartitionId(0), kPartitions, {});
-  drain.drop_released({kHour});
+  SlotDrain drain({1, SlotIndex(5), DrainAttempt::kLap, {staged.hour, joined}}, {}, PartitionId(0), kPartitions, {});
+  MergedWatermark watermark;
+  watermark.add(staged.hour.range, kHour);
+  drain.drop_merged(watermark);
   std::vector<std::string> records;
   while (!drain.done()) REQUIRE(drain.next_pass(staged.store, records).ok());
-  CHECK(drain.slot_end().hours == std::vector<DrainedHour>{{later, joined.range}});
-  CHECK(drain.slot_end().header.range == OffsetRange{staged.hour.range.from, joined.range.to});
+  CHECK(drain.end().hours == std::vector<DrainedHour>{{later, joined.range}});
+  CHECK(drain.end().header.range == OffsetRange{staged.hour.range.from, joined.range.to});
 }
 
 TEST_CASE("slot drain: forgets go with their user, of each item the latest and those behind it, and late ones say so") {
@@ -163,9 +167,11 @@ TEST_CASE("slot drain: in an hour that began early a forget is late by the newes
   const int64_t start_ms = kHour.value * kSlotMs;
   staged.event(staged.hour, EventKind::kForget, "u1", "a", start_ms - 501);
   staged.event(staged.hour, EventKind::kForget, "u1", "b", start_ms - 500);
-  const auto header = [&] { return SlotDrain({1, {}, {}, {staged.hour}}, PartitionId(0), kPartitions, {}).slot_end(); };
+  const auto header = [&] {
+    return SlotDrain({1, {}, {}, {staged.hour}}, staged.forgets_of, PartitionId(0), kPartitions, {}).end();
+  };
   const SlotEnd nominal = header();
-  staged.hour.late_before_ms = start_ms - 500;
+  staged.forgets_of[kHour].late_before_ms = start_ms - 500;
   CHECK(header().header != nominal.header);  // Other batches.
   staged.drain({});
   REQUIRE(staged.forgets[kU1].size() == 2);
@@ -180,7 +186,8 @@ TEST_CASE("slot drain: what was forgotten in earlier unmerged hours goes with it
   staged.event(before, EventKind::kForget, "u1", "a", before_ms + 7);
   staged.hour.range = {Offset(2), Offset(2)};
   staged.event(staged.hour, EventKind::kPlay, "u1", "b", kTimeMs);
-  staged.earlier = {before};
+  const HourIndex without(before.hour.value - 1);  // Its blocks are not even read.
+  staged.earlier = {{.hour = without, .range = {Offset(0), Offset(1)}, .events = 5}, before};
   CHECK(staged.drain({}) == Plays{{kU1, {DrainedPlay::at(kTimeMs, item_hash("b"))}}});
   CHECK(staged.forgets == Forgets{{kU1, {{false, false, item_hash("a"), before_ms + 7, Offset(1)}}}});
 }
@@ -242,7 +249,7 @@ TEST_CASE("slot drain: the forgets of a heavy user span records, and go with the
   REQUIRE(staged.store.stage(kHour, staged.hour.range.to, builder.finish(PartitionId(0), kPartitions), {}).ok());
   staged.hour.range.to = Offset(staged.hour.range.to.value + 1);
   staged.hour.events += 40'000;
-  staged.hour.forgets = 40'000;
+  staged.forgets_of[kHour].forgets = 40'000;
   staged.with_their_plays = true;
   std::ranges::sort(staged.all_forgets);
   SlotDrainConfig config;
@@ -260,12 +267,13 @@ TEST_CASE("slot drain: no two records are the same where the parts of a pass hol
   }
   staged.event(staged.hour, EventKind::kForgetAll, "u1", "", kTimeMs - 1'000);
   const SlotDrainConfig config{.pass_bytes_max = 100'000, .record_bytes = 1'000};
-  SlotDrain drain({1, SlotIndex(5), DrainAttempt::kFirst, {staged.hour}, {}}, PartitionId(0), kPartitions, config);
+  SlotDrain drain({1, SlotIndex(5), DrainAttempt::kFirst, {staged.hour}, {}}, staged.forgets_of, PartitionId(0),
+                  kPartitions, config);
   std::vector<std::string> records;
   while (!drain.done()) REQUIRE(drain.next_pass(staged.store, records).ok());
   // The merge stage knows the records of a drain by their hashes, and waits for as many as the slot end says.
   CHECK(std::set(records.begin(), records.end()).size() == records.size());
-  CHECK(drain.slot_end().records == records.size());
+  CHECK(drain.end().records == records.size());
 }
 
 TEST_CASE("slot drain: one item that one user plays all day is one play a quarter, within the memory of a pass") {
@@ -286,7 +294,7 @@ TEST_CASE("slot drain: events that are no plays leave no batch") {
   const UserKey key("", "u1");
   builder.add(key.bytes(), user_hash(key.bytes()), {EventKind::kServe, item_hash("a"), kTimeMs});
   REQUIRE(staged.store.stage(kHour, Offset(0), builder.finish(PartitionId(0), kPartitions), {}).ok());
-  staged.hour = {kHour, {Offset(0), Offset(1)}, 1, 1, 0};
+  staged.hour = {kHour, {Offset(0), Offset(1)}, 1, 1};
   CHECK(staged.drain({}).empty());
 }
 
@@ -294,11 +302,15 @@ TEST_CASE("slot drain: staged blocks that are gone fail the drain, and no slot e
   Staged staged;
   staged.block({{"u1", "a", kTimeMs}, {"u2", "a", kTimeMs}});
   staged.block({{"u1", "b", kTimeMs}});
-  const StagedHour before{.hour = HourIndex(kHour.value - 1), .range = {}, .events = 1, .forgets = 1};
+  const StagedHour before{.hour = HourIndex(kHour.value - 1), .range = {}, .events = 1};
   std::vector<StagedHour> earlier;
   SECTION("of the slot") { staged.disk.current.blocks.erase({kHour.value, 1}); }
-  SECTION("of an earlier hour with forgets") { earlier = {before}; }
-  SlotDrain drain({1, SlotIndex(5), DrainAttempt::kFirst, {staged.hour}, earlier}, PartitionId(0), kPartitions, {});
+  SECTION("of an earlier hour with forgets") {
+    earlier = {before};
+    staged.forgets_of[before.hour].forgets = 1;
+  }
+  SlotDrain drain({1, SlotIndex(5), DrainAttempt::kFirst, {staged.hour}, earlier}, staged.forgets_of, PartitionId(0),
+                  kPartitions, {});
   std::vector<std::string> records;
   const Status failed = drain.next_pass(staged.store, records);
   CHECK(failed.code() == Code::kFatal);

@@ -1,5 +1,5 @@
-// The merge stage's work on one partition: unites user batches with the filters, keeps the users' forgets
-// (schemas/forgotten.h), and moves the merged watermark.
+// The merge stage's work on one partition of the filter view: unites user batches with the filters, keeps the users'
+// forgets (schemas/forgotten.h), and moves the merged watermark.
 //
 // Forgets: Merge compares the exact event times of plays and forgets, and does not unite a forgotten play. A forget
 // goes with every batch of plays that were logged after it. So a play that was merged before its forget became known
@@ -20,10 +20,8 @@
 //          \--> slot end -----------------------------> [advance] --> applied
 //
 // Guarantees: the watermark moves over an hour only after this object has applied every batch of that hour's drain to
-// the store, and the store makes both durable in this order. Batches of a range that is merged already are skipped. A
-// slot end moves nothing unless this object has seen all of its batches: unseen ones may have been applied to a store
-// that has since gone back to a backup, or may have been deleted from their topic unread. The slot is then drained
-// again.
+// the store, and the store makes both durable in this order (operators/merge_progress.h). Batches of a range that is
+// merged already are skipped.
 // Errors: those of the filter store; the same record may be applied again.
 // Threading: used by the partition's task.
 #pragma once
@@ -32,12 +30,12 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <unordered_set>
 #include <vector>
 
 #include "base/ids.h"
 #include "base/result.h"
-#include "schemas/json/play_json.h"
+#include "operators/merge_progress.h"
+#include "operators/view_merge.h"
 #include "schemas/user_batch.h"
 #include "state/period.h"
 #include "state/store/filter_writer.h"
@@ -65,24 +63,17 @@ struct MergeStats {
   uint64_t watermark_moves = 0;
 };
 
-class Merge {
+class Merge final : public ViewMerge {
  public:
   // `watermark` is the partition's in the store, or nothing.
   Merge(MergeConfig config, const Calendar& calendar, std::unique_ptr<PartitionWriter> store,
         std::optional<MergedWatermark> watermark);
 
-  struct Applied {
-    Refusal refusal = Refusal::kNone;  // kBadBatch: nothing was applied; the caller writes a dead letter.
-    bool slot_end = false;             // A place to restart from: a drain begins after it.
-  };
-  // Applies one record of user-batches. Nothing while the store works: the caller then calls it again with the same
-  // record, whose bytes stay in place. After an error the record begins from its beginning. `wall_ms` is the wall
-  // clock's.
-  Result<std::optional<Applied>> apply(std::string_view record, int64_t wall_ms, std::string& detail);
+  Result<std::optional<Applied>> apply(std::string_view record, int64_t wall_ms, std::string& detail) override;
   // Makes everything applied durable, also without a slot end. False while the store works: call it again. Only between
   // two records.
   Result<bool> sync();
-  const std::optional<MergedWatermark>& watermark() const { return watermark_; }
+  const std::optional<MergedWatermark>& watermark() const override { return progress_.watermark(); }
   const MergeStats& stats() const { return stats_; }
 
  private:
@@ -116,13 +107,10 @@ class Merge {
 
   MergeConfig config_;
   const Calendar& calendar_;
-  std::optional<MergedWatermark> watermark_;
+  MergeProgress progress_;
   MergeStats stats_;
   Step step_ = Step::kIdle;
-  int64_t now_ms_ = 0;            // Decides for the record under way what has expired.
-  MergedWatermark moved_;         // What the slot end under way makes of the watermark.
-  DrainHeader drain_;                        // Of the drain whose batches are being read...
-  std::unordered_set<uint64_t> drain_seen_;  // ...and the hashes of its records: one may be in the log twice.
+  int64_t now_ms_ = 0;  // Decides for the record under way what has expired.
   std::vector<Pending> pending_;
   std::vector<ItemHash> items_;
   std::vector<int64_t> times_ms_;  // Of the items.

@@ -1,5 +1,5 @@
-// Asks the brokers for the merge group's committed offsets in user-batches and for the start and end of each
-// partition, for the window tasks of this process.
+// Asks the brokers for the committed offsets of a view's merge group in the view's topic of batches and for the start
+// and end of each partition, for the window tasks of this process.
 //
 // Threading: one thread of its own asks, as often as eight times a slot, so that no task waits for brokers. `of` may
 // be called from any thread.
@@ -15,14 +15,16 @@
 #include "pipeline/kafka/consumer/assigned_consumer.h"
 #include "pipeline/runtime/worker.h"
 #include "pipeline/stages/base/stage_context.h"
+#include "pipeline/stages/view_row.h"
 #include "pipeline/tasks/window_task.h"
 
 namespace bloomring {
 
-class UserBatchesWatch final : public BatchesWatch {
+class ViewLogWatch final : public BatchesWatch {
  public:
-  explicit UserBatchesWatch(const StageContext& context);
-  ~UserBatchesWatch() override;
+  // `row` outlives the watch.
+  ViewLogWatch(const StageContext& context, const ViewRow& row);
+  ~ViewLogWatch() override;
 
   void add(PartitionId partition);
   void remove(PartitionId partition);
@@ -36,6 +38,7 @@ class UserBatchesWatch final : public BatchesWatch {
   void ask();
 
   const StageContext context_;
+  const ViewRow& row_;
   std::unique_ptr<kafka::AssignedConsumer> consumer_;  // Of the worker.
   mutable std::mutex mutex_;
   std::map<PartitionId, Watched> watched_;

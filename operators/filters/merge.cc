@@ -1,4 +1,4 @@
-#include "operators/merge.h"
+#include "operators/filters/merge.h"
 
 #include <algorithm>
 #include <utility>
@@ -10,18 +10,12 @@
 
 namespace bloomring {
 
-namespace {
-
-// The end of the hour; INT64_MAX where it would overflow.
-int64_t end_ms(HourIndex hour, int64_t slot_ms) {
-  return hour.value < INT64_MAX / slot_ms ? (hour.value + 1) * slot_ms : INT64_MAX;
-}
-
-}  // namespace
-
 Merge::Merge(MergeConfig config, const Calendar& calendar, std::unique_ptr<PartitionWriter> store,
              std::optional<MergedWatermark> watermark)
-    : config_(config), calendar_(calendar), watermark_(std::move(watermark)), store_(std::move(store)) {}
+    : config_(config),
+      calendar_(calendar),
+      progress_(std::move(watermark), config.slot_ms),
+      store_(std::move(store)) {}
 
 Result<std::optional<Merge::Applied>> Merge::apply(std::string_view record, int64_t wall_ms, std::string& detail) {
   Applied applied;
@@ -74,13 +68,7 @@ Result<bool> Merge::sync() {
 }
 
 void Merge::begin_unite(UserBatchReader& reader) {
-  // Another drain than the last record's: the records seen so far do not count for its slot end.
-  if (reader.header() != drain_) {
-    drain_ = reader.header();
-    drain_seen_.clear();
-  }
-  // Merged already: skipped.
-  if (watermark_ && watermark_->covers(drain_.range)) {
+  if (!progress_.begin_batch(reader.header())) {
     ++stats_.records_covered;
     return;
   }
@@ -95,7 +83,7 @@ void Merge::begin_unite(UserBatchReader& reader) {
 }
 
 void Merge::end_apply(std::string_view record) {
-  drain_seen_.insert(hash_bytes(record, 0));
+  progress_.applied(record);
   fault_point("merge.applied");
 }
 
@@ -136,7 +124,7 @@ void Merge::apply_forgets(std::vector<Forgotten> stored) {
 }
 
 bool Merge::is_passed(const Forget& forget) const {
-  const MergedWatermark merged = watermark_.value_or(MergedWatermark{});
+  const MergedWatermark merged = watermark().value_or(MergedWatermark{});
   return forget_rule::is_passed(forget.offset, merged.ahead.empty() ? merged.offset : merged.ahead.back().to);
 }
 
@@ -195,26 +183,16 @@ void Merge::begin_apply(std::string_view record) {
 
 void Merge::begin_end_slot(const SlotEnd& end, int64_t wall_ms) {
   ++stats_.slot_ends;
-  moved_ = watermark_.value_or(MergedWatermark{});
-  for (const DrainedHour& drained : end.hours) moved_.add(drained.range, drained.hour);
-  // All hours are covered already, or there is no place for the range: nothing moves.
-  if (watermark_ && moved_ == *watermark_) return;
-  // Complete: the drain had no records, or this object has seen all of them since the drain's first one.
-  const bool all_seen = end.records == 0 || (end.header == drain_ && drain_seen_.size() == end.records);
-  // Incomplete: the watermark stays, and the window stage drains the slot again.
-  if (!all_seen) {
-    ++stats_.slot_ends_incomplete;
-    return;
-  }
-  moved_.slot_ms = config_.slot_ms;
-  moved_.merged_ms = later_merged_ms(moved_.merged_ms, end_ms(end.hours.back().hour, config_.slot_ms), wall_ms);
+  const MergeProgress::End does = progress_.end_slot(end, wall_ms);
+  stats_.slot_ends_incomplete += does == MergeProgress::End::kIncomplete;
+  if (does != MergeProgress::End::kMoves) return;
   step_ = Step::kAdvance;
-  store_->begin_advance(moved_);
+  store_->begin_advance(progress_.moved());
 }
 
 void Merge::end_advance() {
   fault_point("merge.advanced");
-  watermark_ = moved_;
+  progress_.advanced();
   ++stats_.watermark_moves;
 }
 

@@ -1,0 +1,64 @@
+#include "operators/filters/filter_notes.h"
+
+#include <algorithm>
+
+#include "schemas/bytes.h"
+
+namespace bloomring {
+
+void FilterNotes::note(HourIndex hour, int64_t log_time_ms, uint64_t forgets, int64_t newest_play_ms) {
+  const int64_t logged_ms = std::max<int64_t>(log_time_ms, 0);
+  // The first record: what is merged below it was logged no later. (It was merged with the forgets before it.)
+  if (merged_below_) newest_play_ms_ = std::min(logged_ms, below_logged_ms_.value_or(logged_ms));
+  // The first one after lost records: they were logged no later.
+  if (lost_below_) newest_play_ms_ = std::max(newest_play_ms_, log_time_ms);
+  merged_below_ = false;
+  lost_below_ = false;
+  HourForgets& noted = hours_.try_emplace(hour, HourForgets{0, newest_play_ms_}).first->second;
+  noted.forgets += forgets;
+  newest_play_ms_ = std::max(newest_play_ms_, newest_play_ms);
+}
+
+void FilterNotes::released(const std::vector<HourIndex>& hours) {
+  for (const HourIndex hour : hours) hours_.erase(hour);
+}
+
+HourForgets FilterNotes::of(HourIndex hour) const {
+  const auto found = hours_.find(hour);
+  if (found != hours_.end()) return found->second;
+  return {0, lost_below_ ? HourForgets::kNotKnown : newest_play_ms_};
+}
+
+void FilterNotes::save(const std::vector<StagedHour>& hours, ViewState& state) const {
+  state.note.clear();
+  ByteWriter(state.note).varint(static_cast<uint64_t>(newest_play_ms_));
+  for (size_t i = 0; i < hours.size(); ++i) {
+    const HourForgets noted = of(hours[i].hour);
+    state.hours[i].note.clear();
+    ByteWriter writer(state.hours[i].note);
+    writer.varint(noted.forgets);
+    writer.varint(static_cast<uint64_t>(noted.late_before_ms));
+  }
+}
+
+Result<FilterNotes> FilterNotes::restore(const ViewState& state, const std::vector<StagedHour>& hours) {
+  FilterNotes notes;
+  ByteReader of_view(state.note);
+  notes.newest_play_ms_ = static_cast<int64_t>(of_view.varint());
+  bool sound = of_view.ok() && of_view.at_end() && notes.newest_play_ms_ >= 0;
+  for (size_t i = 0; i < hours.size(); ++i) {
+    ByteReader of_hour(state.hours[i].note);
+    HourForgets noted;
+    noted.forgets = of_hour.varint();
+    noted.late_before_ms = static_cast<int64_t>(of_hour.varint());
+    sound = sound && of_hour.ok() && of_hour.at_end() && noted.late_before_ms >= 0;
+    // The filling hour is noted with its first record.
+    const bool noted_yet = hours[i].events > 0 || i + 1 < hours.size();
+    if (noted_yet && noted.late_before_ms != HourForgets::kNotKnown) notes.hours_.emplace(hours[i].hour, noted);
+    notes.lost_below_ = noted.late_before_ms == HourForgets::kNotKnown;
+  }
+  if (!sound) return corrupt("window state: the notes of the filter view do not fit");
+  return notes;
+}
+
+}  // namespace bloomring
