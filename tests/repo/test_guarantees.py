@@ -24,7 +24,6 @@ BACKTICKS_OR_QUOTE = re.compile(r"`[^`]*`|\"([^\"]+)\"")
 CATCH = re.compile(r'TEST_CASE\(\s*((?:"(?:\\.|[^"\\])*"\s*)+)')
 STRING = re.compile(r'"((?:\\.|[^"\\])*)"')
 
-
 def resolve(name, root=ROOT):
     """The one file or folder that a document means, or None."""
     if name.startswith("tests/"):
@@ -32,7 +31,6 @@ def resolve(name, root=ROOT):
         return path if path.exists() else None
     found = [path for path in sorted((root / "tests").rglob(name)) if "__pycache__" not in path.parts]
     return found[0] if len(found) == 1 else None
-
 
 def names_of(path, text):
     """The names of the tests in a file: sentences."""
@@ -44,7 +42,6 @@ def names_of(path, text):
         for function in functions
         if function.name.startswith("test_")
     ]
-
 
 def unnamed(text, names_in):
     """Quotes of a text that are in no name of the file before them; names_in(file) gives these, None without the file."""
@@ -61,13 +58,11 @@ def unnamed(text, names_in):
             wrong.append(f'no test is named "{match.group(1)}" there')
     return wrong
 
-
 def names_in(file):
     path = resolve(file)
     if path is None:
         return None
     return names_of(path, path.read_text(encoding="utf-8")) if path.is_file() and path.suffix in (".cc", ".py") else []
-
 
 def promises(text):
     """(heading, points of its list "Held by") of each ### heading; the list is empty when it is missing."""
@@ -79,7 +74,6 @@ def promises(text):
         points = re.split(r"^- ", lists[1], flags=re.MULTILINE)[1:] if len(lists) == 2 else []
         found.append((heading.strip(), [" ".join(point.split()) for point in points]))
     return found
-
 
 def unheld(found, names_in, laws):
     """Promises without a test, or with one that is not there; laws is the source of the simulation's checks."""
@@ -95,7 +89,6 @@ def unheld(found, names_in, laws):
                 if f"World::{check}(" not in laws
             ]
     return wrong
-
 
 class Guarantees(law.LawCase):
     def test_files(self):
@@ -129,7 +122,7 @@ class Guarantees(law.LawCase):
         for wrong in ('`ring_test.cc` "three"', '`other_test.cc` "two"', '`ring_test.cc`; `x.h` "two"', '"two"'):
             self.assertEqual(len(unnamed(wrong, files.get)), 1, wrong)
         self.assertIsNone(resolve("tests/none/"))
-        self.assertIsNone(resolve("settings_test.cc"))  # There are two.
+        self.assertIsNone(resolve("topology_test.cc"))  # There are two.
         page = (
             "# x\n## t\n\n### A\n\nText.\n\n**Rests on:**\n\n- b\n\n"
             "**Held by:**\n\n{}\n\n## y\n\n- `other_test.cc`\n"
@@ -144,7 +137,6 @@ class Guarantees(law.LawCase):
         for wrong in ("", "- the simulation", *unknown):
             self.assertEqual(len(unheld(promises(page.format(wrong)), files.get, law_text)), 1, wrong)
         self.assertEqual(promises("### A\n\n**Rests on:**\n\n- `ring_test.cc`\n"), [("A", [])])
-
 
 if __name__ == "__main__":
     unittest.main()

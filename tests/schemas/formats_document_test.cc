@@ -45,7 +45,7 @@ TEST_CASE("formats: every example of the document is compared with what the prog
       "Store keys", "Example: an operand", "Example: the dense form", "Example: two sets", "Damaged value",
       "Forgotten value, version 1", "Merged watermark, version 3", "Store description, version 2",
       "Window state, version 5",
-      // event_block_test.cc, user_batch_test.cc, tests/client/snapshot_test.cc
+      // event_block_test.cc, user_batch_test.cc, tests/schemas/snapshot_test.cc
       "Event block, version 1", "User batches, version 2", "Slot end, version 2", "Snapshot, version 2"};
   std::set<std::string> found;
   for (const DocumentedBlock& block : documented_blocks("hex")) CHECK(found.insert(block.section).second);

@@ -1,77 +1,12 @@
 #include "base/config/config.h"
 
-#include <unistd.h>
-
 #include <catch2/catch.hpp>
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
+#include <map>
 
-#include "base/config/config_text.h"
+#include "tests/base/config/sample_config.h"
 
 using namespace bloomring;
-
-namespace {
-
-enum class Unit { kDay, kWeek };
-
-// A small set of keys of every kind.
-struct Sample {
-  Config config;
-  int slots = 6;
-  double spread = 0.5;
-  bool drop = true;
-  std::string name = "n";
-  std::string password;
-  Unit unit = Unit::kDay;
-  std::vector<std::string> topics = {"plays"};
-  std::vector<Unit> units = {Unit::kDay};
-  std::vector<std::string> peers;
-  std::map<std::string, std::string> properties = {{"client.id", "x"}};
-
-  Sample() {
-    config.section("", "Alone.");
-    config.string("name", &name).doc("A name.");
-    config.section("ring", "The ring.");
-    config.integer("ring.slots", &slots).range(3, 64).unit("slots").doc("Slots.");
-    config.real("ring.drain_spread", &spread).real_range(0, 0.9).doc("Spread.");
-    config.boolean("ring.drop", &drop).doc("Drop.");
-    config.choice<Unit>("ring.unit", &unit, {{"day", Unit::kDay}, {"week", Unit::kWeek}}).doc("Unit.");
-    config.section("kafka", "Brokers.");
-    config.list("kafka.topics", &topics)
-        .check([](const std::string& t) { return t.empty() || t[0] == '!' ? std::string("must be a topic") : ""; })
-        .doc("Topics.");
-    config.choices<Unit>("kafka.units", &units, {{"day", Unit::kDay}, {"week", Unit::kWeek}}).doc("Units.");
-    config.list("kafka.peers", &peers).doc("Peers.");
-    config.string("kafka.password", &password).secret().doc("Secret.");
-    config.map("kafka.properties", &properties).doc("As they are.");
-  }
-
-  Status load(ConfigSources sources) { return config.load(sources); }
-  Status load_text(const std::string& text) { return load({.path = file(text)}); }
-
-  std::string file(const std::string& text) {
-    path = (std::filesystem::temp_directory_path() / ("config_test_" + std::to_string(getpid()) + ".yaml")).string();
-    std::ofstream(path, std::ios::binary) << text;
-    return path;
-  }
-  ~Sample() {
-    if (!path.empty()) std::remove(path.c_str());
-  }
-  std::string path;
-};
-
-// The message with the file's name cut to "F".
-std::string message_of(const std::string& text) {
-  Sample sample;
-  const Status status = sample.load_text(text);
-  CHECK((status.ok() || status.code() == Code::kInvalid));
-  std::string message = status.message();
-  for (size_t at; (at = message.find(sample.path)) != std::string::npos;) message.replace(at, sample.path.size(), "F");
-  return message;
-}
-
-}  // namespace
+using namespace bloomring::testing;
 
 TEST_CASE("config: without sources everything has its default") {
   Sample s;
@@ -179,61 +114,6 @@ TEST_CASE("config: an unknown key is refused with its line and the nearest known
   CHECK(message_of("qqqqqqqqqq: 7\n") == "F:1: unknown key qqqqqqqqqq; `bloomring reference config` lists the keys");
 }
 
-TEST_CASE("config: a value of the wrong type or out of range is refused with its line and what is allowed") {
-  CHECK(message_of("ring:\n  slots: 2\n") == "F:2: ring.slots is 2; it must be an integer in [3, 64]");
-  CHECK(message_of("ring:\n  slots: 65\n") == "F:2: ring.slots is 65; it must be an integer in [3, 64]");
-  CHECK(message_of("ring: {slots: six}\n") == "F:1: ring.slots is six; it must be an integer in [3, 64]");
-  CHECK(message_of("ring: {slots: 6.5}\n") == "F:1: ring.slots is 6.5; it must be an integer in [3, 64]");
-  CHECK(message_of("ring: {slots: \"6\"}\n") ==
-        "F:1: ring.slots is 6; it must be an integer in [3, 64], without quotation marks");
-  CHECK(message_of("ring: {slots: [6]}\n") == "F:1: ring.slots is [6]; it must be an integer in [3, 64]");
-  CHECK(message_of("ring: {slots: [[6]]}\n") == "F:1: ring.slots is nested too deep; it must be an integer in [3, 64]");
-  CHECK(message_of("ring:\n  slots:\n") == "F:2: ring.slots has no value; it must be an integer in [3, 64]");
-  CHECK(message_of("ring: {slots: 99999999999999999999}\n") ==
-        "F:1: ring.slots is 99999999999999999999; it must be an integer in [3, 64]");
-  CHECK(message_of("ring: {drain_spread: 1}\n") == "F:1: ring.drain_spread is 1; it must be a number in [0, 0.9]");
-  CHECK(message_of("ring: {drain_spread: nan}\n") == "F:1: ring.drain_spread is nan; it must be a number in [0, 0.9]");
-  CHECK(message_of("ring: {drop: yes}\n") == "F:1: ring.drop is yes; it must be true or false");
-  CHECK(message_of("ring: {unit: year}\n") == "F:1: ring.unit is year; it must be one of day, week");
-  CHECK(message_of("kafka: {topics: []}\n") ==
-        "F:1: kafka.topics is []; it must be a string or a list of strings, not empty");
-  CHECK(message_of("kafka: {topics: [a, \"!\"]}\n") == "F:1: kafka.topics is [a, \"!\"]; it must be a topic");
-  CHECK(message_of("kafka: {units: [day, year]}\n") ==
-        "F:1: kafka.units is [day, year]; it must be one or a list of day, week");
-  CHECK(message_of("kafka: {properties: 3}\n") ==
-        "F:1: kafka.properties has a value of the wrong kind; it must be a map of names to strings");
-  CHECK(message_of("kafka: {properties: {a: {b: 1}}}\n") ==
-        "F:1: kafka.properties is nested too deep; it must be a map of names to strings");
-  CHECK(message_of("ring: 3\n") == "F:1: ring is a section; it must be a map of keys");
-}
-
-TEST_CASE("config: sizes are bytes or have a suffix, are printed with one, and a size that is none is refused") {
-  const auto load = [](const std::string& text, uint64_t& limit) {
-    Config config;
-    config.section("memory", "Memory.");
-    config.bytes("memory.limit", &limit).range(1024, int64_t{1} << 40).doc("Limit.");
-    const Status status = config.load({.flags = {{"memory.limit", text, "--set"}}});
-    return status.ok() ? config.effective_yaml() : status.message();
-  };
-  uint64_t limit = 0;
-  const auto sizes = std::map<std::string, uint64_t>{
-      {"4096", 4096},      {"2GiB", 2ull << 30}, {"1.5 GiB", 3ull << 29}, {"512MiB", 512 << 20},
-      {"512M", 512 << 20}, {"64KiB", 64 << 10},  {"500MB", 500'000'000},  {"2kB", 2000}};
-  for (const auto& [text, bytes] : sizes) {
-    INFO(text);
-    load(text, limit);
-    CHECK(limit == bytes);
-  }
-  CHECK_THAT(load("1536MiB", limit), Catch::Contains("limit: 1536MiB  # --set"));
-  CHECK_THAT(load("2048", limit), Catch::Contains("limit: 2KiB"));
-  for (const char* wrong : {"lots", "-1", "5 XB", "1", "GiB", "nan", "1e300", ""}) {
-    INFO(wrong);
-    CHECK_THAT(load(wrong, limit), Catch::Contains("must be "));
-  }
-  CHECK_THAT(load("5 XB", limit), Catch::EndsWith("it must be a number of bytes, as 512MiB or 2GiB"));
-  CHECK_THAT(load("1", limit), Catch::EndsWith("it must be at least 1KiB and at most 1024GiB"));
-}
-
 TEST_CASE("config: a key that is set twice is refused with both lines") {
   CHECK(message_of("ring:\n  slots: 7\n  slots: 8\n") == "F:3: ring.slots is already set in line 2");
   CHECK(message_of("ring:\n  slots: 7\nring.slots: 8\n") == "F:3: ring.slots is already set in line 2");
@@ -247,23 +127,6 @@ TEST_CASE("config: an entry that is set twice in a map is refused") {
 TEST_CASE("config: all that is wrong is said at once") {
   CHECK(message_of("ring:\n  slots: 2\n  slot: 3\n") ==
         "F:2: ring.slots is 2; it must be an integer in [3, 64]\nF:3: unknown key ring.slot; did you mean ring.slots?");
-}
-
-TEST_CASE("config: what is not one YAML map is refused with the line") {
-  CHECK(message_of("ring:\n  slots: [1\n").substr(0, 13) == "F:2: not YAML");
-  CHECK(message_of("kafka:\n  topics: [a, b\nring:\n  slots: 5\n").substr(0, 13) == "F:2: not YAML");
-  CHECK(message_of("ring:\n  # slots\n  slots 5\n\n  unit: week\n").substr(0, 13) == "F:3: not YAML");
-  const std::string quote = "F:2: not YAML: a quote is opened here and not closed in this line; close it";
-  CHECK(message_of("ring:\n  unit: \"week\n  slots: 5\n  slot_seconds: 5\n") == quote);
-  CHECK(message_of("ring:\n  unit: 'week\n  slots: 5\n  slot_seconds: '5'\n") == quote);
-  CHECK(message_of("ring:\n  unit: \"week\n") == quote);
-  CHECK(message_of("ring:\n  unit: it's\n  slots: [1\n").substr(0, 13) == "F:3: not YAML");
-  CHECK(message_of("ring\n  slots: 5\n").substr(0, 13) == "F:1: not YAML");
-  CHECK(message_of("ring:\n  slots: 5: 6\n").substr(0, 13) == "F:2: not YAML");
-  CHECK(message_of("ring:\n\tslots: 1\n") == "F:2: not YAML: a tab indents this line; write blanks instead");
-  CHECK(message_of("- a\n") == "F:1: the file must be a YAML map of sections");
-  CHECK(message_of("name: a\n---\nname: b\n") == "F:3: a second YAML document; there must be one");
-  CHECK(message_of("? [a]\n: b\n") == "F:1: a key must be a word");
 }
 
 TEST_CASE("config: a variable that nothing has replaced is refused, with the one of the environment to set") {
@@ -317,54 +180,4 @@ TEST_CASE("config: an unknown variable is a warning only when it is one slip awa
   CHECK(s.config.warnings() ==
         std::vector<std::string>{
             "BLOOMRING_RNIG_SLOTS is not a configuration variable; did you mean BLOOMRING_RING_SLOTS?"});
-}
-
-TEST_CASE("config: secrets are in no message and not in the effective configuration") {
-  Sample s;
-  REQUIRE(s.load({.environment = {{"BLOOMRING_KAFKA_PASSWORD", "hunter2"},
-                                  {"BLOOMRING_KAFKA_PROPERTIES", "{ssl.key.password: hunter2, sasl.username: bob}"}}})
-              .ok());
-  const std::string yaml = s.config.effective_yaml();
-  CHECK(yaml.find("hunter2") == std::string::npos);
-  CHECK(yaml.find("  password: \"***\"  # BLOOMRING_KAFKA_PASSWORD\n") != std::string::npos);
-  CHECK(yaml.find("    ssl.key.password: \"***\"  # BLOOMRING_KAFKA_PROPERTIES\n") != std::string::npos);
-  CHECK(yaml.find("    sasl.username: bob  # BLOOMRING_KAFKA_PROPERTIES\n") != std::string::npos);
-  CHECK(message_of("kafka: {password: [hunter2]}\n") ==
-        "F:1: kafka.password has a value of the wrong kind; it must be a string");
-  CHECK(message_of("kafka: {properties: hunter2}\n").find("hunter2") == std::string::npos);
-}
-
-TEST_CASE("config: properties that hold secrets are known by their names") {
-  for (const char* name : {"sasl.password", "ssl.key.password", "ssl.keystore.password", "ssl.key.pem",
-                           "sasl.oauthbearer.config", "sasl.oauthbearer.client.secret"}) {
-    CHECK(looks_secret(name));
-  }
-  for (const char* name : {"sasl.username", "ssl.key.location", "security.protocol"}) CHECK_FALSE(looks_secret(name));
-}
-
-TEST_CASE("config: the effective configuration can be loaded again and says where values came from") {
-  Sample first;
-  REQUIRE(
-      first.load_text("name: \"a: #b\"\nring: {slots: 7}\nkafka: {topics: [x, 'y, z'], properties: {a.b: 'c # d'}}\n")
-          .ok());
-  const std::string yaml = first.config.effective_yaml();
-  CHECK(yaml.find("  slots: 7  # " + first.path + ":2\n") != std::string::npos);
-  CHECK(yaml.find("  drain_spread: 0.5  # default\n") != std::string::npos);
-  Sample second;
-  REQUIRE(second.load_text(yaml).message() == "");
-  CHECK(second.name == "a: #b");
-  CHECK(second.slots == 7);
-  CHECK(second.topics == first.topics);
-  CHECK(second.properties == first.properties);
-}
-
-TEST_CASE("config: the reference is made from the declarations") {
-  Sample s;
-  const std::string page = s.config.reference_markdown();
-  CHECK(page.find("## ring\n\nThe ring.\n") != std::string::npos);
-  CHECK(page.find("| `ring.slots` | integer in [3, 64], slots | `6` | `BLOOMRING_RING_SLOTS` | 0.1 | Slots. |\n") !=
-        std::string::npos);
-  for (const ConfigKey& key : s.config.keys()) CHECK(page.find("| `" + key.name() + "` |") != std::string::npos);
-  REQUIRE(s.load({.flags = {{"ring.slots", "9", "--x"}}}).ok());
-  CHECK(s.config.reference_markdown() == page);
 }

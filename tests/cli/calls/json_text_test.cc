@@ -2,8 +2,6 @@
 
 #include <catch2/catch.hpp>
 
-#include "cli/calls/ask_failure.h"
-
 using namespace bloomring;
 
 namespace {
@@ -29,20 +27,4 @@ TEST_CASE("text: lists, nothing, nested parts and times are written for people")
   CHECK(text_of(R"([{"start_ms":1790000000000,"took_ms":12}])") ==
         "start                 took ms\n2026-09-21T14:13:20Z  12\n");
   CHECK(text_of("[]") == "none\n");
-}
-
-TEST_CASE("ask failure: what gRPC says of TLS and of addresses comes with what to do") {
-  const auto hint = [](const std::string& text, const TlsClientFiles& tls = {}) {
-    return ask_failure("h:1", tls, retry(text));
-  };
-  CHECK(hint("connections to all backends failing; last error: UNAVAILABLE: ipv4:127.0.0.1:1: Socket closed") ==
-        "h:1: connections to all backends failing; last error: UNAVAILABLE: ipv4:127.0.0.1:1: Socket closed; the "
-        "service may want TLS: name the authority of its certificate with --tls-ca. Or what listens there is no such "
-        "service: --server must be the address that serve.listen of the service says");
-  CHECK_THAT(hint("UNAVAILABLE: Failed parsing HTTP/2"), Catch::Contains("perhaps an admin port: --server must be"));
-  CHECK_THAT(hint("Socket closed", {"ca.pem", "", ""}), Catch::Contains("wants a certificate of yours (--tls-cert"));
-  CHECK_THAT(hint("Socket closed", {"ca.pem", "c.pem", "c.key"}), Catch::Contains("the authority of --tls-cert"));
-  CHECK_THAT(hint("failed to connect: Connection refused"), Catch::Contains("nothing listens there: --server"));
-  CHECK(hint("the replica is behind the log") == "h:1: the replica is behind the log");
-  CHECK(ask_failure("h:1", {}, bad_record("handshake is no item")) == "h:1: handshake is no item");
 }

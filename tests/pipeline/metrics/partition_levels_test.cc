@@ -1,13 +1,9 @@
 #include "pipeline/metrics/partition_levels.h"
 
 #include <catch2/catch.hpp>
-#include <fstream>
 
 #include "pipeline/metrics/partition_series.h"
-#include "pipeline/metrics/process_metrics.h"
 #include "pipeline/tasks/window_metrics.h"
-#include "tests/support/certificates.h"
-#include "tests/support/folder.h"
 #include "tests/support/manual_clock.h"
 
 using namespace bloomring;
@@ -106,13 +102,4 @@ TEST_CASE("partition series: the one series of all has the least of times") {
       all.write(metric::kOldestUnmerged, PartitionId(static_cast<int32_t>(time)), time, Fold::kMin);
   });
   CHECK(has_line(metrics.text(), R"(bloomring_oldest_unmerged_slot_timestamp_seconds{partition="all"} 20)"));
-}
-
-TEST_CASE("folders: the bytes of all files below count, and a folder that is missing has none") {
-  const testing::Folder folder;
-  std::filesystem::create_directories(folder / "a/b");
-  std::ofstream(folder / "one") << "1234";
-  std::ofstream(folder / "a/b/two") << "123456";
-  CHECK(tree_bytes(folder / "") == 10);
-  CHECK(tree_bytes(folder / "none") == 0);
 }

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "pipeline/runtime/wait.h"
-#include "serving/service/open_calls.h"
 #include "tests/support/served_over_grpc.h"
 
 using namespace bloomring;
@@ -61,20 +60,6 @@ struct AtTheEnd {
 };
 
 }  // namespace
-
-TEST_CASE("open calls: none is let in once it is closed, and the wait ends with the last that was") {
-  OpenCalls calls;
-  REQUIRE(calls.begin());
-  REQUIRE(calls.begin());
-  calls.close();
-  CHECK_FALSE(calls.begin());
-  CHECK_FALSE(calls.wait_until_none(0));
-  calls.end();
-  CHECK_FALSE(calls.wait_until_none(0));
-  auto ended = std::async([&] { return calls.wait_until_none(60'000); });
-  calls.end();
-  CHECK(ended.get());
-}
 
 TEST_CASE("grpc server: a call in flight when the server ends gets its answer, a new one UNAVAILABLE") {
   Served served;

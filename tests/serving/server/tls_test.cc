@@ -1,6 +1,5 @@
 // TLS and mutual TLS of the gRPC port, with certificates made for each test.
 #include <catch2/catch.hpp>
-#include <fstream>
 
 #include "client/client.h"
 #include "tests/support/certificates.h"
@@ -61,31 +60,4 @@ TEST_CASE("tls: a client that asks for TLS does not talk to a server without") {
   made.authority("ca");
   Served served;
   CHECK_FALSE(answers(served, made.client("ca")));
-}
-
-TEST_CASE("tls: files that are missing, are no PEM or lack their companion are named before anything starts") {
-  Certificates made;
-  made.authority("ca");
-  made.signed_by("ca", "server");
-  std::ofstream(made.file("text.pem")) << "no certificate";
-  const auto refusal = [](const TlsServerFiles& files) { return check(files).message(); };
-  const std::string certificate = made.file("server.pem"), key = made.file("server.key");
-  CHECK(check(made.server("server", "ca")).ok());
-  CHECK(check(made.client("ca", "server")).ok());
-  CHECK(check(TlsServerFiles{}).ok());
-  CHECK(refusal({certificate, "", ""}) == "a certificate and its key are needed together, or neither");
-  CHECK(refusal({"", key, ""}) == "a certificate and its key are needed together, or neither");
-  CHECK(refusal({made.file("none.pem"), key, ""}) ==
-        made.file("none.pem") + " cannot be read: No such file or directory");
-  CHECK(refusal({certificate, made.file("text.pem"), ""}) ==
-        made.file("text.pem") + " is no PEM file with a PRIVATE KEY");
-  CHECK(refusal({"", "", made.file("ca.pem")}) == "a CA for clients needs the server's certificate and key beside it");
-  CHECK(check(TlsClientFiles{"", certificate, key}).message() ==
-        "a client's certificate needs the server's CA beside it");
-  CHECK(check(TlsClientFiles{made.file("text.pem"), "", ""}).message() ==
-        made.file("text.pem") + " is no PEM file with a CERTIFICATE");
-  OnePartition partitions;
-  ServingWorld world;
-  CHECK(GrpcServer::start(with({certificate, made.file("none.key"), ""}), partitions, world.core).code() ==
-        Code::kInvalid);
 }

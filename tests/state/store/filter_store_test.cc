@@ -110,20 +110,6 @@ TEMPLATE_TEST_CASE("filter store: a partition has no watermark until one was wri
   CHECK(bed.store().read_watermark(PartitionId(1)).value() == watermark);
 }
 
-TEMPLATE_TEST_CASE("filter store: updates and partitions that cannot be are refused", "", STORES) {
-  TestType bed;
-  const ItemHash item = item_hash("a");
-  const std::string good = user("u1");
-  const auto apply = [&](const FilterUpdate& update) { return bed.store().apply({&update, 1}).code(); };
-  CHECK(apply({"", PeriodIndex(kNow), {&item, 1}}) == Code::kBadRecord);
-  CHECK(apply({good, PeriodIndex(-1), {&item, 1}}) == Code::kBadRecord);
-  CHECK(apply({good, PeriodIndex(70000), {&item, 1}}) == Code::kBadRecord);
-  CHECK(apply({good, PeriodIndex(kNow), {}}) == Code::kBadRecord);
-  CHECK(bed.store().apply({}).ok());
-  CHECK(bed.store().advance(PartitionId(kBedPartitions), {}).code() == Code::kInvalid);
-  CHECK(bed.store().advance(PartitionId(-1), {}).code() == Code::kInvalid);
-}
-
 TEMPLATE_TEST_CASE("filter store: an expired filter is not returned, and updates of it are counted and not written", "",
                    STORES) {
   TestType bed;

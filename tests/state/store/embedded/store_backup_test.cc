@@ -41,12 +41,6 @@ struct Rig {
     watermark.add({Offset(0), Offset(offset)}, HourIndex(1));
     REQUIRE(bed.store().advance(PartitionId(1), watermark).ok());
   }
-  StoreCheck check(const EmbeddedFilterStoreConfig& config) {
-    auto found = check_store(config, bed.calendar, bed.clock, bed.memory());
-    INFO(found.status().message());
-    REQUIRE(found.ok());
-    return *found;
-  }
 };
 
 size_t filters_of(LocalFilterReader& store, const std::string& name) {
@@ -138,22 +132,6 @@ TEST_CASE("store backup: a damaged file is found by a check and by a restore, an
       check_backup(rig.backups, taken.id, rig.bed.config(), rig.bed.calendar, rig.bed.clock, rig.bed.memory()).ok());
   CHECK_FALSE(restore_backup(rig.backups, taken.id, rig.bed.folder / "x").ok());
   CHECK_FALSE(std::filesystem::exists(rig.bed.folder / "x"));
-}
-
-TEST_CASE("store check: it reads every filter and watermark beside the writer, and counts what is damaged") {
-  Rig rig;
-  for (int u = 0; u < 50; ++u) rig.bed.play("u" + std::to_string(u), kNow, {"a", "b"});
-  rig.merge_below(7);
-  const StoreCheck sound = rig.check(rig.bed.config());
-  CHECK(sound.sound());
-  CHECK(sound.filters == 50);
-  CHECK(sound.items == 100);
-  CHECK(sound.watermarks.at(PartitionId(1)).offset == Offset(7));
-  rig.bed.damage("u7", kNow);
-  const StoreCheck damaged = rig.check(rig.bed.config());
-  CHECK(damaged.damaged == 1);
-  REQUIRE(damaged.damages.size() == 1);
-  CHECK_THAT(damaged.damages[0], Catch::Contains("u7"));
 }
 
 TEST_CASE("store backup: a follower sees a store that was restored in its place, with its older watermark") {

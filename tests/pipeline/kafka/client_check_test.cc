@@ -33,24 +33,6 @@ TEST_CASE("kafka settings: a value out of range is invalid and named") {
   CHECK_THAT(status.message(), Catch::Contains("session.timeout.ms"));
 }
 
-TEST_CASE("kafka settings: what would break a promise is refused with the reason") {
-  const auto [name, value] =
-      GENERATE(table<std::string, std::string>({{"enable.auto.commit", "true"},
-                                                {"enable.auto.offset.store", "true"},
-                                                {"partition.assignment.strategy", "cooperative-sticky"},
-                                                {"auto.offset.reset", "latest"},
-                                                {"acks", "1"},
-                                                {"message.timeout.ms", "30000"},
-                                                {"transactional.id", "t"},
-                                                {"client.rack", "a"},
-                                                {"isolation.level", "read_uncommitted"},
-                                                {"message.max.bytes", "2000000"},
-                                                {"group.id", "g"}}));
-  const Status status = check_with(name, value);
-  CHECK(status.code() == Code::kInvalid);
-  CHECK_THAT(status.message(), Catch::Contains("kafka.properties must not set " + name));
-}
-
 TEST_CASE("kafka settings: an empty bootstrap and a long client id are invalid") {
   CHECK(bloomring::kafka::check({.bootstrap = ""}).code() == Code::kInvalid);
   CHECK(bloomring::kafka::check({.bootstrap = "h:1", .client_id = std::string(65, 'x')}).code() == Code::kInvalid);

@@ -1,0 +1,19 @@
+#include "base/words.h"
+
+#include <catch2/catch.hpp>
+
+namespace bloomring {
+
+TEST_CASE("words: names are listed with commas, and an empty one can be seen") {
+  CHECK(joined_names(std::vector<std::string>{"feed", "", "search"}) == "feed, \"\", search");
+  CHECK(joined_names(std::vector<std::string>{}) == "");
+  CHECK(joined(std::vector<std::string>{"a", "b"}, ",") == "a,b");
+}
+
+TEST_CASE("words: lines have no line ends, and the last one needs none") {
+  CHECK(lines_of("one\n\ntwo\n") == std::vector<std::string>{"one", "", "two"});
+  CHECK(lines_of("one\ntwo") == std::vector<std::string>{"one", "two"});
+  CHECK(lines_of("").empty());
+}
+
+}  // namespace bloomring

@@ -1,0 +1,46 @@
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/run_binary.h"
+
+using namespace bloomring::testing;
+
+TEST_CASE("cli: check says that a configuration is fine, as JSON or text") {
+  const Scratch scratch;
+  const std::string file = scratch.file("kafka: {bootstrap: \"b:9092\"}\nring: {slots: 8}\n");
+  const Outcome json = scratch.run({"check", "--offline", "--config", file});
+  CHECK(json.exit_code == 0);
+  CHECK(json.err == "");
+  const auto verdict = nlohmann::json::parse(json.out);
+  CHECK(verdict["ok"] == true);
+  CHECK(verdict["file"] == file);
+  CHECK(verdict["warnings"].empty());
+  CHECK(contains(scratch.run({"check", "--offline", "--config", file, "--output", "text"}).out, "configuration: ok\n"));
+}
+
+TEST_CASE("cli: check refuses a wrong configuration with file, line and nearest key, and exits with 2") {
+  const Scratch scratch;
+  const std::string file = scratch.file("ring:\n  slot_second: 5\n  slots: 2\n");
+  const Outcome outcome = scratch.run({"check", "--config", file});
+  CHECK(outcome.exit_code == 2);
+  const auto verdict = nlohmann::json::parse(outcome.out);
+  CHECK(verdict["ok"] == false);
+  REQUIRE(verdict["findings"].size() == 2);
+  CHECK(verdict["findings"][1] == nlohmann::json({{"severity", "error"},
+                                                  {"key", "ring.slots"},
+                                                  {"value", "2"},
+                                                  {"place", file + ":3"},
+                                                  {"reason", "ring.slots is 2"},
+                                                  {"way_out", "it must be an integer in [3, 64]"}}));
+  CHECK(outcome.err == "bloomring: " + file + ":2: unknown key ring.slot_second; did you mean ring.slot_seconds?\n" +
+                           "bloomring: " + file + ":3: ring.slots is 2; it must be an integer in [3, 64]\n");
+  CHECK(scratch.run({"check", "--config", "/nonexistent.yaml"}).exit_code == 2);
+}
+
+TEST_CASE("cli: what check prints can be used as a configuration") {
+  const Scratch scratch;
+  const std::string printed = scratch.run({"check", "--print", "--set", "ring.slots=9"}).out;
+  const Outcome again = scratch.run({"check", "--print", "--config", scratch.file(printed)});
+  CHECK(again.exit_code == 0);
+  CHECK(contains(again.out, "  slots: 9  # "));
+}

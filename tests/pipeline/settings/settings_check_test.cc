@@ -1,0 +1,164 @@
+#include "pipeline/settings/settings_check.h"
+
+#include <catch2/catch.hpp>
+
+#include "base/hash.h"
+#include "tests/pipeline/settings/loaded.h"
+
+using namespace bloomring;
+
+TEST_CASE("settings: the number of partitions divides the number of shards") {
+  for (uint32_t count = 1; count <= kShardCount; ++count) {
+    if (count > 60 && count % 50 != 0) continue;  // All small counts and the round ones.
+    const std::string text = complaint({{"topics.partitions", std::to_string(count)}, {"memory.limit", "64GiB"}});
+    INFO(count);
+    CHECK((text.empty()) == (kShardCount % count == 0));
+  }
+  CHECK(complaint({{"topics.partitions", "3"}}) ==
+        "--topics.partitions: topics.partitions is 3; it must divide 5000, the number of shards, as 1, 2, 4, 5, 8, 10, "
+        "20, "
+        "25, 40, 50, 100, 125, 200, 250, 500 and 1000 do");
+  CHECK(complaint({{"topics.partitions", "0"}}) ==
+        "--topics.partitions: topics.partitions is 0; it must be an integer in [1, 5000]");
+}
+
+TEST_CASE("settings: the log is kept longer than the ring turns") {
+  CHECK(complaint({{"topics.retention_hours", "6"}}) ==
+        "--topics.retention_hours: topics.retention_hours is 6; it must be more than one lap of the ring (ring.slots x "
+        "ring.slot_seconds = 21600 seconds), or plays could leave the log before they are merged");
+  const Result<LoadedSettings> tight = load({{"topics.retention_hours", "7"}});
+  REQUIRE(tight.ok());
+  REQUIRE(tight->warnings.size() == 1);
+  CHECK(tight->warnings[0].starts_with(
+      "--topics.retention_hours: topics.retention_hours keeps less than two laps of the ring"));
+  CHECK(load({{"topics.retention_hours", "12"}})->warnings.empty());
+}
+
+TEST_CASE("settings: store, state and backups have each a folder of its own, in no other one's way") {
+  const auto told = [](const std::string& store, const std::string& state, const std::string& backups) {
+    return complaint({{"store.path", store}, {"state.path", state}, {"store.backup_path", backups}});
+  };
+  CHECK(told("/x/store", "/x/window-3", "/x/store/b") ==
+        "--store.backup_path: store.backup_path is /x/store/b, in store.path = /x/store, where the filter store alone "
+        "may be; give each a folder of its own, and move what is there while nothing runs");
+  CHECK_THAT(told("/x/window-3", "/x", "/b"),
+             Catch::StartsWith("--store.path: store.path is /x/window-3, in state.path = /x, where the window stage"));
+  CHECK_THAT(told("/s", "/x", "/x/window-3/b"), Catch::StartsWith("--store.backup_path: "));
+  CHECK_THAT(told("/x", "/x/state", ""), Catch::StartsWith("--state.path: "));
+  CHECK_THAT(told("/b/store", "/x", "/b"), Catch::StartsWith("--store.path: "));
+  CHECK_THAT(told("/s", "/b/state", "/b"), Catch::StartsWith("--state.path: "));
+  CHECK_THAT(told("/x/../y/", "/y", ""), Catch::StartsWith("--store.path: "));
+  CHECK_THAT(told("data/store", "data/store/", ""), Catch::StartsWith("--store.path: "));
+  CHECK(told("/x/store", "/x", "/x/backups").empty());
+  CHECK(told("/x/store", "/x/storeroom", "/x/store-backups").empty());
+  CHECK(told("data/store", "data/state", "").empty());
+}
+
+TEST_CASE("settings: topics have legal names and each its own") {
+  CHECK(complaint({{"topics.dead", "plays"}}) ==
+        "--topics.dead: topics.dead is plays, which is already the name of another topic");
+  CHECK(complaint({{"topics.plays", "a,a"}}) ==
+        "--topics.plays: topics.plays is a, which is already the name of another topic");
+  CHECK(complaint({{"topics.dead", "a b"}}) ==
+        "--topics.dead: topics.dead is a b; it must be a topic name: 1 to 249 of a-z A-Z 0-9 . _ -");
+  CHECK(complaint({{"topics.dead", ""}}) != "");
+  CHECK(complaint({{"topics.dead", ".."}}) != "");
+  CHECK(complaint({{"topics.dead", std::string(250, 'a')}}) != "");
+}
+
+TEST_CASE("settings: properties that guarantees rest on cannot be overridden") {
+  CHECK(complaint({{"kafka.properties", "{bootstrap.servers: x}"}}) ==
+        "--kafka.properties: kafka.properties must not set bootstrap.servers: it follows from a key of its own in the "
+        "configuration; set kafka.bootstrap instead");
+  for (const char* name :
+       {"group.id", "enable.auto.commit", "acks", "auto.offset.reset", "partition.assignment.strategy"}) {
+    CHECK_THAT(complaint({{"kafka.properties", "{" + std::string(name) + ": x}"}}),
+               Catch::StartsWith("--kafka.properties: kafka.properties must not set " + std::string(name)));
+  }
+  CHECK(complaint({{"kafka.properties", "{acks: all, enable.idempotence: false}"}}) == "");
+  CHECK_THAT(complaint({{"kafka.properties", "{acks: 1, client.rack: a}"}}),
+             Catch::Contains("must not set acks to '1': a record is acknowledged") &&
+                 Catch::Contains("\n--kafka.properties: kafka.properties must not set client.rack: "));
+  CHECK(complaint({{"kafka.properties", "{fetch.wait.max.ms: 100, sasl.username: bob}"}}) == "");
+  CHECK(complaint({{"kafka.properties", "{fetch.wait.max.ms: 200}"}}) == "");
+  for (const char* wait : {"201", "20000", "long", "1e2"}) {
+    CHECK_THAT(complaint({{"kafka.properties", "{fetch.wait.max.ms: " + std::string(wait) + "}"}}),
+               Catch::Contains("must not set fetch.wait.max.ms to '" + std::string(wait) + "': requests for") &&
+                   Catch::EndsWith("; leave it out, or set at most 200"));
+  }
+}
+
+TEST_CASE("settings: replicas, filters, stores, zones and addresses are checked") {
+  CHECK(complaint({{"serve.replica_index", "1"}}) ==
+        "--serve.replica_index: serve.replica_index is 1; it must be less than serve.replica_count = 1");
+  CHECK(complaint({{"serve.replication_factor", "2"}}) ==
+        "--serve.replication_factor: serve.replication_factor is 2; it must be at most serve.replica_count = 1");
+  CHECK(complaint({{"serve.peers", "a:1,b:1"}, {"serve.replica_count", "3"}}) ==
+        "--serve.peers: serve.peers must be empty, one pattern with {index}, or as many addresses as "
+        "serve.replica_count = 3");
+  CHECK(complaint({{"serve.tls_certificate", "c.pem"}}) ==
+        "--serve.tls_certificate: serve.tls_certificate and serve.tls_key are needed together, or neither");
+  CHECK(complaint({{"serve.drain_seconds", "30"}}) ==
+        "--serve.drain_seconds: serve.drain_seconds is 30; it must be less than process.stop_seconds = 25, which "
+        "bounds the whole end");
+  CHECK(complaint({{"serve.tls_client_ca", "ca.pem"}}) ==
+        "--serve.tls_client_ca: serve.tls_client_ca needs serve.tls_certificate and serve.tls_key beside it");
+  CHECK(complaint({{"serve.tls_certificate", "c.pem"}, {"serve.tls_key", "c.key"}, {"serve.peers", "s-{index}:1"}}) ==
+        "--serve.peers: serve.peers are asked over TLS; serve.tls_peer_ca must say who vouches for them");
+  CHECK(complaint({{"filter.retention_periods", "2"}}) ==
+        "--filter.retention_periods: filter.retention_periods is 2; it must be at least filter.periods_read - 1 = 3, "
+        "or queries "
+        "would read filters that have expired");
+  CHECK(complaint({{"store.kind", "redis"}}) ==
+        "--store.kind: store.kind is redis, which is not available yet; use embedded, with store.path");
+  CHECK(complaint({{"filter.time_zone", "Mars/Base"}}) ==
+        "--filter.time_zone: filter.time_zone is Mars/Base; it must be an IANA time zone that this machine knows, as "
+        "UTC or "
+        "Asia/Shanghai");
+  CHECK(complaint({{"admin.listen", "9600"}}) ==
+        "--admin.listen: admin.listen is 9600; it must be host:port, as 0.0.0.0:9600, with port 0 for any free one");
+  CHECK(complaint({{"stages", "ingest,wndow"}}) ==
+        "--stages: stages is [ingest, wndow]; it must be one or a list of ingest, window, merge, serve");
+  CHECK(complaint({{"instance", "a/b"}}) == "--instance: instance is a/b; it must be 1 to 200 of a-z A-Z 0-9 . _ -");
+}
+
+TEST_CASE("settings: one number bounds all memory, and one that is too small is refused with the least that works") {
+  CHECK(load({})->settings.memory.limit == 2048ull << 20);
+  CHECK(load({{"memory.limit", "1536MiB"}})->settings.memory.limit == 1536ull << 20);
+  CHECK_THAT(complaint({{"memory.limit", "128MiB"}}),
+             Catch::StartsWith("--memory.limit: memory.limit is 128 MiB; it must be at least ") &&
+                 Catch::Contains("50 partitions"));
+  CHECK_THAT(complaint({{"memory.limit", "lots"}}),
+             Catch::EndsWith("memory.limit is lots; it must be a number of bytes, as 512MiB or 2GiB"));
+  CHECK_THAT(complaint({{"memory.limit", "1MB"}}),
+             Catch::EndsWith("memory.limit is 1MB; it must be at least 64MiB and at most 1024GiB"));
+  const auto tuned = load({{"kafka.properties", "{queued.max.messages.kbytes: 65536}"}});
+  REQUIRE(tuned.ok());
+  REQUIRE(tuned->warnings.size() == 1);
+  CHECK_THAT(tuned->warnings[0], Catch::Contains("queued.max.messages.kbytes") && Catch::Contains("memory.limit"));
+}
+
+TEST_CASE("settings: addresses have a host and a port") {
+  for (const char* fine : {"b:9092", "b:9092,", "b:9092,c:9093", "b:9092, c:9093", "SASL_SSL://b:9092", "[::1]:9092"}) {
+    INFO(fine);
+    CHECK(complaint({{"kafka.bootstrap", fine}}) == "");
+  }
+  for (const char* wrong : {"b", "b:", "b:0", "b:kafka", "b:9092,c", "b:70000", ":9092"}) {
+    INFO(wrong);
+    CHECK_THAT(complaint({{"kafka.bootstrap", wrong}}),
+               Catch::Contains("kafka.bootstrap has ") && Catch::Contains("; it must be host:port,host:port"));
+  }
+  CHECK_THAT(complaint({{"serve.peers", "replica-{index}"}}),
+             Catch::Contains("serve.peers has replica-{index}; each must"));
+  CHECK(complaint({{"serve.peers", "replica-{index}:7700"}}) == "");
+  CHECK_THAT(complaint({{"serve.peers", "a:1,b"}, {"serve.replica_count", "2"}}),
+             Catch::Contains("serve.peers has b; "));
+}
+
+TEST_CASE("settings: run needs brokers") {
+  Settings settings;
+  CHECK(check_runnable(settings).message() ==
+        "kafka.bootstrap is not set; name the brokers there, or in BLOOMRING_KAFKA_BOOTSTRAP");
+  settings.kafka.bootstrap = "b:9092";
+  CHECK(check_runnable(settings).ok());
+}

@@ -1,0 +1,70 @@
+#include "pipeline/stages/process.h"
+
+#include <catch2/catch.hpp>
+
+#include "pipeline/stages/topology.h"
+#include "pipeline/status/status_json.h"
+#include "tests/pipeline/kafka/kafka_world.h"
+#include "tests/pipeline/stages/counting_stage.h"
+
+namespace bloomring {
+namespace {
+
+using kafka::testing::broker_with;
+using kafka::testing::eventually;
+using kafka::testing::must;
+
+constexpr int32_t kPartitions = 4;
+
+// Settings of a process on this broker, from flags as a person would type them.
+Settings settings_on(const kafka::EmbeddedBroker& broker, const std::string& stages, Topology rows) {
+  ConfigSources sources;
+  for (const auto& [key, value] : std::map<std::string, std::string>{{"kafka.bootstrap", broker.settings().bootstrap},
+                                                                     {"stages", stages},
+                                                                     {"topics.partitions", "4"},
+                                                                     {"admin.listen", "127.0.0.1:0"}})
+    sources.flags.push_back({key, value, "--" + key});
+  LoadedSettings loaded = must(load_settings(sources, rows));
+  loaded.settings.kafka.properties = broker.settings().properties;
+  return loaded.settings;
+}
+
+double number_of(const Process& process, const std::string& stage, const std::string& name) {
+  for (const StageStatus& status : process.status()) {
+    if (status.stage == stage && status.numbers.contains(name)) return status.numbers.at(name);
+  }
+  return 0;
+}
+
+}  // namespace
+
+TEST_CASE("topology: a fifth stage is a file pair and a row, and runs in a process with the others") {
+  const auto broker = broker_with({{"plays", 1}, {"user-events", kPartitions}, {"user-batches", kPartitions},
+                                   {"plays-dead", 1}});
+  std::vector<StageRow> rows(topology().begin(), topology().end());
+  rows.push_back(testing::CountingStage::row());
+  const SystemClock clock;
+  const Settings settings = settings_on(*broker, "counting,ingest", rows);
+  CHECK(must(plan_memory(settings)).of(MemoryUse::kOther) > 0);
+  Process process(settings, clock);
+  must(process.start());
+  REQUIRE(eventually([&] { return process.ready(); }));
+  const auto producer = must(kafka::Producer::create(broker->settings()));
+  const auto sink = producer->make_sink();
+  for (int user = 0; user < 40; ++user) {
+    OutRecord play = kafka::testing::record("plays", 0, R"({"user":"u)" + std::to_string(user) +
+                                                            R"(","item":"v","time":)" +
+                                                            std::to_string(clock.now_ms()) + "}");
+    must(sink->send(play, static_cast<uint64_t>(user)));
+  }
+  CHECK(eventually([&] { return number_of(process, "counting", "records") >= kPartitions; }));
+  REQUIRE(eventually([&] { return !process.status().front().partitions.empty(); }));  // Reported four times a second.
+  const std::vector<StageStatus> status = process.status();
+  REQUIRE(status.size() == 2);
+  CHECK(status[0].stage == "ingest");
+  CHECK(status[1].stage == "counting");
+  CHECK_THAT(to_json(status), Catch::Contains(R"({"stage":"ingest","partitions":[{"topic":"plays","partition":0,)"));
+  process.stop();
+}
+
+}  // namespace bloomring

@@ -1,0 +1,24 @@
+#include "serving/service/call_metrics.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/support/shown_series.h"
+
+using namespace bloomring;
+using testing::ShownSeries;
+
+TEST_CASE("task series: of calls, verdicts and gaps are shown by their words") {
+  ServingCounters counters;
+  counters.requests = 1;
+  counters.verdicts[static_cast<size_t>(Reason::kRecent)] = 2;
+  counters.incomplete[static_cast<size_t>(AnswerSource::kFilters)] = 3;
+  counters.refused_strict = 4;
+  counters.forward_failed = 5;
+  const ShownSeries shown(call_series(), counters);
+  CHECK(shown(metric::kRequests) == 1);
+  CHECK(shown(metric::kCandidates, {"recent"}) == 2);
+  CHECK(shown(metric::kCandidates, {"unseen"}) == 0);
+  CHECK(shown(metric::kAnswersIncomplete, {"filters"}) == 3);
+  CHECK(shown(metric::kCallsRefused, {"strict"}) == 4);
+  CHECK(shown(metric::kCallsForwarded, {"unavailable"}) == 5);
+}
