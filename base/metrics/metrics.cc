@@ -153,13 +153,6 @@ struct Metrics::Impl {
   std::map<uint64_t, std::function<void(Scrape&)>> callbacks;
   uint64_t next_id = 1;
 
-  void create(const MetricDecl& decl, std::span<const std::string_view> values) {
-    switch (decl.type) {
-      case MetricType::kCounter: counters.child(decl, values); break;
-      case MetricType::kGauge: gauges.child(decl, values); break;
-      case MetricType::kHistogram: histogram(decl, values); break;
-    }
-  }
   Histogram& histogram(const MetricDecl& decl, std::span<const std::string_view> values) {
     return histograms.child(decl, values,
                             prometheus::Histogram::BucketBoundaries(decl.buckets.begin(), decl.buckets.end()));
@@ -218,22 +211,6 @@ Gauge& Metrics::gauge(const MetricDecl& decl, LabelValues labels) {
 Histogram& Metrics::histogram(const MetricDecl& decl, LabelValues labels) {
   BLOOMRING_CHECK(decl.type == MetricType::kHistogram, std::string(decl.name) + " is no histogram");
   return impl_->histogram(decl, labels);
-}
-
-void Metrics::create_all(const MetricDecl& decl) {
-  std::vector<std::vector<std::string_view>> rows = {{}};
-  for (size_t i = 0; i < decl.label_count(); ++i) {
-    BLOOMRING_CHECK(!decl.labels[i].values.empty(), std::string(decl.name) + ": not all labels are closed lists");
-    std::vector<std::vector<std::string_view>> longer;
-    for (const auto& row : rows) {
-      for (const std::string_view word : words_of(decl.labels[i].values)) {
-        longer.push_back(row);
-        longer.back().push_back(word);
-      }
-    }
-    rows = std::move(longer);
-  }
-  for (const auto& row : rows) impl_->create(decl, row);
 }
 
 Metrics::Registration Metrics::on_scrape(std::function<void(Scrape&)> write) {

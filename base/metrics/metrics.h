@@ -4,10 +4,9 @@
 //   accepted.add(batch.size());                                                 // Then as often as wanted.
 //
 // Every metric is declared once (base/metrics/metric_decl.h); a name, a type, a number of labels or a label value that
-// is not in the declaration is a broken invariant. Children whose label values are all known beforehand can be
-// made at once with `create_all`, so that a scrape shows 0 instead of nothing. A callback at scrape time (`on_scrape`)
-// writes the values of things that come and go (partitions) or that are expensive to keep up to date: such a series
-// exists only in the scrapes in which the callback wrote it.
+// is not in the declaration is a broken invariant. A callback at scrape time (`on_scrape`) writes the values of things
+// that come and go (partitions) or that are expensive to keep up to date: such a series exists only in the scrapes in
+// which the callback wrote it.
 //
 // Threading: thread safe. Counters and gauges are lock-free (about 10 ns), `observe` takes a mutex (about 40 ns):
 // per-record code adds up in a local variable and adds once per batch. References stay valid as long as the Metrics.
@@ -88,8 +87,6 @@ class Metrics {
   Counter& counter(const MetricDecl& decl, LabelValues labels = {});
   Gauge& gauge(const MetricDecl& decl, LabelValues labels = {});
   Histogram& histogram(const MetricDecl& decl, LabelValues labels = {});
-  // Makes every child of a metric whose labels are all closed lists.
-  void create_all(const MetricDecl& decl);
 
   // Keeps a callback registered while it lives. Once its destructor has returned, the callback is not running and never
   // runs again.

@@ -63,18 +63,6 @@ TEST_CASE("metrics: a value that is observed many times at once is in its bucket
   CHECK(many.histogram(kDelay).count() == 12);
 }
 
-TEST_CASE("metrics: every series that is known beforehand can be shown as zero") {
-  Metrics metrics;
-  metrics.create_all(kTwoLists);
-  const std::string text = metrics.text();
-  for (const char* attempt : {"first", "second", "lap"}) {
-    for (const char* result : {"done", "failed"}) {
-      CHECK(
-          has_line(text, "bloomring_test_total{attempt=\"" + std::string(attempt) + "\",result=\"" + result + "\"} 0"));
-    }
-  }
-}
-
 TEST_CASE("metrics: a callback writes series that exist only while it is registered") {
   Metrics metrics;
   metrics.gauge(kLag, {"window", "1"}).set(7);
