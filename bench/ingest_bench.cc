@@ -90,7 +90,7 @@ const std::vector<Slot>& slots() {
       if (play_hour != hour) close();
       hour = play_hour;
       writer.write(play, json);
-      const Ingest::Taken& taken = ingest.take(json, IngestTime::at(kNowMs));
+      const Ingest::Outcome& taken = ingest.take(json, IngestTime::at(kNowMs));
       if (!taken.full) continue;
       if (taken.partition == kPartition)
         close();
@@ -196,7 +196,7 @@ void ingest(benchmark::State& state) {
   Ingest ingest(ingest_config());
   size_t i = 0;
   for (auto _ : state) {
-    const Ingest::Taken& taken = ingest.take(records[i], IngestTime::at(kNowMs));
+    const Ingest::Outcome& taken = ingest.take(records[i], IngestTime::at(kNowMs));
     if (taken.full) benchmark::DoNotOptimize(ingest.close_block(taken.partition));
     if (++i == kSample) i = 0;
   }

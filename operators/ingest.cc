@@ -52,18 +52,18 @@ void Ingest::count_ahead(int64_t time_ms, int64_t now_ms) {
   ++(time_ms > now_ms + config_.mapping.ahead_ms ? stats_.far_ahead : stats_.ahead);
 }
 
-const Ingest::Taken& Ingest::take(std::string_view json, const IngestTime& now, const Gate* gate) {
+const Ingest::Outcome& Ingest::take(std::string_view json, const IngestTime& now, const Gate* gate) {
   const bool first_time = gate == nullptr || !gate->again;
   Play play;
-  taken_.refusal = parser_.parse(json, now.latest_ms, play);
-  taken_.packed = false;
-  if (taken_.refusal != Refusal::kNone) {
-    if (first_time) ++stats_.refused[static_cast<size_t>(taken_.refusal)];
-    return taken_;
+  outcome_.refusal = parser_.parse(json, now.latest_ms, play);
+  outcome_.packed = false;
+  if (outcome_.refusal != Refusal::kNone) {
+    if (first_time) ++stats_.refused[static_cast<size_t>(outcome_.refusal)];
+    return outcome_;
   }
   if (play.skip != Skip::kNone) {
     if (first_time) ++stats_.skipped[static_cast<size_t>(play.skip)];
-    return taken_;
+    return outcome_;
   }
   user_key_.clear();
   user_key_.push_back(static_cast<char>(play.scene.size()));
@@ -71,12 +71,12 @@ const Ingest::Taken& Ingest::take(std::string_view json, const IngestTime& now, 
   user_key_.append(play.user);
   const uint64_t hash = user_hash(user_key_);
   const PartitionId partition = partition_of(shard_of_hash(hash), config_.partition_count);
-  if (gate != nullptr && !gate->lets_through(partition)) return taken_;
+  if (gate != nullptr && !gate->lets_through(partition)) return outcome_;
   const ItemHash item = play.kind == EventKind::kForgetAll ? ItemHash(0) : item_hash(play.item);
   const Event event{play.kind, item, not_ahead(play.kind, play.time_ms, now)};
   if (is_repeat(hash, event)) {
     ++stats_.repeats;
-    return taken_;
+    return outcome_;
   }
   ++stats_.accepted;
   if (play.time_ms > now.latest_ms) count_ahead(play.time_ms, now.latest_ms);
@@ -86,11 +86,11 @@ const Ingest::Taken& Ingest::take(std::string_view json, const IngestTime& now, 
     earliest_open_ms_ = std::min(earliest_open_ms_, block.opened_ms);
   }
   block.builder.add(user_key_, hash, event);
-  taken_.packed = true;
-  taken_.partition = partition;
-  taken_.time_ms = event.time_ms;
-  taken_.full = block.builder.events() >= config_.block_events || block.builder.bytes_max() >= config_.block_bytes;
-  return taken_;
+  outcome_.packed = true;
+  outcome_.partition = partition;
+  outcome_.time_ms = event.time_ms;
+  outcome_.full = block.builder.events() >= config_.block_events || block.builder.bytes_max() >= config_.block_bytes;
+  return outcome_;
 }
 
 std::string Ingest::close_block(PartitionId partition) {

@@ -56,7 +56,7 @@ class Ingest {
  public:
   explicit Ingest(IngestConfig config);
 
-  struct Taken {
+  struct Outcome {
     Refusal refusal = Refusal::kNone;  // Otherwise: write a dead letter with `detail()`.
     bool packed = false;               // False also for a repeat and for a skipped record.
     PartitionId partition;             // Its open block holds the play...
@@ -71,7 +71,7 @@ class Ingest {
   };
   // Valid until the next call. By reference: a copy reads in one piece the bytes that were written in several, so the
   // processor would wait for all earlier stores, among them the one into recent_, which mostly misses the caches.
-  const Taken& take(std::string_view json, const IngestTime& now, const Gate* gate = nullptr);
+  const Outcome& take(std::string_view json, const IngestTime& now, const Gate* gate = nullptr);
   const std::string& detail() const { return parser_.detail(); }
 
   // Closes the open block of the partition and returns its bytes; empty when nothing is in it.
@@ -102,7 +102,7 @@ class Ingest {
   std::vector<PartitionId> due_;
   std::string user_key_;
   int64_t earliest_open_ms_;  // No open block is older.
-  Taken taken_;
+  Outcome outcome_;
   IngestStats stats_;
 };
 

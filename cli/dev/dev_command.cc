@@ -105,7 +105,7 @@ Result<int> run(const DevArgs& args, Settings settings, const Clock& clock) {
     log_info("ended by a signal; the data of the embedded broker and of a temporary folder is lost");
     return 0;
   }
-  BLOOMRING_TRY(world->settle());
+  BLOOMRING_TRY(world->wait_until_merged());
   print(world->summary());
   BLOOMRING_TRY(show_query(*world, file, mapping, clock.now_ms()));
   if (args.check) BLOOMRING_TRY(show_check(*world, file));

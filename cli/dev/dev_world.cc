@@ -125,7 +125,7 @@ double DevWorld::recent_plays() const {
   return plays;
 }
 
-Status DevWorld::settle() {
+Status DevWorld::wait_until_merged() {
   const int64_t bound_ms = 60'000 + settings_.ring.lap_ms() * 2;
   BLOOMRING_TRY(wait_for([this] { return all_merged(); }, bound_ms, "the ring to turn until everything is merged"));
   return wait_for([this] { return recent_plays() == 0; }, bound_ms,

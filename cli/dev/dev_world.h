@@ -1,6 +1,6 @@
 // The whole chain in one process on an embedded broker and store, for trying it out: `bloomring dev`.
 //
-//   make -> feed -> settle -> check, summary (any of them may be left out)
+//   make -> feed -> wait_until_merged -> check, summary (any of them may be left out)
 //
 // The embedded broker drops records that are more than 5 MiB behind, so `feed` sends only as fast as ingest reads.
 // Threading: one thread.
@@ -48,7 +48,7 @@ class DevWorld {
   Status feed(const std::vector<std::string>& json);
   // Waits until everything in the log is merged (the ring turns with time) and a lap has passed since, so that no play
   // is answered from memory.
-  Status settle();
+  Status wait_until_merged();
   // Asks the service about every user of the file.
   Result<DevCheck> check(const PlayFile& file);
   // What the chain did, in lines for people.

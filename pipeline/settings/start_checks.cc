@@ -57,7 +57,7 @@ void check_pem(const std::string& key, const std::string& path, bool chain, int6
 }
 
 // Why the folder, or one made at its path, is not writable; empty when it is.
-std::string why_not_writable(const fs::path& folder) {
+std::string write_failure(const fs::path& folder) {
   fs::path there = fs::absolute(folder);
   std::error_code error;
   while (!fs::exists(there, error) && there.has_relative_path()) there = there.parent_path();
@@ -72,7 +72,7 @@ std::string why_not_writable(const fs::path& folder) {
 }
 
 void check_folder(const std::string& key, const std::string& path, StartFindings& found) {
-  const std::string why = why_not_writable(path);
+  const std::string why = write_failure(path);
   if (!why.empty()) found.errors.push_back(line(key, path, why, "name a folder that this user may make and write to"));
 }
 

@@ -174,7 +174,7 @@ void IngestTask::take_record(size_t input, const LogRecord& record) {
   const bool again = offset < at.read_to;
   const auto wanted = [&](PartitionId partition) { return wants(at, offset, again, partition); };
   const Ingest::Gate gate{again, std::ref(wanted)};
-  const Ingest::Taken& taken = ingest_.take(record.value, judged_, gated ? &gate : nullptr);
+  const Ingest::Outcome& taken = ingest_.take(record.value, judged_, gated ? &gate : nullptr);
   at.read_to = std::max(at.read_to, offset + 1);
   if (again && taken.refusal != Refusal::kNone) return;
   if (taken.refusal != Refusal::kNone) {

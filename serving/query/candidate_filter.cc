@@ -23,7 +23,7 @@ constexpr size_t kExactBytesMax = 4'000'000;
 constexpr uint8_t tag(Reason reason) { return static_cast<uint8_t>(reason); }
 
 // The sources that a relaxed judging leaves out.
-struct Leave {
+struct LeftOut {
   bool oldest_period = false;
   bool served = false;
 };
@@ -73,14 +73,14 @@ class CandidateFilter::Scratch {
   void add_filters(const UserFilters& filters, const ForgetView& view, const Calendar& calendar, FilterAnswer& answer);
   void let_go() { query.clear(); }
   void search_filters(const FilterQuestion& question, const ForgetView& view, const UserLookup& lookup);
-  void search_exact(const FilterQuestion& question, const UserLookup& lookup, const Leave& leave);
-  void decide(const FilterQuestion& question, const Leave& leave, FilterAnswer& answer) const;
+  void search_exact(const FilterQuestion& question, const UserLookup& lookup, const LeftOut& left_out);
+  void decide(const FilterQuestion& question, const LeftOut& left_out, FilterAnswer& answer) const;
 
  private:
-  void decide_one(size_t candidate, size_t begin, size_t end, const Leave& leave, FilterAnswer& answer) const;
-  void decide_single(const Leave& leave, FilterAnswer& answer) const;
-  void decide_grouped(const FilterQuestion& question, const Leave& leave, FilterAnswer& answer) const;
-  Verdict verdict_of(size_t begin, size_t end, const Leave& leave, size_t periods) const;
+  void decide_one(size_t candidate, size_t begin, size_t end, const LeftOut& left_out, FilterAnswer& answer) const;
+  void decide_single(const LeftOut& left_out, FilterAnswer& answer) const;
+  void decide_grouped(const FilterQuestion& question, const LeftOut& left_out, FilterAnswer& answer) const;
+  Verdict verdict_of(size_t begin, size_t end, const LeftOut& left_out, size_t periods) const;
 };
 
 void CandidateFilter::Scratch::add_filters(const UserFilters& filters, const ForgetView& view, const Calendar& calendar,
@@ -117,15 +117,15 @@ void CandidateFilter::Scratch::search_filters(const FilterQuestion& question, co
 
 // Inserts in the order of reasons (client, served, recent): for an item in several sources the first reason stays.
 void CandidateFilter::Scratch::search_exact(const FilterQuestion& question, const UserLookup& lookup,
-                                            const Leave& leave) {
+                                            const LeftOut& left_out) {
   exact.reset(question.client_seen.size() + lookup.served.size() + lookup.recents.size());
   for (const ItemHash item : question.client_seen) exact.insert(item, tag(Reason::kClient));
-  if (!leave.served) {
+  if (!left_out.served) {
     for (const ServedItem& served : lookup.served) exact.insert(served.item, tag(Reason::kServed));
   }
   const PeriodIndex oldest = lookup.periods.back();
   for (const RecentPlay& play : lookup.recents) {
-    if (!leave.oldest_period || play.period > oldest) exact.insert(play.item, tag(Reason::kRecent));
+    if (!left_out.oldest_period || play.period > oldest) exact.insert(play.item, tag(Reason::kRecent));
   }
   tags.resize(question.ids.size());
   exact.find(question.ids, tags);
@@ -133,7 +133,7 @@ void CandidateFilter::Scratch::search_exact(const FilterQuestion& question, cons
 
 // The verdict of the candidate with the ids [begin, end). The best of all ids wins: first by reason, then the newest
 // period.
-Verdict CandidateFilter::Scratch::verdict_of(size_t begin, size_t end, const Leave& leave, size_t periods) const {
+Verdict CandidateFilter::Scratch::verdict_of(size_t begin, size_t end, const LeftOut& left_out, size_t periods) const {
   Verdict verdict;
   for (size_t i = begin; i < end; ++i) {
     // In the exact set: the first reason wins. Those sources that are left out are not in the set.
@@ -143,7 +143,7 @@ Verdict CandidateFilter::Scratch::verdict_of(size_t begin, size_t end, const Lea
     } else if (found[i] != filter::Query::kUnseen) {
       // In a filter only: counts after the exact reasons; the newest period wins.
       const uint8_t period = filter_period[found[i]];
-      if (leave.oldest_period && period + 1u == periods) continue;
+      if (left_out.oldest_period && period + 1u == periods) continue;
       const bool better =
           verdict.reason == Reason::kNone || (verdict.reason == Reason::kFilter && period < verdict.period);
       if (better) verdict = {Reason::kFilter, period, true};
@@ -152,14 +152,14 @@ Verdict CandidateFilter::Scratch::verdict_of(size_t begin, size_t end, const Lea
   return verdict;
 }
 
-void CandidateFilter::Scratch::decide_one(size_t candidate, size_t begin, size_t end, const Leave& leave,
+void CandidateFilter::Scratch::decide_one(size_t candidate, size_t begin, size_t end, const LeftOut& left_out,
                                           FilterAnswer& answer) const {
-  const Verdict verdict = verdict_of(begin, end, leave, answer.periods.size());
+  const Verdict verdict = verdict_of(begin, end, left_out, answer.periods.size());
   if (verdict.reason != Reason::kNone) answer.findings.push_back({static_cast<uint32_t>(candidate), verdict});
 }
 
 // Most candidates are unseen: checks eight at once, and decides only those that are found somewhere.
-void CandidateFilter::Scratch::decide_single(const Leave& leave, FilterAnswer& answer) const {
+void CandidateFilter::Scratch::decide_single(const LeftOut& left_out, FilterAnswer& answer) const {
   constexpr size_t kStride = sizeof(uint64_t);
   static_assert(ExactSet::kAbsent == 0 && filter::Query::kUnseen == 0xff);
   const size_t candidates = tags.size();
@@ -170,28 +170,29 @@ void CandidateFilter::Scratch::decide_single(const Leave& leave, FilterAnswer& a
     std::memcpy(&eight_found, &found[i], kStride);
     for (uint64_t left = nonzero_bytes(eight_tags | ~eight_found); left != 0; left &= left - 1) {
       const size_t at = i + static_cast<size_t>(std::countr_zero(left)) / 8;
-      decide_one(at, at, at + 1, leave, answer);
+      decide_one(at, at, at + 1, left_out, answer);
     }
   }
-  for (; i < candidates; ++i) decide_one(i, i, i + 1, leave, answer);
+  for (; i < candidates; ++i) decide_one(i, i, i + 1, left_out, answer);
 }
 
-void CandidateFilter::Scratch::decide_grouped(const FilterQuestion& question, const Leave& leave,
+void CandidateFilter::Scratch::decide_grouped(const FilterQuestion& question, const LeftOut& left_out,
                                               FilterAnswer& answer) const {
   size_t begin = 0;
   for (size_t c = 0; c < question.ids_per_candidate.size(); ++c) {
     const size_t end = begin + question.ids_per_candidate[c];
-    decide_one(c, begin, end, leave, answer);
+    decide_one(c, begin, end, left_out, answer);
     begin = end;
   }
 }
 
-void CandidateFilter::Scratch::decide(const FilterQuestion& question, const Leave& leave, FilterAnswer& answer) const {
+void CandidateFilter::Scratch::decide(const FilterQuestion& question, const LeftOut& left_out,
+                                      FilterAnswer& answer) const {
   answer.findings.clear();
   if (question.ids_per_candidate.empty()) {
-    decide_single(leave, answer);
+    decide_single(left_out, answer);
   } else {
-    decide_grouped(question, leave, answer);
+    decide_grouped(question, left_out, answer);
   }
   answer.seen_count = answer.findings.size();
 }
@@ -312,14 +313,14 @@ void CandidateFilter::relax(Scratch& scratch, const FilterQuestion& question, co
   // First without the oldest period; if too few are still unseen, without the served items, too.
   const std::vector<Finding> all = std::move(answer.findings);
   const auto too_few = [&] { return answer.candidates - answer.seen_count < question.min_keep; };
-  Leave leave{.oldest_period = true, .served = false};
-  scratch.search_exact(question, lookup, leave);
-  scratch.decide(question, leave, answer);
+  LeftOut left_out{.oldest_period = true, .served = false};
+  scratch.search_exact(question, lookup, left_out);
+  scratch.decide(question, left_out, answer);
   answer.relaxed.push_back({AnswerSource::kFilters, answer.periods.back()});
   if (too_few() && !lookup.served.empty()) {
-    leave.served = true;
-    scratch.search_exact(question, lookup, leave);
-    scratch.decide(question, leave, answer);
+    left_out.served = true;
+    scratch.search_exact(question, lookup, left_out);
+    scratch.decide(question, left_out, answer);
     answer.relaxed.push_back({AnswerSource::kServed, {}});
   }
   bring_back(all, answer);

@@ -163,7 +163,7 @@ Status ProducerClient::take(const Topic& topic, const OutRecord& record, std::un
     return {};
   }
   queue_.give_back(*in_flight->queued, in_flight->queued_bytes);
-  settle(1);
+  note_reported(1);
   if (error == RD_KAFKA_RESP_ERR__QUEUE_FULL) return retry("the send queue is full");
   return fatal("cannot write to " + place(topic.name, partition) + ": " + rd_kafka_err2str(error));
 }
@@ -199,7 +199,7 @@ void ProducerClient::drain_one(int timeout_ms) {
   if (rd_kafka_event_type(event.get()) != RD_KAFKA_EVENT_DR) return;
   const int64_t reports = pass_on_reports(event.get());
   event.reset();  // Frees the records' room in the queue before any sender learns of it.
-  settle(reports);
+  note_reported(reports);
 }
 
 int64_t ProducerClient::pass_on_reports(rd_kafka_event_t* event) {
@@ -220,7 +220,7 @@ int64_t ProducerClient::pass_on_reports(rd_kafka_event_t* event) {
   return reports;
 }
 
-void ProducerClient::settle(int64_t reports) {
+void ProducerClient::note_reported(int64_t reports) {
   if (in_flight_.fetch_sub(reports) != reports) return;
   const std::lock_guard lock(idle_mutex_);
   idle_.notify_all();

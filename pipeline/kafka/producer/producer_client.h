@@ -65,7 +65,7 @@ class ProducerClient {
   void drain();
   void drain_one(int timeout_ms);
   int64_t pass_on_reports(rd_kafka_event_t* event);
-  void settle(int64_t reports);
+  void note_reported(int64_t reports);
 
   const std::string bootstrap_;
   SharedBound queue_;  // In bytes, of all partitions written.

@@ -41,9 +41,9 @@ struct EmbeddedFilterFollower::Impl {
   Status catch_up(rocksdb::DB& at) const;
   Result<Watermarks> stored_watermarks(rocksdb::DB& at) const;
   // Catches up, twice when there are new watermarks, and returns the watermarks that may become visible.
-  Result<Watermarks> settle(rocksdb::DB& at);
+  Result<Watermarks> catch_up_fully(rocksdb::DB& at);
   void show(Watermarks found);
-  Status turn();
+  Status refresh();
   Status start();
   template <typename Read>
   auto reading(Read read) const;
@@ -63,7 +63,7 @@ struct EmbeddedFilterFollower::Impl {
   std::string db_id;
   mutable std::shared_mutex guard;  // Guards all below: readers hold it shared, so that the database stays.
   std::unique_ptr<rocksdb::DB> db;
-  Status why_not = retry("the filter store is not followed yet");  // Why there is no database.
+  Status unreadable = retry("the filter store is not followed yet");  // Why there is no database.
   Watermarks watermarks;                                           // Visible ones.
 };
 
@@ -120,7 +120,7 @@ Result<Watermarks> EmbeddedFilterFollower::Impl::stored_watermarks(rocksdb::DB& 
   return found;
 }
 
-Result<Watermarks> EmbeddedFilterFollower::Impl::settle(rocksdb::DB& at) {
+Result<Watermarks> EmbeddedFilterFollower::Impl::catch_up_fully(rocksdb::DB& at) {
   BLOOMRING_TRY(catch_up(at));
   BLOOMRING_TRY_ASSIGN(Watermarks found, stored_watermarks(at));
   if (&at == db.get() && found == watermarks) return found;
@@ -139,7 +139,7 @@ void EmbeddedFilterFollower::Impl::show(Watermarks found) {
 // Opens a store that is new, was replaced, or could not be followed further.
 Status EmbeddedFilterFollower::Impl::start() {
   BLOOMRING_TRY_ASSIGN(std::unique_ptr<rocksdb::DB> fresh, open_db());
-  BLOOMRING_TRY_ASSIGN(Watermarks found, settle(*fresh));
+  BLOOMRING_TRY_ASSIGN(Watermarks found, catch_up_fully(*fresh));
   fresh->GetDbIdentity(db_id);
   broken = false;
   const std::unique_lock lock(guard);
@@ -148,9 +148,9 @@ Status EmbeddedFilterFollower::Impl::start() {
   return {};
 }
 
-Status EmbeddedFilterFollower::Impl::turn() {
+Status EmbeddedFilterFollower::Impl::refresh() {
   if (db == nullptr || broken || replaced() || outgrown()) return start();
-  BLOOMRING_TRY_ASSIGN(Watermarks found, settle(*db));
+  BLOOMRING_TRY_ASSIGN(Watermarks found, catch_up_fully(*db));
   const std::unique_lock lock(guard);
   show(std::move(found));
   return {};
@@ -159,7 +159,7 @@ Status EmbeddedFilterFollower::Impl::turn() {
 template <typename Read>
 auto EmbeddedFilterFollower::Impl::reading(Read read) const {
   const std::shared_lock lock(guard);
-  if (db == nullptr) return decltype(read(FilterRows{*db, life, clock}))(why_not);
+  if (db == nullptr) return decltype(read(FilterRows{*db, life, clock}))(unreadable);
   return read(FilterRows{*db, life, clock});
 }
 
@@ -189,11 +189,11 @@ Result<std::unique_ptr<EmbeddedFilterFollower>> EmbeddedFilterFollower::follow(c
 
 Status EmbeddedFilterFollower::refresh() {
   const std::lock_guard<std::mutex> refreshing(impl_->refreshing);
-  Status status = impl_->turn();
+  Status status = impl_->refresh();
   if (status.ok()) return status;
   impl_->broken = true;
   const std::unique_lock lock(impl_->guard);
-  impl_->why_not = status;
+  impl_->unreadable = status;
   if (status.code() != Code::kRetry) impl_->db.reset();  // Not the store that we are configured for.
   return status;
 }
