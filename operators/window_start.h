@@ -50,7 +50,7 @@ struct WindowStart {
   bool merged_below = false;  // Records below the base are merged.
   std::string reason;    // One sentence for the log.
   // Continues without records that the log has lost, as the operator accepts; the caller tells a restored ring
-  // (Ring::lost_records).
+  // (Ring::end_filling, View::lost_records).
   bool lost = false;
 };
 

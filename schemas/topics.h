@@ -25,7 +25,7 @@ struct TopicNames {
   std::string dead = "plays-dead";
 };
 
-// The four roles of topics in the flow. Names are configured, roles are not.
+// The roles of topics in the flow. Names are configured, roles are not.
 enum class TopicRole : uint8_t { kPlays, kUserEvents, kUserBatches, kDeadLetters };
 std::string_view topic_role_name(TopicRole role);  // "plays", "user-events", "user-batches", "plays-dead".
 

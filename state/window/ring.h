@@ -21,6 +21,12 @@
 // The numbers of hours may run ahead of log time: one record with a log time far ahead opens an hour that log time does
 // not reach for days. From then on time alone ends hours (`advance_clock`), each after a slot's length, and records go
 // to the filling hour. `known_time_ms` is the log time reached so far; with it this continues after a restart.
+//
+// Others cut the log into hours by log time alone, and must be changed with whatever ends an hour here:
+//   which forgets are late  serving/query/recent_plays.h, state/forget_rule.h
+//   merged log time         operators/merge_progress.h
+//   where a replica starts  operators/replica_start.h
+//   pages                   pipeline/status/ring_status.h
 // Threading: a value used by one thread. No I/O, no clock: time is an argument.
 #pragma once
 
