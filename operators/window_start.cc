@@ -108,10 +108,12 @@ Result<WindowStart> decide_window_start(const WindowStartFacts& given) {
 
 Result<WindowStart> decide_window_start(const WindowStartFacts& given, std::span<const ViewWatermark> views) {
   WindowStartFacts facts = given;
+  BLOOMRING_TRY(cut(facts, {}));
   const auto unknown = [&](const ViewWatermark& of) { return !knows(*facts.local, of.view); };
   if (facts.local && !facts.local->hours.empty() && std::ranges::any_of(views, unknown)) facts.local.reset();
   std::optional<WindowStart> behind;  // Of the view that is farthest behind.
   for (const ViewWatermark& of : views) {
+    if (of.away) continue;
     facts.watermark = of.watermark;
     BLOOMRING_TRY_ASSIGN(WindowStart start, decide_window_start(facts));
     // One view cannot use the local state: all begin again without it.
@@ -120,6 +122,11 @@ Result<WindowStart> decide_window_start(const WindowStartFacts& given, std::span
       return decide_window_start(facts, views);
     }
     if (!behind || start.base < behind->base) behind = std::move(start);
+  }
+  const auto away = std::ranges::find_if(views, &ViewWatermark::away);
+  if (away != views.end() && !(behind && behind->resume)) {
+    return retry("the store of the view " + std::string(away->view) +
+                 " is away, and without local state only the store knows where to begin");
   }
   const auto merged = [](const ViewWatermark& of) { return of.watermark.has_value(); };
   behind->merged_below = std::ranges::any_of(views, merged);

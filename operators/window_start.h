@@ -61,10 +61,14 @@ Result<WindowStart> decide_window_start(const WindowStartFacts& given);
 
 // Of a window with several views, each with a watermark of its own (`given.watermark` is not used). Local state is
 // usable when it is for every view; a state without the notes of one of them is not. Otherwise the window reads from
-// where the view that is farthest behind is merged: to the others, records that are merged already change nothing.
+// where the view that is farthest behind is merged: to the others, records that are merged already change nothing. A
+// view whose store is away waits for no other one and no other one for it, as long as local state is usable for the
+// others: the state has everything that the view had not merged, and the window notices later when the store went back.
+// Without such a state only the store knows where to begin: kRetry.
 struct ViewWatermark {
   std::string_view view;
   std::optional<MergedWatermark> watermark;
+  bool away = false;  // The store did not say.
 };
 Result<WindowStart> decide_window_start(const WindowStartFacts& given, std::span<const ViewWatermark> views);
 

@@ -29,6 +29,17 @@ WindowTaskConfig task_config(const Settings& settings, PartitionId partition) {
   return config;
 }
 
+// `away` where the store cannot be reached.
+Result<ViewWatermark> read_watermark(WatermarkReader& reader, PartitionId partition) {
+  const Status refreshed = reader.refresh();
+  if (refreshed.code() == Code::kRetry) return ViewWatermark{.view = {}, .watermark = {}, .away = true};
+  BLOOMRING_TRY(Status(refreshed));
+  auto read = reader.read_watermark(partition);
+  if (read.code() == Code::kRetry) return ViewWatermark{.view = {}, .watermark = {}, .away = true};
+  BLOOMRING_TRY(read.status());
+  return ViewWatermark{.view = {}, .watermark = *read};
+}
+
 // Records that are not merged and that the log no longer has.
 int64_t custody_gap(const WindowTask& task) {
   const Offset log_start = task.source().log_start();
@@ -110,10 +121,9 @@ Result<Window> WindowStage::start_window(WindowStore& store, PartitionId partiti
   Views views;
   std::vector<ViewWatermark> watermarks;
   for (const WatchedView& view : views_) {
-    WatermarkReader& reader = view.row.watermarks(context());
-    BLOOMRING_TRY(reader.refresh());
-    BLOOMRING_TRY_ASSIGN(const std::optional<MergedWatermark> watermark, reader.read_watermark(partition));
-    watermarks.push_back({view.row.name, watermark});
+    BLOOMRING_TRY_ASSIGN(ViewWatermark watermark, read_watermark(view.row.watermarks(context()), partition));
+    watermark.view = view.row.name;
+    watermarks.push_back(watermark);
     views.push_back(view.row.view(context(), partition));
   }
   BLOOMRING_TRY_ASSIGN(const WindowStart start, decide_window_start(start_facts, watermarks));

@@ -175,6 +175,20 @@ TEST_CASE("window start: with several views a partition continues when its disk 
   without.local->views.pop_back();
   CHECK_FALSE(started(without, merged(120)).resume);
   CHECK(started(without, merged(120)).base == Offset(120));
+  // A store is away: local state says enough, nothing else does.
+  const std::vector<ViewWatermark> away{{"filters", merged(200)}, {"history", std::nullopt, true}};
+  CHECK(decide_window_start(facts, away).value().resume);
+  for (const WindowStartFacts& of : {without, WindowStartFacts{std::nullopt, {}, Offset(0), Offset(300)}}) {
+    const auto start = decide_window_start(of, away);
+    CHECK(start.code() == Code::kRetry);
+    CHECK(start.status().message().find("view history is away") != std::string::npos);
+  }
+  const std::vector<ViewWatermark> all_away{{"filters", std::nullopt, true}, {"history", std::nullopt, true}};
+  CHECK(decide_window_start(facts, all_away).code() == Code::kRetry);
+  // A log that was cut is refused before a state that lacks a view is dropped.
+  WindowStartFacts cut = without;
+  cut.log_end = Offset(249);
+  CHECK(decide_window_start(cut, away).status().message().find("250 were read once") != std::string::npos);
   // What one view lacks is lost, though the others have it.
   WindowStartFacts gone = facts;
   gone.local.reset();
