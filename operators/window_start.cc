@@ -108,7 +108,7 @@ Result<WindowStart> decide_window_start(const WindowStartFacts& given) {
 
 Result<WindowStart> decide_window_start(const WindowStartFacts& given, std::span<const ViewWatermark> views) {
   WindowStartFacts facts = given;
-  BLOOMRING_TRY(cut(facts, {}));
+  for (const ViewWatermark& of : views) BLOOMRING_TRY(cut(facts, of.watermark.value_or(MergedWatermark{})));
   const auto unknown = [&](const ViewWatermark& of) { return !knows(*facts.local, of.view); };
   if (facts.local && !facts.local->hours.empty() && std::ranges::any_of(views, unknown)) facts.local.reset();
   std::optional<WindowStart> behind;  // Of the view that is farthest behind.
