@@ -10,17 +10,17 @@ constexpr size_t kTableStart = 64;
 
 UserTable::UserTable() : table_(kTableStart) {}
 
-uint32_t UserTable::find_or_add(std::string_view key_wanted, uint64_t hash_wanted) {
+uint32_t UserTable::find_or_add(UserRef wanted) {
   const size_t mask = table_.size() - 1;
-  size_t at = hash_wanted & mask;
+  size_t at = wanted.hash & mask;
   for (; table_[at] != 0; at = (at + 1) & mask) {
     const uint32_t user = table_[at] - 1;
-    if (users_[user].hash == hash_wanted && key(user) == key_wanted) return user;
+    if (users_[user].hash == wanted.hash && key(user) == wanted.key) return user;
   }
   const auto number = static_cast<uint32_t>(users_.size());
   table_[at] = number + 1;
-  users_.push_back({hash_wanted, static_cast<uint32_t>(keys_.size()), static_cast<uint32_t>(key_wanted.size())});
-  keys_.append(key_wanted);
+  users_.push_back({wanted.hash, static_cast<uint32_t>(keys_.size()), static_cast<uint32_t>(wanted.key.size())});
+  keys_.append(wanted.key);
   if (users_.size() * 2 > table_.size()) grow();
   return number;
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/borrow.h"
+#include "base/user_ref.h"
 
 namespace bloomring {
 
@@ -18,8 +19,8 @@ class UserTable {
  public:
   UserTable();
 
-  // The number of the user key, added when it is new. `hash` is user_hash(key).
-  uint32_t find_or_add(std::string_view key, uint64_t hash);
+  // The number of the user, added when it is new.
+  uint32_t find_or_add(UserRef user);
   size_t size() const { return users_.size(); }
   uint64_t hash(uint32_t user) const { return users_[user].hash; }
   // Until the next `find_or_add` or `clear`.

@@ -52,7 +52,7 @@ struct World {
     EventBlockBuilder builder;
     for (uint64_t i = 0; i < kRecentPlays; ++i) {
       const ItemHash item = item_hash(item_of(first_play(user) + kMonths * kPlaysInAMonth + i));
-      builder.add(key, user_hash(key), {EventKind::kPlay, item, kNowMs});
+      builder.add(key, {EventKind::kPlay, item, kNowMs});
     }
     const std::string bytes = builder.finish(PartitionId(0), 1);
     EventBlockReader block = EventBlockReader::reopen(bytes);
@@ -151,7 +151,7 @@ void BM_CoreWithoutFilters(benchmark::State& state) {
   uint64_t turn = 0;
   for (auto _ : state) {
     const FilterQuestion question = questions[turn++ % kUsers].question();
-    const UserLookup lookup = world.core.look_up(world.partition, question.user_key, {.items = question.ids});
+    const UserLookup lookup = world.core.look_up(world.partition, question.user, {.items = question.ids});
     benchmark::DoNotOptimize(world.core.judge(question, lookup, nullptr, "left out"));
   }
 }
@@ -166,7 +166,7 @@ void BM_CoreManyRecents(benchmark::State& state) {
   for (uint64_t begin = 0; begin < plays; begin += kPlaysInARecord) {
     EventBlockBuilder builder;
     for (uint64_t i = begin; i < begin + kPlaysInARecord; ++i)
-      builder.add(key, user_hash(key), {EventKind::kPlay, item_hash(item_of(i)), kNowMs});
+      builder.add(key, {EventKind::kPlay, item_hash(item_of(i)), kNowMs});
     const std::string bytes = builder.finish(PartitionId(0), 1);
     EventBlockReader block = EventBlockReader::reopen(bytes);
     const auto slot = static_cast<int64_t>(begin * kSlots / plays);

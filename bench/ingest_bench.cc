@@ -182,7 +182,7 @@ void hash_and_pack(benchmark::State& state) {
     const uint64_t hash = user_hash(p.user_key);
     const PartitionId partition = partition_of(shard_of_hash(hash), kPartitions);
     EventBlockBuilder& builder = builders[static_cast<size_t>(partition.value)];
-    builder.add(p.user_key, hash, {EventKind::kPlay, item_hash(p.item), p.time_ms});
+    builder.add({p.user_key, hash}, {EventKind::kPlay, item_hash(p.item), p.time_ms});
     if (builder.events() == 4096) benchmark::DoNotOptimize(builder.finish(partition, kPartitions));
     if (++i == kSample) i = 0;
   }

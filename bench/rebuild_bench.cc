@@ -49,7 +49,7 @@ const std::vector<std::string>& blocks() {
     EventBlockBuilder builder;
     while (list.size() < kBlocks) {
       const UserKey user("", "user" + std::to_string(random() % kUsers));
-      builder.add(user.bytes(), user_hash(user.bytes()), {EventKind::kPlay, ItemHash(random()), kStartMs});
+      builder.add(user.bytes(), {EventKind::kPlay, ItemHash(random()), kStartMs});
       if (builder.events() == kPlaysPerBlock) list.push_back(builder.finish(kPartition, 1));
     }
     return list;

@@ -24,7 +24,7 @@ std::vector<std::string> make_blocks(uint64_t users, uint64_t plays) {
   EventBlockBuilder builder;
   for (uint64_t i = 0; i < plays; ++i) {
     const std::string key = user_key(random() % users);
-    builder.add(key, user_hash(key), {EventKind::kPlay, ItemHash(random()), kStartMs});
+    builder.add(key, {EventKind::kPlay, ItemHash(random()), kStartMs});
     if (builder.events() == kPlaysInABlock) blocks.push_back(builder.finish(PartitionId(0), 1));
   }
   return blocks;

@@ -69,12 +69,12 @@ const Ingest::Outcome& Ingest::take(std::string_view json, const IngestTime& now
   user_key_.push_back(static_cast<char>(play.scene.size()));
   user_key_.append(play.scene);
   user_key_.append(play.user);
-  const uint64_t hash = user_hash(user_key_);
-  const PartitionId partition = partition_of(shard_of_hash(hash), config_.partition_count);
+  const UserRef user(user_key_);
+  const PartitionId partition = partition_of(user.shard(), config_.partition_count);
   if (gate != nullptr && !gate->lets_through(partition)) return outcome_;
   const ItemHash item = play.kind == EventKind::kForgetAll ? ItemHash(0) : item_hash(play.item);
   const Event event{play.kind, item, not_ahead(play.kind, play.time_ms, now)};
-  if (is_repeat(hash, event)) {
+  if (is_repeat(user.hash, event)) {
     ++stats_.repeats;
     return outcome_;
   }
@@ -85,7 +85,7 @@ const Ingest::Outcome& Ingest::take(std::string_view json, const IngestTime& now
     block.opened_ms = now.earliest_ms;
     earliest_open_ms_ = std::min(earliest_open_ms_, block.opened_ms);
   }
-  block.builder.add(user_key_, hash, event);
+  block.builder.add(user, event);
   outcome_.packed = true;
   outcome_.partition = partition;
   outcome_.time_ms = event.time_ms;

@@ -27,9 +27,9 @@ size_t EventBlockBuilder::bytes_max() const {
   return kHeaderBytesMax + users_.key_bytes() + users_.size() * kUserBytesMax + entries_.size() * kEventBytesMax;
 }
 
-void EventBlockBuilder::add(std::string_view user_key, uint64_t hash, const Event& event) {
+void EventBlockBuilder::add(UserRef by, const Event& event) {
   if (entries_.empty() || event.time_ms < time_min_ms_) time_min_ms_ = event.time_ms;
-  const uint32_t user = users_.find_or_add(user_key, hash);
+  const uint32_t user = users_.find_or_add(by);
   const auto index = static_cast<uint32_t>(entries_.size());
   entries_.push_back({event, kNone});
   if (user == chains_.size()) {

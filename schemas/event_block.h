@@ -15,6 +15,7 @@
 #include "base/borrow.h"
 #include "base/ids.h"
 #include "base/result.h"
+#include "base/user_ref.h"
 #include "base/user_table.h"
 #include "schemas/event.h"
 
@@ -23,8 +24,7 @@ namespace bloomring {
 // Collects events and writes them as a block. Reusable; not thread safe.
 class EventBlockBuilder {
  public:
-  // `hash` is user_hash(user_key).
-  void add(std::string_view user_key, uint64_t hash, const Event& event);
+  void add(UserRef user, const Event& event);
   size_t events() const { return entries_.size(); }
   // An upper bound of the size of the finished block, in bytes.
   size_t bytes_max() const;
@@ -73,6 +73,7 @@ class EventBlockReader {
   // Moves to the next user, and skips the unread events of the previous one.
   bool next_user();
   std::string_view user_key() const { return user_key_; }
+  UserRef user() const { return user_key_; }  // Hashes the key.
   // Moves to the user's next event.
   bool next_event();
   const Event& event() const { return event_; }

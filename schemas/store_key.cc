@@ -49,13 +49,13 @@ bool is_unit(char letter) { return letter == 'm' || letter == 'w' || letter == '
 
 }  // namespace
 
-std::string filter_key(std::string_view user_key, PeriodUnit unit, PeriodIndex period) {
+std::string filter_key(UserRef user, PeriodUnit unit, PeriodIndex period) {
   BLOOMRING_CHECK(period_has_key(period), std::to_string(period.value));
   std::string key;
-  key.reserve(kFilterKeyHeadBytes + user_key.size() + kFilterKeyTailBytes);
+  key.reserve(kFilterKeyHeadBytes + user.key.size() + kFilterKeyTailBytes);
   key.push_back(kFilterKeyTag);
-  append_u16_be(key, shard_of(user_key).value);
-  key.append(user_key);
+  append_u16_be(key, user.shard().value);
+  key.append(user.key);
   key.push_back(static_cast<char>(unit));
   append_u16_be(key, static_cast<uint32_t>(period.value));
   return key;
@@ -77,10 +77,10 @@ Result<FilterKey> parse_filter_key(std::string_view key) {
   return parsed;
 }
 
-std::string forgotten_key(std::string_view user_key) {
+std::string forgotten_key(UserRef user) {
   std::string key(1, kForgottenKeyTag);
-  append_u16_be(key, shard_of(user_key).value);
-  key.append(user_key);
+  append_u16_be(key, user.shard().value);
+  key.append(user.key);
   return key;
 }
 

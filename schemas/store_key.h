@@ -22,6 +22,7 @@
 
 #include "base/ids.h"
 #include "base/result.h"
+#include "base/user_ref.h"
 
 namespace bloomring {
 
@@ -44,11 +45,11 @@ inline constexpr char kFilterKeyTag = 'f';
 inline constexpr char kForgottenKeyTag = 'g';
 inline constexpr char kWatermarkKeyTag = 'w';
 
-// `user_key` is valid UserKey bytes and the period has a key: the caller has checked both.
-std::string filter_key(std::string_view user_key, PeriodUnit unit, PeriodIndex period);
+// The user's key is valid UserKey bytes and the period has a key: the caller has checked both.
+std::string filter_key(UserRef user, PeriodUnit unit, PeriodIndex period);
 Result<FilterKey> parse_filter_key(std::string_view key);
-// The key of the user's forgets (schemas/forgotten.h). `user_key` is valid UserKey bytes.
-std::string forgotten_key(std::string_view user_key);
+// The key of the user's forgets (schemas/forgotten.h).
+std::string forgotten_key(UserRef user);
 // The UserKey bytes; they point into the key.
 Result<std::string_view> parse_forgotten_key(std::string_view key);
 

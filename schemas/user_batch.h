@@ -20,6 +20,7 @@
 #include "base/borrow.h"
 #include "base/ids.h"
 #include "base/result.h"
+#include "base/user_ref.h"
 #include "schemas/forget.h"
 
 namespace bloomring {
@@ -80,6 +81,7 @@ class UserBatchReader {
   const DrainHeader& header() const { return header_; }
   bool next_user();
   std::string_view user_key() const { return user_key_; }
+  UserRef user() const { return user_key_; }  // Hashes the key.
   // The user's forgets, in order.
   const std::vector<Forget>& forgets() const { return forgets_; }
   // Moves to the user's next quarter and replaces `items` by its item hashes, ascending, and `times_ms` by the time of

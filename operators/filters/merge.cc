@@ -76,10 +76,10 @@ void Merge::begin_unite(UserBatchReader& reader) {
   items_.clear();
   times_ms_.clear();
   users_.clear();
-  user_keys_.clear();
+  user_refs_.clear();
   while (reader.next_user()) add_user(reader);
   step_ = Step::kReadForgotten;
-  store_->begin_read_forgotten(user_keys_);
+  store_->begin_read_forgotten(user_refs_);
 }
 
 void Merge::end_apply(std::string_view record) {
@@ -88,23 +88,23 @@ void Merge::end_apply(std::string_view record) {
 }
 
 void Merge::add_user(UserBatchReader& reader) {
-  const uint64_t hash = user_hash(reader.user_key());
+  const UserRef user = reader.user();
   const size_t first = pending_.size();
   for (QuarterIndex quarter; reader.next_quarter(quarter, quarter_items_, quarter_times_ms_);) {
     const PeriodIndex period = calendar_.period_of(quarter);
     // An expired period: its plays are counted and skipped.
-    if (!calendar_.kept(hash, period, now_ms_)) {
+    if (!calendar_.kept(user.hash, period, now_ms_)) {
       stats_.plays_expired += quarter_items_.size();
       continue;
     }
     // Quarters ascend, so those of one period follow each other and become one update.
     const bool same_period = pending_.size() > first && pending_.back().period == period;
-    if (!same_period) pending_.push_back({reader.user_key(), period, items_.size(), items_.size()});
+    if (!same_period) pending_.push_back({user, period, items_.size(), items_.size()});
     items_.insert(items_.end(), quarter_items_.begin(), quarter_items_.end());
     times_ms_.insert(times_ms_.end(), quarter_times_ms_.begin(), quarter_times_ms_.end());
     pending_.back().items_end = items_.size();
   }
-  user_keys_.push_back(reader.user_key());
+  user_refs_.push_back(user);
   users_.push_back({first, pending_.size(), reader.forgets()});
   ++stats_.batches;
 }
@@ -116,7 +116,7 @@ void Merge::apply_forgets(std::vector<Forgotten> stored) {
     // No forgets, new or stored: all plays of the user count.
     if (users_[i].forgets.empty() && stored[i].empty()) continue;
     stats_.forgotten_damaged += stored[i].damaged();
-    ForgottenUpdate update{user_keys_[i], std::move(stored[i]), PeriodIndex(0), PeriodIndex(0)};
+    ForgottenUpdate update{user_refs_[i], std::move(stored[i]), PeriodIndex(0), PeriodIndex(0)};
     const bool forgets_changed = take_forgets(users_[i], update);
     const bool plays_changed = take_plays(users_[i], update.forgotten);
     if (forgets_changed || plays_changed) forgotten_updates_.push_back(std::move(update));
@@ -130,7 +130,7 @@ bool Merge::is_passed(const Forget& forget) const {
 
 // Adds the user's forgets to `update`. True when that changed the forgotten value.
 bool Merge::take_forgets(const User& user, ForgottenUpdate& update) {
-  const uint64_t hash = user_hash(update.user_key);
+  const uint64_t hash = update.user.hash;
   update.forgotten.expire(
       [&](int64_t time_ms) { return !calendar_.kept(hash, calendar_.period_of_ms(time_ms), now_ms_); });
   uint64_t news = 0;
@@ -173,7 +173,7 @@ void Merge::begin_apply(std::string_view record) {
   for (const Pending& p : pending_) {
     // Every play of the period is forgotten.
     if (p.items_begin == p.items_end) continue;
-    updates_.push_back({p.user_key, p.period, std::span(items_).subspan(p.items_begin, p.items_end - p.items_begin)});
+    updates_.push_back({p.user, p.period, std::span(items_).subspan(p.items_begin, p.items_end - p.items_begin)});
     stats_.plays += p.items_end - p.items_begin;
   }
   if (updates_.empty() && forgotten_updates_.empty()) return end_apply(record);

@@ -34,6 +34,7 @@
 
 #include "base/ids.h"
 #include "base/result.h"
+#include "base/user_ref.h"
 #include "operators/merge_progress.h"
 #include "operators/view_merge.h"
 #include "schemas/user_batch.h"
@@ -91,7 +92,7 @@ class Merge final : public ViewMerge {
 
   // Updates refer to items by range while items_ grows.
   struct Pending {
-    std::string_view user_key;  // Points into the current record.
+    UserRef user;  // Points into the current record.
     PeriodIndex period;
     size_t items_begin;
     size_t items_end;
@@ -117,7 +118,7 @@ class Merge final : public ViewMerge {
   std::vector<ItemHash> quarter_items_;
   std::vector<int64_t> quarter_times_ms_;
   std::vector<User> users_;
-  std::vector<std::string_view> user_keys_;  // Of the users.
+  std::vector<UserRef> user_refs_;  // Of the users.
   std::vector<ForgottenUpdate> forgotten_updates_;
   std::vector<FilterUpdate> updates_;
   const std::unique_ptr<PartitionWriter> store_;  // Last: a running operation borrows from the above.

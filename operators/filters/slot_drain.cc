@@ -138,11 +138,11 @@ Status SlotDrain::scan(WindowStore& store, const StagedHour& staged, Take take) 
 
 void SlotDrain::collect(Offset offset, EventBlockReader& reader, int64_t late_before_ms, Take take) {
   while (reader.next_user()) {
-    const uint64_t hash = user_hash(reader.user_key());
-    const uint32_t shard = shard_of_hash(hash).value;
+    const UserRef by = reader.user();
+    const uint32_t shard = by.shard().value;
     // A user of another part.
     if (shard < part_.shards.from || shard >= part_.shards.to) continue;
-    const uint32_t user = take == Take::kAll ? users_.find_or_add(reader.user_key(), hash) : 0;
+    const uint32_t user = take == Take::kAll ? users_.find_or_add(by) : 0;
     while (reader.next_event()) {
       const Event& event = reader.event();
       const bool play = event.kind == EventKind::kPlay && take == Take::kAll;
@@ -156,7 +156,7 @@ void SlotDrain::collect(Offset offset, EventBlockReader& reader, int64_t late_be
         continue;
       }
       const bool late = forget_rule::is_late(event.time_ms, late_before_ms);
-      forgets_.push_back({users_.find_or_add(reader.user_key(), hash),
+      forgets_.push_back({users_.find_or_add(by),
                           {everything, late, event.item, event.time_ms, offset}});
     }
   }

@@ -39,8 +39,8 @@ class LeasedWriter final : public PartitionWriter {
   LeasedWriter(const Lease& lease, std::unique_ptr<PartitionWriter> writer)
       : lease_(lease), writer_(std::move(writer)) {}
 
-  void begin_read_forgotten(std::span<const std::string_view> user_keys) override {
-    writer_->begin_read_forgotten(user_keys);
+  void begin_read_forgotten(std::span<const UserRef> users) override {
+    writer_->begin_read_forgotten(users);
   }
   void begin_apply(std::span<const ForgottenUpdate> forgotten, std::span<const FilterUpdate> updates) override;
   void begin_sync() override;

@@ -26,10 +26,10 @@ Result<std::unique_ptr<KafkaEventLog>> KafkaEventLog::create(const KafkaEventLog
 
 void KafkaEventLog::append(const UserKey& user_key, std::span<const Event> events, Durable durable) {
   BLOOMRING_CHECK(!events.empty(), "an append without records");
-  const uint64_t hash = user_hash(user_key.bytes());
-  const PartitionId partition = partition_of(shard_of_hash(hash), config_.partition_count);
+  const UserRef user(user_key.bytes());
+  const PartitionId partition = partition_of(user.shard(), config_.partition_count);
   EventBlockBuilder builder;
-  for (const Event& event : events) builder.add(user_key.bytes(), hash, event);
+  for (const Event& event : events) builder.add(user, event);
   std::atomic<int64_t>& held = of_partition_[static_cast<size_t>(partition.value)];
   if (!appends_.take(held, 1)) {
     return durable(retry(std::to_string(appends_.all()) + " writes wait for the brokers already, " +

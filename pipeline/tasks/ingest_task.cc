@@ -105,14 +105,14 @@ void IngestTask::ask_time(int64_t wall_ms) {
   const bool off = ingest_clock_.state() == IngestClock::State::kOff;
   if (ingest_clock_.may_judge() || (!off && !more_to_read())) return;
   if (!room() || steady_ms() < ask_time_at_ms_) return;
-  const UserKey user = nobody(times_asked_++);
-  const uint64_t hash = user_hash(user.bytes());
-  const PartitionId partition = partition_of(shard_of_hash(hash), config_.ingest.partition_count);
+  const UserKey key = nobody(times_asked_++);
+  const UserRef user(key.bytes());
+  const PartitionId partition = partition_of(user.shard(), config_.ingest.partition_count);
   if (lanes_.shut(static_cast<size_t>(partition.value))) return;  // The next user may be in another partition.
   ask_time_at_ms_ = steady_ms() + config_.ask_time_interval_ms;
   EventBlockBuilder block;
   const int64_t time_ms = std::clamp(wall_ms, kEventTimeMinMs, kEventTimeEndMs - 1);
-  block.add(user.bytes(), hash, {EventKind::kServe, ItemHash(0), time_ms});
+  block.add(user, {EventKind::kServe, ItemHash(0), time_ms});
   enqueue({static_cast<size_t>(partition.value),
            {config_.events_topic, partition, {}, block.finish(partition, config_.ingest.partition_count), {}},
            {}});

@@ -105,7 +105,7 @@ void CandidateFilter::Scratch::search_filters(const FilterQuestion& question, co
   if (filter_period.empty()) {
     std::fill(found.begin(), found.end(), filter::Query::kUnseen);
   } else {
-    query.run(question.ids, question.user_key, found);
+    query.run(question.ids, question.user.key, found);
   }
   if (view.masks().empty()) return;
   // `found` is the newest filter that holds the item. If that one is masked, the older ones are, too.
@@ -233,17 +233,17 @@ std::vector<PeriodIndex> CandidateFilter::periods_between(const TimeBounds& boun
   return periods;
 }
 
-UserLookup CandidateFilter::look_up(const ReplicaPartition& partition, std::string_view user_key,
+UserLookup CandidateFilter::look_up(const ReplicaPartition& partition, UserRef user,
                                 const WantedPlays& wanted) const {
   UserLookup lookup;
   const TimeBounds bounds = now(partition.log_time());
   lookup.periods = periods_between(bounds, lookup.gaps);
   const RecentPlays::Found found =
-      partition.recents().lookup(user_hash(user_key), lookup.periods.back(), wanted, lookup.recents, lookup.forgets);
+      partition.recents().lookup(user.hash, lookup.periods.back(), wanted, lookup.recents, lookup.forgets);
   lookup.held_from = found.held_from;
   lookup.left_out = found.left_out;
   lookup.merged = partition.merged();
-  partition.served().lookup(user_hash(user_key), bounds.earliest_ms, lookup.served);
+  partition.served().lookup(user.hash, bounds.earliest_ms, lookup.served);
   if (!partition.joins_filters()) {
     lookup.gaps.push_back({AnswerSource::kRecent, "the log lost records before they were merged"});
   }
@@ -252,11 +252,11 @@ UserLookup CandidateFilter::look_up(const ReplicaPartition& partition, std::stri
   return lookup;
 }
 
-std::shared_ptr<const UserFilters> CandidateFilter::cached(std::string_view user_key, const UserLookup& lookup) {
-  return cache_.find(user_key, lookup.periods, lookup.held_from);
+std::shared_ptr<const UserFilters> CandidateFilter::cached(UserRef user, const UserLookup& lookup) {
+  return cache_.find(user, lookup.periods, lookup.held_from);
 }
 
-Result<std::shared_ptr<const UserFilters>> CandidateFilter::keep(std::string_view user_key, const UserLookup& lookup,
+Result<std::shared_ptr<const UserFilters>> CandidateFilter::keep(UserRef user, const UserLookup& lookup,
                                                                  Result<StoredUser> stored) {
   if (!stored.ok()) return std::move(stored).status().with_context("filter store");
   auto filters = std::make_shared<UserFilters>(  // Shared with the cache.
@@ -265,7 +265,7 @@ Result<std::shared_ptr<const UserFilters>> CandidateFilter::keep(std::string_vie
     filters->filters.push_back(
         {one.period, filter::VerifiedValue::verify(std::move(one.value), std::move(one.store_key))});
   }
-  cache_.put(user_key, filters);
+  cache_.put(user, filters);
   return std::shared_ptr<const UserFilters>(std::move(filters));
 }
 
@@ -327,9 +327,9 @@ void CandidateFilter::relax(Scratch& scratch, const FilterQuestion& question, co
 }
 
 FilterAnswer CandidateFilter::answer(const ReplicaPartition& partition, const FilterQuestion& question) {
-  const UserLookup lookup = look_up(partition, question.user_key, {.items = question.ids});
-  if (const auto filters = cached(question.user_key, lookup)) return judge(question, lookup, filters.get(), {});
-  const auto filters = keep(question.user_key, lookup, read_now(store_, question.user_key, lookup.periods));
+  const UserLookup lookup = look_up(partition, question.user, {.items = question.ids});
+  if (const auto filters = cached(question.user, lookup)) return judge(question, lookup, filters.get(), {});
+  const auto filters = keep(question.user, lookup, read_now(store_, question.user, lookup.periods));
   if (filters.ok()) return judge(question, lookup, filters->get(), {});
   return judge(question, lookup, nullptr, filters.status().to_string());
 }

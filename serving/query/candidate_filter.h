@@ -36,6 +36,7 @@
 #include "base/clock.h"
 #include "base/ids.h"
 #include "base/result.h"
+#include "base/user_ref.h"
 #include "schemas/verdict.h"
 #include "serving/query/filter_cache.h"
 #include "serving/query/forget_view.h"
@@ -50,7 +51,7 @@ namespace bloomring {
 // returned. The answer points to none of it. To hold a question longer, hold it with its owner
 // (serving/service/request_codec.h, DecodedFilter).
 struct FilterQuestion {
-  std::string_view user_key;  // UserKey bytes.
+  UserRef user;
   std::span<const ItemHash> ids;
   // How many consecutive ids belong to each candidate, at least one; empty when each candidate has one.
   std::span<const uint32_t> ids_per_candidate;
@@ -88,11 +89,11 @@ class CandidateFilter {
   FilterAnswer answer(const ReplicaPartition& partition, const FilterQuestion& question);
 
   // Of a user with very many plays it returns the `wanted` ones. For an answer, want the ids of the question.
-  UserLookup look_up(const ReplicaPartition& partition, std::string_view user_key, const WantedPlays& wanted) const;
+  UserLookup look_up(const ReplicaPartition& partition, UserRef user, const WantedPlays& wanted) const;
   // The user's filters of the window if they are cached and still exact, else null. Never blocks.
-  std::shared_ptr<const UserFilters> cached(std::string_view user_key, const UserLookup& lookup);
+  std::shared_ptr<const UserFilters> cached(UserRef user, const UserLookup& lookup);
   // Verifies and caches what a read of `store` that began after the lookup has found of the user.
-  Result<std::shared_ptr<const UserFilters>> keep(std::string_view user_key, const UserLookup& lookup,
+  Result<std::shared_ptr<const UserFilters>> keep(UserRef user, const UserLookup& lookup,
                                                   Result<StoredUser> stored);
   // With null `filters` the answer has the gap `missing`. Borrows its arguments for the call only.
   FilterAnswer judge(const FilterQuestion& question, const UserLookup& lookup, const UserFilters* filters,

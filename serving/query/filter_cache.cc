@@ -22,19 +22,17 @@ size_t bytes_of(std::string_view user_key, const UserFilters& filters) {
 
 }  // namespace
 
-FilterCache::Stripe& FilterCache::stripe_of(std::string_view user_key) { return stripes_[user_hash(user_key) >> 60]; }
-
 void FilterCache::erase(Stripe& stripe, Entries::iterator entry) {
   stripe.bytes -= entry->bytes;
   stripe.by_user.erase(entry->user_key);
   stripe.entries.erase(entry);
 }
 
-std::shared_ptr<const UserFilters> FilterCache::find(std::string_view user_key, std::span<const PeriodIndex> periods,
+std::shared_ptr<const UserFilters> FilterCache::find(UserRef user, std::span<const PeriodIndex> periods,
                                                      Offset held_from) {
-  Stripe& stripe = stripe_of(user_key);
+  Stripe& stripe = stripe_of(user);
   std::lock_guard lock(stripe.mutex);
-  const auto found = stripe.by_user.find(user_key);
+  const auto found = stripe.by_user.find(user.key);
   if (found == stripe.by_user.end()) {
     ++stripe.stats.misses;
     return nullptr;
@@ -52,16 +50,16 @@ std::shared_ptr<const UserFilters> FilterCache::find(std::string_view user_key, 
   return entry->filters;
 }
 
-void FilterCache::put(std::string_view user_key, std::shared_ptr<const UserFilters> filters) {
-  const size_t bytes = bytes_of(user_key, *filters);
+void FilterCache::put(UserRef user, std::shared_ptr<const UserFilters> filters) {
+  const size_t bytes = bytes_of(user.key, *filters);
   if (bytes > stripe_bytes_max_) return;
-  Stripe& stripe = stripe_of(user_key);
+  Stripe& stripe = stripe_of(user);
   std::lock_guard lock(stripe.mutex);
-  if (const auto found = stripe.by_user.find(user_key); found != stripe.by_user.end()) {
+  if (const auto found = stripe.by_user.find(user.key); found != stripe.by_user.end()) {
     if (found->second->filters->merged > filters->merged) return;
     erase(stripe, found->second);
   }
-  stripe.entries.push_front({std::string(user_key), std::move(filters), bytes});
+  stripe.entries.push_front({std::string(user.key), std::move(filters), bytes});
   stripe.by_user.emplace(stripe.entries.front().user_key, stripe.entries.begin());
   stripe.bytes += bytes;
   while (stripe.bytes > stripe_bytes_max_) {

@@ -21,6 +21,7 @@
 #include <unordered_map>
 
 #include "base/ids.h"
+#include "base/user_ref.h"
 #include "serving/query/user_filters.h"
 
 namespace bloomring {
@@ -41,10 +42,10 @@ class FilterCache {
 
   // The user's filters of exactly these periods, when they hold everything below `held_from`; else null.
   // `held_from` is what RecentPlays::lookup returned for this request, before this call. Shared with running requests.
-  std::shared_ptr<const UserFilters> find(std::string_view user_key, std::span<const PeriodIndex> periods,
+  std::shared_ptr<const UserFilters> find(UserRef user, std::span<const PeriodIndex> periods,
                                           Offset held_from);
   // Keeps the filters unless the present entry is newer.
-  void put(std::string_view user_key, std::shared_ptr<const UserFilters> filters);
+  void put(UserRef user, std::shared_ptr<const UserFilters> filters);
   FilterCacheStats stats() const;
 
  private:
@@ -64,7 +65,7 @@ class FilterCache {
     FilterCacheStats stats;
   };
 
-  Stripe& stripe_of(std::string_view user_key);
+  Stripe& stripe_of(UserRef user) { return stripes_[user.hash >> 60]; }
   static void erase(Stripe& stripe, Entries::iterator entry);
 
   const size_t stripe_bytes_max_;

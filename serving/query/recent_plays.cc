@@ -59,7 +59,7 @@ void RecentPlays::begin_generation_if_due(Offset offset, int64_t log_time_ms) {
 size_t RecentPlays::collect(Offset offset, EventBlockReader& block) {
   size_t others = 0;
   while (block.next_user()) {
-    const uint64_t hash = user_hash(block.user_key());
+    const uint64_t hash = block.user().hash;
     std::vector<PendingPlay>& pending = pending_[stripe_of(hash)];
     while (block.next_event()) {
       const Event& event = block.event();

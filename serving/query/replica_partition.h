@@ -97,7 +97,7 @@ class ReplicaPartition {
   // A serve cannot be later than its log time: a time from a clock that is ahead would keep it for too long.
   void apply_served(EventBlockReader block, int64_t log_time_ms) {
     while (block.next_user()) {
-      const uint64_t hash = user_hash(block.user_key());
+      const uint64_t hash = block.user().hash;
       while (block.next_event()) {
         const Event& event = block.event();
         if (event.kind == EventKind::kServe) served_.add(hash, event.item, std::min(event.time_ms, log_time_ms));

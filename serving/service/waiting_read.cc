@@ -14,7 +14,7 @@ void WaitingRead::decide(const Outcome& outcome) {
 }
 
 void WaitingRead::begin(FilterReader& store, std::shared_ptr<OpenCalls> reads, gpr_timespec patience_end) {
-  if (auto filters = core_.cached(user_key_, lookup_))
+  if (auto filters = core_.cached(user_.user, lookup_))
     return decide({.lookup = lookup_, .filters = std::move(filters)});
   reads_ = std::move(reads);
   reads_->begin();
@@ -28,7 +28,7 @@ void WaitingRead::begin(FilterReader& store, std::shared_ptr<OpenCalls> reads, g
 }
 
 void WaitingRead::end(std::vector<Result<StoredUser>> users) {
-  auto filters = core_.keep(user_key_, lookup_, std::move(users.front()));
+  auto filters = core_.keep(user_.user, lookup_, std::move(users.front()));
   if (filters.ok()) {
     decide({.lookup = lookup_, .filters = std::move(filters).value()});
   } else {

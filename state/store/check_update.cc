@@ -5,14 +5,14 @@
 namespace bloomring {
 
 Status check_update(const FilterUpdate& update) {
-  if (!UserKey::valid(update.user_key)) return bad_record("an update without a valid user key");
+  if (!UserKey::valid(update.user.key)) return bad_record("an update without a valid user key");
   if (!period_has_key(update.period)) return bad_record("an update of an impossible period");
   if (update.items.empty()) return bad_record("an update without items");
   return {};
 }
 
 Status check_update(const ForgottenUpdate& update) {
-  if (!UserKey::valid(update.user_key)) return bad_record("an update without a valid user key");
+  if (!UserKey::valid(update.user.key)) return bad_record("an update without a valid user key");
   if (update.removed_from >= update.removed_to) return {};
   if (period_has_key(update.removed_from) && period_has_key(PeriodIndex(update.removed_to.value - 1))) return {};
   return bad_record("an update of an impossible period");

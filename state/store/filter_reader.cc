@@ -22,8 +22,8 @@ class ReadNow final : public FilterRead {
 
 }  // namespace
 
-Result<StoredUser> read_now(FilterReader& reader, std::string_view user_key, std::span<const PeriodIndex> periods) {
-  const auto read = std::make_shared<ReadNow>(UserPeriods{user_key, periods});  // Shared with the reader.
+Result<StoredUser> read_now(FilterReader& reader, UserRef user, std::span<const PeriodIndex> periods) {
+  const auto read = std::make_shared<ReadNow>(UserPeriods{user, periods});  // Shared with the reader.
   reader.begin_read(read);
   return read->wait();
 }

@@ -27,7 +27,7 @@ namespace bloomring {
 
 // One user of a read. Borrows both from the read.
 struct UserPeriods {
-  std::string_view user_key;             // UserKey bytes.
+  UserRef user;
   std::span<const PeriodIndex> periods;  // Of the wanted filters.
 };
 
@@ -62,6 +62,6 @@ class FilterReader : public WatermarkReader {
 
 // Reads one user and waits for the end: for tools and tests, never for a step or a thread of the service. kRetry also
 // when the reader refuses.
-Result<StoredUser> read_now(FilterReader& reader, std::string_view user_key, std::span<const PeriodIndex> periods);
+Result<StoredUser> read_now(FilterReader& reader, UserRef user, std::span<const PeriodIndex> periods);
 
 }  // namespace bloomring

@@ -39,7 +39,7 @@ class PartitionWriter {
   // Reads the forgotten value of each user, to write it back. Of a value that cannot be read it gives the good part and
   // its damage, where a FilterReader gives kCorrupt. After the end, `take_forgotten` returns them, in the order of the
   // keys.
-  virtual void begin_read_forgotten(std::span<const std::string_view> user_keys) = 0;
+  virtual void begin_read_forgotten(std::span<const UserRef> users) = 0;
   // Removes filters and writes forgotten values, then unites each update with the stored filter. A failure or a crash
   // in the middle leaves the changes made so far, in this order. Not durable before a sync or an advance has ended.
   virtual void begin_apply(std::span<const ForgottenUpdate> forgotten, std::span<const FilterUpdate> updates) = 0;

@@ -8,7 +8,7 @@ void LocalFilterReader::begin_read(std::shared_ptr<FilterRead> read) {
   std::vector<Result<StoredUser>> users;
   for (const UserPeriods& user : read->users()) {
     StoredUser stored;
-    Status status = this->read(user.user_key, user.periods, stored.filters, stored.forgotten);
+    Status status = this->read(user.user, user.periods, stored.filters, stored.forgotten);
     users.push_back(status.ok() ? Result<StoredUser>(std::move(stored)) : Result<StoredUser>(std::move(status)));
   }
   read->end(std::move(users));
@@ -19,9 +19,9 @@ class LocalFilterStore::Writer final : public PartitionWriter {
   Writer(LocalFilterStore& store, PartitionId partition, uint64_t number)
       : store_(store), partition_(partition), number_(number) {}
 
-  void begin_read_forgotten(std::span<const std::string_view> user_keys) override {
+  void begin_read_forgotten(std::span<const UserRef> users) override {
     forgotten_.clear();
-    end(store_.read_forgotten(user_keys, forgotten_));
+    end(store_.read_forgotten(users, forgotten_));
   }
   void begin_apply(std::span<const ForgottenUpdate> forgotten, std::span<const FilterUpdate> updates) override {
     end(owns() ? store_.apply(forgotten, updates) : refusal());

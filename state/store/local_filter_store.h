@@ -26,12 +26,12 @@ class LocalFilterReader : public FilterReader, public StoreAdmin {
   Status refresh() override { return {}; }
 
   // Appends the filters of the user key that exist for these periods, in the order of `periods`, and sets `forgotten`.
-  virtual Status read(std::string_view user_key, std::span<const PeriodIndex> periods, std::vector<StoredFilter>& out,
+  virtual Status read(UserRef user, std::span<const PeriodIndex> periods, std::vector<StoredFilter>& out,
                       Forgotten& forgotten) = 0;
   // The filters alone, for inspection.
-  Status read(std::string_view user_key, std::span<const PeriodIndex> periods, std::vector<StoredFilter>& out) {
+  Status read(UserRef user, std::span<const PeriodIndex> periods, std::vector<StoredFilter>& out) {
     Forgotten forgotten;
-    return read(user_key, periods, out, forgotten);
+    return read(user, periods, out, forgotten);
   }
 };
 
@@ -44,7 +44,7 @@ class LocalFilterStore : public LocalFilterReader, public FilterWriter {
   virtual Status apply(std::span<const ForgottenUpdate> forgotten, std::span<const FilterUpdate> updates) = 0;
   Status apply(std::span<const FilterUpdate> updates) { return apply({}, updates); }
   virtual Status advance(PartitionId partition, const MergedWatermark& watermark) = 0;
-  virtual Status read_forgotten(std::span<const std::string_view> user_keys, std::vector<Forgotten>& out) = 0;
+  virtual Status read_forgotten(std::span<const UserRef> users, std::vector<Forgotten>& out) = 0;
   // Makes everything applied so far durable.
   virtual Status sync() = 0;
   // kInvalid for a partition that the store does not have.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "base/user_ref.h"
 #include "schemas/forgotten.h"
 
 namespace bloomring {
@@ -16,7 +17,7 @@ namespace bloomring {
 // Items to be united with the filter of one user key and period. Borrows: the caller keeps key and items until the
 // write has ended; a store copies what it keeps.
 struct FilterUpdate {
-  std::string_view user_key;  // UserKey bytes.
+  UserRef user;
   PeriodIndex period;
   std::span<const ItemHash> items;  // At least one.
 };
@@ -24,8 +25,8 @@ struct FilterUpdate {
 // A user's new forgotten value, and the filters to remove with it: those of periods [removed_from, removed_to). Borrows
 // the key as FilterUpdate does.
 struct ForgottenUpdate {
-  std::string_view user_key;  // UserKey bytes.
-  Forgotten forgotten;        // The whole value; an empty one removes the stored one.
+  UserRef user;
+  Forgotten forgotten;  // The whole value; an empty one removes the stored one.
   PeriodIndex removed_from;
   PeriodIndex removed_to;
 };

@@ -16,7 +16,7 @@ TEST_CASE("user table: keys are numbered in the order of their first appearance,
       const std::string key = "u" + std::to_string(random() % 700);
       const uint64_t hash = std::stoull(key.substr(1)) % 50;  // Many users a hash.
       const auto wanted = numbers.emplace(key, static_cast<uint32_t>(numbers.size())).first->second;
-      REQUIRE(table.find_or_add(key, hash) == wanted);
+      REQUIRE(table.find_or_add({key, hash}) == wanted);
     }
     REQUIRE(table.size() == numbers.size());
     size_t bytes = 0;

@@ -37,7 +37,7 @@ Event play(std::string_view item, int64_t time_ms) { return {EventKind::kPlay, i
 std::string block_of(const std::vector<Added>& events, PartitionId partition = kPartition,
                      uint32_t count = kPartitionCount) {
   EventBlockBuilder builder;
-  for (const Added& added : events) builder.add(added.user_key, user_hash(added.user_key), added.event);
+  for (const Added& added : events) builder.add(added.user_key, added.event);
   return builder.finish(partition, count);
 }
 
@@ -139,9 +139,9 @@ TEST_CASE("event block: a builder is empty after it has finished, and gives the 
   EventBlockBuilder builder;
   for (int round = 0; round < 3; ++round) {
     CHECK(builder.events() == 0);
-    builder.add(kFeedU1, user_hash(kFeedU1), play("v1", kTimeMs));
-    builder.add(kSeven, user_hash(kSeven), play("v1", kTimeMs - 3'123));
-    builder.add(kFeedU1, user_hash(kFeedU1), play("v2", kTimeMs + 1'176'877));
+    builder.add(kFeedU1, play("v1", kTimeMs));
+    builder.add(kSeven, play("v1", kTimeMs - 3'123));
+    builder.add(kFeedU1, play("v2", kTimeMs + 1'176'877));
     CHECK(builder.events() == 3);
     CHECK(builder.finish(kPartition, kPartitionCount) == sample());
   }
@@ -159,7 +159,7 @@ TEST_CASE("event block: random events come back, and the bound on bytes holds") 
       const auto span = static_cast<uint64_t>(kEventTimeEndMs - kEventTimeMinMs);
       const Event event{static_cast<EventKind>(1 + rng() % kEventKindMax), ItemHash(rng()),
                         kEventTimeMinMs + static_cast<int64_t>(rng() % span)};
-      builder.add(key, user_hash(key), event);
+      builder.add(key, event);
       expected[key].push_back(event);
     }
     const size_t bytes_max = builder.bytes_max();

@@ -78,7 +78,7 @@ void World::check_user(int32_t p, const std::string& user_key, const UserOracle&
       unseen.push_back(item);
   }
   FilterQuestion question;
-  question.user_key = user_key;
+  question.user = user_key;
   const std::vector<ItemHash> acknowledged = user.must_be_seen_or_told(window.back(), window.front());
   question.ids = acknowledged;
   check_complete(core_->answer(*held_[p], question), acknowledged.size());
@@ -305,7 +305,7 @@ void World::check_false_positives(int32_t p, const std::string& user_key) {
   std::vector<ItemHash> never(1'000);
   for (ItemHash& item : never) item = ItemHash(random_());
   FilterQuestion question;
-  question.user_key = user_key;
+  question.user = user_key;
   question.ids = never;
   const FilterAnswer answer = core_->answer(*held_[p], question);
   CAPTURE(p, user_key);

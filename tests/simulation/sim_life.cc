@@ -88,11 +88,11 @@ void World::append_play(size_t said, const std::string& json, uint64_t p) {
 // One append by a call: durable in the log, and noted by the replica that took it when the acknowledgement comes,
 // which may be after the record itself.
 int64_t World::append_call(const UserKey& key, Event event) {
-  const PartitionId partition = partition_of(shard_of(key.bytes()), kPartitions);
+  const UserRef user(key.bytes());
+  const PartitionId partition = partition_of(user.shard(), kPartitions);
   const auto p = static_cast<size_t>(partition.value);
-  const uint64_t hash = user_hash(key.bytes());
   EventBlockBuilder builder;
-  builder.add(key.bytes(), hash, event);
+  builder.add(user, event);
   ledger_.called(std::string(key.bytes()), event);
   log_.append(kEvents, partition, builder.finish(partition, kPartitions));
   const auto& records = log_.partition(kEvents, partition);
@@ -104,9 +104,9 @@ int64_t World::append_call(const UserKey& key, Event event) {
   held_[p]->log_time().saw(log_time_ms, clock_.steady_ns());
   if (event.kind == EventKind::kServe) {
     event.time_ms = std::min(event.time_ms, log_time_ms);
-    held_[p]->note_served(hash, event.item, event.time_ms);
+    held_[p]->note_served(user.hash, event.item, event.time_ms);
   } else {
-    held_[p]->note_forget(hash, event, Offset(offset));
+    held_[p]->note_forget(user.hash, event, Offset(offset));
   }
   noted_[p].push_back({offset, std::string(key.bytes()), event});
   return log_time_ms;

@@ -24,8 +24,8 @@ class DelayedWriter final : public PartitionWriter {
     if (operation_ && polls_() % 2 == 0) operation_();
   }
 
-  void begin_read_forgotten(std::span<const std::string_view> user_keys) override {
-    begin([this, user_keys] { writer_->begin_read_forgotten(user_keys); });
+  void begin_read_forgotten(std::span<const UserRef> users) override {
+    begin([this, users] { writer_->begin_read_forgotten(users); });
   }
   void begin_apply(std::span<const ForgottenUpdate> forgotten, std::span<const FilterUpdate> updates) override {
     begin([this, forgotten, updates] { writer_->begin_apply(forgotten, updates); });

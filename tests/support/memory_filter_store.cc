@@ -76,12 +76,12 @@ void MemoryFilterStore::put(const std::string& key, std::string value) {
 
 Status MemoryFilterStore::apply_one(const FilterUpdate& update) {
   BLOOMRING_TRY(check_update(update));
-  if (!life_.calendar().kept(user_hash(update.user_key), update.period, expiry_ms())) {
+  if (!life_.calendar().kept(update.user.hash, update.period, expiry_ms())) {
     ++stats_.expired_updates;
     return {};
   }
-  const std::string key = filter_key(update.user_key, life_.calendar().config().unit, update.period);
-  const std::string operand = filter::make(update.items, update.user_key, key, policy_);
+  const std::string key = filter_key(update.user, life_.calendar().config().unit, update.period);
+  const std::string operand = filter::make(update.items, update.user.key, key, policy_);
   std::vector<std::string_view> values;
   if (const auto row = rows_.find(key); row != rows_.end()) values.push_back(row->second);
   values.push_back(operand);
@@ -102,9 +102,9 @@ void MemoryFilterStore::remove(const std::string& key) {
 Status MemoryFilterStore::apply_one(const ForgottenUpdate& update) {
   BLOOMRING_TRY(check_update(update));
   for (int32_t period = update.removed_from.value; period < update.removed_to.value; ++period) {
-    remove(filter_key(update.user_key, life_.calendar().config().unit, PeriodIndex(period)));
+    remove(filter_key(update.user, life_.calendar().config().unit, PeriodIndex(period)));
   }
-  const std::string key = forgotten_key(update.user_key);
+  const std::string key = forgotten_key(update.user);
   if (update.forgotten.empty()) {
     remove(key);
   } else {
@@ -176,11 +176,11 @@ const std::string* MemoryFilterStore::forgotten_row(const std::string& store_key
   return row == rows_.end() ? nullptr : &row->second;
 }
 
-Status MemoryFilterStore::read_forgotten(std::span<const std::string_view> user_keys, std::vector<Forgotten>& out) {
+Status MemoryFilterStore::read_forgotten(std::span<const UserRef> users, std::vector<Forgotten>& out) {
   const std::lock_guard lock(mutex_);
   if (injected_failure()) return unreachable();
-  for (const std::string_view user_key : user_keys) {
-    const std::string key = forgotten_key(user_key);
+  for (const UserRef user : users) {
+    const std::string key = forgotten_key(user);
     const std::string* value = forgotten_row(key);
     out.emplace_back();
     if (value == nullptr) continue;
@@ -189,20 +189,20 @@ Status MemoryFilterStore::read_forgotten(std::span<const std::string_view> user_
   return {};
 }
 
-Status MemoryFilterStore::read(std::string_view user_key, std::span<const PeriodIndex> periods,
+Status MemoryFilterStore::read(UserRef user, std::span<const PeriodIndex> periods,
                                std::vector<StoredFilter>& out, Forgotten& forgotten) {
   const std::lock_guard lock(mutex_);
   if (injected_failure()) return unreachable();
   forgotten = {};
-  const std::string key = forgotten_key(user_key);
+  const std::string key = forgotten_key(user);
   if (const std::string* value = forgotten_row(key)) {
     BLOOMRING_TRY_ASSIGN(forgotten, decode_forgotten(*value, key));
   }
   const int64_t now_ms = expiry_ms();
   for (const PeriodIndex period : periods) {
     if (!period_has_key(period)) continue;
-    if (!life_.calendar().kept(user_hash(user_key), period, now_ms)) continue;
-    const auto row = rows_.find(filter_key(user_key, life_.calendar().config().unit, period));
+    if (!life_.calendar().kept(user.hash, period, now_ms)) continue;
+    const auto row = rows_.find(filter_key(user, life_.calendar().config().unit, period));
     if (row == rows_.end()) continue;
     BLOOMRING_TRY(check_stored(row->second, row->first));
     out.push_back({period, row->first, row->second});

@@ -36,9 +36,9 @@ class MemoryFilterStore final : public LocalFilterStore {
   Status advance(PartitionId partition, const MergedWatermark& watermark) override;
   std::optional<int64_t> merged_ms() const override;
   Result<std::optional<MergedWatermark>> read_watermark(PartitionId partition) override;
-  Status read(std::string_view user_key, std::span<const PeriodIndex> periods, std::vector<StoredFilter>& out,
+  Status read(UserRef user, std::span<const PeriodIndex> periods, std::vector<StoredFilter>& out,
               Forgotten& forgotten) override;
-  Status read_forgotten(std::span<const std::string_view> user_keys, std::vector<Forgotten>& out) override;
+  Status read_forgotten(std::span<const UserRef> users, std::vector<Forgotten>& out) override;
   Status check_partition(PartitionId partition) const override;
   Status scan(const std::function<bool(const StoredFilter&, std::string_view user_key)>& visit) override;
   FilterStoreStats stats() const override;

@@ -142,7 +142,7 @@ class ServingWorld {
   void append(const UserKey& key, const std::vector<Event>& events) {
     EventBlockBuilder builder;
     for (const Event& event : events) {
-      builder.add(key.bytes(), user_hash(key.bytes()), event);
+      builder.add(key.bytes(), event);
       if (event.kind != EventKind::kServe) unmerged_.push_back({key, event});
     }
     const std::string bytes = builder.finish(kOnly, 1);
@@ -155,7 +155,8 @@ class ServingWorld {
   // Writes what is forgotten by it. True for a play that counts.
   bool merge(std::string_view key, const Event& event, PeriodIndex period) {
     std::vector<Forgotten> forgotten;
-    BLOOMRING_CHECK(store.read_forgotten(std::span(&key, 1), forgotten).ok(), "the double does not fail here");
+    const UserRef user = key;
+    BLOOMRING_CHECK(store.read_forgotten(std::span(&user, 1), forgotten).ok(), "the double does not fail here");
     ForgottenUpdate update{key, forgotten[0], PeriodIndex(0), PeriodIndex(0)};
     bool changed = false, counts = false;
     if (event.kind == EventKind::kForgetAll) {

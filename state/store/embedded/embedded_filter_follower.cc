@@ -209,12 +209,12 @@ Result<std::optional<MergedWatermark>> EmbeddedFilterFollower::read_watermark(Pa
   });
 }
 
-Status EmbeddedFilterFollower::read(std::string_view user_key, std::span<const PeriodIndex> periods,
+Status EmbeddedFilterFollower::read(UserRef user, std::span<const PeriodIndex> periods,
                                     std::vector<StoredFilter>& out, Forgotten& forgotten) {
   const size_t found_before = out.size();
   return impl_->again_where_files_went(*this, [&](const FilterRows& rows) {
     out.resize(found_before);
-    return rows.read(user_key, periods, out, forgotten);
+    return rows.read(user, periods, out, forgotten);
   });
 }
 

@@ -38,7 +38,7 @@ class EmbeddedFilterFollower final : public LocalFilterReader {
   using LocalFilterReader::read;
   std::optional<int64_t> merged_ms() const override;
   Result<std::optional<MergedWatermark>> read_watermark(PartitionId partition) override;
-  Status read(std::string_view user_key, std::span<const PeriodIndex> periods, std::vector<StoredFilter>& out,
+  Status read(UserRef user, std::span<const PeriodIndex> periods, std::vector<StoredFilter>& out,
               Forgotten& forgotten) override;
   Status refresh() override;
   Status scan(const std::function<bool(const StoredFilter&, std::string_view user_key)>& visit) override;

@@ -102,12 +102,12 @@ void EmbeddedFilterStore::Impl::load_merged_time() {
 
 Status EmbeddedFilterStore::Impl::add(const FilterUpdate& update, rocksdb::WriteBatch& batch) {
   BLOOMRING_TRY(check_update(update));
-  if (!life.calendar().kept(user_hash(update.user_key), update.period, clock.now_ms())) {
+  if (!life.calendar().kept(update.user.hash, update.period, clock.now_ms())) {
     ++expired;
     return {};
   }
-  const std::string key = filter_key(update.user_key, life.calendar().config().unit, update.period);
-  const std::string operand = filter::make(update.items, update.user_key, key, config.policy);
+  const std::string key = filter_key(update.user, life.calendar().config().unit, update.period);
+  const std::string operand = filter::make(update.items, update.user.key, key, config.policy);
   bytes_written += key.size() + operand.size();
   ++updates;
   return status_of(batch.Merge(key, operand), "filter store");
@@ -116,10 +116,10 @@ Status EmbeddedFilterStore::Impl::add(const FilterUpdate& update, rocksdb::Write
 Status EmbeddedFilterStore::Impl::add(const ForgottenUpdate& update, rocksdb::WriteBatch& batch) {
   BLOOMRING_TRY(check_update(update));
   for (int32_t period = update.removed_from.value; period < update.removed_to.value; ++period) {
-    const std::string key = filter_key(update.user_key, life.calendar().config().unit, PeriodIndex(period));
+    const std::string key = filter_key(update.user, life.calendar().config().unit, PeriodIndex(period));
     BLOOMRING_TRY(status_of(batch.Delete(key), "filter store"));
   }
-  const std::string key = forgotten_key(update.user_key);
+  const std::string key = forgotten_key(update.user);
   if (update.forgotten.empty()) return status_of(batch.Delete(key), "filter store");
   const std::string value = encode_forgotten(update.forgotten, key);
   bytes_written += key.size() + value.size();
@@ -222,13 +222,13 @@ Result<std::optional<MergedWatermark>> EmbeddedFilterStore::read_watermark(Parti
   return std::optional<MergedWatermark>(std::move(watermark));
 }
 
-Status EmbeddedFilterStore::read(std::string_view user_key, std::span<const PeriodIndex> periods,
+Status EmbeddedFilterStore::read(UserRef user, std::span<const PeriodIndex> periods,
                                  std::vector<StoredFilter>& out, Forgotten& forgotten) {
-  return impl_->rows().read(user_key, periods, out, forgotten);
+  return impl_->rows().read(user, periods, out, forgotten);
 }
 
-Status EmbeddedFilterStore::read_forgotten(std::span<const std::string_view> user_keys, std::vector<Forgotten>& out) {
-  return impl_->rows().read_forgotten(user_keys, out);
+Status EmbeddedFilterStore::read_forgotten(std::span<const UserRef> users, std::vector<Forgotten>& out) {
+  return impl_->rows().read_forgotten(users, out);
 }
 
 Result<std::set<std::string>> EmbeddedFilterStore::scenes() const { return stored_scenes(*impl_->db); }

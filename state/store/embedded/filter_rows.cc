@@ -28,19 +28,18 @@ Status read_value(const rocksdb::Status& status, std::string_view store_key, std
 
 }  // namespace
 
-Status FilterRows::read(std::string_view user_key, std::span<const PeriodIndex> periods, std::vector<StoredFilter>& out,
+Status FilterRows::read(UserRef user, std::span<const PeriodIndex> periods, std::vector<StoredFilter>& out,
                         Forgotten& forgotten) const {
   BLOOMRING_TRY(injected_failure("store.read"));
   const PeriodUnit unit = life.calendar().config().unit;
-  const uint64_t hash = user_hash(user_key);
   const int64_t now_ms = clock.now_ms();
   std::vector<StoredFilter> wanted;
   for (const PeriodIndex period : periods) {
-    if (!period_has_key(period) || !life.calendar().kept(hash, period, now_ms)) continue;
-    wanted.push_back({period, filter_key(user_key, unit, period), {}});
+    if (!period_has_key(period) || !life.calendar().kept(user.hash, period, now_ms)) continue;
+    wanted.push_back({period, filter_key(user, unit, period), {}});
   }
   // One call is one view of the store, so the filters match the forgotten value.
-  const std::string last_key = forgotten_key(user_key);
+  const std::string last_key = forgotten_key(user);
   std::vector<rocksdb::Slice> keys;
   for (const StoredFilter& filter : wanted) keys.push_back(slice(filter.store_key));
   keys.push_back(slice(last_key));
@@ -57,9 +56,9 @@ Status FilterRows::read(std::string_view user_key, std::span<const PeriodIndex> 
   return read_value(statuses.back(), last_key, view(values.back()), forgotten, decode_forgotten);
 }
 
-Status FilterRows::read_forgotten(std::span<const std::string_view> user_keys, std::vector<Forgotten>& out) const {
+Status FilterRows::read_forgotten(std::span<const UserRef> users, std::vector<Forgotten>& out) const {
   std::vector<std::string> store_keys;
-  for (const std::string_view user_key : user_keys) store_keys.push_back(forgotten_key(user_key));
+  for (const UserRef user : users) store_keys.push_back(forgotten_key(user));
   const std::vector<rocksdb::Slice> keys(store_keys.begin(), store_keys.end());
   std::vector<rocksdb::PinnableSlice> values(keys.size());
   std::vector<rocksdb::Status> statuses(keys.size());

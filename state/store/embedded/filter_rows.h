@@ -23,9 +23,9 @@ struct FilterRows {
   const Clock& clock;
 
   // As the functions of LocalFilterStore.
-  Status read(std::string_view user_key, std::span<const PeriodIndex> periods, std::vector<StoredFilter>& out,
+  Status read(UserRef user, std::span<const PeriodIndex> periods, std::vector<StoredFilter>& out,
               Forgotten& forgotten) const;
-  Status read_forgotten(std::span<const std::string_view> user_keys, std::vector<Forgotten>& out) const;
+  Status read_forgotten(std::span<const UserRef> users, std::vector<Forgotten>& out) const;
   Status scan(const std::function<bool(const StoredFilter&, std::string_view user_key)>& visit) const;
 
   // The value under a key that is not a filter key; nothing when there is none.

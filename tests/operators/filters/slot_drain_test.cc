@@ -55,7 +55,7 @@ struct Staged {
     EventBlockBuilder builder;
     for (const auto& [user, item, time_ms] : events) {
       const UserKey key("", user);
-      builder.add(key.bytes(), user_hash(key.bytes()), {EventKind::kPlay, item_hash(item), time_ms});
+      builder.add(key.bytes(), {EventKind::kPlay, item_hash(item), time_ms});
       insert(plays[std::string(key.bytes())], DrainedPlay::at(time_ms, item_hash(item)));
     }
     const Offset offset = hour.range.to;
@@ -68,8 +68,7 @@ struct Staged {
   void event(StagedHour& into, EventKind kind, const std::string& user, const std::string& item, int64_t time_ms) {
     EventBlockBuilder builder;
     const UserKey key("", user);
-    builder.add(key.bytes(), user_hash(key.bytes()),
-                {kind, kind == EventKind::kForgetAll ? ItemHash(0) : item_hash(item), time_ms});
+    builder.add(key.bytes(), {kind, kind == EventKind::kForgetAll ? ItemHash(0) : item_hash(item), time_ms});
     REQUIRE(store.stage(into.hour, into.range.to, builder.finish(PartitionId(0), kPartitions), {}).ok());
     into.range.to = Offset(into.range.to.value + 1);
     ++into.events;
@@ -243,7 +242,7 @@ TEST_CASE("slot drain: the forgets of a heavy user span records, and go with the
     const bool late = n % 2 == 0;
     const Event event{everything ? EventKind::kForgetAll : EventKind::kForget,
                       everything ? ItemHash(0) : item_hash("item" + std::to_string(n)), start_ms + (late ? -n : n)};
-    builder.add(kU1, user_hash(kU1), event);
+    builder.add(kU1, event);
     staged.all_forgets.push_back({everything, late, event.item, event.time_ms, staged.hour.range.to});
   }
   REQUIRE(staged.store.stage(kHour, staged.hour.range.to, builder.finish(PartitionId(0), kPartitions), {}).ok());
@@ -292,7 +291,7 @@ TEST_CASE("slot drain: events that are no plays leave no batch") {
   Staged staged;
   EventBlockBuilder builder;
   const UserKey key("", "u1");
-  builder.add(key.bytes(), user_hash(key.bytes()), {EventKind::kServe, item_hash("a"), kTimeMs});
+  builder.add(key.bytes(), {EventKind::kServe, item_hash("a"), kTimeMs});
   REQUIRE(staged.store.stage(kHour, Offset(0), builder.finish(PartitionId(0), kPartitions), {}).ok());
   staged.hour = {kHour, {Offset(0), Offset(1)}, 1, 1};
   CHECK(staged.drain({}).empty());

@@ -28,7 +28,7 @@ struct CountingSink final : Sink {
 // Completes inline.
 struct CountingWriter final : PartitionWriter {
   explicit CountingWriter(int& count) : writes(count) {}
-  void begin_read_forgotten(std::span<const std::string_view>) override { ended = Status(); }
+  void begin_read_forgotten(std::span<const UserRef>) override { ended = Status(); }
   void begin_apply(std::span<const ForgottenUpdate>, std::span<const FilterUpdate>) override { wrote(); }
   void begin_sync() override { wrote(); }
   void begin_advance(const MergedWatermark&) override { wrote(); }

@@ -80,7 +80,7 @@ class TwoViews {
   void play(const std::string& user, const std::string& item) {
     const UserKey key("", user);
     EventBlockBuilder builder;
-    builder.add(key.bytes(), user_hash(key.bytes()), {EventKind::kPlay, item_hash(item), clock_.now_ms()});
+    builder.add(key.bytes(), {EventKind::kPlay, item_hash(item), clock_.now_ms()});
     log.append(kEvents, kPartition, builder.finish(kPartition, 1));
     expected[{std::string(key.bytes()), item_hash(item)}] = clock_.now_ms();
   }

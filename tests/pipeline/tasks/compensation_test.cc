@@ -62,7 +62,7 @@ class Scenario {
 
   void play(const std::string& item, bool steps = true) {
     EventBlockBuilder builder;
-    builder.add(kUser.bytes(), user_hash(kUser.bytes()), {EventKind::kPlay, item_hash(item), clock_.now_ms()});
+    builder.add(kUser.bytes(), {EventKind::kPlay, item_hash(item), clock_.now_ms()});
     log_.append("user-events", kPartition, builder.finish(kPartition, 1));
     played_.push_back(item_hash(item));
     if (steps) step();
@@ -131,7 +131,7 @@ class Scenario {
   void expect_all_seen() {
     CandidateFilter core(filters_, calendar_, clock_, {});
     FilterQuestion question;
-    question.user_key = kUser.bytes();
+    question.user = kUser.bytes();
     question.ids = played_;
     CHECK(core.answer(*held_, question).seen_count == played_.size());
   }

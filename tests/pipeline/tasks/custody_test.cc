@@ -84,7 +84,7 @@ class CustodyWorld {
   std::string block() {
     EventBlockBuilder builder;
     const UserKey user("", "u" + std::to_string(random_() % 20));
-    builder.add(user.bytes(), user_hash(user.bytes()), {EventKind::kPlay, ItemHash(random_()), clock_.now_ms()});
+    builder.add(user.bytes(), {EventKind::kPlay, ItemHash(random_()), clock_.now_ms()});
     return builder.finish(kPartition, 1);
   }
 

@@ -45,7 +45,7 @@ class QuickSink final : public Sink {
 std::string block(const std::string& item, int64_t time_ms) {
   EventBlockBuilder builder;
   const UserKey user("", "u1");
-  builder.add(user.bytes(), user_hash(user.bytes()), {EventKind::kPlay, item_hash(item), time_ms});
+  builder.add(user.bytes(), {EventKind::kPlay, item_hash(item), time_ms});
   return builder.finish(kPartition, 1);
 }
 

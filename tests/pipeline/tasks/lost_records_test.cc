@@ -37,7 +37,7 @@ struct World {
 
   void append(const Event& event) {
     EventBlockBuilder builder;
-    builder.add(kUser.bytes(), user_hash(kUser.bytes()), event);
+    builder.add(kUser.bytes(), event);
     log.append(kEvents, kPartition, builder.finish(kPartition, 1));
   }
   std::unique_ptr<SimSource> source(const std::string& group, const std::string& topic, Offset from) {

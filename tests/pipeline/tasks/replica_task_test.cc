@@ -29,7 +29,7 @@ class OneBlock final : public Source {
   explicit OneBlock(int64_t log_time_ms) : log_time_ms_(log_time_ms) {
     const UserKey user("", "u1");
     EventBlockBuilder builder;
-    builder.add(user.bytes(), user_hash(user.bytes()), {EventKind::kPlay, item_hash("v1"), kStartMs});
+    builder.add(user.bytes(), {EventKind::kPlay, item_hash("v1"), kStartMs});
     block_ = builder.finish(PartitionId(0), 1);
   }
   Result<std::optional<LogRecord>> poll() override {

@@ -77,7 +77,7 @@ struct Bed {
     EventBlockBuilder builder;
     for (int n = 0; n < users; ++n) {
       const UserKey user("", "u" + std::to_string(n));
-      builder.add(user.bytes(), user_hash(user.bytes()), {EventKind::kPlay, item_hash("a"), clock.now_ms()});
+      builder.add(user.bytes(), {EventKind::kPlay, item_hash("a"), clock.now_ms()});
     }
     log.append("user-events", kPartition, builder.finish(kPartition, 1));
   }

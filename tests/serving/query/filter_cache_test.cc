@@ -5,6 +5,7 @@
 #include "tests/support/serving_world.h"
 
 using namespace bloomring;
+using namespace std::string_view_literals;
 
 namespace {
 
@@ -23,11 +24,11 @@ std::shared_ptr<const UserFilters> filters_of(int64_t merged, size_t bytes = 100
 
 TEST_CASE("filter cache: gives filters only while they reach as far as memory does") {
   FilterCache cache(1 << 20);
-  cache.put("u1", filters_of(10));
-  CHECK(cache.find("u1", kWindow, Offset(9)) != nullptr);
-  CHECK(cache.find("u1", kWindow, Offset(10)) != nullptr);
-  CHECK(cache.find("u1", kWindow, Offset(11)) == nullptr);
-  CHECK(cache.find("u1", kWindow, Offset(10)) == nullptr);  // It is gone for good.
+  cache.put("u1"sv, filters_of(10));
+  CHECK(cache.find("u1"sv, kWindow, Offset(9)) != nullptr);
+  CHECK(cache.find("u1"sv, kWindow, Offset(10)) != nullptr);
+  CHECK(cache.find("u1"sv, kWindow, Offset(11)) == nullptr);
+  CHECK(cache.find("u1"sv, kWindow, Offset(10)) == nullptr);  // It is gone for good.
   CHECK(cache.stats().hits == 2);
   CHECK(cache.stats().stale == 1);
   CHECK(cache.stats().misses == 1);
@@ -36,36 +37,36 @@ TEST_CASE("filter cache: gives filters only while they reach as far as memory do
 
 TEST_CASE("filter cache: filters of another window are not given") {
   FilterCache cache(1 << 20);
-  cache.put("u1", filters_of(10));
-  CHECK(cache.find("u1", std::vector{PeriodIndex(683), PeriodIndex(682)}, Offset(0)) == nullptr);
+  cache.put("u1"sv, filters_of(10));
+  CHECK(cache.find("u1"sv, std::vector{PeriodIndex(683), PeriodIndex(682)}, Offset(0)) == nullptr);
 }
 
 TEST_CASE("filter cache: newer filters are not replaced by older ones of a slow read") {
   FilterCache cache(1 << 20);
-  cache.put("u1", filters_of(20));
-  cache.put("u1", filters_of(10));
-  CHECK(cache.find("u1", kWindow, Offset(20)) != nullptr);
+  cache.put("u1"sv, filters_of(20));
+  cache.put("u1"sv, filters_of(10));
+  CHECK(cache.find("u1"sv, kWindow, Offset(20)) != nullptr);
 }
 
 TEST_CASE("filter cache: stays within its bound, and what was used longest ago goes first") {
   FilterCache cache(16 * 20'000);
   for (int i = 0; i < 10'000; ++i) {
     cache.put("user" + std::to_string(i), filters_of(1, 1'000));
-    cache.find("user0", kWindow, Offset(0));
+    cache.find("user0"sv, kWindow, Offset(0));
     REQUIRE(cache.stats().bytes <= 16 * 20'000);
   }
-  CHECK(cache.find("user0", kWindow, Offset(0)) != nullptr);
-  CHECK(cache.find("user1", kWindow, Offset(0)) == nullptr);
-  CHECK(cache.find("user9999", kWindow, Offset(0)) != nullptr);
+  CHECK(cache.find("user0"sv, kWindow, Offset(0)) != nullptr);
+  CHECK(cache.find("user1"sv, kWindow, Offset(0)) == nullptr);
+  CHECK(cache.find("user9999"sv, kWindow, Offset(0)) != nullptr);
   CHECK(cache.stats().evictions > 9'000);
 }
 
 TEST_CASE("filter cache: without bytes it holds nothing, and nothing larger than its share") {
   FilterCache none(0);
-  none.put("u1", filters_of(1));
+  none.put("u1"sv, filters_of(1));
   CHECK(none.stats().entries == 0);
   FilterCache small(16 * 1'000);
-  small.put("u1", filters_of(1, 2'000));
+  small.put("u1"sv, filters_of(1, 2'000));
   CHECK(small.stats().entries == 0);
 }
 

@@ -67,13 +67,13 @@ class FilterStoreDouble final : public LocalFilterStore {
     for (const ForgottenUpdate& update : forgotten) {
       std::erase_if(values_, [&](const auto& row) {
         const auto& [user_key, period] = row.first;
-        return user_key == update.user_key && period >= update.removed_from && period < update.removed_to;
+        return user_key == update.user.key && period >= update.removed_from && period < update.removed_to;
       });
-      forgotten_[std::string(update.user_key)] = update.forgotten;
+      forgotten_[std::string(update.user.key)] = update.forgotten;
     }
     for (const FilterUpdate& update : updates) {
-      const Key key(update.user_key, update.period);
-      const std::string operand = filter::make(update.items, update.user_key, store_key(key), policy_);
+      const Key key(update.user.key, update.period);
+      const std::string operand = filter::make(update.items, update.user.key, store_key(key), policy_);
       const auto stored = values_.find(key);
       std::vector<std::string_view> parts{operand};  // United also when alone: only what is stored can be dense.
       if (stored != values_.end()) parts.insert(parts.begin(), stored->second);
@@ -98,21 +98,21 @@ class FilterStoreDouble final : public LocalFilterStore {
     const auto found = watermarks_.find(partition);
     return found == watermarks_.end() ? std::nullopt : std::optional(found->second);
   }
-  Status read_forgotten(std::span<const std::string_view> user_keys, std::vector<Forgotten>& out) override {
+  Status read_forgotten(std::span<const UserRef> users, std::vector<Forgotten>& out) override {
     std::lock_guard lock(mutex_);
-    for (const std::string_view user_key : user_keys) out.push_back(forgotten_of(user_key));
+    for (const UserRef user : users) out.push_back(forgotten_of(user.key));
     return {};
   }
-  Status read(std::string_view user_key, std::span<const PeriodIndex> periods, std::vector<StoredFilter>& out,
+  Status read(UserRef user, std::span<const PeriodIndex> periods, std::vector<StoredFilter>& out,
               Forgotten& forgotten) override {
     std::unique_lock lock(mutex_);
     ++reads_;
     changed_.notify_all();
     changed_.wait(lock, [this] { return !stall_; });
     if (fail_) return retry("connection refused");
-    forgotten = forgotten_of(user_key);
+    forgotten = forgotten_of(user.key);
     for (const PeriodIndex period : periods) {
-      const auto found = values_.find(Key(user_key, period));
+      const auto found = values_.find(Key(user.key, period));
       if (found != values_.end()) out.push_back({period, store_key(found->first), found->second});
     }
     return {};

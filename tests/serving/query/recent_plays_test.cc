@@ -23,7 +23,7 @@ void apply(RecentPlays& plays, int64_t offset, int64_t log_time_ms,
            const std::vector<std::pair<std::string, uint64_t>>& events) {
   EventBlockBuilder builder;
   for (const auto& [key, item] : events) {
-    builder.add(key, user_hash(key), {EventKind::kPlay, ItemHash(item), log_time_ms});
+    builder.add(key, {EventKind::kPlay, ItemHash(item), log_time_ms});
   }
   const std::string bytes = builder.finish(kOnly, 1);
   EventBlockReader block = EventBlockReader::open(bytes, kOnly, 1).value();
@@ -43,7 +43,7 @@ std::vector<uint64_t> items_of(const RecentPlays& plays, const std::string& key,
 void apply_forget(RecentPlays& plays, int64_t offset, int64_t log_time_ms, const std::string& key, uint64_t item,
                   int64_t time_ms) {
   EventBlockBuilder builder;
-  builder.add(key, user_hash(key), {EventKind::kForget, ItemHash(item), time_ms});
+  builder.add(key, {EventKind::kForget, ItemHash(item), time_ms});
   const std::string bytes = builder.finish(kOnly, 1);
   EventBlockReader block = EventBlockReader::open(bytes, kOnly, 1).value();
   plays.apply(Offset(offset), log_time_ms, block);

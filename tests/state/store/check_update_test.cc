@@ -12,7 +12,7 @@ TEMPLATE_TEST_CASE("filter store: updates and partitions that cannot be are refu
   const ItemHash item = item_hash("a");
   const std::string good = user("u1");
   const auto apply = [&](const FilterUpdate& update) { return bed.store().apply({&update, 1}).code(); };
-  CHECK(apply({"", PeriodIndex(kNow), {&item, 1}}) == Code::kBadRecord);
+  CHECK(apply({std::string_view(), PeriodIndex(kNow), {&item, 1}}) == Code::kBadRecord);
   CHECK(apply({good, PeriodIndex(-1), {&item, 1}}) == Code::kBadRecord);
   CHECK(apply({good, PeriodIndex(70000), {&item, 1}}) == Code::kBadRecord);
   CHECK(apply({good, PeriodIndex(kNow), {}}) == Code::kBadRecord);

@@ -82,7 +82,7 @@ class Bed {
   }
   Forgotten forgotten(const std::string& name) {
     const std::string key = user(name);
-    const std::string_view keys[] = {key};
+    const UserRef keys[] = {key};
     std::vector<Forgotten> out;
     REQUIRE(store().read_forgotten(keys, out).to_string() == "ok");
     std::vector<StoredFilter> filters;

@@ -188,7 +188,7 @@ TEMPLATE_TEST_CASE("filter store: a damaged forgotten value is corrupt to questi
   bed.play("u1", kNow, {"a"});
   bed.damage_forgotten("u1");
   const std::string key = user("u1");
-  const std::string_view keys[] = {key};
+  const UserRef keys[] = {key};
   for (int round = 0; round < 3; ++round) {
     std::vector<StoredFilter> filters;
     Forgotten unread;

@@ -89,7 +89,7 @@ TEMPLATE_TEST_CASE("filter store: an operation of a partition's writer ends once
   const FilterUpdate nothing{key, PeriodIndex(kNow), {}};
   writer->begin_apply({}, {&nothing, 1});
   CHECK(end_of(*writer).code() == Code::kBadRecord);
-  const std::string_view keys[] = {key, "\x04" "feedu2"};
+  const UserRef keys[] = {key, std::string_view("\x04" "feedu2")};
   bed.forget_everything("u1", kNowMs, 0, 0);
   writer->begin_read_forgotten(keys);
   CHECK(end_of(*writer).ok());

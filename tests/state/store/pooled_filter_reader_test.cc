@@ -41,7 +41,7 @@ struct CountedRead final : FilterRead {
 // Ends each read on the thread that began it.
 struct InlineReader final : LocalFilterReader {
   using LocalFilterReader::read;
-  Status read(std::string_view, std::span<const PeriodIndex>, std::vector<StoredFilter>&, Forgotten&) override {
+  Status read(UserRef, std::span<const PeriodIndex>, std::vector<StoredFilter>&, Forgotten&) override {
     return {};
   }
   Result<std::optional<MergedWatermark>> read_watermark(PartitionId) override {
