@@ -1,0 +1,109 @@
+#include "state/redis/redis_client.h"
+
+#include <pthread.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <future>
+#include <utility>
+
+#include "state/redis/redis_router.h"
+
+namespace bloomring {
+
+RedisClient::RedisClient(std::string name, RedisClientConfig config, RedisCounters& counters)
+    : config_(std::move(config)), wake_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
+  BLOOMRING_CHECK(!config_.addresses.empty(), "a client has an address to begin with");
+  BLOOMRING_CHECK(wake_ >= 0, "an event to wake the client's thread");
+  router_ = std::make_unique<RedisRouter>(config_, counters, in_flight_);
+  thread_ = std::thread([this, name = std::move(name)] {
+    static_cast<void>(::pthread_setname_np(::pthread_self(), name.substr(0, 15).c_str()));
+    run();
+  });
+}
+
+RedisClient::~RedisClient() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  const uint64_t one = 1;
+  static_cast<void>(!::write(wake_, &one, sizeof one));
+  thread_.join();
+  ::close(wake_);
+}
+
+bool RedisClient::begin(RedisRequest request) {
+  auto routed = std::make_shared<RoutedRequest>(std::move(request));  // Shared: see SharedRequest.
+  bool first = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (stop_ || in_flight_ >= config_.in_flight_max) return false;
+    ++in_flight_;
+    first = queue_.empty();
+    queue_.push_back(std::move(routed));
+  }
+  const uint64_t one = 1;
+  if (first) static_cast<void>(!::write(wake_, &one, sizeof one));
+  return true;
+}
+
+RedisAnswer RedisClient::call(RedisRequest request) {
+  std::vector<RedisRequest> one;
+  one.push_back(std::move(request));
+  return std::move(call_all(std::move(one)).front());
+}
+
+std::vector<RedisAnswer> RedisClient::call_all(std::vector<RedisRequest> requests) {
+  std::vector<std::future<RedisAnswer>> answers;
+  for (RedisRequest& request : requests) {
+    auto promise = std::make_shared<std::promise<RedisAnswer>>();  // Shared: a std::function is copied.
+    answers.push_back(promise->get_future());
+    request.end = [promise](RedisAnswer answer) { promise->set_value(std::move(answer)); };
+    // Full: the oldest of ours make room.
+    for (size_t i = 0; !begin(request); ++i) {
+      if (i + 1 < answers.size()) answers[i].wait();
+      std::this_thread::yield();
+    }
+  }
+  std::vector<RedisAnswer> taken;
+  for (auto& answer : answers) taken.push_back(answer.get());
+  return taken;
+}
+
+Result<std::vector<RedisAddress>> RedisClient::primaries() {
+  std::string ping;
+  append_redis_command(ping, {"PING"});
+  std::vector<RedisAddress> found;
+  auto promise = std::make_shared<std::promise<RedisAnswer>>();  // Shared: a std::function is copied.
+  RedisRequest request;
+  request.commands = ping;
+  // On the client's thread, which owns the router.
+  request.end = [this, &found, promise](RedisAnswer answer) {
+    found = router_->primaries();
+    promise->set_value(std::move(answer));
+  };
+  auto answer = promise->get_future();
+  if (!begin(std::move(request))) return retry("too many requests to the filter store are under way");
+  BLOOMRING_TRY(answer.get().status());
+  return found;
+}
+
+bool RedisClient::take_new() {
+  std::deque<SharedRequest> taken;
+  bool stop = false;
+  {
+    const std::lock_guard lock(mutex_);
+    taken.swap(queue_);
+    stop = stop_;
+  }
+  for (SharedRequest& request : taken) router_->submit(std::move(request));
+  return !stop;
+}
+
+void RedisClient::run() {
+  while (take_new()) router_->step(wake_);
+  router_.reset();  // Ends what is under way.
+}
+
+}  // namespace bloomring

@@ -1,0 +1,93 @@
+// The client of a cluster of the Redis protocol, of a single server, or of a primary with replicas: sends each request
+// to the server that has its slot, follows redirects, and tries again what a server or the way to it did not answer,
+// until the time of the request is over.
+//
+// A request may be carried out twice (its connection broke before the answer), so every request of this store changes
+// nothing the second time. Order is kept between the commands of one request alone.
+//
+//     begin --> [topology] --> server of the slot --> answered --> end
+//                  ^                |  MOVED, ASK: the other server
+//                  +---- held ------+  TRYAGAIN, CLUSTERDOWN, LOADING, a broken connection: later, the topology again
+//
+// A server that cannot be reached is left alone for a time that doubles from 20 ms to 2 s. Requests that ask for it
+// (`fail_fast`) end at once meanwhile: the circuit breaker of reads.
+// Errors: kRetry when the time is over, with the last thing that went wrong; kInvalid for a login that is refused and
+// for an endpoint of another protocol, as long as no server of the store was found yet.
+// Threading: thread safe. One thread of the client does all the work and calls every `end`; the destructor ends what is
+// under way with kRetry before it returns.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/result.h"
+#include "state/redis/redis_connection.h"
+#include "state/redis/redis_topology.h"
+
+namespace bloomring {
+
+struct RedisClientConfig {
+  std::vector<RedisAddress> addresses;  // At least one: where the topology is asked for first.
+  RedisLogin login;
+  int64_t timeout_ms = 1000;           // Of a request that names none; also how long a server may be silent.
+  int64_t topology_interval_ms = 5000;  // Between two questions for the topology when nothing goes wrong.
+  size_t in_flight_max = 4096;         // Requests; more are refused.
+};
+
+// Since the start. All clients of a process may share one.
+struct RedisCounters {
+  std::atomic<uint64_t> requests{0};
+  std::atomic<uint64_t> failed{0};      // Ended without an answer.
+  std::atomic<uint64_t> redirects{0};   // MOVED and ASK.
+  std::atomic<uint64_t> tried_again{0};
+  std::atomic<uint64_t> connects{0};
+  std::atomic<uint64_t> breaks{0};      // Connections that failed.
+  std::atomic<uint64_t> bytes_sent{0};
+  std::atomic<uint64_t> bytes_received{0};
+  std::atomic<uint64_t> nanoseconds{0};  // Of requests that were answered, together.
+};
+
+class RedisRouter;
+
+class RedisClient {
+ public:
+  // `counters` outlives the client. `name` is the thread's, at most 15 characters.
+  RedisClient(std::string name, RedisClientConfig config, RedisCounters& counters);
+  ~RedisClient();
+  RedisClient(const RedisClient&) = delete;
+  RedisClient& operator=(const RedisClient&) = delete;
+
+  // False, and nothing else happens, when in_flight_max requests are under way.
+  [[nodiscard]] bool begin(RedisRequest request);
+  // Waits for the end: for places where a partition opens, and for tools. Never on the client's thread.
+  RedisAnswer call(RedisRequest request);
+  // Answers in the order of the requests, all of them at once on the way.
+  std::vector<RedisAnswer> call_all(std::vector<RedisRequest> requests);
+
+  // The primaries as last known; waits for the first topology.
+  Result<std::vector<RedisAddress>> primaries();
+  const RedisClientConfig& config() const { return config_; }
+
+ private:
+  void run();
+  bool take_new();
+
+  const RedisClientConfig config_;
+  std::atomic<size_t> in_flight_{0};
+  std::mutex mutex_;
+  std::deque<SharedRequest> queue_;
+  bool stop_ = false;
+  int wake_ = -1;
+  std::unique_ptr<RedisRouter> router_;  // Of the thread.
+  std::thread thread_;                   // Last: it uses the rest.
+};
+
+}  // namespace bloomring

@@ -1,0 +1,104 @@
+// One connection to one server: connects without waiting, logs in, sends commands in a pipeline, and gives each reply
+// to the request that it answers, in order.
+//
+// Errors: kRetry when the connection cannot be made or breaks; kInvalid when the server refuses the login or speaks
+// another protocol. After an error the connection is of no use; `take_in_flight` returns what it had not answered.
+// Threading: used by one thread, which waits for `events` on `socket`.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "state/redis/redis_reply.h"
+
+namespace bloomring {
+
+struct RedisLogin {
+  std::string user;      // Empty: the default user.
+  std::string password;  // Empty: no login.
+};
+
+// Of a request: the reply to each of its commands. An error reply is a reply; the failure is the way there.
+using RedisAnswer = Result<std::vector<RedisReply>>;
+
+struct RedisRequest {
+  std::string commands;                // As bytes, one after the other; they go over one connection without a gap.
+  uint32_t replies = 1;                // Number of the commands.
+  uint16_t slot = 0;                   // The primary of this slot is asked...
+  std::optional<RedisAddress> server;  // ...or this server.
+  bool to_replica = false;             // A replica of the slot, where there is one.
+  bool fail_fast = false;              // kRetry at once when the server is known to be away.
+  int64_t timeout_ms = 0;              // 0: that of the client.
+  std::function<void(RedisAnswer)> end = {};  // Called once, on the client's thread. Must not block.
+};
+
+// A request as the client's thread carries it.
+struct RoutedRequest : RedisRequest {
+  explicit RoutedRequest(RedisRequest request) : RedisRequest(std::move(request)) {}
+  int64_t begun_ns = 0;
+  int64_t deadline_ns = 0;
+  uint32_t attempts = 0;
+  bool internal = false;  // The client's own: never tried again.
+  bool ended = false;
+  std::vector<RedisReply> got = {};
+};
+// Shared by the connection that awaits its reply and the bound of its time.
+using SharedRequest = std::shared_ptr<RoutedRequest>;
+
+class RedisConnection {
+ public:
+  static Result<std::unique_ptr<RedisConnection>> open(const RedisAddress& address, const RedisLogin& login,
+                                                       bool to_replica, int64_t now_ns);
+  ~RedisConnection();
+  RedisConnection(const RedisConnection&) = delete;
+  RedisConnection& operator=(const RedisConnection&) = delete;
+
+  int socket() const { return socket_; }
+  short events() const;
+  const RedisAddress& address() const { return address_; }
+
+  void send(SharedRequest request, bool asking);
+  // Reads and writes what it can. Appends the requests whose replies are complete (`got`).
+  Status advance(short revents, int64_t now_ns, std::vector<SharedRequest>& answered);
+  std::vector<SharedRequest> take_in_flight();
+
+  bool logged_in() const { return logged_in_; }
+  // Since when something has been awaited without a byte from the server; nothing when nothing is awaited.
+  std::optional<int64_t> silent_since_ns() const;
+  uint64_t bytes_sent() const { return bytes_sent_; }
+  uint64_t bytes_received() const { return bytes_received_; }
+
+ private:
+  struct Awaited {
+    SharedRequest request;    // Null: a part of the login.
+    uint32_t leading = 0;     // Replies before those of the request: of ASKING.
+    std::string login_word;   // The command of the login.
+  };
+  RedisConnection(RedisAddress address, int socket, int64_t now_ns);
+  void log_in(const RedisLogin& login, bool to_replica);
+  Status finish_connecting();
+  Status write_out();
+  Status read_in(int64_t now_ns);
+  Status take_replies(std::vector<SharedRequest>& answered);
+  Status take_login(const RedisReply& reply, const std::string& word);
+
+  const RedisAddress address_;
+  const int socket_;
+  bool connecting_ = true;
+  bool logged_in_ = false;
+  int64_t heard_ns_;
+  std::string out_;
+  size_t out_begin_ = 0;
+  RedisReplyReader reader_;
+  std::deque<Awaited> awaited_;
+  uint64_t bytes_sent_ = 0;
+  uint64_t bytes_received_ = 0;
+};
+
+}  // namespace bloomring

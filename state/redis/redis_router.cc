@@ -1,0 +1,362 @@
+#include "state/redis/redis_router.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace bloomring {
+
+namespace {
+
+constexpr int64_t kMs = 1'000'000;
+constexpr int64_t kAgainFirstNs = 5 * kMs;
+constexpr int64_t kAgainMostNs = 500 * kMs;
+constexpr int64_t kReconnectFirstNs = 20 * kMs;
+constexpr int64_t kReconnectMostNs = 2'000 * kMs;
+constexpr int64_t kTopologyGapNs = 50 * kMs;  // Between two questions while something is wrong.
+constexpr uint32_t kRedirectsMax = 16;        // Of one request.
+constexpr int kIdleMs = 1'000;
+
+int64_t doubled(int64_t first, uint32_t times, int64_t most) {
+  return std::min(most, first << std::min<uint32_t>(times, 20));
+}
+
+}  // namespace
+
+RedisRouter::RedisRouter(const RedisClientConfig& config, RedisCounters& counters, std::atomic<size_t>& in_flight)
+    : config_(config), counters_(counters), in_flight_(in_flight), now_ns_(clock_.steady_ns()) {}
+
+RedisRouter::~RedisRouter() {
+  const std::multimap<int64_t, SharedRequest> left = std::move(deadlines_);
+  for (const auto& [deadline, request] : left) end(request, retry("the filter store is being closed"));
+}
+
+void RedisRouter::submit(SharedRequest request) {
+  ++counters_.requests;
+  request->begun_ns = now_ns_ = clock_.steady_ns();
+  const int64_t timeout_ms = request->timeout_ms > 0 ? request->timeout_ms : config_.timeout_ms;
+  request->deadline_ns = now_ns_ + timeout_ms * kMs;
+  deadlines_.emplace(request->deadline_ns, request);
+  dispatch(request);
+}
+
+void RedisRouter::dispatch(const SharedRequest& request) {
+  if (request->ended) return;
+  if (request->server) return send_to(*request->server, false, request, false);
+  if (topology_.empty()) {
+    want_topology();
+    return hold(request, now_ns_ + kAgainFirstNs);
+  }
+  const RedisSlotRange* const range = topology_.find(request->slot);
+  if (range == nullptr) {
+    problem_ = "no server has slot " + std::to_string(request->slot);
+    want_topology();
+    return hold_again(request);
+  }
+  if (request->to_replica && !range->replicas.empty())
+    return send_to(range->replicas[turn_++ % range->replicas.size()], true, request, false);
+  send_to(range->primary, false, request, false);
+}
+
+void RedisRouter::send_to(const RedisAddress& server, bool to_replica, const SharedRequest& request, bool asking) {
+  const NodeKey key{server, to_replica};
+  Node& node = nodes_[key];
+  if (!node.connection && now_ns_ < node.not_before_ns) {
+    if (request->fail_fast || request->internal) return end(request, retry(node.problem));
+    want_topology();
+    return hold(request, std::min(node.not_before_ns, now_ns_ + kAgainMostNs));
+  }
+  if (!node.connection) {
+    auto opened = RedisConnection::open(server, config_.login, to_replica, now_ns_);
+    if (!opened.ok()) {
+      break_node(key, opened.status());
+      if (request->fail_fast || request->internal) return end(request, opened.status());
+      return hold_again(request);
+    }
+    ++counters_.connects;
+    node.connection = std::move(*opened);
+    node.sent = node.received = 0;
+  }
+  node.connection->send(request, asking);
+}
+
+void RedisRouter::hold_again(const SharedRequest& request) {
+  ++counters_.tried_again;
+  hold(request, now_ns_ + doubled(kAgainFirstNs, request->attempts++, kAgainMostNs));
+}
+
+void RedisRouter::end(const SharedRequest& request, RedisAnswer answer) {
+  if (request->ended) return;
+  request->ended = true;
+  if (!answer.ok()) ++counters_.failed;
+  if (answer.ok() && !request->internal)
+    counters_.nanoseconds += static_cast<uint64_t>(std::max<int64_t>(0, now_ns_ - request->begun_ns));
+  if (!request->internal) --in_flight_;
+  request->commands = {};
+  const auto ended = std::exchange(request->end, nullptr);
+  if (ended) ended(std::move(answer));
+}
+
+void RedisRouter::take_answer(const SharedRequest& request, const RedisAddress& from) {
+  if (request->ended) return;
+  const auto error = std::ranges::find_if(request->got, &RedisReply::error);
+  if (error == request->got.end() || request->internal) return end(request, std::move(request->got));
+  const RedisReply reply = *error;
+  switch (redis_error(reply.bytes)) {
+    case RedisError::kMoved: return follow(request, reply, false, from);
+    case RedisError::kAsk: return follow(request, reply, true, from);
+    case RedisError::kReadOnly:
+    case RedisError::kAgain:
+      problem_ = from.text() + ": " + reply.bytes;
+      want_topology();
+      return hold_again(request);
+    default: return end(request, std::move(request->got));
+  }
+}
+
+void RedisRouter::follow(const SharedRequest& request, const RedisReply& error, bool asking, const RedisAddress& from) {
+  ++counters_.redirects;
+  problem_ = from.text() + ": " + error.bytes;
+  const auto redirect = parse_redirect(error.bytes, from);
+  if (!redirect.ok() || request->attempts >= kRedirectsMax) {
+    want_topology();
+    return hold_again(request);
+  }
+  ++request->attempts;
+  if (!asking) {
+    topology_.move(redirect->slot, redirect->to);
+    want_topology();
+  }
+  send_to(redirect->to, false, request, asking);
+}
+
+void RedisRouter::break_node(const NodeKey& key, const Status& why) {
+  Node& node = nodes_[key];
+  std::vector<SharedRequest> unanswered;
+  if (node.connection) {
+    count_bytes(node);
+    unanswered = node.connection->take_in_flight();
+    node.connection.reset();
+  }
+  ++counters_.breaks;
+  node.problem = problem_ = why.message();
+  if (why.code() == Code::kInvalid && topology_.empty()) refusal_ = why;
+  node.not_before_ns = now_ns_ + doubled(kReconnectFirstNs, node.failures++, kReconnectMostNs);
+  want_topology();
+  for (const SharedRequest& request : unanswered) {
+    if (request->internal || request->fail_fast)
+      end(request, why);
+    else
+      hold_again(request);
+  }
+}
+
+void RedisRouter::count_bytes(Node& node) {
+  const uint64_t sent = node.connection->bytes_sent(), received = node.connection->bytes_received();
+  counters_.bytes_sent += sent - std::exchange(node.sent, sent);
+  counters_.bytes_received += received - std::exchange(node.received, received);
+}
+
+void RedisRouter::advance(const NodeKey& key, short revents) {
+  const auto found = nodes_.find(key);
+  if (found == nodes_.end() || !found->second.connection) return;
+  Node& node = found->second;
+  std::vector<SharedRequest> answered;
+  const Status status = node.connection->advance(revents, now_ns_, answered);
+  count_bytes(node);
+  if (!answered.empty()) node.failures = 0;
+  // A broken connection first, so that what follows does not use it.
+  if (!status.ok()) break_node(key, status);
+  for (const SharedRequest& request : answered) take_answer(request, key.first);
+}
+
+void RedisRouter::run_due() {
+  while (!held_.empty() && held_.begin()->first <= now_ns_) {
+    const SharedRequest request = held_.begin()->second;
+    held_.erase(held_.begin());
+    dispatch(request);
+  }
+  while (!deadlines_.empty() && (deadlines_.begin()->first <= now_ns_ || deadlines_.begin()->second->ended)) {
+    const SharedRequest request = deadlines_.begin()->second;
+    deadlines_.erase(deadlines_.begin());
+    if (request->ended) continue;
+    const int64_t waited_ms = (now_ns_ - request->begun_ns) / kMs;
+    end(request, retry("the filter store did not answer within " + std::to_string(waited_ms) + " ms" +
+                       (problem_.empty() ? "" : "; last problem: " + problem_)));
+  }
+}
+
+// A server that takes questions and says nothing is as good as away.
+void RedisRouter::drop_silent() {
+  std::vector<NodeKey> silent;
+  for (auto& [key, node] : nodes_) {
+    if (!node.connection) continue;
+    const auto since_ns = node.connection->silent_since_ns();
+    if (since_ns && now_ns_ - *since_ns > 2 * config_.timeout_ms * kMs) silent.push_back(key);
+  }
+  for (const NodeKey& key : silent) break_node(key, retry(key.first.text() + ": the server does not answer"));
+}
+
+int RedisRouter::poll_timeout_ms() const {
+  int64_t due_ns = now_ns_ + kIdleMs * kMs;
+  if (!held_.empty()) due_ns = std::min(due_ns, held_.begin()->first);
+  if (!deadlines_.empty()) due_ns = std::min(due_ns, deadlines_.begin()->first);
+  if (!asking_) due_ns = std::min(due_ns, topology_wanted_ ? topology_due_ns_ : topology_stale_ns_);
+  return static_cast<int>(std::clamp<int64_t>((due_ns - now_ns_ + kMs - 1) / kMs, 0, kIdleMs));
+}
+
+void RedisRouter::step(int wake) {
+  std::vector<pollfd> sockets{{wake, POLLIN, 0}};
+  std::vector<NodeKey> keys;
+  for (const auto& [key, node] : nodes_) {
+    if (!node.connection) continue;
+    sockets.push_back({node.connection->socket(), node.connection->events(), 0});
+    keys.push_back(key);
+  }
+  static_cast<void>(::poll(sockets.data(), sockets.size(), poll_timeout_ms()));
+  now_ns_ = clock_.steady_ns();
+  if (sockets[0].revents != 0) {
+    uint64_t count = 0;
+    static_cast<void>(!::read(wake, &count, sizeof count));
+  }
+  for (size_t i = 0; i < keys.size(); ++i)
+    if (sockets[i + 1].revents != 0) advance(keys[i], sockets[i + 1].revents);
+  drop_silent();
+  run_due();
+  refresh_if_due();
+}
+
+std::vector<RedisAddress> RedisRouter::primaries() const {
+  const std::set<RedisAddress> all = topology_.primaries();
+  return {all.begin(), all.end()};
+}
+
+void RedisRouter::refresh_if_due() {
+  if (asking_) return;
+  const bool due = (topology_wanted_ && now_ns_ >= topology_due_ns_) || now_ns_ >= topology_stale_ns_;
+  if (!due) return;
+  topology_wanted_ = false;
+  asking_ = true;
+  refusal_ = {};
+  candidates_ = config_.addresses;
+  for (const RedisAddress& server : topology_.servers())
+    if (std::ranges::find(candidates_, server) == candidates_.end()) candidates_.push_back(server);
+  // Not always the same server first: it may be cut off from the others.
+  const auto first = candidates_.begin() + static_cast<std::ptrdiff_t>(turn_++ % candidates_.size());
+  std::rotate(candidates_.begin(), first, candidates_.end());
+  ask_next_server();
+}
+
+void RedisRouter::ask_next_server() {
+  if (candidates_.empty()) return topology_failed(retry("no server of store.redis.addresses answers; " + problem_));
+  const RedisAddress server = candidates_.back();
+  candidates_.pop_back();
+  ask(server, {"CLUSTER", "SLOTS"}, [this, server](RedisAnswer answer) { take_slots(server, std::move(answer)); });
+}
+
+void RedisRouter::ask(const RedisAddress& server, std::initializer_list<std::string_view> words,
+                      std::function<void(RedisAnswer)> ended) {
+  auto request = std::make_shared<RoutedRequest>(RedisRequest{});  // Shared as every request is.
+  append_redis_command(request->commands, words);
+  request->server = server;
+  request->internal = true;
+  request->end = std::move(ended);
+  request->begun_ns = now_ns_;
+  request->deadline_ns = now_ns_ + config_.timeout_ms * kMs;
+  deadlines_.emplace(request->deadline_ns, request);
+  dispatch(request);
+}
+
+void RedisRouter::take_slots(const RedisAddress& from, RedisAnswer answer) {
+  if (!answer.ok()) return ask_next_server();
+  const RedisReply& reply = answer->front();
+  if (!reply.error()) {
+    auto topology = parse_cluster_slots(reply, from);
+    // Nothing assigned: a server that has just begun, or left the cluster.
+    if (!topology.ok() || topology->empty()) return ask_next_server();
+    return take_topology(std::move(*topology));
+  }
+  if (reply.bytes.find("cluster support disabled") != std::string::npos ||
+      reply.bytes.find("Cluster mode is not enabled") != std::string::npos) {
+    roles_ = {};
+    return ask_roles(0);
+  }
+  switch (redis_error(reply.bytes)) {
+    case RedisError::kUnknownCommand:
+      return ask(from, {"CLUSTER", "SHARDS"},
+                 [this, from](RedisAnswer shards) { take_shards(from, std::move(shards)); });
+    case RedisError::kNoLogin:
+    case RedisError::kForbidden: refusal_ = redis_failure(reply, from.text() + ": CLUSTER SLOTS"); break;
+    default: problem_ = from.text() + ": CLUSTER SLOTS: " + reply.bytes;
+  }
+  ask_next_server();
+}
+
+void RedisRouter::take_shards(const RedisAddress& from, RedisAnswer answer) {
+  if (!answer.ok()) return ask_next_server();
+  if (answer->front().error()) {  // No CLUSTER at all.
+    roles_ = {};
+    return ask_roles(0);
+  }
+  auto topology = parse_cluster_shards(answer->front(), from);
+  if (!topology.ok() || topology->empty()) return ask_next_server();
+  take_topology(std::move(*topology));
+}
+
+// Servers that are no cluster: the first that calls itself a primary is the primary.
+void RedisRouter::ask_roles(size_t index) {
+  if (index == config_.addresses.size()) {
+    if (roles_.empty()) return topology_failed(retry("no primary among store.redis.addresses; " + problem_));
+    return take_topology(std::move(roles_));
+  }
+  ask(config_.addresses[index], {"ROLE"}, [this, index](RedisAnswer answer) { take_role(index, std::move(answer)); });
+}
+
+void RedisRouter::take_role(size_t index, RedisAnswer answer) {
+  const RedisAddress& server = config_.addresses[index];
+  if (answer.ok() && roles_.empty()) {
+    const RedisReply& reply = answer->front();
+    const std::string role = reply.elements.empty() ? "" : reply.elements[0].bytes;
+    if (role == "master" || (reply.error() && redis_error(reply.bytes) == RedisError::kUnknownCommand)) {
+      RedisSlotRange range{0, kRedisSlots - 1, server, {}};
+      for (const RedisAddress& other : config_.addresses)
+        if (other != server) range.replicas.push_back(other);
+      roles_.add(std::move(range));
+    } else if (reply.error()) {
+      refusal_ = redis_failure(reply, server.text() + ": ROLE");
+    } else {
+      problem_ = server.text() + " is a " + (role.empty() ? "server without a role" : role);
+    }
+  }
+  ask_roles(index + 1);
+}
+
+void RedisRouter::take_topology(RedisTopology topology) {
+  topology_ = std::move(topology);
+  asking_ = false;
+  topology_due_ns_ = now_ns_ + kTopologyGapNs;
+  topology_stale_ns_ = now_ns_ + config_.topology_interval_ms * kMs;
+  // Servers that are gone need no connection.
+  const std::set<RedisAddress> servers = topology_.servers();
+  std::erase_if(nodes_, [&](const auto& entry) {
+    return !entry.second.connection && entry.second.not_before_ns <= now_ns_ && !servers.contains(entry.first.first);
+  });
+  std::multimap<int64_t, SharedRequest> held = std::move(held_);
+  held_.clear();
+  for (const auto& [due, request] : held) dispatch(request);
+}
+
+void RedisRouter::topology_failed(const Status& why) {
+  asking_ = false;
+  topology_wanted_ = true;
+  topology_due_ns_ = now_ns_ + 2 * kTopologyGapNs;
+  topology_stale_ns_ = now_ns_ + config_.topology_interval_ms * kMs;
+  problem_ = why.message();
+  if (refusal_.ok() || !topology_.empty()) return;
+  const std::multimap<int64_t, SharedRequest> held = std::move(held_);
+  held_.clear();
+  for (const auto& [due, request] : held) end(request, refusal_);
+}
+
+}  // namespace bloomring

@@ -1,0 +1,88 @@
+// What a RedisClient's thread does: routes requests to connections (redis_client.h has the rules).
+//
+// Threading: used by one thread.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "state/redis/redis_client.h"
+
+namespace bloomring {
+
+class RedisRouter {
+ public:
+  RedisRouter(const RedisClientConfig& config, RedisCounters& counters, std::atomic<size_t>& in_flight);
+  ~RedisRouter();
+
+  void submit(SharedRequest request);
+  // Waits for the network, for `wake` or for the next due time, and does what is to do.
+  void step(int wake);
+  // The primaries, to `out`, once a topology is known.
+  std::vector<RedisAddress> primaries() const;
+
+ private:
+  struct Node {
+    std::unique_ptr<RedisConnection> connection;
+    uint32_t failures = 0;
+    int64_t not_before_ns = 0;
+    std::string problem;
+    uint64_t sent = 0, received = 0;  // Counted so far of the connection.
+  };
+  using NodeKey = std::pair<RedisAddress, bool>;  // True: for reads of a replica.
+
+  void dispatch(const SharedRequest& request);
+  void send_to(const RedisAddress& server, bool to_replica, const SharedRequest& request, bool asking);
+  void hold(const SharedRequest& request, int64_t due_ns) { held_.emplace(due_ns, request); }
+  void hold_again(const SharedRequest& request);
+  void take_answer(const SharedRequest& request, const RedisAddress& from);
+  void follow(const SharedRequest& request, const RedisReply& error, bool asking, const RedisAddress& from);
+  void end(const SharedRequest& request, RedisAnswer answer);
+  void break_node(const NodeKey& key, const Status& why);
+  void advance(const NodeKey& key, short revents);
+  void count_bytes(Node& node);
+  void run_due();
+  void drop_silent();
+  int poll_timeout_ms() const;
+
+  // The topology: asks one server after the other, then waits.
+  void want_topology() { topology_wanted_ = true; }
+  void refresh_if_due();
+  void ask_next_server();
+  void ask(const RedisAddress& server, std::initializer_list<std::string_view> words,
+           std::function<void(RedisAnswer)> ended);
+  void take_slots(const RedisAddress& from, RedisAnswer answer);
+  void take_shards(const RedisAddress& from, RedisAnswer answer);
+  void ask_roles(size_t index);
+  void take_role(size_t index, RedisAnswer answer);
+  void take_topology(RedisTopology topology);
+  void topology_failed(const Status& why);
+
+  const RedisClientConfig& config_;
+  RedisCounters& counters_;
+  std::atomic<size_t>& in_flight_;
+  const SystemClock clock_;
+  int64_t now_ns_ = 0;
+  std::map<NodeKey, Node> nodes_;
+  std::multimap<int64_t, SharedRequest> held_;       // By when they are tried again.
+  std::multimap<int64_t, SharedRequest> deadlines_;  // Also of requests that have ended.
+
+  RedisTopology topology_;
+  std::string problem_;  // The last thing that went wrong, for messages.
+  bool topology_wanted_ = true;
+  bool asking_ = false;
+  int64_t topology_due_ns_ = 0;    // Not before, when something is wrong...
+  int64_t topology_stale_ns_ = 0;  // ...and at the latest.
+  std::vector<RedisAddress> candidates_;
+  RedisTopology roles_;  // Of servers that are no cluster, while they are asked.
+  Status refusal_;       // kInvalid of one of them.
+  uint32_t turn_ = 0;
+};
+
+}  // namespace bloomring

@@ -1,0 +1,173 @@
+#include "state/store/redis/redis_admin.h"
+
+#include <algorithm>
+#include <unordered_set>
+#include <utility>
+
+#include "base/hash.h"
+#include "schemas/damaged_value.h"
+#include "schemas/slot_end_key.h"
+#include "schemas/store_key.h"
+
+namespace bloomring {
+
+namespace {
+
+constexpr std::string_view kKeysAtOnce = "1000";
+constexpr int64_t kScanMs = 30'000;
+constexpr uint64_t kKeysPerProgress = 100'000;
+
+// The keys of one step of SCAN; sets the cursor to that of the next, "0" at the end.
+Result<std::vector<std::string>> scan_step(const RedisStoreParts& parts, RedisClient& client,
+                                           const RedisAddress& server, std::string& cursor) {
+  RedisRequest request;
+  append_redis_command(request.commands,
+                       {"SCAN", cursor, "MATCH", parts.keys.pattern(), "COUNT", kKeysAtOnce});
+  request.server = server;
+  request.timeout_ms = kScanMs;
+  BLOOMRING_TRY_ASSIGN(auto replies, client.call(std::move(request)));
+  RedisReply& reply = replies[0];
+  if (reply.error()) return redis_failure(reply, server.text() + ": SCAN");
+  if (reply.elements.size() != 2) return retry(server.text() + ": the reply to SCAN has another form");
+  cursor = reply.elements[0].bytes;
+  std::vector<std::string> keys;
+  for (RedisReply& key : reply.elements[1].elements) keys.push_back(std::move(key.bytes));
+  return keys;
+}
+
+Result<bool> visit_all(RedisClient& client, const std::vector<std::string>& keys, const RedisVisit& visit) {
+  std::vector<RedisRequest> requests;
+  for (const std::string& key : keys) {
+    RedisRequest request;
+    append_redis_command(request.commands, {"GET", key});
+    request.slot = redis_slot(key);
+    request.timeout_ms = kScanMs;
+    requests.push_back(std::move(request));
+  }
+  std::vector<RedisAnswer> answers = client.call_all(std::move(requests));
+  for (size_t i = 0; i < keys.size(); ++i) {
+    BLOOMRING_TRY(answers[i].status());
+    const RedisReply& value = answers[i]->front();
+    if (value.error() && redis_error(value.bytes) != RedisError::kWrongType) return redis_failure(value, "GET");
+    if (value.is(RedisReply::Kind::kNil)) continue;  // Removed since.
+    BLOOMRING_TRY_ASSIGN(const bool more, visit(keys[i], value.error() ? std::string_view() : value.bytes));
+    if (!more) return false;
+  }
+  return true;
+}
+
+// Looks at one key after the other, as `bloomring store check` does.
+class Checker {
+ public:
+  explicit Checker(const RedisStoreParts& parts) : parts_(parts) {}
+
+  void look_at(std::string_view key, std::string_view value) {
+    const Status status = check(key, value);
+    if (status.ok()) return;
+    ++found.damaged;
+    if (found.damages.size() < StoreCheck::kDamagesMax) found.damages.push_back(status.message());
+  }
+
+  StoreCheck found;
+
+ private:
+  Status check(std::string_view key, std::string_view value) {
+    if (parts_.keys.is_aside(key)) return corrupt("a value of another program, kept aside: key " + head_of(key));
+    BLOOMRING_TRY_ASSIGN(const std::string_view logical, parts_.keys.logical(key));
+    if (logical.empty()) return check_own(key, value);
+    if (logical[0] == kForgottenKeyTag) return decode_forgotten(value, logical).status();
+    ++found.filters;
+    found.filter_bytes += value.size();
+    BLOOMRING_TRY(check_stored(value, logical));
+    auto summary = filter::summarize(value, logical);
+    if (!summary.ok()) return std::move(summary).status().with_context(describe_store_key(logical));
+    found.items += summary->items;
+    return {};
+  }
+
+  Status check_own(std::string_view key, std::string_view value) {
+    if (key == parts_.keys.probe()) return {};
+    if (key == parts_.keys.slot_end_key()) return decode_slot_end_key(value).status();
+    if (key == parts_.keys.meta())
+      return check_store_meta(value, store_meta(parts_.config.partition_count, parts_.calendar()));
+    RedisReply reply;
+    reply.kind = RedisReply::Kind::kBytes;
+    reply.bytes = value;
+    if (const auto shard = parts_.keys.shard_of_state(key)) return parts_.decode(reply, *shard).status();
+    for (uint32_t p = 0; p < parts_.config.partition_count; ++p) {
+      const PartitionId partition(static_cast<int32_t>(p));
+      if (key == parts_.keys.owner(partition))
+        return decode_shard_state(value, parts_.label(partition), partition, parts_.config.partition_count).status();
+      if (key != parts_.keys.watermark(partition)) continue;
+      BLOOMRING_TRY_ASSIGN(const auto watermark, parts_.decode_mark(reply, partition));
+      if (watermark) found.watermarks[partition] = *watermark;
+      return {};
+    }
+    return corrupt("a key that is not ours: " + printable(key));
+  }
+
+  // A key of ours behind its hash tag has the id of a user.
+  static std::string head_of(std::string_view key) {
+    return printable(key.substr(0, key.find('}') + 2)) + "... of " + std::to_string(key.size()) + " bytes";
+  }
+  static std::string printable(std::string_view key) {
+    std::string text(key);
+    std::ranges::replace_if(text, [](char c) { return c <= ' ' || c >= '\x7f'; }, '?');
+    return text;
+  }
+
+  const RedisStoreParts& parts_;
+};
+
+}  // namespace
+
+Status walk_redis_store(const RedisStoreParts& parts, RedisClient& client,
+                        const std::function<bool(std::string_view key)>& wanted, const RedisVisit& visit) {
+  BLOOMRING_TRY_ASSIGN(const std::vector<RedisAddress> servers, client.primaries());
+  std::unordered_set<uint64_t> seen;
+  for (const RedisAddress& server : servers) {
+    std::string cursor = "0";
+    do {
+      BLOOMRING_TRY_ASSIGN(std::vector<std::string> keys, scan_step(parts, client, server, cursor));
+      std::erase_if(keys, [&](const std::string& key) {
+        return !wanted(key) || !seen.insert(hash_bytes(key, 0)).second;
+      });
+      BLOOMRING_TRY_ASSIGN(const bool more, visit_all(client, keys, visit));
+      if (!more) return {};
+    } while (cursor != "0");
+  }
+  return {};
+}
+
+Status scan_redis_store(const RedisStoreParts& parts, RedisClient& client,
+                        const std::function<bool(const StoredFilter&, std::string_view user_key)>& visit) {
+  const int64_t now_ms = parts.clock.now_ms();
+  const auto is_filter = [&](std::string_view key) {
+    const auto logical = parts.keys.logical(key);
+    return !logical.ok() || (!logical->empty() && (*logical)[0] == kFilterKeyTag);
+  };
+  const auto visit_filter = [&](std::string_view key, std::string_view value) -> Result<bool> {
+    BLOOMRING_TRY_ASSIGN(const std::string_view logical, parts.keys.logical(key));
+    BLOOMRING_TRY_ASSIGN(const FilterKey parsed, parse_filter_key(logical));
+    if (!parts.life.kept(parsed, now_ms)) return true;
+    const StoredFilter filter{parsed.period, std::string(logical), std::string(value)};
+    BLOOMRING_TRY(check_stored(filter.value, filter.store_key));
+    return visit(filter, parsed.user_key);
+  };
+  return walk_redis_store(parts, client, is_filter, visit_filter);
+}
+
+Result<StoreCheck> check_redis_store(const RedisStoreParts& parts, RedisClient& client,
+                                     const StoreCheckProgress& progress) {
+  Checker checker(parts);
+  uint64_t looked_at = 0;
+  const auto look = [&](std::string_view key, std::string_view value) -> Result<bool> {
+    checker.look_at(key, value);
+    if (progress && ++looked_at % kKeysPerProgress == 0) progress(checker.found);
+    return true;
+  };
+  BLOOMRING_TRY(walk_redis_store(parts, client, [](std::string_view) { return true; }, look));
+  return std::move(checker.found);
+}
+
+}  // namespace bloomring

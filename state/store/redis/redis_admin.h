@@ -1,0 +1,30 @@
+// Walks over a Redis filter store, server by server, with SCAN.
+//
+// A key that a resharding moves meanwhile may be missed; one that SCAN names twice is visited once, by its hash, which
+// takes some 16 bytes of memory for each key.
+// Errors: kRetry when a server is away; kCorrupt for a key that is not ours under our prefix.
+// Threading: thread safe. Waits.
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+#include "state/store/redis/redis_store_parts.h"
+#include "state/store/store_admin.h"
+
+namespace bloomring {
+
+// A key of the store with its value; a value that is no string is empty.
+using RedisVisit = std::function<Result<bool>(std::string_view key, std::string_view value)>;
+
+// Until `visit` returns false or fails. Keys for which `wanted` is false are not fetched.
+Status walk_redis_store(const RedisStoreParts& parts, RedisClient& client,
+                        const std::function<bool(std::string_view key)>& wanted, const RedisVisit& visit);
+
+// As the functions of StoreAdmin.
+Status scan_redis_store(const RedisStoreParts& parts, RedisClient& client,
+                        const std::function<bool(const StoredFilter&, std::string_view user_key)>& visit);
+Result<StoreCheck> check_redis_store(const RedisStoreParts& parts, RedisClient& client,
+                                     const StoreCheckProgress& progress);
+
+}  // namespace bloomring

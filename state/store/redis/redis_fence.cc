@@ -1,0 +1,204 @@
+#include "state/store/redis/redis_fence.h"
+
+#include <algorithm>
+#include <random>
+#include <utility>
+
+namespace bloomring {
+
+namespace {
+
+constexpr int kTurnsMax = 64;  // Of a take-over that others disturb.
+constexpr int64_t kTakeOverMs = 10'000;
+
+RedisRequest get(const std::string& key) {
+  RedisRequest request;
+  append_redis_command(request.commands, {"GET", key});
+  request.slot = redis_slot(key);
+  request.timeout_ms = kTakeOverMs;
+  return request;
+}
+
+RedisRequest set_under(const std::string& state_key, std::string_view state, const std::vector<RedisSet>& sets) {
+  RedisRequest request;
+  request.commands = compare_and_set(state_key, state, "", sets);
+  request.slot = redis_slot(state_key);
+  request.timeout_ms = kTakeOverMs;
+  return request;
+}
+
+Result<RedisReply> only(RedisAnswer answer, std::string_view what) {
+  BLOOMRING_TRY(answer.status());
+  if (answer->front().error()) return redis_failure(answer->front(), what);
+  return std::move(answer->front());
+}
+
+// True when kCompareAndSet has written; otherwise `state` is what it found.
+bool written(const RedisReply& reply, std::string& state) {
+  if (!reply.elements.empty() && reply.elements[0].is(RedisReply::Kind::kInteger)) return true;
+  state = reply.elements.empty() ? "" : reply.elements[0].bytes;
+  return false;
+}
+
+uint64_t random_number() {
+  std::random_device device;
+  return static_cast<uint64_t>(device()) << 32 | device();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<RedisFence>> RedisFence::take_over(RedisStoreParts& parts, RedisClient& client,
+                                                          PartitionId partition) {
+  std::unique_ptr<RedisFence> fence(new RedisFence(parts, partition));
+  const std::string context = parts.name() + ": " + parts.label(partition) + " cannot be taken over";
+  for (int turn = 0;; ++turn) {
+    BLOOMRING_TRY(fence->take_partition(client).with_context(context));
+    Status taken = fence->take_shards(client);
+    if (taken.ok()) break;
+    // A later writer in a shard, but not in the partition: the server of the latter has lost writes.
+    if (taken.code() == Code::kFenced && turn < kTurnsMax) {
+      BLOOMRING_TRY_ASSIGN(const bool still, fence->still_owner(client));
+      if (still) continue;
+    }
+    return std::move(taken).with_context(context);
+  }
+  BLOOMRING_TRY(fence->settle_watermark(client).with_context(context));
+  return fence;
+}
+
+Status RedisFence::take_partition(RedisClient& client) {
+  const std::string key = parts_.keys.owner(partition_);
+  const std::string label = parts_.label(partition_);
+  for (int turn = 0; turn < kTurnsMax; ++turn) {
+    BLOOMRING_TRY_ASSIGN(const RedisReply now, only(client.call(get(key)), "GET"));
+    uint64_t epoch = epoch_seen_;
+    if (!now.is(RedisReply::Kind::kNil)) {
+      BLOOMRING_TRY_ASSIGN(const ShardState owner,
+                           decode_shard_state(now.bytes, label, partition_, parts_.config.partition_count));
+      epoch = std::max(epoch, owner.writer.epoch);
+    }
+    writer_ = {epoch + 1, random_number()};
+    owner_ = encode_shard_state({writer_, {}, 0}, label, partition_, parts_.config.partition_count);
+    BLOOMRING_TRY_ASSIGN(const RedisReply set,
+                         only(client.call(set_under(key, now.bytes, {{key, std::string(kAnyValue), owner_}})), "EVAL"));
+    std::string found;
+    if (written(set, found) || found == owner_) return {};
+  }
+  return retry("others take it over at the same time");
+}
+
+Result<bool> RedisFence::still_owner(RedisClient& client) const {
+  BLOOMRING_TRY_ASSIGN(const RedisReply now, only(client.call(get(parts_.keys.owner(partition_))), "GET"));
+  return now.bytes == owner_;
+}
+
+Status RedisFence::take_shards(RedisClient& client) {
+  std::vector<ShardId> left = parts_.shards_of(partition_);
+  std::map<ShardId, std::string> bytes;
+  std::vector<RedisRequest> requests;
+  for (const ShardId shard : left) requests.push_back(get(parts_.keys.shard_state(shard)));
+  std::vector<RedisAnswer> answers = client.call_all(std::move(requests));
+  for (size_t i = 0; i < left.size(); ++i) {
+    BLOOMRING_TRY_ASSIGN(const RedisReply now, only(std::move(answers[i]), "GET"));
+    bytes[left[i]] = now.bytes;
+  }
+  for (int turn = 0; turn < kTurnsMax && !left.empty(); ++turn) {
+    requests.clear();
+    for (const ShardId shard : left) {
+      RedisReply now;
+      now.kind = RedisReply::Kind::kBytes;
+      now.bytes = bytes[shard];
+      BLOOMRING_TRY_ASSIGN(const std::optional<ShardState> state, parts_.decode(now, shard));
+      if (state && state->writer > writer_) {
+        epoch_seen_ = state->writer.epoch;
+        return fenced("another writer has taken it over meanwhile");
+      }
+      states_[shard] = {writer_, state ? state->mark : std::nullopt, state ? state->writes : 0};
+      const std::string key = parts_.keys.shard_state(shard);
+      const RedisSet set{key, std::string(kAnyValue), parts_.encode(states_[shard], shard)};
+      requests.push_back(set_under(key, bytes[shard], {set}));
+    }
+    answers = client.call_all(std::move(requests));
+    std::vector<ShardId> changed;
+    for (size_t i = 0; i < left.size(); ++i) {
+      BLOOMRING_TRY_ASSIGN(const RedisReply set, only(std::move(answers[i]), "EVAL"));
+      std::string found;
+      if (written(set, found)) continue;
+      if (found == parts_.encode(states_[left[i]], left[i])) continue;  // Its answer was lost on the way.
+      bytes[left[i]] = found;
+      changed.push_back(left[i]);
+    }
+    left = std::move(changed);
+  }
+  return left.empty() ? Status() : retry("its shards keep changing");
+}
+
+Status RedisFence::settle_watermark(RedisClient& client) {
+  const std::string key = parts_.keys.watermark(partition_);
+  BLOOMRING_TRY_ASSIGN(const RedisReply now, only(client.call(get(key)), "GET"));
+  BLOOMRING_TRY_ASSIGN(const std::optional<MergedWatermark> stored, parts_.decode_mark(now, partition_));
+  std::optional<MergedWatermark> all = stored;
+  for (const auto& [shard, state] : states_) all = least(all, state.mark);
+  if (all == stored) return {};
+  const std::string value = all ? encode_watermark(*all, partition_, parts_.config.partition_count) : std::string();
+  BLOOMRING_TRY_ASSIGN(
+      const RedisReply set,
+      only(client.call(set_under(parts_.keys.owner(partition_), owner_, {{key, std::string(kAnyValue), value}})),
+           "EVAL"));
+  std::string found;
+  return written(set, found) ? Status() : found_owner(found);
+}
+
+std::string RedisFence::known(ShardId shard) const {
+  const std::lock_guard lock(mutex_);
+  return parts_.encode(states_.at(shard), shard);
+}
+
+std::string RedisFence::next(ShardId shard) const {
+  const std::lock_guard lock(mutex_);
+  ShardState state = states_.at(shard);
+  ++state.writes;
+  return parts_.encode(state, shard);
+}
+
+std::string RedisFence::next_with(ShardId shard, const MergedWatermark& mark) const {
+  const std::lock_guard lock(mutex_);
+  return parts_.encode({writer_, mark, states_.at(shard).writes + 1}, shard);
+}
+
+void RedisFence::wrote(ShardId shard, const std::optional<MergedWatermark>& mark) {
+  const std::lock_guard lock(mutex_);
+  ShardState& state = states_.at(shard);
+  ++state.writes;
+  if (mark) state.mark = mark;
+}
+
+Status RedisFence::found(ShardId shard, const std::string& bytes) {
+  RedisReply reply;
+  reply.kind = RedisReply::Kind::kBytes;
+  reply.bytes = bytes;
+  BLOOMRING_TRY_ASSIGN(const std::optional<ShardState> state, parts_.decode(reply, shard));
+  const std::lock_guard lock(mutex_);
+  ShardState& known = states_.at(shard);
+  switch (judge_shard(state, known)) {
+    case ShardStanding::kOurs: known = *state; return {};
+    case ShardStanding::kTaken:
+      return fenced(parts_.label(partition_) + " of the filter store has another writer");
+    case ShardStanding::kWentBack: break;
+  }
+  return fatal("the filter store went back: " + parts_.label(shard) + " of " + parts_.label(partition_) +
+               " has lost writes, as after a failover to a replica that was behind. The next start merges them again");
+}
+
+Status RedisFence::found_owner(const std::string& bytes) const {
+  if (bytes == owner_) return {};
+  if (!bytes.empty()) {
+    BLOOMRING_TRY_ASSIGN(const ShardState state, decode_shard_state(bytes, parts_.label(partition_), partition_,
+                                                                    parts_.config.partition_count));
+    if (state.writer > writer_) return fenced(parts_.label(partition_) + " of the filter store has another writer");
+  }
+  return fatal("the filter store went back: it has forgotten who writes " + parts_.label(partition_) +
+               ", as after a failover to a replica that was behind. The next start merges what is lost again");
+}
+
+}  // namespace bloomring

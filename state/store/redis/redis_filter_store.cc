@@ -1,0 +1,145 @@
+#include "state/store/redis/redis_filter_store.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "schemas/store_key.h"
+#include "state/store/check_update.h"
+#include "state/store/redis/redis_admin.h"
+#include "state/store/redis/redis_partition_writer.h"
+#include "state/store/redis/redis_start.h"
+
+namespace bloomring {
+
+namespace {
+
+constexpr size_t kReadsMax = 4096;      // Of each client.
+constexpr size_t kWritesMax = 1 << 16;  // Operations bound themselves.
+constexpr int64_t kWriteSilenceMs = 5'000;
+
+RedisClientConfig client_config(const RedisStoreConfig& config, int64_t timeout_ms, size_t in_flight_max) {
+  RedisClientConfig client;
+  client.addresses = config.addresses;
+  client.login = config.login;
+  client.timeout_ms = timeout_ms;
+  client.in_flight_max = in_flight_max;
+  return client;
+}
+
+}  // namespace
+
+RedisFilterStore::RedisFilterStore(RedisStoreConfig config, const Calendar& calendar, const Clock& clock, bool writes)
+    : parts_(std::move(config), calendar, clock), may_write_(writes), reads_(parts_, read_clients_) {
+  const RedisStoreConfig& made = parts_.config;
+  for (uint32_t i = 0; i < std::max(1U, made.connections); ++i)
+    read_clients_.push_back(std::make_unique<RedisClient>("redis-read-" + std::to_string(i),
+                                                          client_config(made, made.timeout_ms, kReadsMax),
+                                                          parts_.traffic));
+  if (!writes) return;
+  const int64_t silence_ms = std::max(made.timeout_ms, kWriteSilenceMs);
+  writes_ = std::make_unique<RedisClient>("redis-write", client_config(made, silence_ms, kWritesMax), parts_.traffic);
+  marks_ = std::make_unique<RedisClient>("redis-mark", client_config(made, silence_ms, kWritesMax), parts_.traffic);
+}
+
+// Clients first: what they have under way ends and uses the parts.
+RedisFilterStore::~RedisFilterStore() {
+  reads_.close();
+  marks_.reset();
+  writes_.reset();
+  for (std::unique_ptr<RedisClient>& client : read_clients_) client.reset();
+}
+
+Status RedisFilterStore::refresh() {
+  if (!checked_) {
+    Status checked = check_redis_commands(parts_, any_client(), may_write_);
+    if (checked.ok()) checked = check_redis_description(parts_, any_client(), may_write_);
+    if (checked.ok() && may_write_) checked = make_redis_slot_end_key(parts_, any_client(), /*anew=*/false);
+    if (!checked.ok()) {
+      parts_.heard.fail(checked);
+      return checked;
+    }
+    checked_ = true;
+  }
+  BLOOMRING_TRY(hear_slot_end_key());
+  BLOOMRING_TRY(reads_.hear_watermarks().with_context(parts_.name()));
+  return reads_.settle_doubts().with_context(parts_.name());
+}
+
+// A damaged key is told to who asks for it, and keeps nobody from reading.
+Status RedisFilterStore::hear_slot_end_key() {
+  auto heard = read_redis_slot_end_key(parts_, any_client());
+  if (!heard.ok() && heard.code() != Code::kCorrupt) return std::move(heard).status().with_context(parts_.name());
+  const std::lock_guard lock(key_mutex_);
+  slot_end_key_ = std::move(heard);
+  return {};
+}
+
+Result<std::optional<SumKey>> RedisFilterStore::slot_end_key() {
+  const std::lock_guard lock(key_mutex_);
+  return slot_end_key_;
+}
+
+Result<std::optional<MergedWatermark>> RedisFilterStore::read_watermark(PartitionId partition) {
+  BLOOMRING_TRY(check_partition(partition, parts_.config.partition_count));
+  auto read = reads_.watermark(partition);
+  if (!read.ok()) return std::move(read).status().with_context(parts_.name());
+  return read;
+}
+
+Result<std::unique_ptr<PartitionWriter>> RedisFilterStore::take_over(PartitionId partition) {
+  if (!may_write_) return invalid("this process opened the filter store for reading alone");
+  BLOOMRING_TRY(check_partition(partition, parts_.config.partition_count));
+  if (!checked_) BLOOMRING_TRY(refresh());
+  BLOOMRING_TRY_ASSIGN(std::unique_ptr<RedisFence> fence, RedisFence::take_over(parts_, *marks_, partition));
+  return std::unique_ptr<PartitionWriter>(
+      std::make_unique<RedisPartitionWriter>(parts_, *writes_, *marks_, std::shared_ptr(std::move(fence))));
+}
+
+Result<std::set<std::string>> RedisFilterStore::scenes() const {
+  std::set<std::string> found;
+  const auto note = [&](std::string_view key) {
+    const auto logical = parts_.keys.logical(key);
+    if (!logical.ok() || logical->empty()) return false;
+    std::string_view user_key;
+    if (const auto filter = parse_filter_key(*logical); filter.ok()) {
+      user_key = filter->user_key;
+    } else if (const auto forgotten = parse_forgotten_key(*logical); forgotten.ok()) {
+      user_key = *forgotten;
+    }
+    if (!user_key.empty()) found.emplace(UserKey::from_bytes(user_key).scene());
+    return false;
+  };
+  BLOOMRING_TRY(walk_redis_store(parts_, any_client(), note, [](auto, auto) -> Result<bool> { return true; }));
+  return found;
+}
+
+Status RedisFilterStore::scan(const std::function<bool(const StoredFilter&, std::string_view user_key)>& visit) {
+  return scan_redis_store(parts_, any_client(), visit);
+}
+
+FilterStoreStats RedisFilterStore::stats() const {
+  FilterStoreStats stats;
+  stats.updates = parts_.updates;
+  stats.expired_updates = parts_.expired;
+  stats.refused = parts_.refused;
+  stats.bytes_written = parts_.bytes_written;
+  return stats;
+}
+
+Result<StoreCheck> RedisFilterStore::check(const StoreCheckProgress& progress) {
+  return check_redis_store(parts_, any_client(), progress);
+}
+
+Status RedisFilterStore::begin_new_log() {
+  if (!may_write_) return StoreAdmin::begin_new_log();
+  for (uint32_t p = 0; p < parts_.config.partition_count; ++p) {
+    const PartitionId partition(static_cast<int32_t>(p));
+    BLOOMRING_TRY_ASSIGN(const auto writer, take_over(partition));
+    BLOOMRING_TRY_ASSIGN(const auto old, read_watermark(partition));
+    BLOOMRING_TRY(advance_now(*writer, of_new_log(old)));
+  }
+  BLOOMRING_TRY(make_redis_slot_end_key(parts_, any_client(), /*anew=*/true));
+  return hear_slot_end_key();
+}
+
+}  // namespace bloomring

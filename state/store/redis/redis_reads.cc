@@ -1,0 +1,207 @@
+#include "state/store/redis/redis_reads.h"
+
+#include <utility>
+
+#include "base/faults/fault_point.h"
+#include "schemas/damaged_value.h"
+#include "schemas/store_key.h"
+
+namespace bloomring {
+
+// A read while its users' answers come in.
+class RedisReads::Pending {
+ public:
+  Pending(std::shared_ptr<FilterRead> read, int64_t now_ms)
+      : read_(std::move(read)), now_ms_(now_ms), found_(read_->users().size()), left_(found_.size()) {}
+
+  const UserPeriods& user(size_t index) const { return read_->users()[index]; }
+  size_t users() const { return found_.size(); }
+  int64_t now_ms() const { return now_ms_; }
+  bool wanted() const { return read_->wanted(); }
+  void refuse() { read_->refuse(); }
+
+  void end_user(size_t index, Result<StoredUser> user) {
+    found_[index] = std::move(user);
+    if (--left_ > 0) return;
+    std::vector<Result<StoredUser>> users;
+    for (std::optional<Result<StoredUser>>& one : found_) users.push_back(std::move(*one));
+    read_->end(std::move(users));
+  }
+
+  std::vector<std::vector<StoredFilter>> wanted_filters;      // By user: what the question asks for.
+  std::vector<std::optional<MergedWatermark>> heard;          // By user, when the read began.
+  std::vector<Status> unheard;
+
+ private:
+  const std::shared_ptr<FilterRead> read_;
+  const int64_t now_ms_;
+  std::vector<std::optional<Result<StoredUser>>> found_;
+  std::atomic<size_t> left_;
+};
+
+void RedisReads::begin(std::shared_ptr<FilterRead> read) {
+  if (read->users().empty()) return read->end({});
+  const auto pending = std::make_shared<Pending>(std::move(read), parts_.clock.now_ms());  // Of all its requests.
+  pending->wanted_filters.resize(pending->users());
+  pending->heard.resize(pending->users());
+  pending->unheard.resize(pending->users());
+  const PeriodUnit unit = parts_.calendar().config().unit;
+  for (size_t i = 0; i < pending->users(); ++i) {
+    const UserPeriods& user = pending->user(i);
+    auto heard = parts_.heard.of(parts_.partition_of(user.user.shard()));
+    if (heard.ok())
+      pending->heard[i] = std::move(*heard);
+    else
+      pending->unheard[i] = heard.status();
+    for (const PeriodIndex period : user.periods) {
+      if (!period_has_key(period) || !parts_.calendar().kept(user.user.hash, period, pending->now_ms())) continue;
+      pending->wanted_filters[i].push_back({period, filter_key(user.user, unit, period), {}});
+    }
+  }
+  for (size_t i = 0; i < pending->users(); ++i) begin_user(pending, i, parts_.config.read_replicas);
+}
+
+void RedisReads::begin_user(const std::shared_ptr<Pending>& pending, size_t index, bool to_replica) {
+  Status injected = injected_failure("store.read");
+  if (injected.ok()) injected = pending->unheard[index];
+  if (!injected.ok()) return pending->end_user(index, injected);
+  const UserRef user = pending->user(index).user;
+  const PeriodUnit unit = parts_.calendar().config().unit;
+  const std::vector<StoredFilter>& filters = pending->wanted_filters[index];
+  const std::string state_key = parts_.keys.shard_state(user.shard());
+  RedisCommand command(3 + filters.size());
+  command.add("MGET").add(state_key).add(parts_.keys.forgotten(user));
+  for (const StoredFilter& filter : filters) command.add(parts_.keys.filter(user, unit, filter.period));
+  RedisRequest request;
+  request.commands = std::move(command).take();
+  request.slot = redis_slot(state_key);
+  request.to_replica = to_replica;
+  request.fail_fast = true;
+  request.end = [this, pending, index, to_replica](RedisAnswer answer) {
+    take_user(pending, index, to_replica, std::move(answer));
+  };
+  if (!client().begin(std::move(request)))
+    pending->end_user(index, retry("too many reads of the filter store are under way"));
+}
+
+void RedisReads::take_user(const std::shared_ptr<Pending>& pending, size_t index, bool from_replica,
+                           RedisAnswer answer) {
+  bool behind = false;
+  auto user = take_values(*pending, index, std::move(answer), behind);
+  const bool again = from_replica && !user.ok() && user.code() == Code::kRetry && pending->wanted() && !closed_;
+  if (again) return begin_user(pending, index, false);
+  if (behind && !from_replica) doubt(pending->user(index).user.shard());
+  pending->end_user(index, std::move(user));
+}
+
+Result<StoredUser> RedisReads::take_values(Pending& pending, size_t index, RedisAnswer answer, bool& behind) {
+  BLOOMRING_TRY(answer.status());
+  RedisReply& reply = answer->front();
+  if (reply.error()) return redis_failure(reply, "MGET");
+  std::vector<StoredFilter>& filters = pending.wanted_filters[index];
+  if (reply.elements.size() != 2 + filters.size()) return retry("the reply to MGET has another form");
+  const UserRef user = pending.user(index).user;
+  const ShardId shard = user.shard();
+  BLOOMRING_TRY_ASSIGN(const std::optional<ShardState> state, parts_.decode(reply.elements[0], shard));
+  if (!covers_all(state ? state->mark : std::nullopt, pending.heard[index])) {
+    behind = true;
+    ++parts_.behind;
+    return retry("shard " + std::to_string(shard.value) +
+                 " of the filter store is behind its watermark: a server has lost writes, or is cut off");
+  }
+  StoredUser stored;
+  if (!reply.elements[1].is(RedisReply::Kind::kNil)) {
+    BLOOMRING_TRY_ASSIGN(stored.forgotten, decode_forgotten(reply.elements[1].bytes, forgotten_key(user)));
+  }
+  for (size_t i = 0; i < filters.size(); ++i) {
+    RedisReply& value = reply.elements[2 + i];
+    if (value.is(RedisReply::Kind::kNil)) continue;
+    filters[i].value = std::move(value.bytes);
+    BLOOMRING_TRY(check_stored(filters[i].value, filters[i].store_key));
+    stored.filters.push_back(std::move(filters[i]));
+  }
+  return stored;
+}
+
+Result<std::optional<MergedWatermark>> RedisReads::watermark(PartitionId partition) {
+  const auto get = [](const std::string& key) {
+    RedisRequest request;
+    append_redis_command(request.commands, {"GET", key});
+    request.slot = redis_slot(key);
+    return request;
+  };
+  std::vector<RedisRequest> requests;
+  const std::vector<ShardId> shards = parts_.shards_of(partition);
+  // The watermark first: marks that are read after it are as new or newer.
+  BLOOMRING_TRY_ASSIGN(auto first, client().call(get(parts_.keys.watermark(partition))));
+  if (first[0].error()) return redis_failure(first[0], "GET");
+  BLOOMRING_TRY_ASSIGN(std::optional<MergedWatermark> found, parts_.decode_mark(first[0], partition));
+  if (!found) return found;
+  for (const ShardId shard : shards) requests.push_back(get(parts_.keys.shard_state(shard)));
+  std::vector<RedisAnswer> answers = client().call_all(std::move(requests));
+  for (size_t i = 0; i < shards.size(); ++i) {
+    BLOOMRING_TRY(answers[i].status());
+    const RedisReply& reply = answers[i]->front();
+    if (reply.error()) return redis_failure(reply, "GET");
+    BLOOMRING_TRY_ASSIGN(const std::optional<ShardState> state, parts_.decode(reply, shards[i]));
+    found = least(found, state ? state->mark : std::nullopt);
+  }
+  return found;
+}
+
+Status RedisReads::hear_watermarks() {
+  std::vector<RedisRequest> requests;
+  for (uint32_t p = 0; p < parts_.config.partition_count; ++p) {
+    const std::string key = parts_.keys.watermark(PartitionId(static_cast<int32_t>(p)));
+    RedisRequest request;
+    append_redis_command(request.commands, {"GET", key});
+    request.slot = redis_slot(key);
+    requests.push_back(std::move(request));
+  }
+  std::vector<RedisAnswer> answers = client().call_all(std::move(requests));
+  HeardWatermarks::All all;
+  for (uint32_t p = 0; p < parts_.config.partition_count; ++p) {
+    BLOOMRING_TRY(answers[p].status());
+    const RedisReply& reply = answers[p]->front();
+    if (reply.error()) return redis_failure(reply, "GET");
+    BLOOMRING_TRY_ASSIGN(auto watermark, parts_.decode_mark(reply, PartitionId(static_cast<int32_t>(p))));
+    if (watermark) parts_.clock.raise_merged_ms(watermark->merged_ms);
+    all.push_back(std::move(watermark));
+  }
+  parts_.heard.hear(std::move(all));
+  return {};
+}
+
+void RedisReads::doubt(ShardId shard) {
+  const std::lock_guard lock(mutex_);
+  doubts_.try_emplace(shard, parts_.steady.steady_ns() / 1'000'000);
+}
+
+Status RedisReads::settle_doubts() {
+  std::map<ShardId, int64_t> doubts;
+  {
+    const std::lock_guard lock(mutex_);
+    doubts = doubts_;
+  }
+  for (const auto& [shard, since_ms] : doubts) {
+    const PartitionId partition = parts_.partition_of(shard);
+    const std::string key = parts_.keys.shard_state(shard);
+    BLOOMRING_TRY_ASSIGN(const std::optional<MergedWatermark> heard, parts_.heard.of(partition));
+    RedisRequest request;
+    append_redis_command(request.commands, {"GET", key});
+    request.slot = redis_slot(key);
+    BLOOMRING_TRY_ASSIGN(const auto replies, client().call(std::move(request)));
+    if (replies[0].error()) return redis_failure(replies[0], "GET");
+    BLOOMRING_TRY_ASSIGN(const std::optional<ShardState> state, parts_.decode(replies[0], shard));
+    const std::optional<MergedWatermark> mark = state ? state->mark : std::nullopt;
+    const bool covered = covers_all(mark, heard);
+    const bool long_enough = parts_.steady.steady_ns() / 1'000'000 - since_ms >= kDoubtMs;
+    if (!covered && !long_enough) continue;
+    if (!covered) parts_.heard.lower(partition, mark);
+    const std::lock_guard lock(mutex_);
+    doubts_.erase(shard);
+  }
+  return {};
+}
+
+}  // namespace bloomring

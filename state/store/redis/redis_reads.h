@@ -1,0 +1,59 @@
+// Reading a Redis filter store: filters of users, watermarks.
+//
+// A read of many users is one command for each user (MGET of the wanted periods, the forgotten value and the state of
+// the shard), all of them on the way at once. The answer of a user is taken when the mark in the shard covers the
+// watermark that was heard when the read began; see shard_state.h. With `read_replicas` a replica is asked first, and
+// the primary when the replica is behind that watermark or away.
+//
+// A shard of a primary that is behind is in doubt: an old primary that is cut off answers for a moment, too.
+// `settle_doubts` asks again; a shard that stays behind for kDoubtMs lowers the watermark (HeardWatermarks::lower),
+// which tells the stages that the store went back.
+// Errors: per user as filter_reader.h; kRetry for a shard that is behind.
+// Threading: thread safe. Reads end on the threads of the clients.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "state/store/filter_reader.h"
+#include "state/store/redis/redis_store_parts.h"
+
+namespace bloomring {
+
+class RedisReads {
+ public:
+  // Both outlive the reads.
+  RedisReads(RedisStoreParts& parts, std::vector<std::unique_ptr<RedisClient>>& clients)
+      : parts_(parts), clients_(clients) {}
+
+  void begin(std::shared_ptr<FilterRead> read);
+  // The watermark of the partition that all of its shards have. Waits.
+  Result<std::optional<MergedWatermark>> watermark(PartitionId partition);
+  // All partitions' watermarks as they are written, to parts.heard. Waits.
+  Status hear_watermarks();
+  Status settle_doubts();
+  // From now on nothing is asked again: the clients are about to end.
+  void close() { closed_ = true; }
+
+  static constexpr int64_t kDoubtMs = 5'000;
+
+ private:
+  class Pending;
+  RedisClient& client() { return *clients_[turn_++ % clients_.size()]; }
+  void begin_user(const std::shared_ptr<Pending>& pending, size_t user, bool to_replica);
+  void take_user(const std::shared_ptr<Pending>& pending, size_t user, bool from_replica, RedisAnswer answer);
+  Result<StoredUser> take_values(Pending& pending, size_t user, RedisAnswer answer, bool& behind);
+  void doubt(ShardId shard);
+
+  RedisStoreParts& parts_;
+  std::vector<std::unique_ptr<RedisClient>>& clients_;
+  std::atomic<size_t> turn_{0};
+  std::atomic<bool> closed_{false};
+  std::mutex mutex_;
+  std::map<ShardId, int64_t> doubts_;  // Since when, steady ms.
+};
+
+}  // namespace bloomring

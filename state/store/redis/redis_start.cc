@@ -1,0 +1,106 @@
+#include "state/store/redis/redis_start.h"
+
+#include <cstdlib>
+#include <string>
+
+#include "schemas/slot_end_key.h"
+
+namespace bloomring {
+
+namespace {
+
+// Everything that kCompareAndSet does, on a key that it removes again.
+constexpr std::string_view kProbe = R"lua(
+redis.call('SET', KEYS[1], 'probe')
+redis.call('PEXPIREAT', KEYS[1], ARGV[1])
+local found = redis.call('GET', KEYS[1])
+redis.call('DEL', KEYS[1])
+return redis.sha1hex(found or '')
+)lua";
+constexpr int64_t kFarMs = 4'000'000'000'000;  // The year 2096.
+
+Result<RedisReply> ask(const RedisStoreParts& parts, RedisClient& client, std::string_view name, std::string command) {
+  RedisRequest request;
+  request.commands = std::move(command);
+  request.slot = redis_slot(parts.keys.meta());
+  BLOOMRING_TRY_ASSIGN(auto replies, client.call(std::move(request)));
+  if (replies[0].error()) return redis_failure(replies[0], name);
+  return std::move(replies[0]);
+}
+
+std::string command(std::initializer_list<std::string_view> words) {
+  std::string bytes;
+  append_redis_command(bytes, words);
+  return bytes;
+}
+
+Status check_clock(const RedisStoreParts& parts, RedisClient& client) {
+  auto time = ask(parts, client, "TIME", command({"TIME"}));
+  // Not every server has the command, and not every user may ask.
+  if (time.code() == Code::kInvalid || (time.ok() && time->elements.size() != 2)) return {};
+  BLOOMRING_TRY(time.status());
+  const int64_t server_ms = std::strtoll(time->elements[0].bytes.c_str(), nullptr, 10) * 1000;
+  const SystemClock clock;
+  const int64_t ahead_ms = server_ms - clock.now_ms();
+  if (std::llabs(ahead_ms) <= kExpiryAheadMs) return {};
+  return invalid("the clock of the server is " + std::to_string(std::llabs(ahead_ms) / 3'600'000) + " hours " +
+                 (ahead_ms > 0 ? "ahead of" : "behind") +
+                 " that of this machine, and it removes filters by its clock: set both clocks right");
+}
+
+}  // namespace
+
+Status check_redis_commands(const RedisStoreParts& parts, RedisClient& client, bool writes) {
+  const std::string meta = parts.keys.meta(), probe = parts.keys.probe();
+  const auto check = [&]() -> Status {
+    BLOOMRING_TRY(ask(parts, client, "GET", command({"GET", meta})).status());
+    BLOOMRING_TRY(ask(parts, client, "MGET", command({"MGET", meta, probe})).status());
+    BLOOMRING_TRY(check_clock(parts, client));
+    if (!writes) return {};
+    BLOOMRING_TRY_ASSIGN(const RedisReply sum,
+                         ask(parts, client, "EVAL with GET, SET, PEXPIREAT, DEL and redis.sha1hex",
+                             command({"EVAL", kProbe, "1", probe, std::to_string(kFarMs)})));
+    if (sum.bytes != sha1_hex("probe")) return invalid("redis.sha1hex of the server's scripts gives another result");
+    if (parts.config.min_replicas == 0) return {};
+    return ask(parts, client, "WAIT (for store.redis.min_replicas)", command({"WAIT", "0", "1"})).status();
+  };
+  return check().with_context(parts.name());
+}
+
+Status check_redis_description(const RedisStoreParts& parts, RedisClient& client, bool writes) {
+  const StoreMeta configured = store_meta(parts.config.partition_count, parts.calendar());
+  const std::string made = encode_store_meta(configured), key = parts.keys.meta();
+  const auto check = [&]() -> Status {
+    BLOOMRING_TRY_ASSIGN(const RedisReply stored, ask(parts, client, "GET", command({"GET", key})));
+    if (!stored.is(RedisReply::Kind::kNil)) return check_store_meta(stored.bytes, configured);
+    if (!writes) return retry("no filter store is there yet; the merge stage makes it");
+    // Another process may make it at the same time.
+    BLOOMRING_TRY_ASSIGN(const RedisReply set,
+                         ask(parts, client, "EVAL", compare_and_set(key, "", "", {{key, std::string(), made}})));
+    if (!set.elements.empty() && set.elements[0].is(RedisReply::Kind::kBytes))
+      return check_store_meta(set.elements[0].bytes, configured);
+    return {};
+  };
+  return check().with_context(parts.name());
+}
+
+Result<std::optional<SumKey>> read_redis_slot_end_key(const RedisStoreParts& parts, RedisClient& client) {
+  BLOOMRING_TRY_ASSIGN(const RedisReply stored,
+                       ask(parts, client, "GET", command({"GET", parts.keys.slot_end_key()})));
+  if (stored.is(RedisReply::Kind::kNil)) return std::optional<SumKey>();
+  BLOOMRING_TRY_ASSIGN(const SumKey key, decode_slot_end_key(stored.bytes));
+  return std::optional(key);
+}
+
+Status make_redis_slot_end_key(const RedisStoreParts& parts, RedisClient& client, bool anew) {
+  const std::string name = parts.keys.slot_end_key();
+  BLOOMRING_TRY_ASSIGN(const RedisReply stored, ask(parts, client, "GET", command({"GET", name})));
+  const bool none = stored.is(RedisReply::Kind::kNil);
+  if (!none && !anew && decode_slot_end_key(stored.bytes).ok()) return {};
+  // Another process may make it at the same time: the first one's stays.
+  const std::string old = none ? std::string() : stored.bytes;
+  const std::string made = encode_slot_end_key(random_sum_key());
+  return ask(parts, client, "EVAL", compare_and_set(name, old, "", {{name, std::string(kAnyValue), made}})).status();
+}
+
+}  // namespace bloomring

@@ -1,0 +1,27 @@
+// What a process checks before it uses a Redis filter store: that its servers can do what the store needs, and that the
+// store was made for this configuration.
+//
+// Errors: kRetry when no server answers, or the store was not made yet; kInvalid with the way out for a command that is
+// missing or forbidden, a server of another protocol, a clock that is far from ours, and a store of another partition
+// count or period.
+// Threading: thread safe. Waits.
+#pragma once
+
+#include <optional>
+
+#include "base/keyed_sum.h"
+#include "state/store/redis/redis_store_parts.h"
+
+namespace bloomring {
+
+// Tries each command that reading needs, and those of writing where `writes`. Leaves nothing behind.
+Status check_redis_commands(const RedisStoreParts& parts, RedisClient& client, bool writes);
+// Compares the store's description with the configuration. A writer makes it where there is none.
+Status check_redis_description(const RedisStoreParts& parts, RedisClient& client, bool writes);
+
+// The key of slot ends (schemas/slot_end_key.h); nothing where no writer has made it yet.
+Result<std::optional<SumKey>> read_redis_slot_end_key(const RedisStoreParts& parts, RedisClient& client);
+// Makes it where there is none, or a damaged one; with `anew` in any case.
+Status make_redis_slot_end_key(const RedisStoreParts& parts, RedisClient& client, bool anew);
+
+}  // namespace bloomring

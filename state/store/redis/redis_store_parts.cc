@@ -1,0 +1,116 @@
+#include "state/store/redis/redis_store_parts.h"
+
+#include <openssl/evp.h>
+
+#include <array>
+#include <utility>
+
+#include "base/hash.h"
+
+namespace bloomring {
+
+std::string sha1_hex(std::string_view bytes) {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  unsigned int size = 0;
+  BLOOMRING_CHECK(EVP_Digest(bytes.data(), bytes.size(), digest.data(), &size, EVP_sha1(), nullptr) == 1, "SHA-1");
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (unsigned int i = 0; i < size; ++i) {
+    text.push_back(kDigits[digest[i] >> 4]);
+    text.push_back(kDigits[digest[i] & 15]);
+  }
+  return text;
+}
+
+std::string compare_and_set(std::string_view state_key, std::string_view state, std::string_view next_state,
+                            const std::vector<RedisSet>& sets) {
+  RedisCommand command(6 + 4 * sets.size());
+  command.add("EVAL").add(kCompareAndSet).add(static_cast<int64_t>(sets.size() + 1)).add(state_key);
+  for (const RedisSet& set : sets) command.add(set.key);
+  command.add(state).add(next_state);
+  for (const RedisSet& set : sets) {
+    command.add(set.expected).add(set.value);
+    command.add(set.expires_ms ? std::to_string(*set.expires_ms) : std::string());
+  }
+  return std::move(command).take();
+}
+
+Result<std::optional<MergedWatermark>> HeardWatermarks::of(PartitionId partition) const {
+  const std::lock_guard lock(mutex_);
+  BLOOMRING_TRY(Status(unheard_));
+  const auto at = static_cast<size_t>(partition.value);
+  if (at >= all_.size()) return std::optional<MergedWatermark>();
+  const auto lowered = lowered_.find(partition);
+  if (lowered != lowered_.end()) return lowered->second.instead;
+  return all_[at];
+}
+
+void HeardWatermarks::hear(All all) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(lowered_, [&](const auto& entry) {
+    const auto at = static_cast<size_t>(entry.first.value);
+    return at >= all.size() || all[at] != entry.second.found;
+  });
+  all_ = std::move(all);
+  unheard_ = {};
+}
+
+void HeardWatermarks::note(PartitionId partition, const MergedWatermark& watermark) {
+  const std::lock_guard lock(mutex_);
+  const auto at = static_cast<size_t>(partition.value);
+  if (at >= all_.size()) return;
+  lowered_.erase(partition);
+  all_[at] = watermark;
+}
+
+void HeardWatermarks::lower(PartitionId partition, const std::optional<MergedWatermark>& mark) {
+  const std::lock_guard lock(mutex_);
+  const auto at = static_cast<size_t>(partition.value);
+  if (at >= all_.size()) return;
+  const auto [lowered, first] = lowered_.try_emplace(partition, Lowered{all_[at], mark});
+  if (!first) lowered->second.instead = least(lowered->second.instead, mark);
+}
+
+void HeardWatermarks::fail(Status status) {
+  const std::lock_guard lock(mutex_);
+  unheard_ = std::move(status);
+}
+
+PartitionId RedisStoreParts::partition_of(ShardId shard) const {
+  return bloomring::partition_of(shard, config.partition_count);
+}
+
+std::vector<ShardId> RedisStoreParts::shards_of(PartitionId partition) const {
+  const uint32_t each = kShardCount / config.partition_count;
+  std::vector<ShardId> shards;
+  for (uint32_t i = 0; i < each; ++i)
+    shards.emplace_back(static_cast<uint16_t>(static_cast<uint32_t>(partition.value) * each + i));
+  return shards;
+}
+
+std::string RedisStoreParts::encode(const ShardState& state, ShardId shard) const {
+  return encode_shard_state(state, label(shard), partition_of(shard), config.partition_count);
+}
+
+Result<std::optional<ShardState>> RedisStoreParts::decode(const RedisReply& reply, ShardId shard) const {
+  if (reply.is(RedisReply::Kind::kNil) || reply.bytes.empty()) return std::optional<ShardState>();
+  BLOOMRING_TRY_ASSIGN(ShardState state,
+                       decode_shard_state(reply.bytes, label(shard), partition_of(shard), config.partition_count));
+  return std::optional(std::move(state));
+}
+
+Result<std::optional<MergedWatermark>> RedisStoreParts::decode_mark(const RedisReply& reply,
+                                                                    PartitionId partition) const {
+  if (reply.is(RedisReply::Kind::kNil)) return std::optional<MergedWatermark>();
+  BLOOMRING_TRY_ASSIGN(MergedWatermark watermark, decode_watermark(reply.bytes, partition, config.partition_count));
+  return std::optional(std::move(watermark));
+}
+
+std::string RedisStoreParts::name() const {
+  std::string text = "filter store " + config.prefix + " on ";
+  for (size_t i = 0; i < config.addresses.size(); ++i)
+    text += (i == 0 ? "" : ",") + config.addresses[i].text();
+  return text;
+}
+
+}  // namespace bloomring

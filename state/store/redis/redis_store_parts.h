@@ -1,0 +1,155 @@
+// What the reader, the writers and the administration of one Redis filter store share. Included by sources of this
+// folder only.
+//
+// Threading: thread safe.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "filter/filter.h"
+#include "state/merged_time.h"
+#include "state/redis/redis_client.h"
+#include "state/redis/redis_slot.h"
+#include "state/store/filter_life.h"
+#include "state/store/redis/redis_key.h"
+#include "state/store/redis/shard_state.h"
+#include "state/store/store_meta.h"
+#include "state/store/stored_values.h"
+
+namespace bloomring {
+
+struct RedisStoreConfig {
+  std::vector<RedisAddress> addresses;  // At least one.
+  RedisLogin login;
+  std::string prefix = "bloomring:";
+  filter::Policy policy;
+  uint32_t partition_count = 1;  // Fixed for the life of the store.
+  uint32_t min_replicas = 0;     // That must have acknowledged a write before a watermark covers it.
+  bool read_replicas = false;    // Reads ask replicas first.
+  uint32_t connections = 4;      // To each server for reads; a thread each.
+  int64_t timeout_ms = 1000;     // Of a read, and the silence after which a server counts as away.
+};
+
+// Compare-and-set of values in one slot, under the fence:
+//   KEYS: the state of the shard, then the keys to write.
+//   ARGV: the state as the writer knows it, the state after the write ("" leaves it), then for each key
+//         the SHA-1 of the value as it was read ("" for none, "*" for any), the new value ("" removes it), and when it
+//         expires (Unix ms; "" for never).
+// Returns {state} when the state differs; otherwise {1, r...} with r = 1 written, 0 the value differs, -1 the key holds
+// no string.
+inline constexpr std::string_view kCompareAndSet = R"lua(
+local state = redis.call('GET', KEYS[1]) or ''
+if state ~= ARGV[1] then return {state} end
+local done = {1}
+local wrote = false
+for i = 2, #KEYS do
+  local at = i * 3 - 3
+  local sum = ARGV[at]
+  done[i] = 1
+  if sum ~= '*' then
+    local old = redis.pcall('GET', KEYS[i])
+    if type(old) == 'table' then done[i] = -1
+    elseif sum ~= (old and redis.sha1hex(old) or '') then done[i] = 0 end
+  end
+  if done[i] == 1 then
+    wrote = true
+    if ARGV[at + 1] == '' then redis.call('DEL', KEYS[i])
+    else
+      redis.call('SET', KEYS[i], ARGV[at + 1])
+      if ARGV[at + 2] ~= '' then redis.call('PEXPIREAT', KEYS[i], ARGV[at + 2]) end
+    end
+  end
+end
+if wrote and ARGV[2] ~= '' then redis.call('SET', KEYS[1], ARGV[2]) end
+return done
+)lua";
+
+// Moves a key that holds no string aside, under the fence: KEYS state, key, aside; ARGV state.
+inline constexpr std::string_view kMoveAside = R"lua(
+local state = redis.call('GET', KEYS[1]) or ''
+if state ~= ARGV[1] then return {state} end
+redis.call('RENAME', KEYS[2], KEYS[3])
+return {1}
+)lua";
+
+// One entry of kCompareAndSet.
+struct RedisSet {
+  std::string key;
+  std::string expected;  // As ARGV says.
+  std::string value;
+  std::optional<int64_t> expires_ms = {};
+};
+std::string compare_and_set(std::string_view state_key, std::string_view state, std::string_view next_state,
+                            const std::vector<RedisSet>& sets);
+// Lower-case hexadecimal SHA-1, as redis.sha1hex.
+std::string sha1_hex(std::string_view bytes);
+
+inline constexpr std::string_view kAnyValue = "*";
+
+// The watermarks as last heard, with what reads found out since.
+class HeardWatermarks {
+ public:
+  using All = std::vector<std::optional<MergedWatermark>>;
+  // Nothing was heard yet: kRetry with the reason.
+  Result<std::optional<MergedWatermark>> of(PartitionId partition) const;
+  void hear(All all);
+  // This process has written the watermark.
+  void note(PartitionId partition, const MergedWatermark& watermark);
+  // A shard of the partition has no more than this: the store went back. Holds until the watermark of the partition
+  // is written again.
+  void lower(PartitionId partition, const std::optional<MergedWatermark>& mark);
+  void fail(Status status);
+
+ private:
+  struct Lowered {
+    std::optional<MergedWatermark> found;    // The watermark of the partition that went with it.
+    std::optional<MergedWatermark> instead;
+  };
+  mutable std::mutex mutex_;
+  Status unheard_ = retry("the filter store was not read yet");
+  All all_;
+  std::map<PartitionId, Lowered> lowered_;
+};
+
+struct RedisStoreParts {
+  RedisStoreParts(RedisStoreConfig config_, const Calendar& calendar, const Clock& wall)
+      : config(std::move(config_)), keys(config.prefix), life(calendar), clock(wall) {}
+
+  const Calendar& calendar() const { return life.calendar(); }
+  PartitionId partition_of(ShardId shard) const;
+  std::string label(ShardId shard) const { return "shard " + std::to_string(shard.value); }
+  std::string label(PartitionId partition) const { return "partition " + std::to_string(partition.value); }
+  std::vector<ShardId> shards_of(PartitionId partition) const;
+  std::string encode(const ShardState& state, ShardId shard) const;
+  // Nothing for a state that does not exist.
+  Result<std::optional<ShardState>> decode(const RedisReply& reply, ShardId shard) const;
+  Result<std::optional<MergedWatermark>> decode_mark(const RedisReply& reply, PartitionId partition) const;
+  // "filter store bloomring: on 127.0.0.1:6379".
+  std::string name() const;
+
+  const RedisStoreConfig config;
+  const RedisKeys keys;
+  const FilterLife life;
+  ExpiryClock clock;
+  const SystemClock steady;  // For durations on the network, whatever `clock` is.
+  HeardWatermarks heard;
+
+  RedisCounters traffic;
+  std::atomic<uint64_t> updates{0};
+  std::atomic<uint64_t> expired{0};
+  std::atomic<uint64_t> unchanged{0};  // Unions that added nothing: not written.
+  std::atomic<uint64_t> conflicts{0};  // Values that another writer changed between read and write.
+  std::atomic<uint64_t> refused{0};
+  std::atomic<uint64_t> put_aside{0};
+  std::atomic<uint64_t> behind{0};  // Reads of a shard that is older than its watermark.
+  std::atomic<uint64_t> bytes_written{0};
+  std::atomic<uint64_t> value_bytes{4096};  // The usual size of a filter, as it was written lately.
+};
+
+}  // namespace bloomring

@@ -1,0 +1,399 @@
+#include "state/store/redis/redis_writes.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "schemas/store_key.h"
+#include "state/store/stored_union.h"
+
+namespace bloomring {
+
+namespace {
+
+constexpr size_t kChunkKeysMax = 32;
+constexpr uint64_t kChunkBytes = 1 << 20;
+constexpr uint64_t kUnderWayBytes = 4 << 20;  // Of one partition.
+constexpr size_t kChunksMax = 32;
+constexpr size_t kMarksMax = 128;
+constexpr size_t kWaitingMarksMax = 4;  // Each holds up its connection until replicas have answered.
+constexpr int kTriesMax = 32;  // Of one value that others keep changing.
+constexpr int64_t kWriteMs = 10'000;
+constexpr int64_t kWaitMs = 1'000;  // For replicas to acknowledge.
+
+// The state that kCompareAndSet found instead of the known one; nothing when it was the known one.
+std::optional<std::string> other_state(const RedisReply& reply) {
+  if (reply.elements.empty()) return std::string();
+  if (reply.elements[0].is(RedisReply::Kind::kInteger)) return std::nullopt;
+  return reply.elements[0].bytes;
+}
+
+}  // namespace
+
+std::optional<Status> RedisOperation::take_end() {
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return std::nullopt;  // The client's thread unites.
+  return std::exchange(end_, std::nullopt);
+}
+
+void RedisOperation::cancel() {
+  const std::lock_guard lock(mutex_);
+  fail(retry("the writer was closed"));
+}
+
+void RedisOperation::fail(Status status) {
+  if (!failure_) failure_ = std::move(status);
+}
+
+void RedisOperation::end(Status status) {
+  if (!end_) end_ = std::move(status);
+}
+
+RedisApply::RedisApply(RedisWriteParts parts, std::vector<RedisChange> first, std::vector<RedisChange> second)
+    : parts_(std::move(parts)), first_(std::move(first)), second_(std::move(second)) {}
+
+void RedisApply::begin() {
+  const std::lock_guard lock(mutex_);
+  fill(first_);
+  pump();
+}
+
+void RedisApply::fill(std::vector<RedisChange>& changes) {
+  for (RedisChange& change : changes) waiting_[change.shard].push_back(&change);
+}
+
+// Empty when every shard that waits is busy.
+RedisApply::Chunk RedisApply::next_chunk() {
+  const auto from = std::ranges::find_if(waiting_, [&](const auto& one) { return !busy_.contains(one.first); });
+  if (from == waiting_.end()) return {};
+  const uint64_t usual = std::max<uint64_t>(1, parts_.store.value_bytes);
+  const size_t most = std::clamp<uint64_t>(kChunkBytes / usual, 1, kChunkKeysMax);
+  Chunk chunk;
+  // The same key twice would conflict with itself.
+  for (auto at = from->second.begin(); at != from->second.end() && chunk.size() < most;) {
+    const bool twice = std::ranges::any_of(chunk, [&](const RedisChange* one) { return one->key == (*at)->key; });
+    if (twice) {
+      ++at;
+      continue;
+    }
+    chunk.push_back(*at);
+    at = from->second.erase(at);
+  }
+  if (from->second.empty()) waiting_.erase(from);
+  return chunk;
+}
+
+// Begins what may be under way, and ends the operation when nothing is left. With the mutex held.
+void RedisApply::pump() {
+  const uint64_t usual = std::max<uint64_t>(1, parts_.store.value_bytes);
+  const uint64_t chunk_bytes = usual * std::clamp<uint64_t>(kChunkBytes / usual, 1, kChunkKeysMax);
+  const size_t most = std::clamp<uint64_t>(kUnderWayBytes / chunk_bytes, 1, kChunksMax);
+  while (!failed() && under_way_ < most) {
+    const Chunk chunk = next_chunk();
+    if (chunk.empty()) break;
+    read(chunk);
+  }
+  if (under_way_ > 0) return;
+  if (failed()) return end(*failure());
+  if (!waiting_.empty()) return;
+  if (std::exchange(second_begun_, true)) return end({});
+  fill(second_);
+  pump();
+}
+
+void RedisApply::send(ShardId shard, std::string commands, std::function<void(RedisAnswer)> taken) {
+  RedisRequest request;
+  request.commands = std::move(commands);
+  request.slot = redis_slot(parts_.store.keys.shard_state(shard));
+  request.timeout_ms = kWriteMs;
+  request.end = [self = shared_from_this(), shard, taken = std::move(taken)](RedisAnswer answer) {
+    const std::lock_guard lock(self->mutex_);
+    --self->under_way_;
+    if (--self->busy_.at(shard) == 0) self->busy_.erase(shard);
+    if (!self->failed()) taken(std::move(answer));
+    self->pump();
+  };
+  ++under_way_;
+  ++busy_[shard];
+  if (parts_.client.begin(std::move(request))) return;
+  --under_way_;
+  fail(retry("too many writes to the filter store are under way"));
+}
+
+void RedisApply::read(const Chunk& chunk) {
+  RedisCommand command(1 + chunk.size());
+  command.add("MGET");
+  for (const RedisChange* change : chunk) command.add(change->key);
+  send(chunk.front()->shard, std::move(command).take(),
+       [this, chunk](RedisAnswer answer) { take_values(chunk, std::move(answer)); });
+}
+
+void RedisApply::take_values(const Chunk& chunk, RedisAnswer answer) {
+  if (!answer.ok()) return fail(answer.status());
+  RedisReply& reply = answer->front();
+  if (reply.error()) return fail(redis_failure(reply, "MGET"));
+  if (reply.elements.size() != chunk.size()) return fail(retry("the reply to MGET has another form"));
+  std::vector<RedisSet> sets;
+  std::vector<size_t> first_sets;
+  Chunk changed;
+  for (size_t i = 0; i < chunk.size() && !failed(); ++i) {
+    const size_t before = sets.size();
+    add_sets(*chunk[i], reply.elements[i], sets);
+    if (sets.size() == before) continue;
+    first_sets.push_back(before);
+    changed.push_back(chunk[i]);
+  }
+  if (!failed() && !changed.empty()) write(changed, first_sets, sets);
+}
+
+// The set of the change comes first, then those that go with it.
+void RedisApply::add_sets(RedisChange& change, RedisReply& stored, std::vector<RedisSet>& sets) {
+  const std::string& old = stored.bytes;  // Empty where there is none.
+  const std::string expected = old.empty() ? std::string() : sha1_hex(old);
+  bool keep_old = false;
+  std::string value;
+  if (change.replace) {
+    value = *change.replace;
+    const bool replaced = change.read && *change.read != old;
+    if (replaced && old != value)
+      return fail(retry("another writer has changed " + describe_store_key(change.logical_key)));
+    keep_old = !old.empty() && !is_damaged(old) && !decode_forgotten(old, change.logical_key).ok();
+  } else {
+    std::vector<std::string_view> values;
+    if (!old.empty()) values.push_back(old);
+    values.push_back(change.operand);
+    StoredUnion united = unite_stored(values, change.logical_key, parts_.store.config.policy, change.closed);
+    parts_.store.refused += united.refused;
+    keep_old = united.refused > 0 && !is_damaged(old);
+    value = std::move(united.value);
+    parts_.store.value_bytes = (parts_.store.value_bytes * 15 + value.size()) / 16;
+  }
+  if (value == old && change.removed.empty()) {
+    ++parts_.store.unchanged;
+    return;
+  }
+  parts_.store.bytes_written += change.key.size() + value.size();
+  sets.push_back({change.key, expected, std::move(value), change.expires_ms});
+  for (const std::string& key : change.removed) sets.push_back({key, std::string(kAnyValue), ""});
+  if (!keep_old) return;
+  ++parts_.store.put_aside;
+  sets.push_back({parts_.store.keys.aside(change.shard, change.logical_key), std::string(kAnyValue), old,
+                  change.expires_ms});
+}
+
+void RedisApply::write(const Chunk& chunk, const std::vector<size_t>& first_sets, const std::vector<RedisSet>& sets) {
+  const ShardId shard = chunk.front()->shard;
+  const std::string state_key = parts_.store.keys.shard_state(shard);
+  send(shard, compare_and_set(state_key, parts_.fence->known(shard), parts_.fence->next(shard), sets),
+       [this, chunk, first_sets](RedisAnswer answer) { take_written(chunk, first_sets, std::move(answer)); });
+}
+
+void RedisApply::take_written(const Chunk& chunk, const std::vector<size_t>& first_sets, RedisAnswer answer) {
+  if (!answer.ok()) return fail(answer.status());
+  const RedisReply& reply = answer->front();
+  if (reply.error()) return fail(redis_failure(reply, "EVAL"));
+  if (const auto state = other_state(reply)) {
+    Status known = parts_.fence->found(chunk.front()->shard, *state);
+    if (!known.ok()) return fail(std::move(known));
+    for (RedisChange* change : chunk) again(*change);
+    return;
+  }
+  const auto is_written = [](const RedisReply& done) { return done.integer == 1; };
+  if (std::any_of(reply.elements.begin() + 1, reply.elements.end(), is_written))
+    parts_.fence->wrote(chunk.front()->shard, std::nullopt);
+  for (size_t i = 0; i < chunk.size(); ++i) {
+    const size_t at = 1 + first_sets[i];
+    if (at >= reply.elements.size()) return fail(retry("the reply to EVAL has another form"));
+    const int64_t done = reply.elements[at].integer;
+    if (done == 1) continue;
+    ++parts_.store.conflicts;
+    if (done < 0)
+      move_aside(*chunk[i]);
+    else
+      again(*chunk[i]);
+  }
+}
+
+void RedisApply::again(RedisChange& change) {
+  if (++change.tries > kTriesMax)
+    return fail(retry(describe_store_key(change.logical_key) + ": others keep changing it"));
+  waiting_[change.shard].push_back(&change);
+}
+
+// The key holds a list, a hash or the like: of another program.
+void RedisApply::move_aside(RedisChange& change) {
+  const std::string state_key = parts_.store.keys.shard_state(change.shard);
+  std::string commands;
+  append_redis_command(commands, {"EVAL", kMoveAside, "3", state_key, change.key,
+                                  parts_.store.keys.aside(change.shard, change.logical_key),
+                                  parts_.fence->known(change.shard)});
+  ++parts_.store.put_aside;
+  ++parts_.store.refused;
+  send(change.shard, std::move(commands), [this, &change](RedisAnswer answer) {
+    if (!answer.ok()) return fail(answer.status());
+    if (answer->front().error()) return fail(redis_failure(answer->front(), "EVAL"));
+    again(change);
+  });
+}
+
+RedisReadForgotten::RedisReadForgotten(RedisWriteParts parts, std::vector<User> users)
+    : parts_(std::move(parts)), users_(std::move(users)), forgotten_(users_.size()) {}
+
+void RedisReadForgotten::begin() {
+  const std::lock_guard lock(mutex_);
+  std::map<ShardId, std::vector<size_t>> by_shard;
+  for (size_t i = 0; i < users_.size(); ++i) by_shard[users_[i].shard].push_back(i);
+  for (const auto& [shard, all] : by_shard) {
+    for (size_t from = 0; from < all.size(); from += kChunkKeysMax) {
+      const std::vector<size_t> chunk(all.begin() + static_cast<std::ptrdiff_t>(from),
+                                      all.begin() + static_cast<std::ptrdiff_t>(
+                                                        std::min(all.size(), from + kChunkKeysMax)));
+      RedisCommand command(1 + chunk.size());
+      command.add("MGET");
+      for (const size_t i : chunk) command.add(users_[i].key);
+      RedisRequest request;
+      request.commands = std::move(command).take();
+      request.slot = redis_slot(users_[chunk.front()].key);
+      request.timeout_ms = kWriteMs;
+      request.end = [self = shared_from_this(), chunk](RedisAnswer answer) {
+        const std::lock_guard taking(self->mutex_);
+        --self->under_way_;
+        if (!self->failed()) self->take_values(chunk, std::move(answer));
+        if (self->under_way_ == 0) self->end(self->failure().value_or(Status()));
+      };
+      ++under_way_;
+      if (parts_.client.begin(std::move(request))) continue;
+      --under_way_;
+      fail(retry("too many requests to the filter store are under way"));
+    }
+  }
+  if (under_way_ == 0) end(failure().value_or(Status()));
+}
+
+void RedisReadForgotten::take_values(const std::vector<size_t>& chunk, RedisAnswer answer) {
+  if (!answer.ok()) return fail(answer.status());
+  const RedisReply& reply = answer->front();
+  if (reply.error()) return fail(redis_failure(reply, "MGET"));
+  if (reply.elements.size() != chunk.size()) return fail(retry("the reply to MGET has another form"));
+  for (size_t i = 0; i < chunk.size(); ++i) {
+    const std::string& logical = users_[chunk[i]].logical_key;
+    const RedisReply& value = reply.elements[i];
+    bytes_[logical] = value.bytes;
+    if (value.is(RedisReply::Kind::kNil)) continue;
+    auto salvaged = salvage_forgotten(value.bytes, logical);
+    if (!salvaged.ok()) return fail(salvaged.status());
+    forgotten_[chunk[i]] = std::move(*salvaged);
+  }
+}
+
+RedisAdvance::RedisAdvance(RedisWriteParts parts, std::optional<MergedWatermark> watermark)
+    : parts_(std::move(parts)),
+      watermark_(std::move(watermark)),
+      waiting_(parts_.store.shards_of(parts_.fence->partition())) {}
+
+void RedisAdvance::begin() {
+  const std::lock_guard lock(mutex_);
+  pump();
+}
+
+void RedisAdvance::pump() {
+  const size_t most = parts_.store.config.min_replicas == 0 ? kMarksMax : kWaitingMarksMax;
+  while (!failed() && under_way_ < most && !waiting_.empty()) {
+    const ShardId shard = waiting_.back();
+    waiting_.pop_back();
+    mark(shard);
+  }
+  if (under_way_ > 0) return;
+  if (failed()) return end(*failure());
+  if (!waiting_.empty()) return;
+  if (!watermark_) return end({});
+  write_watermark();
+}
+
+RedisRequest RedisAdvance::with_wait(std::string commands, const std::string& key) const {
+  RedisRequest request;
+  request.commands = std::move(commands);
+  request.slot = redis_slot(key);
+  request.timeout_ms = kWriteMs;
+  const uint32_t replicas = parts_.store.config.min_replicas;
+  if (replicas == 0) return request;
+  append_redis_command(request.commands, {"WAIT", std::to_string(replicas), std::to_string(kWaitMs)});
+  request.replies = 2;
+  return request;
+}
+
+Status RedisAdvance::check_wait(const std::vector<RedisReply>& replies) const {
+  for (const RedisReply& reply : replies)
+    if (reply.error()) return redis_failure(reply, &reply == &replies.front() ? "EVAL" : "WAIT");
+  const uint32_t wanted = parts_.store.config.min_replicas;
+  if (wanted == 0 || replies.back().integer >= wanted) return {};
+  return retry(std::to_string(replies.back().integer) + " of " + std::to_string(wanted) +
+               " replicas (store.redis.min_replicas) have acknowledged within " + std::to_string(kWaitMs) + " ms");
+}
+
+void RedisAdvance::mark(ShardId shard) {
+  const std::string key = parts_.store.keys.shard_state(shard);
+  std::string value = watermark_ ? parts_.fence->next_with(shard, *watermark_) : parts_.fence->next(shard);
+  RedisRequest request = with_wait(
+      compare_and_set(key, parts_.fence->known(shard), "", {{key, std::string(kAnyValue), std::move(value)}}), key);
+  request.end = [self = shared_from_this(), shard](RedisAnswer answer) {
+    const std::lock_guard lock(self->mutex_);
+    --self->under_way_;
+    if (!self->failed()) self->take_marked(shard, std::move(answer));
+    self->pump();
+  };
+  ++under_way_;
+  if (parts_.client.begin(std::move(request))) return;
+  --under_way_;
+  fail(retry("too many writes to the filter store are under way"));
+}
+
+void RedisAdvance::take_marked(ShardId shard, RedisAnswer answer) {
+  if (!answer.ok()) return fail(answer.status());
+  if (!answer->front().error()) {
+    if (const auto state = other_state(answer->front())) {
+      Status known = parts_.fence->found(shard, *state);
+      if (!known.ok()) return fail(std::move(known));
+      waiting_.push_back(shard);
+      return;
+    }
+    parts_.fence->wrote(shard, watermark_);
+  }
+  Status waited = check_wait(*answer);
+  if (!waited.ok()) fail(std::move(waited));
+}
+
+void RedisAdvance::write_watermark() {
+  const PartitionId partition = parts_.fence->partition();
+  const std::string owner_key = parts_.store.keys.owner(partition);
+  const std::string value = encode_watermark(*watermark_, partition, parts_.store.config.partition_count);
+  RedisRequest request = with_wait(
+      compare_and_set(owner_key, parts_.fence->owner(), "",
+                      {{parts_.store.keys.watermark(partition), std::string(kAnyValue), value}}),
+      owner_key);
+  request.end = [self = shared_from_this()](RedisAnswer answer) {
+    const std::lock_guard lock(self->mutex_);
+    --self->under_way_;
+    if (!self->failed()) self->take_watermark(std::move(answer));
+    self->end(self->failure().value_or(Status()));
+  };
+  ++under_way_;
+  if (parts_.client.begin(std::move(request))) return;
+  --under_way_;
+  end(retry("too many writes to the filter store are under way"));
+}
+
+void RedisAdvance::take_watermark(RedisAnswer answer) {
+  if (!answer.ok()) return fail(answer.status());
+  if (!answer->front().error()) {
+    if (const auto owner = other_state(answer->front())) {
+      Status found = parts_.fence->found_owner(*owner);
+      return fail(found.ok() ? retry("the owner of the partition changes") : std::move(found));
+    }
+  }
+  Status waited = check_wait(*answer);
+  if (!waited.ok()) return fail(std::move(waited));
+  parts_.store.clock.raise_merged_ms(watermark_->merged_ms);
+  parts_.store.heard.note(parts_.fence->partition(), *watermark_);
+}
+
+}  // namespace bloomring

@@ -1,0 +1,142 @@
+// Writing a Redis filter store: the operations of a PartitionWriter, each begun on the caller's thread and carried on
+// by the thread of the client.
+//
+//   apply:    [forgotten values, removals] --> [read 32 filters of a shard, unite, compare-and-set] x many at once
+//   advance:  [mark in every shard, replicas acknowledge] --> [watermark, replicas acknowledge]
+//
+// A union that adds nothing is not written. A value that another writer changed meanwhile is read and united again. A
+// value that is not ours is kept under its "aside" key before a damaged value (schemas/damaged_value.h) replaces it.
+// Errors: as filter_writer.h; as redis_fence.h.
+// Threading: an operation is thread safe; it never calls back.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "state/store/filter_writer.h"
+#include "state/store/redis/redis_fence.h"
+
+namespace bloomring {
+
+// What an operation under way says of its end.
+class RedisOperation {
+ public:
+  virtual ~RedisOperation() = default;
+  // Never waits.
+  std::optional<Status> take_end();
+  // Begins nothing more. Requests that are on their way may still be carried out, as far as the fence lets them.
+  void cancel();
+
+ protected:
+  // These with the mutex held.
+  void fail(Status status);
+  bool failed() const { return failure_.has_value(); }
+  const std::optional<Status>& failure() const { return failure_; }
+  void end(Status status);
+
+  mutable std::mutex mutex_;
+  size_t under_way_ = 0;
+
+ private:
+  std::optional<Status> failure_;
+  std::optional<Status> end_;
+};
+
+struct RedisWriteParts {
+  RedisStoreParts& store;
+  RedisClient& client;
+  std::shared_ptr<RedisFence> fence;  // Shared with requests that outlive the writer.
+};
+
+// A change of one key, by compare-and-set.
+struct RedisChange {
+  ShardId shard;
+  std::string logical_key;
+  std::string key;
+  std::string operand;                 // To unite with what is stored...
+  bool closed = false;                 // ...in a period that is over.
+  std::optional<std::string> replace;  // Instead of a union: the whole value; "" removes it.
+  std::optional<std::string> read;     // The value that `replace` was made from; nothing: any.
+  std::vector<std::string> removed;    // Keys to remove with it.
+  std::optional<int64_t> expires_ms;
+  int tries = 0;
+};
+
+class RedisApply final : public RedisOperation, public std::enable_shared_from_this<RedisApply> {
+ public:
+  // Changes of `first` are all written before one of `second`.
+  RedisApply(RedisWriteParts parts, std::vector<RedisChange> first, std::vector<RedisChange> second);
+  void begin();
+
+ private:
+  using Chunk = std::vector<RedisChange*>;  // Of one shard.
+  void fill(std::vector<RedisChange>& changes);
+  void pump();
+  Chunk next_chunk();
+  void read(const Chunk& chunk);
+  void take_values(const Chunk& chunk, RedisAnswer answer);
+  void add_sets(RedisChange& change, RedisReply& stored, std::vector<RedisSet>& sets);
+  void write(const Chunk& chunk, const std::vector<size_t>& first_sets, const std::vector<RedisSet>& sets);
+  void take_written(const Chunk& chunk, const std::vector<size_t>& first_sets, RedisAnswer answer);
+  void move_aside(RedisChange& change);
+  void again(RedisChange& change);
+  void send(ShardId shard, std::string commands, std::function<void(RedisAnswer)> taken);
+
+  const RedisWriteParts parts_;
+  std::vector<RedisChange> first_;
+  std::vector<RedisChange> second_;
+  bool second_begun_ = false;
+  std::map<ShardId, std::vector<RedisChange*>> waiting_;
+  std::map<ShardId, size_t> busy_;  // Requests under way: each write expects the state that the last one left.
+};
+
+// Reads the forgotten values of users.
+class RedisReadForgotten final : public RedisOperation, public std::enable_shared_from_this<RedisReadForgotten> {
+ public:
+  struct User {
+    ShardId shard;
+    std::string logical_key;
+    std::string key;
+  };
+  RedisReadForgotten(RedisWriteParts parts, std::vector<User> users);
+  void begin();
+  // After an end with ok.
+  std::vector<Forgotten> take() { return std::move(forgotten_); }
+  // The bytes as read, by logical key; empty where there was none.
+  std::map<std::string, std::string, std::less<>> take_bytes() { return std::move(bytes_); }
+
+ private:
+  void take_values(const std::vector<size_t>& chunk, RedisAnswer answer);
+  const RedisWriteParts parts_;
+  const std::vector<User> users_;
+  std::vector<Forgotten> forgotten_;
+  std::map<std::string, std::string, std::less<>> bytes_;
+};
+
+// Marks every shard, then writes the watermark; without a watermark it marks the shards with what they have, so that
+// replicas acknowledge all that was written before.
+class RedisAdvance final : public RedisOperation, public std::enable_shared_from_this<RedisAdvance> {
+ public:
+  RedisAdvance(RedisWriteParts parts, std::optional<MergedWatermark> watermark);
+  void begin();
+
+ private:
+  void pump();
+  void mark(ShardId shard);
+  void take_marked(ShardId shard, RedisAnswer answer);
+  void write_watermark();
+  void take_watermark(RedisAnswer answer);
+  RedisRequest with_wait(std::string commands, const std::string& key) const;
+  Status check_wait(const std::vector<RedisReply>& replies) const;
+
+  const RedisWriteParts parts_;
+  const std::optional<MergedWatermark> watermark_;
+  std::vector<ShardId> waiting_;
+};
+
+}  // namespace bloomring

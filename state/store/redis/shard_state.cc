@@ -1,0 +1,77 @@
+#include "state/store/redis/shard_state.h"
+
+#include <algorithm>
+
+#include "base/hash.h"
+#include "schemas/bytes.h"
+
+namespace bloomring {
+
+namespace {
+
+constexpr uint8_t kVersion = 1;
+constexpr size_t kSumBytes = 8;
+constexpr size_t kFixedBytes = 1 + 8 + 8 + 8 + 1 + kSumBytes;
+
+uint64_t sum_of(std::string_view body, std::string_view label) { return hash_bytes(body, hash_bytes(label, 0)); }
+
+}  // namespace
+
+std::string encode_shard_state(const ShardState& state, std::string_view label, PartitionId partition,
+                               uint32_t partition_count) {
+  std::string bytes;
+  ByteWriter writer(bytes);
+  writer.u8(kVersion);
+  writer.u64(state.writer.epoch);
+  writer.u64(state.writer.random);
+  writer.u64(state.writes);
+  writer.u8(state.mark ? 1 : 0);
+  if (state.mark) writer.raw(encode_watermark(*state.mark, partition, partition_count));
+  writer.u64(sum_of(bytes, label));
+  return bytes;
+}
+
+Result<ShardState> decode_shard_state(std::string_view bytes, std::string_view label, PartitionId partition,
+                                      uint32_t partition_count) {
+  const auto damaged = [&] { return corrupt("the state of " + std::string(label) + " is not one of ours"); };
+  if (bytes.size() < kFixedBytes) return damaged();
+  const std::string_view body = bytes.substr(0, bytes.size() - kSumBytes);
+  if (ByteReader(bytes.substr(body.size())).u64() != sum_of(body, label)) return damaged();
+  ByteReader reader(body);
+  if (reader.u8() != kVersion) return invalid("the state of " + std::string(label) + " is of a newer program");
+  ShardState state;
+  state.writer.epoch = reader.u64();
+  state.writer.random = reader.u64();
+  state.writes = reader.u64();
+  const bool marked = reader.u8() == 1;
+  if (!marked) return reader.at_end() ? Result<ShardState>(state) : damaged();
+  BLOOMRING_TRY_ASSIGN(state.mark, decode_watermark(reader.raw(reader.left()), partition, partition_count));
+  return state;
+}
+
+bool covers_all(const std::optional<MergedWatermark>& mark, const std::optional<MergedWatermark>& watermark) {
+  if (!watermark) return true;
+  if (!mark || mark->offset < watermark->offset) return false;
+  return std::ranges::all_of(watermark->ahead, [&](const OffsetRange& range) { return mark->covers(range); });
+}
+
+std::optional<MergedWatermark> least(const std::optional<MergedWatermark>& a, const std::optional<MergedWatermark>& b) {
+  if (!a || !b) return std::nullopt;
+  if (covers_all(*a, *b)) return b;
+  if (covers_all(*b, *a)) return a;
+  // Neither is older: ranges ahead that only one of them has are merged again.
+  MergedWatermark both = a->offset < b->offset ? *a : *b;
+  both.ahead.clear();
+  both.hour = std::min(a->hour, b->hour);
+  both.merged_ms = std::min(a->merged_ms, b->merged_ms);
+  return both;
+}
+
+ShardStanding judge_shard(const std::optional<ShardState>& found, const ShardState& known) {
+  if (!found || found->writer < known.writer) return ShardStanding::kWentBack;
+  if (found->writer > known.writer) return ShardStanding::kTaken;
+  const bool has_all = found->writes >= known.writes && covers_all(found->mark, known.mark);
+  return has_all ? ShardStanding::kOurs : ShardStanding::kWentBack;
+}
+
+}  // namespace bloomring

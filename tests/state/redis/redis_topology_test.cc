@@ -1,0 +1,76 @@
+#include "state/redis/redis_topology.h"
+
+#include <catch2/catch.hpp>
+
+using namespace bloomring;
+
+namespace {
+
+const RedisAddress kAsked{"10.0.0.9", 7000};
+
+RedisReply read(const std::string& bytes) {
+  RedisReplyReader reader;
+  REQUIRE(reader.feed(bytes).ok());
+  auto next = reader.next();
+  REQUIRE(next.ok());
+  REQUIRE(next->has_value());
+  return std::move(**next);
+}
+
+std::string bulk(const std::string& text) { return "$" + std::to_string(text.size()) + "\r\n" + text + "\r\n"; }
+
+// As redis-server 7.0 answers CLUSTER SLOTS; an entry has host, port, id and metadata.
+std::string server(const std::string& host, int port) {
+  return "*4\r\n" + bulk(host) + ":" + std::to_string(port) + "\r\n" + bulk("id") + "*0\r\n";
+}
+
+}  // namespace
+
+TEST_CASE("redis topology: CLUSTER SLOTS names the primary and the replicas of each slot") {
+  const auto topology = parse_cluster_slots(read("*2\r\n*4\r\n:0\r\n:8000\r\n" + server("10.0.0.1", 1) +
+                                                 server("10.0.0.2", 2) + "*3\r\n:8002\r\n:16383\r\n" + server("", 3)),
+                                            kAsked);
+  REQUIRE(topology.ok());
+  CHECK(topology->find(0)->primary == RedisAddress{"10.0.0.1", 1});
+  CHECK(topology->find(8000)->replicas == std::vector{RedisAddress{"10.0.0.2", 2}});
+  CHECK(topology->find(8001) == nullptr);
+  CHECK(topology->find(16383)->primary == RedisAddress{"10.0.0.9", 3});  // Without a host: the server that was asked.
+  CHECK(topology->primaries().size() == 2);
+  CHECK(topology->servers().size() == 3);
+}
+
+TEST_CASE("redis topology: CLUSTER SHARDS says the same") {
+  const auto node = [](const std::string& host, int port, const std::string& role, const std::string& health) {
+    return "*10\r\n" + bulk("id") + bulk("x") + bulk("port") + ":" + std::to_string(port) + "\r\n" + bulk("endpoint") +
+           bulk(host) + bulk("role") + bulk(role) + bulk("health") + bulk(health);
+  };
+  const auto topology = parse_cluster_shards(
+      read("*2\r\n*4\r\n" + bulk("slots") + "*4\r\n:0\r\n:10\r\n:20\r\n:30\r\n" + bulk("nodes") + "*3\r\n" +
+           node("10.0.0.2", 2, "replica", "online") + node("10.0.0.1", 1, "master", "online") +
+           node("10.0.0.7", 7, "replica", "fail") + "*4\r\n" + bulk("slots") + "*0\r\n" + bulk("nodes") + "*1\r\n" +
+           node("10.0.0.3", 3, "master", "online")),
+      kAsked);
+  REQUIRE(topology.ok());
+  for (const uint16_t slot : {0, 10, 20, 30}) CHECK(topology->find(slot)->primary == RedisAddress{"10.0.0.1", 1});
+  CHECK(topology->find(11) == nullptr);
+  CHECK(topology->find(25)->replicas == std::vector{RedisAddress{"10.0.0.2", 2}});
+}
+
+TEST_CASE("redis topology: a slot that has moved is asked for at its new server alone") {
+  RedisTopology topology;
+  topology.add({0, 100, {"a", 1}, {}});
+  topology.add({101, 16383, {"b", 2}, {}});
+  topology.move(7, {"b", 2});
+  topology.move(8, {"c", 3});
+  CHECK(topology.find(6)->primary == RedisAddress{"a", 1});
+  CHECK(topology.find(7)->primary == RedisAddress{"b", 2});
+  CHECK(topology.find(8)->primary == RedisAddress{"c", 3});
+  CHECK(topology.primaries().size() == 3);
+}
+
+TEST_CASE("redis topology: a reply of another form is refused") {
+  for (const char* bytes : {":1\r\n", "*1\r\n:1\r\n", "*1\r\n*3\r\n:0\r\n:16384\r\n*0\r\n", "+OK\r\n"})
+    CHECK(parse_cluster_slots(read(bytes), kAsked).code() == Code::kRetry);
+  for (const char* bytes : {":1\r\n", "*1\r\n:1\r\n", "+OK\r\n"})
+    CHECK(parse_cluster_shards(read(bytes), kAsked).code() == Code::kRetry);
+}

@@ -1,0 +1,498 @@
+// What a store on servers of the Redis protocol promises beyond the law of every store (filter_store_test.cc): against
+// other writers, lost answers, failovers, moved slots, full servers and foreign values.
+#include "state/store/redis/redis_filter_store.h"
+
+#include <catch2/catch.hpp>
+#include <future>
+#include <thread>
+
+#include "schemas/damaged_value.h"
+#include "tests/state/store/filter_store_beds.h"
+
+using namespace bloomring;
+using namespace bloomring::testing;
+
+namespace {
+
+using Blocking = BlockingFilterStore<RedisFilterStore>;
+
+PartitionId partition_of_name(const std::string& name) {
+  return partition_of(UserRef(user(name)).shard(), kBedPartitions);
+}
+
+MergedWatermark merged_to(int64_t offset) {
+  MergedWatermark watermark;
+  watermark.offset = Offset(offset);
+  watermark.merged_ms = kNowMs;
+  return watermark;
+}
+
+Status play(PartitionWriter& writer, const std::string& name, const std::vector<std::string>& items,
+            int32_t period = kNow) {
+  std::vector<ItemHash> hashes;
+  for (const std::string& item : items) hashes.push_back(item_hash(item));
+  const std::string key = user(name);
+  const FilterUpdate update{key, PeriodIndex(period), hashes};
+  writer.begin_apply({}, {&update, 1});
+  return Blocking::wait(writer);
+}
+
+Status advance(PartitionWriter& writer, const MergedWatermark& watermark) {
+  writer.begin_advance(watermark);
+  return Blocking::wait(writer);
+}
+
+std::unique_ptr<PartitionWriter> take(RedisFilterStore& store, PartitionId partition) {
+  auto writer = store.take_over(partition);
+  REQUIRE(writer.status().to_string() == "ok");
+  return std::move(*writer);
+}
+
+Result<StoredUser> read(RedisFilterStore& store, const std::string& name) {
+  const PeriodIndex period(kNow);
+  const std::string key = user(name);
+  return read_now(store, key, {&period, 1});
+}
+
+}  // namespace
+
+TEST_CASE("redis store: a writer whose partition was taken over writes nothing, not even a watermark") {
+  RedisBed bed;
+  const PartitionId partition = partition_of_name("u1");
+  const auto first = take(bed.redis(), partition);
+  REQUIRE(play(*first, "u1", {"a"}).ok());
+  const auto other = bed.another();
+  const auto second = take(*other, partition);
+  CHECK(play(*first, "u1", {"b"}).code() == Code::kFenced);
+  CHECK(advance(*first, merged_to(10)).code() == Code::kFenced);
+  CHECK(bed.seen("u1", kNow, {"a", "b"}) == "a");
+  CHECK_FALSE(bed.redis().read_watermark(partition).value().has_value());
+  CHECK(play(*second, "u1", {"c"}).ok());
+  CHECK(advance(*second, merged_to(20)).ok());
+  CHECK(bed.seen("u1", kNow, {"a", "b", "c"}) == "ac");
+  // Partitions are taken over one by one.
+  const auto elsewhere = take(bed.redis(), PartitionId((partition.value + 1) % 4));
+  CHECK(play(*second, "u1", {"d"}).ok());
+}
+
+TEST_CASE("redis store: two that both believe to own a partition lose nothing") {
+  RedisBed bed;
+  const auto other = bed.another();
+  const PartitionId partition = partition_of_name("u1");
+  // Each takes the partition back whenever it is fenced, and plays its own items for the same user.
+  const auto play_all = [&](RedisFilterStore& store, char name) {
+    std::unique_ptr<PartitionWriter> writer;
+    for (int i = 0; i < 40; ++i) {
+      while (true) {
+        if (!writer) {
+          auto taken = store.take_over(partition);
+          if (!taken.ok()) continue;
+          writer = std::move(*taken);
+        }
+        const Status played = play(*writer, "u1", {name + std::to_string(i)});
+        if (played.ok()) break;
+        if (played.code() == Code::kFenced) writer.reset();
+      }
+    }
+  };
+  std::thread one([&] { play_all(bed.redis(), 'a'); });
+  play_all(*other, 'b');
+  one.join();
+  std::vector<std::string> items;
+  std::string all;
+  for (const char name : {'a', 'b'}) {
+    for (int i = 0; i < 40; ++i) {
+      items.push_back(name + std::to_string(i));
+      all += items.back();
+    }
+  }
+  CHECK(bed.seen("u1", kNow, items) == all);
+}
+
+TEST_CASE("redis store: a value that changes between read and write is read and united again") {
+  RedisBed bed;
+  const PartitionId partition = partition_of_name("u1");
+  const auto writer = take(bed.redis(), partition);
+  REQUIRE(play(*writer, "u1", {"first"}).ok());
+  // The fence is held, and yet somebody restores older values under the key, again and again.
+  const std::string key = bed.keys.filter(user("u1"), PeriodUnit::kMonth, PeriodIndex(kNow));
+  const std::string older = bed.server().reply({"GET", key}).bytes;
+  std::atomic<bool> stop = false;
+  std::thread disturber([&] {
+    while (!stop) static_cast<void>(bed.server().ask({"SET", key, older}));
+  });
+  const auto tries = [&] { return bed.redis().parts().conflicts.load(); };
+  for (int i = 0; i < 5000 && tries() == 0; ++i) {
+    const Status played = play(*writer, "u1", {"v" + std::to_string(i)});
+    REQUIRE((played.ok() || played.code() == Code::kRetry));
+  }
+  stop = true;
+  disturber.join();
+  CHECK(tries() > 0);
+  REQUIRE(play(*writer, "u1", {"last"}).ok());
+  CHECK(bed.seen("u1", kNow, {"first", "last"}) == "firstlast");
+}
+
+TEST_CASE("redis store: what is applied again is not written again") {
+  RedisBed bed;
+  bed.play("u1", kNow, {"a", "b"});
+  const uint64_t written = bed.redis().parts().bytes_written;
+  bed.play("u1", kNow, {"b", "a"});
+  CHECK(bed.redis().parts().bytes_written == written);
+  CHECK(bed.redis().parts().unchanged == 1);
+}
+
+TEST_CASE("redis store: values are those of the embedded store, byte for byte") {
+  RedisBed redis;
+  EmbeddedBed embedded;
+  for (Bed* bed : {static_cast<Bed*>(&redis), static_cast<Bed*>(&embedded)}) {
+    for (int i = 0; i < 300; ++i) bed->play("u" + std::to_string(i % 7), kNow, {"v" + std::to_string(i * i % 101)});
+    bed->forget_everything("u1", kNowMs, kNow - 2, kNow);
+    REQUIRE(bed->store().advance(PartitionId(1), merged_to(7)).ok());
+    bed->settle();
+  }
+  for (int u = 0; u < 7; ++u) {
+    const std::string name = "u" + std::to_string(u);
+    const std::string value = embedded.read(name, {kNow}).at(0).value;
+    CHECK(redis.read(name, {kNow}).at(0).value == value);
+    CHECK(redis.server().reply({"GET", redis.keys.filter(user(name), PeriodUnit::kMonth, PeriodIndex(kNow))}).bytes ==
+          value);
+  }
+  CHECK(redis.forgotten("u1") == embedded.forgotten("u1"));
+  CHECK(redis.server().reply({"GET", redis.keys.watermark(PartitionId(1))}).bytes ==
+        encode_watermark(merged_to(7), PartitionId(1), kBedPartitions));
+}
+
+TEST_CASE("redis store: a filter expires at the server at the moment that the calendar gives") {
+  RedisBed bed;
+  bed.play("u1", kNow, {"a"});
+  const std::string key = bed.keys.filter(user("u1"), PeriodUnit::kMonth, PeriodIndex(kNow));
+  CHECK(bed.server().reply({"PEXPIRETIME", key}).integer ==
+        bed.calendar.expires_at_ms(user_hash(user("u1")), PeriodIndex(kNow)));
+  bed.forget_everything("u2", kNowMs, 0, 0);
+  CHECK(bed.server().reply({"PEXPIRETIME", bed.keys.forgotten(user("u2"))}).integer ==
+        bed.calendar.expires_at_ms(user_hash(user("u2")), bed.calendar.period_of_ms(kNowMs)));
+  CHECK(bed.server().reply({"PEXPIRETIME", bed.keys.shard_state(UserRef(user("u1")).shard())}).integer == -1);
+}
+
+TEST_CASE("redis store: a value of another program under our key is kept aside and counted, and reads as corrupt") {
+  RedisBed bed;
+  bed.play("u1", kNow, {"a"});
+  const std::string key = bed.keys.filter(user("u1"), PeriodUnit::kMonth, PeriodIndex(kNow));
+  const std::string aside = bed.keys.aside(UserRef(user("u1")).shard(),
+                                           filter_key(user("u1"), PeriodUnit::kMonth, PeriodIndex(kNow)));
+  SECTION("a string") {
+    REQUIRE(bed.server().ask({"SET", key, "of another"}) == "OK\n");
+    bed.play("u1", kNow, {"b"});
+    CHECK(bed.server().ask({"GET", aside}) == "of another\n");
+    CHECK(is_damaged(bed.server().reply({"GET", key}).bytes));
+    CHECK(read(bed.redis(), "u1").code() == Code::kCorrupt);
+  }
+  SECTION("a list") {
+    REQUIRE(bed.server().ask({"DEL", key}) == "1\n");
+    REQUIRE(bed.server().ask({"RPUSH", key, "of", "another"}) == "2\n");
+    bed.play("u1", kNow, {"b"});
+    CHECK(bed.server().ask({"LRANGE", aside, "0", "-1"}) == "of\nanother\n");
+    CHECK(bed.seen("u1", kNow, {"a", "b"}) == "b");
+  }
+  CHECK(bed.redis().stats().refused == 1);
+  CHECK(bed.redis().parts().put_aside == 1);
+  const auto check = bed.redis().check({});
+  REQUIRE(check.ok());
+  CHECK_FALSE(check->sound());
+}
+
+TEST_CASE("redis store: a server that lost writes is noticed where it lost them, and the watermark goes back") {
+  RedisClusterBed bed(0);
+  const PartitionId partition = partition_of_name("u1");
+  const auto writer = take(bed.redis(), partition);
+  const auto reader = bed.another(false);
+  REQUIRE(play(*writer, "u1", {"a"}).ok());
+  REQUIRE(advance(*writer, merged_to(10)).ok());
+  // What the server of u1 has now.
+  const ShardId shard = UserRef(user("u1")).shard();
+  const std::string state_key = bed.keys.shard_state(shard);
+  const std::string value_key = bed.keys.filter(user("u1"), PeriodUnit::kMonth, PeriodIndex(kNow));
+  RedisServer& server = bed.cluster().primary(bed.cluster().primary_of(redis_slot(state_key)));
+  const std::string old_state = server.reply({"GET", state_key}).bytes;
+  const std::string old_value = server.reply({"GET", value_key}).bytes;
+  REQUIRE(play(*writer, "u1", {"b"}).ok());
+  REQUIRE(advance(*writer, merged_to(20)).ok());
+  REQUIRE(reader->refresh().ok());
+  REQUIRE(read(*reader, "u1").ok());
+  // A failover to a replica that was behind.
+  REQUIRE(server.ask({"SET", state_key, old_state}) == "OK\n");
+  REQUIRE(server.ask({"SET", value_key, old_value}) == "OK\n");
+  // No answer pretends to be complete.
+  const auto answer = read(*reader, "u1");
+  CHECK(answer.code() == Code::kRetry);
+  CHECK_THAT(answer.status().message(), Catch::Contains("is behind its watermark"));
+  CHECK(reader->parts().behind == 1);
+  // The writer ends; its successor begins where every shard has everything.
+  CHECK(play(*writer, "u1", {"c"}).code() == Code::kFatal);
+  CHECK(advance(*writer, merged_to(30)).code() == Code::kFatal);
+  CHECK(bed.redis().read_watermark(partition).value() == merged_to(10));
+  const auto next = take(bed.redis(), partition);
+  CHECK(bed.redis().read_watermark(partition).value() == merged_to(10));
+  REQUIRE(reader->refresh().ok());
+  CHECK(reader->heard_watermark(partition).value() == merged_to(10));
+  CHECK(read(*reader, "u1").ok());
+  REQUIRE(play(*next, "u1", {"b"}).ok());
+  REQUIRE(advance(*next, merged_to(20)).ok());
+  CHECK(bed.seen("u1", kNow, {"a", "b"}) == "ab");
+}
+
+TEST_CASE("redis store: updates that a failover lost before any watermark covered them are never covered") {
+  RedisBed bed;
+  const PartitionId partition = partition_of_name("u1");
+  const auto writer = take(bed.redis(), partition);
+  REQUIRE(play(*writer, "u1", {"a"}).ok());
+  const std::string state_key = bed.keys.shard_state(UserRef(user("u1")).shard());
+  const std::string value_key = bed.keys.filter(user("u1"), PeriodUnit::kMonth, PeriodIndex(kNow));
+  const std::string old_state = bed.server().reply({"GET", state_key}).bytes;
+  const std::string old_value = bed.server().reply({"GET", value_key}).bytes;
+  REQUIRE(play(*writer, "u1", {"b"}).ok());
+  REQUIRE(bed.server().ask({"SET", state_key, old_state}) == "OK\n");
+  REQUIRE(bed.server().ask({"SET", value_key, old_value}) == "OK\n");
+  CHECK(advance(*writer, merged_to(10)).code() == Code::kFatal);
+  CHECK_FALSE(bed.redis().read_watermark(partition).value().has_value());
+}
+
+TEST_CASE("redis store: a shard that stays behind lowers the watermark for everybody who reads") {
+  RedisBed bed;
+  const PartitionId partition = partition_of_name("u1");
+  const auto writer = take(bed.redis(), partition);
+  REQUIRE(advance(*writer, merged_to(10)).ok());
+  const std::string key = bed.keys.shard_state(UserRef(user("u1")).shard());
+  const std::string old_state = bed.server().reply({"GET", key}).bytes;
+  REQUIRE(advance(*writer, merged_to(20)).ok());
+  const auto reader = bed.another(false);
+  REQUIRE(bed.server().ask({"SET", key, old_state}) == "OK\n");
+  CHECK(read(*reader, "u1").code() == Code::kRetry);
+  REQUIRE(reader->refresh().ok());
+  CHECK(reader->heard_watermark(partition).value() == merged_to(20));  // In doubt: an old primary may have answered.
+  wait_until_true("the doubt to be settled", [&] {
+    REQUIRE(reader->refresh().ok());
+    return reader->heard_watermark(partition).value() == merged_to(10);
+  });
+}
+
+TEST_CASE("redis store: a store whose owner's server lost writes is taken over all the same") {
+  RedisBed bed;
+  const PartitionId partition(2);
+  take(bed.redis(), partition).reset();
+  const std::string old_owner = bed.server().reply({"GET", bed.keys.owner(partition)}).bytes;
+  for (int i = 0; i < 3; ++i) take(bed.redis(), partition).reset();
+  REQUIRE(bed.server().ask({"SET", bed.keys.owner(partition), old_owner}) == "OK\n");
+  const auto writer = take(bed.redis(), partition);
+  CHECK(advance(*writer, merged_to(10)).ok());
+  REQUIRE(bed.server().ask({"SET", bed.keys.owner(partition), old_owner}) == "OK\n");
+  CHECK(advance(*writer, merged_to(20)).code() == Code::kFatal);
+}
+
+TEST_CASE("redis store: a take-over that died half-way leaves a partition that can be taken over") {
+  RedisBed bed;
+  const PartitionId partition(0);
+  const auto first = take(bed.redis(), partition);
+  REQUIRE(advance(*first, merged_to(10)).ok());
+  // Of an advance to 20, half of the shards were marked when its process died.
+  const auto second = take(bed.redis(), partition);
+  REQUIRE(advance(*second, merged_to(20)).ok());
+  REQUIRE(bed.server().ask({"SET", bed.keys.watermark(partition),
+                            encode_watermark(merged_to(10), partition, kBedPartitions)}) == "OK\n");
+  CHECK(bed.redis().read_watermark(partition).value() == merged_to(10));
+  const auto third = take(bed.redis(), partition);
+  CHECK(bed.redis().read_watermark(partition).value() == merged_to(10));
+  REQUIRE(advance(*third, merged_to(20)).ok());
+  CHECK(bed.redis().read_watermark(partition).value() == merged_to(20));
+}
+
+TEST_CASE("redis store: slots that move while it is written and read lose nothing and show nothing half") {
+  RedisClusterBed bed(0);
+  const PartitionId partition = partition_of_name("u1");
+  const auto writer = take(bed.redis(), partition);
+  const uint16_t slot = redis_slot(bed.keys.forgotten(user("u1")));
+  const size_t from = bed.cluster().primary_of(slot);
+  std::atomic<int> moves = 0;
+  std::thread mover([&] {
+    for (size_t i = 0; i < 6; ++i) {
+      bed.cluster().move_slot(slot, (from + i) % 3, (from + i + 1) % 3);
+      ++moves;
+    }
+  });
+  std::vector<std::string> items;
+  std::string all;
+  for (int i = 0; moves < 6 || i < 20; ++i) {
+    items.push_back("v" + std::to_string(i) + ";");
+    all += items.back();
+    Status played = retry("not yet");
+    wait_until_true("a write", [&] {
+      return (played = play(*writer, "u1", {items.back()})).code() != Code::kRetry;
+    });
+    REQUIRE(played.to_string() == "ok");
+    const auto found = read(bed.redis(), "u1");
+    if (!found.ok()) {
+      REQUIRE(found.code() == Code::kRetry);
+      continue;
+    }
+    filter::Query query;
+    REQUIRE(query.add(found->filters.at(0).value, found->filters.at(0).store_key).ok());
+    const ItemHash hash = item_hash(items.back());
+    uint8_t answer = filter::Query::kUnseen;
+    query.run({&hash, 1}, user("u1"), {&answer, 1});
+    REQUIRE(answer == 0);
+  }
+  mover.join();
+  wait_until_true("the servers to agree on the slot", [&] { return read(bed.redis(), "u1").ok(); });
+  CHECK(bed.seen("u1", kNow, items) == all);
+  CHECK(bed.redis().parts().traffic.redirects > 0);
+}
+
+TEST_CASE("redis store: a primary that is killed loses nothing that a watermark covers") {
+  RedisClusterBed bed;
+  bed.min_replicas = 1;
+  bed.reopen();
+  const PartitionId partition = partition_of_name("u1");
+  const size_t victim = bed.cluster().primary_of(redis_slot(bed.keys.forgotten(user("u1"))));
+  std::vector<std::unique_ptr<PartitionWriter>> writers;
+  for (int p = 0; p < static_cast<int>(kBedPartitions); ++p) writers.push_back(take(bed.redis(), PartitionId(p)));
+  std::vector<std::string> names = {"u1"};
+  for (int u = 2; u < 40; ++u) names.push_back("u" + std::to_string(u));
+  for (const std::string& name : names)
+    REQUIRE(play(*writers[static_cast<size_t>(partition_of_name(name).value)], name, {"a"}).ok());
+  for (int p = 0; p < static_cast<int>(kBedPartitions); ++p)
+    REQUIRE(advance(*writers[static_cast<size_t>(p)], merged_to(10)).ok());
+  bed.cluster().primary(victim).kill_now();
+  for (const std::string& name : names) {
+    PartitionWriter& writer = *writers[static_cast<size_t>(partition_of_name(name).value)];
+    Status played = retry("not yet");
+    wait_until_true("a primary", [&] { return (played = play(writer, name, {"b"})).code() != Code::kRetry; });
+    REQUIRE(played.to_string() == "ok");
+  }
+  CHECK(bed.redis().read_watermark(partition).value() == merged_to(10));
+  wait_until_true("the new primary to be read", [&] { return read(bed.redis(), "u1").ok(); });
+  for (const std::string& name : names) CHECK(bed.seen(name, kNow, {"a", "b"}) == "ab");
+}
+
+TEST_CASE("redis store: of a server that is down nothing is answered, and one that comes back empty hides nothing") {
+  RedisClusterBed bed(0);
+  const PartitionId partition = partition_of_name("u1");
+  const auto writer = take(bed.redis(), partition);
+  REQUIRE(play(*writer, "u1", {"a"}).ok());
+  REQUIRE(advance(*writer, merged_to(10)).ok());
+  REQUIRE(bed.redis().refresh().ok());
+  RedisServer& server = bed.cluster().primary(bed.cluster().primary_of(redis_slot(bed.keys.forgotten(user("u1")))));
+  server.kill_now();
+  CHECK(read(bed.redis(), "u1").code() == Code::kRetry);
+  server.start();  // It has kept nothing.
+  Result<StoredUser> found = retry("not yet");
+  wait_until_true("the server to answer", [&] {
+    found = read(bed.redis(), "u1");
+    return found.ok() || found.status().message().find("is behind its watermark") != std::string::npos;
+  });
+  CHECK(found.code() == Code::kRetry);
+  Status played = retry("not yet");
+  wait_until_true("the writer to notice", [&] { return (played = play(*writer, "u1", {"b"})).code() != Code::kRetry; });
+  CHECK(played.code() == Code::kFatal);
+  std::unique_ptr<PartitionWriter> next;
+  wait_until_true("the next writer", [&] {
+    auto taken = bed.redis().take_over(partition);
+    if (taken.ok()) next = std::move(*taken);
+    return next != nullptr;
+  });
+  CHECK_FALSE(bed.redis().read_watermark(partition).value().has_value());
+  REQUIRE(play(*next, "u1", {"a"}).ok());
+  REQUIRE(advance(*next, merged_to(10)).ok());
+  CHECK(bed.seen("u1", kNow, {"a"}) == "a");
+}
+
+TEST_CASE("redis store: no watermark is written before enough replicas have what it covers") {
+  RedisBed bed;  // Without a replica.
+  bed.min_replicas = 1;
+  bed.reopen();
+  const auto writer = take(bed.redis(), PartitionId(0));
+  const Status status = advance(*writer, merged_to(10));
+  CHECK(status.code() == Code::kRetry);
+  CHECK_THAT(status.message(), Catch::Contains("0 of 1 replicas (store.redis.min_replicas)"));
+  CHECK_FALSE(bed.redis().read_watermark(PartitionId(0)).value().has_value());
+}
+
+TEST_CASE("redis store: a replica answers as far as it has what the watermark covers, otherwise the primary does") {
+  RedisServer replica;
+  RedisBed bed;
+  REQUIRE(replica.ask({"REPLICAOF", "127.0.0.1", std::to_string(bed.server().address().port)}) == "OK\n");
+  RedisStoreConfig config = bed.config();
+  config.addresses.push_back(replica.address());
+  config.read_replicas = true;
+  RedisFilterStore reader(config, bed.calendar, bed.clock, false);
+  const auto writer = take(bed.redis(), partition_of_name("u1"));
+  REQUIRE(play(*writer, "u1", {"a"}).ok());
+  REQUIRE(advance(*writer, merged_to(10)).ok());
+  wait_until_true("replication", [&] {
+    return replica.ask({"GET", bed.keys.watermark(partition_of_name("u1"))}) != "";
+  });
+  REQUIRE(reader.refresh().ok());
+  const auto calls = [&] {
+    const std::string stats = replica.ask({"INFO", "commandstats"});
+    return stats.find("cmdstat_mget:calls=");
+  };
+  REQUIRE(calls() == std::string::npos);
+  CHECK(read(reader, "u1").ok());
+  CHECK(calls() != std::string::npos);
+  // The replica stands still.
+  REQUIRE(replica.ask({"REPLICAOF", "NO", "ONE"}) == "OK\n");
+  REQUIRE(play(*writer, "u1", {"b"}).ok());
+  REQUIRE(advance(*writer, merged_to(20)).ok());
+  REQUIRE(reader.refresh().ok());
+  const auto found = read(reader, "u1");
+  REQUIRE(found.ok());
+  CHECK(filter::summarize(found->filters.at(0).value, found->filters.at(0).store_key)->items == 2);
+}
+
+TEST_CASE("redis store: a server without room takes no updates, loses none, and goes on when it has room") {
+  RedisBed bed;
+  const auto writer = take(bed.redis(), partition_of_name("u1"));
+  REQUIRE(play(*writer, "u1", {"a"}).ok());
+  REQUIRE(bed.server().ask({"CONFIG", "SET", "maxmemory", "1"}) == "OK\n");
+  const Status full = play(*writer, "u1", {"b"});
+  CHECK(full.code() == Code::kRetry);
+  CHECK_THAT(full.message(), Catch::Contains("OOM") && Catch::Contains("give it room"));
+  CHECK(bed.seen("u1", kNow, {"a", "b"}) == "a");
+  REQUIRE(bed.server().ask({"CONFIG", "SET", "maxmemory", "0"}) == "OK\n");
+  CHECK(play(*writer, "u1", {"b"}).ok());
+  CHECK(bed.seen("u1", kNow, {"a", "b"}) == "ab");
+}
+
+TEST_CASE("redis store: a frozen server gives retry, and what was applied meanwhile is there when it goes on") {
+  RedisBed bed;
+  const auto writer = take(bed.redis(), partition_of_name("u1"));
+  bed.server().freeze();
+  auto playing = std::async([&] { return play(*writer, "u1", {"a"}); });
+  CHECK(read(bed.redis(), "u1").code() == Code::kRetry);
+  bed.server().unfreeze();
+  Status played = playing.get();
+  while (played.code() == Code::kRetry) played = play(*writer, "u1", {"a"});
+  CHECK(played.to_string() == "ok");
+  CHECK(bed.seen("u1", kNow, {"a"}) == "a");
+}
+
+TEST_CASE("redis store: a partition that the store does not have, and a store opened for reading, are refused") {
+  RedisBed bed;
+  CHECK(bed.redis().take_over(PartitionId(4)).code() == Code::kInvalid);
+  CHECK(bed.redis().read_watermark(PartitionId(-1)).code() == Code::kInvalid);
+  CHECK(bed.another(false)->take_over(PartitionId(0)).code() == Code::kInvalid);
+}
+
+TEST_CASE("redis store: one advance of a heavy user's filters writes each once, whatever their size") {
+  RedisBed bed;
+  const auto writer = take(bed.redis(), partition_of_name("u1"));
+  std::vector<std::string> items;
+  for (int i = 0; i < 20'000; ++i) items.push_back("v" + std::to_string(i));
+  for (size_t at = 0; at < items.size(); at += 2'500)
+    REQUIRE(play(*writer, "u1", {items.begin() + static_cast<std::ptrdiff_t>(at),
+                                 items.begin() + static_cast<std::ptrdiff_t>(at + 2'500)}).ok());
+  const auto found = read(bed.redis(), "u1");
+  REQUIRE(found.ok());
+  const auto summary = filter::summarize(found->filters.at(0).value, found->filters.at(0).store_key);
+  CHECK(summary->items > 19'900);
+}

@@ -1,0 +1,119 @@
+#include "state/store/redis/redis_start.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/state/store/filter_store_beds.h"
+
+using namespace bloomring;
+using namespace bloomring::testing;
+
+namespace {
+
+struct World {
+  explicit World(std::vector<std::string> settings = {}) : server(std::move(settings)) {}
+  Status start(bool writes, RedisLogin login = {}, uint32_t partitions = 4, const std::string& prefix = "bloomring:") {
+    RedisStoreConfig config;
+    config.addresses = {server.address()};
+    config.login = std::move(login);
+    config.partition_count = partitions;
+    config.prefix = prefix;
+    config.min_replicas = min_replicas;
+    return RedisFilterStore(config, calendar, clock, writes).refresh();
+  }
+  RedisServer server;
+  uint32_t min_replicas = 0;
+  ManualClock clock{kNowMs};
+  Calendar calendar = std::move(Calendar::create(RetentionConfig())).value();
+};
+
+}  // namespace
+
+TEST_CASE("redis start: the writer makes the store, and readers wait for it") {
+  World world;
+  const Status early = world.start(false);
+  CHECK(early.code() == Code::kRetry);
+  CHECK_THAT(early.message(), Catch::Contains("no filter store is there yet") &&
+                                  Catch::Contains("filter store bloomring: on " + world.server.address().text()));
+  CHECK(world.start(true).to_string() == "ok");
+  CHECK(world.start(true).to_string() == "ok");
+  CHECK(world.start(false).to_string() == "ok");
+  CHECK(world.server.ask({"EXISTS", "bloomring:{m}m", "bloomring:{m}k"}) == "2\n");  // What the check tries is gone.
+  CHECK(world.server.ask({"DBSIZE"}) == "2\n");
+}
+
+TEST_CASE("redis start: the first writer makes the key of slot ends, all hear it, and a new log has another") {
+  World world;
+  RedisStoreConfig config;
+  config.addresses = {world.server.address()};
+  config.partition_count = 4;
+  RedisFilterStore writer(config, world.calendar, world.clock, true), other(config, world.calendar, world.clock, true),
+      reader(config, world.calendar, world.clock, false);
+  CHECK(reader.slot_end_key().value() == std::nullopt);
+  for (RedisFilterStore* store : {&writer, &other, &reader}) REQUIRE(store->refresh().to_string() == "ok");
+  const auto key = writer.slot_end_key().value();
+  REQUIRE(key);
+  CHECK(other.slot_end_key().value() == key);
+  CHECK(reader.slot_end_key().value() == key);
+  REQUIRE(writer.begin_new_log().ok());
+  CHECK(writer.slot_end_key().value() != key);
+  REQUIRE(reader.refresh().ok());
+  CHECK(reader.slot_end_key().value() == writer.slot_end_key().value());
+  REQUIRE(world.server.ask({"SET", "bloomring:{m}k", "damaged"}) == "OK\n");
+  REQUIRE(reader.refresh().ok());
+  CHECK(reader.slot_end_key().code() == Code::kCorrupt);
+  CHECK(RedisFilterStore(config, world.calendar, world.clock, true).refresh().ok());  // Makes it anew.
+  REQUIRE(reader.refresh().ok());
+  CHECK(reader.slot_end_key().value());
+}
+
+TEST_CASE("redis start: a store of another partition count is refused, under another prefix it is another store") {
+  World world;
+  REQUIRE(world.start(true).ok());
+  for (const bool writes : {true, false}) {
+    const Status other = world.start(writes, {}, 8);
+    CHECK(other.code() == Code::kInvalid);
+    CHECK_THAT(other.message(), Catch::Contains("made for 4 partitions, the configuration says 8"));
+  }
+  CHECK(world.start(true, {}, 8, "other:").ok());
+}
+
+TEST_CASE("redis start: a description that is not ours is left alone") {
+  World world;
+  REQUIRE(world.server.ask({"SET", "bloomring:{m}m", "of another"}) == "OK\n");
+  CHECK(world.start(true).code() == Code::kCorrupt);
+  CHECK(world.server.ask({"GET", "bloomring:{m}m"}) == "of another\n");
+}
+
+TEST_CASE("redis start: a command that the ACL forbids is named with the server's words") {
+  for (const std::string command : {"mget", "eval", "pexpireat", "set", "get", "del"}) {
+    World world(redis_user("site on >secret ~* +@all -" + command));
+    const Status status = world.start(true, {"site", "secret"});
+    CHECK(status.code() == Code::kInvalid);
+    INFO(status.message());
+    CHECK((status.message().find("NOPERM") != std::string::npos ||
+           status.message().find("The user executing the script can't run this command") != std::string::npos));
+    CHECK_THAT(status.message(), Catch::Contains("ACL SETUSER"));
+  }
+}
+
+TEST_CASE("redis start: a user with these rights alone is enough") {
+  World world(
+      redis_user("site on >secret ~bloomring:* -@all +get +mget +set +del +pexpireat +eval +rename +scan +ping +role "
+                 "+cluster|slots +readonly +asking +time +wait"));
+  CHECK(world.start(true, {"site", "secret"}).to_string() == "ok");
+}
+
+TEST_CASE("redis start: a command that the server does not have is named") {
+  World world({"--rename-command", "EVAL", ""});
+  const Status status = world.start(true);
+  CHECK(status.code() == Code::kInvalid);
+  CHECK_THAT(status.message(), Catch::Contains("EVAL") && Catch::Contains("lacks a command"));
+  CHECK(world.start(false).code() == Code::kRetry);  // Reading needs no EVAL.
+}
+
+TEST_CASE("redis start: WAIT is needed where replicas must acknowledge") {
+  World world({"--rename-command", "WAIT", ""});
+  CHECK(world.start(true).ok());
+  world.min_replicas = 1;
+  CHECK(world.start(true).code() == Code::kInvalid);
+}

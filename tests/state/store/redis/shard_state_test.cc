@@ -1,0 +1,93 @@
+#include "state/store/redis/shard_state.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/schemas/documented_example.h"
+
+using namespace bloomring;
+
+namespace {
+
+MergedWatermark merged(int64_t offset, std::vector<OffsetRange> ahead = {}) {
+  MergedWatermark watermark;
+  watermark.offset = Offset(offset);
+  watermark.hour = HourIndex(offset / 10);
+  watermark.merged_ms = 1000 + offset;
+  watermark.ahead = std::move(ahead);
+  return watermark;
+}
+
+OffsetRange range(int64_t from, int64_t to) { return {Offset(from), Offset(to)}; }
+
+}  // namespace
+
+TEST_CASE("shard state: what was encoded is decoded, under its own label and partition alone") {
+  for (const ShardState& state : {ShardState{{1, 2}, {}, 0}, ShardState{{7, ~0ULL}, merged(50, {range(60, 70)}), 99}}) {
+    const std::string bytes = encode_shard_state(state, "shard 3", PartitionId(1), 4);
+    CHECK(decode_shard_state(bytes, "shard 3", PartitionId(1), 4).value() == state);
+    CHECK(decode_shard_state(bytes, "shard 4", PartitionId(1), 4).code() == Code::kCorrupt);
+    if (state.mark) CHECK_FALSE(decode_shard_state(bytes, "shard 3", PartitionId(2), 4).ok());
+    for (size_t i = 0; i < bytes.size(); ++i) {
+      std::string damaged = bytes;
+      damaged[i] = static_cast<char>(damaged[i] ^ 0x20);
+      CHECK_FALSE(decode_shard_state(damaged, "shard 3", PartitionId(1), 4).ok());
+      CHECK_FALSE(decode_shard_state(bytes.substr(0, i), "shard 3", PartitionId(1), 4).ok());
+    }
+  }
+}
+
+TEST_CASE("shard state: its bytes are those of the document") {
+  MergedWatermark mark;
+  mark.offset = Offset(1000);
+  mark.hour = HourIndex(458143);
+  mark.merged_ms = 458146LL * 3'600'000;
+  mark.slot_ms = 3'600'000;
+  const ShardState state{{3, 0x0102030405060708}, mark, 12};
+  CHECK(hex(encode_shard_state(state, "shard 17", PartitionId(0), 50)) ==
+        hex(documented_example("Shard state, version 1")));
+}
+
+TEST_CASE("shard state: a mark covers a watermark when nothing of it is missing") {
+  CHECK(covers_all({}, {}));
+  CHECK(covers_all(merged(5), {}));
+  CHECK_FALSE(covers_all({}, merged(5)));
+  CHECK_FALSE(covers_all({}, merged(0)));
+  CHECK(covers_all(merged(5), merged(5)));
+  CHECK(covers_all(merged(6), merged(5)));
+  CHECK_FALSE(covers_all(merged(4), merged(5)));
+  CHECK(covers_all(merged(20), merged(5, {range(10, 20)})));
+  CHECK(covers_all(merged(5, {range(8, 25)}), merged(5, {range(10, 20)})));
+  CHECK_FALSE(covers_all(merged(15), merged(5, {range(10, 20)})));
+}
+
+TEST_CASE("shard state: the least of two is covered by both") {
+  CHECK_FALSE(least({}, merged(5)).has_value());
+  CHECK_FALSE(least(merged(5), {}).has_value());
+  CHECK(least(merged(5), merged(9)) == merged(5));
+  CHECK(least(merged(9), merged(5)) == merged(5));
+  const std::vector<MergedWatermark> some = {
+      merged(5), merged(9), merged(5, {range(7, 12)}), merged(5, {range(20, 30)}), merged(9, {range(20, 30)}),
+      merged(15), merged(40)};
+  for (const MergedWatermark& a : some) {
+    for (const MergedWatermark& b : some) {
+      const auto both = least(a, b);
+      CHECK(covers_all(a, both));
+      CHECK(covers_all(b, both));
+    }
+  }
+}
+
+TEST_CASE("shard state: what a writer finds instead of its own tells whether it may go on") {
+  const ShardState known{{5, 100}, merged(50), 7};
+  CHECK(judge_shard(ShardState{{5, 100}, merged(60), 7}, known) == ShardStanding::kOurs);
+  CHECK(judge_shard(ShardState{{5, 100}, merged(50), 7}, known) == ShardStanding::kOurs);
+  CHECK(judge_shard(ShardState{{5, 100}, merged(40), 7}, known) == ShardStanding::kWentBack);
+  CHECK(judge_shard(ShardState{{5, 100}, {}, 7}, known) == ShardStanding::kWentBack);
+  CHECK(judge_shard(ShardState{{6, 1}, merged(50), 7}, known) == ShardStanding::kTaken);
+  CHECK(judge_shard(ShardState{{5, 101}, merged(50), 7}, known) == ShardStanding::kTaken);
+  CHECK(judge_shard(ShardState{{5, 99}, merged(50), 7}, known) == ShardStanding::kWentBack);
+  CHECK(judge_shard(ShardState{{4, 200}, merged(90), 7}, known) == ShardStanding::kWentBack);
+  CHECK(judge_shard(ShardState{{5, 100}, merged(50), 8}, known) == ShardStanding::kOurs);
+  CHECK(judge_shard(ShardState{{5, 100}, merged(50), 6}, known) == ShardStanding::kWentBack);
+  CHECK(judge_shard(std::nullopt, known) == ShardStanding::kWentBack);
+}
