@@ -14,26 +14,6 @@ std::string united(std::span<const std::string_view> values, const Policy& polic
   return std::move(result).value();
 }
 
-// Every fingerprint of `part`, or a beginning of it, is in `whole`.
-void expect_covers(std::string_view whole, std::string_view part) {
-  Parts all, some;
-  BLOOMRING_CHECK(decode(parse(whole, kFuzzKey, Checksum::kVerify).value(), all).ok(), "decodes");
-  BLOOMRING_CHECK(decode(parse(part, kFuzzKey, Checksum::kVerify).value(), some).ok(), "decodes");
-  const auto covered = [&](uint64_t fingerprint, uint32_t bits, const Fingerprints& set, uint32_t set_bits) {
-    return !set.empty() && set_bits <= bits &&
-           std::binary_search(set.begin(), set.end(), fingerprint >> (bits - set_bits));
-  };
-  const auto expect = [&](const Fingerprints& set, uint32_t bits) {
-    for (const uint64_t fingerprint : set) {
-      BLOOMRING_CHECK(covered(fingerprint, bits, all.narrow, all.narrow_width_bits) ||
-                          covered(fingerprint, bits, all.wide, all.wide_width_bits),
-                      "an item was lost");
-    }
-  };
-  expect(some.narrow, some.narrow_width_bits);
-  expect(some.wide, some.wide_width_bits);
-}
-
 }  // namespace
 
 // policy (3 bytes), length of the first value (2 bytes), both values without checksums.

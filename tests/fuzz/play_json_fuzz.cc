@@ -1,8 +1,9 @@
 // Any bytes as a play: accepted or refused, the same by the quick readers and by the strict one, also when the quick
-// ones have seen the record's shape before.
+// ones have seen the record's shape before. A field is repeated exactly where counting its names finds it twice.
 #include "base/result.h"
 #include "schemas/json/json_fields.h"
 #include "schemas/json/play_json.h"
+#include "tests/schemas/json/naive_fields.h"
 
 using namespace bloomring;
 
@@ -22,12 +23,17 @@ void check_same(const JsonField& quick, const JsonField& strict) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view input(reinterpret_cast<const char*>(data), size);
-  static JsonFields quick({"user", "item.id", "time"}), strict({"user", "item.id", "time"});
+  static const std::vector<std::string> names = {"user", "item.id", "time"};
+  static JsonFields quick(names), strict(names);
   const JsonVerdict verdict = strict.read_strictly(input);
   for (int pass = 0; pass < 2; ++pass) {
     BLOOMRING_CHECK(quick.read(input) == verdict, "the quick readers judge as the strict one");
     if (verdict != JsonVerdict::kObject) continue;
-    for (size_t i = 0; i < 3; ++i) check_same(quick.fields()[i], strict.fields()[i]);
+    for (size_t i = 0; i < names.size(); ++i) {
+      check_same(quick.fields()[i], strict.fields()[i]);
+      const bool repeated = quick.fields()[i].type == JsonField::Type::kRepeated;
+      BLOOMRING_CHECK(repeated == naively_repeated(input, names[i]), "repeated where it is there twice");
+    }
   }
   static PlayParser parser{PlayMapping{}};
   Play play;
