@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/scatter.h"
+
 namespace bloomring {
 
 namespace {
@@ -12,7 +14,7 @@ UserTable::UserTable() : table_(kTableStart) {}
 
 uint32_t UserTable::find_or_add(UserRef wanted) {
   const size_t mask = table_.size() - 1;
-  size_t at = wanted.hash & mask;
+  size_t at = scatter(wanted.hash) & mask;
   for (; table_[at] != 0; at = (at + 1) & mask) {
     const uint32_t user = table_[at] - 1;
     if (users_[user].hash == wanted.hash && key(user) == wanted.key) return user;
@@ -29,11 +31,17 @@ void UserTable::grow() {
   std::vector<uint32_t> table(table_.size() * 2);
   const size_t mask = table.size() - 1;
   for (uint32_t user = 0; user < users_.size(); ++user) {
-    size_t at = users_[user].hash & mask;
+    size_t at = scatter(users_[user].hash) & mask;
     while (table[at] != 0) at = (at + 1) & mask;
     table[at] = user + 1;
   }
   table_ = std::move(table);
+}
+
+size_t UserTable::longest_search() const {
+  return longest_probe(
+      table_.size(), [&](size_t place) { return table_[place] != 0; },
+      [&](size_t place) { return scatter(users_[table_[place] - 1].hash) & (table_.size() - 1); });
 }
 
 void UserTable::clear() {

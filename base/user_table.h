@@ -1,7 +1,8 @@
 // Numbers the user keys of a batch of work: 0, 1, 2, ... in the order of their first appearance.
 //
 // For grouping events by user on hot paths: a lookup costs a probe and a comparison, the table keeps its memory between
-// batches and copies each key once. References stay valid until the next `find_or_add` or `clear`.
+// batches and copies each key once. References stay valid until the next `find_or_add` or `clear`. A user's place in
+// the table is random in each process (base/scatter.h); numbers do not depend on it.
 // Threading: one thread.
 #pragma once
 
@@ -28,6 +29,8 @@ class UserTable {
     return std::string_view(keys_).substr(users_[user].key_begin, users_[user].key_bytes);
   }
   size_t key_bytes() const { return keys_.size(); }
+  // The most places that the search for a user reads; takes a walk over the table.
+  size_t longest_search() const;
   void clear();
 
  private:

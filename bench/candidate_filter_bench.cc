@@ -183,6 +183,21 @@ void BM_CoreManyRecents(benchmark::State& state) {
 }
 BENCHMARK(BM_CoreManyRecents)->Arg(100'000)->Arg(2'000'000)->Unit(benchmark::kMicrosecond);
 
+// So many candidates that were served and come back because of min_keep, before as many that the client has seen.
+void BM_MinKeep(benchmark::State& state) {
+  World world;
+  const auto half = static_cast<size_t>(state.range(0));
+  std::vector<ItemHash> ids(half, item_hash(item_of(first_play(0) + kMonths * kPlaysInAMonth + kRecentPlays)));
+  const std::vector<ItemHash> client_seen = {item_hash("known")};
+  ids.insert(ids.end(), half, client_seen.front());
+  const std::string key(UserKey("", user_of(0)).bytes());
+  for (auto _ : state) {
+    const FilterAnswer answer = world.core.answer(world.partition, {key, ids, {}, client_seen, ids.size()});
+    BLOOMRING_CHECK(answer.findings.size() == ids.size() && answer.seen_count == half, "half of them come back");
+  }
+}
+BENCHMARK(BM_MinKeep)->Arg(1'000)->Arg(10'000)->Arg(50'000)->Unit(benchmark::kMicrosecond);
+
 void BM_Encode(benchmark::State& state) {
   World world;
   std::vector<FilterAnswer> answers;

@@ -6,15 +6,13 @@
 #include <iostream>
 #include <map>
 
-#include "base/config/listen_address.h"
-#include "base/config/nearest.h"
 #include "base/log.h"
 #include "base/version.h"
 #include "base/words.h"
 #include "cli/commands.h"
+#include "cli/flags.h"
 #include "cli/help.h"
 #include "cli/output.h"
-#include "client/server_list.h"
 
 namespace bloomring::cli {
 namespace {
@@ -34,87 +32,11 @@ struct CommandLine {
   InspectArgs inspect;
   StoreArgs store;
   TopologyArgs topology;
+  AclsArgs acls;
   ReferenceArgs reference;
   std::string stages;
   std::function<int()> chosen;
 };
-
-void add_config_flags(CLI::App& command, ConfigArgs& args) {
-  command.add_option("--config", args.path, "Configuration file (YAML); `bloomring reference config` lists its keys")
-      ->type_name("FILE");
-  command.add_option("--set", args.sets, "Set one key, over file and environment: --set ring.slots=5; may be repeated")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
-}
-
-// "json, text": the words of a closed list, for messages.
-template <typename E>
-std::vector<std::string> words_of(const std::map<std::string, E>& meanings) {
-  std::vector<std::string> words;
-  for (const auto& [word, meaning] : meanings) words.push_back(word);
-  return words;
-}
-
-std::string hint_for(const std::string& word, const std::vector<std::string>& known) {
-  const std::string nearest = nearest_name(word, known);
-  return nearest.empty() ? "" : "; did you mean " + nearest + "?";
-}
-
-// A flag or argument that takes one word of a closed list. (CLI11's own transformers print the enum's bytes.)
-template <typename E>
-CLI::Option* add_word(CLI::App& command, const std::string& name, E& target, const std::map<std::string, E>& meanings,
-                      const std::string& doc) {
-  const std::vector<std::string> words = words_of(meanings);
-  const auto check = [words](std::string& word) {
-    if (std::find(words.begin(), words.end(), word) != words.end()) return std::string();
-    return word + " must be one of " + joined(words) + hint_for(word, words);
-  };
-  return command
-      .add_option_function<std::string>(
-          name, [&target, meanings](const std::string& word) { target = meanings.at(word); }, doc)
-      ->check(CLI::Validator(check, ""))
-      ->type_name(joined(words, "|"));
-}
-
-void add_output_flag(CLI::App& command, OutputFormat& output) {
-  add_word<OutputFormat>(command, "--output", output, {{"json", OutputFormat::kJson}, {"text", OutputFormat::kText}},
-                         "Form of the result (default: json)");
-}
-
-// Names in gRPC's own way ("dns:///host:port", "unix:/path") pass.
-std::string complain_of_address(const std::string& text) {
-  const size_t colon = text.find(':');
-  const bool own = text.find('/') != std::string::npos || text.starts_with("unix") || text.starts_with("ipv");
-  const auto parsed = parse_listen_address(text);
-  if ((own && colon != std::string::npos) || (parsed.ok() && parsed->port != 0)) return "";
-  return text + " must be HOST:PORT, as " + text.substr(0, colon) + ":7700";
-}
-
-std::string complain_of_addresses(const std::string& list) {
-  for (const std::string& server : split_servers(list)) {
-    if (std::string complaint = complain_of_address(server); !complaint.empty()) return complaint;
-  }
-  return "";
-}
-
-void add_server_flags(CLI::App& command, std::string& server, TlsClientFiles& tls,
-                      const std::string& doc = "Address of the service (default: 127.0.0.1:7700)") {
-  command.add_option("--server", server, doc)
-      ->check(CLI::Validator(complain_of_addresses, ""))
-      ->type_name("HOST:PORT[,HOST:PORT...]");
-  CLI::Option* ca = command.add_option("--tls-ca", tls.ca, "Ask over TLS; PEM file with the authorities to trust")
-                        ->type_name("FILE");
-  CLI::Option* certificate = command.add_option("--tls-cert", tls.certificate, "PEM file with the client certificate")
-                                 ->type_name("FILE")
-                                 ->needs(ca);
-  CLI::Option* key = command.add_option("--tls-key", tls.key, "PEM file with the key of --tls-cert")->type_name("FILE");
-  certificate->needs(key);
-  key->needs(certificate);
-}
-
-void add_timeout_flag(CLI::App& command, int64_t& timeout_ms, const std::string& doc) {
-  command.add_option("--timeout-ms", timeout_ms, doc)->check(CLI::Range(1, 600'000))->type_name("MS");
-}
 
 void declare_run(CLI::App& app, CommandLine& line) {
   CLI::App& command = *app.add_subcommand("run", "Run stages in one process until SIGTERM");
@@ -363,6 +285,7 @@ void declare_inspect(CLI::App& app, CommandLine& line) {
   scene->type_name("NAME");
   add_server_flags(command, args.server, args.tls,
                    "For user: the service that holds recent plays and served items (default: serve.listen)");
+  command.add_flag("--erasure", args.erasure, "For user: also what is left of it where, and until when");
   command.add_option("--period", args.period, "Period, for filter: 2026-11")->type_name("PERIOD");
   command.add_option("--partition", args.partition, "One partition, for ring (default: all)")->type_name("N");
   add_output_flag(command, args.output);
@@ -407,6 +330,18 @@ void declare_topology(CLI::App& app, CommandLine& line) {
       {"json", TopologyFormat::kJson}, {"mermaid", TopologyFormat::kMermaid}, {"text", TopologyFormat::kText}};
   add_word(command, "--output", line.topology.format, words, "Form of the result (default: json)");
   command.callback([&line] { line.chosen = [&line] { return topology_command(line.topology); }; });
+}
+
+void declare_acls(CLI::App& app, CommandLine& line) {
+  CLI::App& command = *app.add_subcommand("acls", "Print the least rights in Kafka that each stage needs");
+  add_config_flags(command, line.acls.config);
+  command.add_option("--user", line.acls.user,
+                     "Name in Kafka; {stage} stands for the stage (default: bloomring-{stage})");
+  const std::map<std::string, AclsFormat> words = {
+      {"commands", AclsFormat::kCommands}, {"json", AclsFormat::kJson}, {"strimzi", AclsFormat::kStrimzi}};
+  add_word(command, "--output", line.acls.format, words,
+           "Form of the result: rights, commands of kafka-acls.sh, or KafkaUser objects (default: json)");
+  command.callback([&line] { line.chosen = [&line] { return acls_command(line.acls); }; });
 }
 
 void declare_reference(CLI::App& app, CommandLine& line) {
@@ -472,6 +407,7 @@ int run_command_line(int argc, const char* const* argv) {
   declare_inspect(app, line);
   declare_store(app, line);
   declare_topology(app, line);
+  declare_acls(app, line);
   declare_reference(app, line);
   const std::vector<std::string> names = command_names(app);
   for (const std::string& name : names) app.get_subcommand(name)->footer("\n" + help_footer(name));

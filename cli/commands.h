@@ -131,6 +131,7 @@ struct InspectArgs {
   bool all_scenes = true;      // For user: no scene was named.
   std::string server;          // For user: the service with the recent plays; empty: serve.listen.
   TlsClientFiles tls;
+  bool erasure = false;    // For user: also what is left where, and until when.
   std::string period;      // For filter: "2026-11".
   int32_t partition = -1;  // For ring: one partition, or -1 for all.
   OutputFormat output = OutputFormat::kJson;
@@ -154,6 +155,14 @@ struct TopologyArgs {
   TopologyFormat format = TopologyFormat::kJson;
 };
 int topology_command(const TopologyArgs& args);
+
+enum class AclsFormat : uint8_t { kJson, kCommands, kStrimzi };
+struct AclsArgs {
+  ConfigArgs config;
+  std::string user = "bloomring-{stage}";  // The name in Kafka; {stage} stands for the stage.
+  AclsFormat format = AclsFormat::kJson;
+};
+int acls_command(const AclsArgs& args);
 
 enum class ReferenceWhat : uint8_t { kConfig, kMetrics, kTopics };
 struct ReferenceArgs {

@@ -69,6 +69,10 @@ constexpr Help kHelp[] = {
      "bloomring topology --output text\n"
      "bloomring topology --output mermaid > topology.mmd",
      "the output could not be written"},
+    {"acls",
+     "bloomring acls --config site.yaml --output commands\n"
+     "bloomring acls --config site.yaml --output strimzi --user site-{stage}",
+     "the output could not be written"},
     {"reference", "bloomring reference config > docs/reference/config.md", "the output could not be written"},
 };
 

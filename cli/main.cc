@@ -1,7 +1,9 @@
-#include "base/open_files.h"
+#include "base/host/open_files.h"
+#include "base/host/private_files.h"
 #include "cli/command_line.h"
 
 int main(int argc, char** argv) {
   bloomring::raise_open_files_limit();
+  bloomring::keep_files_private();
   return bloomring::cli::run_command_line(argc, argv);
 }

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/faults/fault_environment.h"
+#include "base/host/private_files.h"
 #include "base/log.h"
 #include "base/version.h"
 #include "base/words.h"
@@ -100,6 +101,7 @@ int run_command(const RunArgs& args) {
   if (!wrong_clock.ok()) return report(wrong_clock.status());
   const auto settings = load_command_settings(args.config);
   if (!settings.ok()) return report(settings.status());
+  if (!settings->process.core_dumps) forbid_core_dumps();
   tell_start(args, *settings);
   const Clock& clock = *wrong_clock ? **wrong_clock : system;
   auto process = std::make_unique<Process>(*settings, clock);

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "base/result.h"
+#include "base/scatter.h"
 
 namespace bloomring {
 
@@ -21,19 +22,25 @@ void ExactSet::reset(size_t items_max) {
   map_.assign(bytes, 0);
 }
 
-void ExactSet::insert(ItemHash item, uint8_t tag) {
-  size_t at = item.value & mask_;
+// The slot where the item is or would be.
+size_t ExactSet::place(ItemHash item) const {
+  size_t at = scatter(item.value) & mask_;
   while (slots_[at].tag != kAbsent && slots_[at].item != item.value) at = (at + 1) & mask_;
+  return at;
+}
+
+void ExactSet::insert(ItemHash item, uint8_t tag) {
+  const size_t at = place(item);
   if (slots_[at].tag != kAbsent) return;
   BLOOMRING_CHECK(++items_ * 2 <= slots_.size(), "more items than the exact set was made for");
   slots_[at] = {item.value, tag};
   map_[item.value >> map_shift_] = 1;
 }
 
-uint8_t ExactSet::tag_of(ItemHash item) const {
-  size_t at = item.value & mask_;
-  while (slots_[at].tag != kAbsent && slots_[at].item != item.value) at = (at + 1) & mask_;
-  return slots_[at].tag;
+size_t ExactSet::longest_search() const {
+  return longest_probe(
+      slots_.size(), [&](size_t at) { return slots_[at].tag != kAbsent; },
+      [&](size_t at) { return scatter(slots_[at].item) & mask_; });
 }
 
 void ExactSet::find(std::span<const ItemHash> candidates, std::span<uint8_t> tags) {
@@ -45,7 +52,7 @@ void ExactSet::find(std::span<const ItemHash> candidates, std::span<uint8_t> tag
     passed_[passed] = static_cast<uint32_t>(i);
     passed += map_[candidates[i].value >> map_shift_];
   }
-  for (size_t p = 0; p < passed; ++p) tags[passed_[p]] = tag_of(candidates[passed_[p]]);
+  for (size_t p = 0; p < passed; ++p) tags[passed_[p]] = slots_[place(candidates[passed_[p]])].tag;
 }
 
 }  // namespace bloomring

@@ -3,7 +3,8 @@
 // A map of 32 or more bytes an item (8 where the set is large) answers most candidates without a branch; candidates
 // that pass it are looked up in an open-addressing table of the full 64-bit hashes. The map uses bytes, not bits: the
 // map of a usual set stays in the first-level cache either way, and a byte takes no shift. Each request rebuilds the
-// set in the same memory.
+// set in the same memory. An item's place in the table is random in each process (base/scatter.h); in the map it is
+// not, because the map is never searched.
 // Threading: one thread.
 #pragma once
 
@@ -24,6 +25,8 @@ class ExactSet {
   void reset(size_t items_max);
   // Adds an item under a tag other than kAbsent. The first tag of an item stays.
   void insert(ItemHash item, uint8_t tag);
+  // The most slots that the search for an item reads; takes a walk over the table.
+  size_t longest_search() const;
   size_t bytes() const { return slots_.capacity() * sizeof(Slot) + map_.capacity(); }
   // Writes for each candidate its tag, or kAbsent.
   void find(std::span<const ItemHash> candidates, std::span<uint8_t> tags);
@@ -34,7 +37,7 @@ class ExactSet {
     uint8_t tag;  // kAbsent is a free slot.
   };
 
-  uint8_t tag_of(ItemHash item) const;
+  size_t place(ItemHash item) const;
 
   size_t items_ = 0;
   size_t mask_ = 0;

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/hash.h"
+#include "base/scatter.h"
 #include "schemas/topics.h"
 
 namespace bloomring {
@@ -14,14 +15,11 @@ namespace {
 constexpr size_t kRecentMarks = 1 << 14;
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
-// Multiplicative mixing of three words; the constants are odd and irregular (golden ratio and XXH64's primes). Event
-// times are below 2^49, so the kind has room above them.
+// Random in each process: with public numbers, somebody could send an event whose mark is that of another user's event
+// and make that one a repeat. Event times are below 2^49, so the kind has room above them.
 uint64_t mark_of(uint64_t user, const Event& event) {
   const uint64_t when = static_cast<uint64_t>(event.time_ms) | static_cast<uint64_t>(event.kind) << 56;
-  uint64_t mark =
-      user * 0x9e3779b97f4a7c15ULL ^ event.item.value * 0xc2b2ae3d27d4eb4fULL ^ when * 0x165667b19e3779f9ULL;
-  mark ^= mark >> 29;
-  return mark | 1;  // 0 means empty.
+  return scatter(scatter(user, event.item.value), when) | 1;  // 0 means empty.
 }
 
 // A forget that is ahead counts as 1 ms before now, so that plays that arrive with it still count.

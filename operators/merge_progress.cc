@@ -1,6 +1,5 @@
 #include "operators/merge_progress.h"
 
-#include "base/hash.h"
 #include "state/merged_time.h"
 
 namespace bloomring {
@@ -19,20 +18,41 @@ bool MergeProgress::begin_batch(const DrainHeader& header) {
   if (header != drain_) {
     drain_ = header;
     seen_.clear();
+    digest_ = 0;
   }
   return !watermark_ || !watermark_->covers(header.range);
 }
 
-void MergeProgress::applied(std::string_view record) { seen_.insert(hash_bytes(record, 0)); }
+void MergeProgress::applied(std::string_view record) {
+  const uint64_t digest = record_digest(record);
+  if (seen_.insert(digest).second) digest_ += digest;
+}
+
+std::string_view MergeProgress::describe(End end) {
+  switch (end) {
+    case End::kMoves:
+    case End::kCovered: return {};
+    case End::kUnsummed: return "it is of an earlier version and has no keyed sum";
+    case End::kForged: return "its keyed sum is not that of the view's store: no window stage of this store wrote it";
+    case End::kIncomplete: return "not all of its batches were read";
+    case End::kDiffers: return "other batches were read than it names";
+  }
+  return {};
+}
+
+MergeProgress::End MergeProgress::judge(const SlotEnd& end) const {
+  if (end.version != kSlotEndVersion) return End::kUnsummed;
+  if (end.keyed_sum != slot_end_sum(end, key_)) return End::kForged;
+  const bool none = end.header != drain_;
+  if ((none ? 0 : seen_.size()) != end.records) return End::kIncomplete;
+  return (none ? 0 : digest_) == end.digest ? End::kMoves : End::kDiffers;
+}
 
 MergeProgress::End MergeProgress::end_slot(const SlotEnd& end, int64_t wall_ms) {
   moved_ = watermark_.value_or(MergedWatermark{});
   for (const DrainedHour& drained : end.hours) moved_.add(drained.range, drained.hour);
   if (watermark_ && moved_ == *watermark_) return End::kCovered;
-  // Complete: the drain had no records, or this object has seen all of them since the drain's first one.
-  const bool all_seen = end.records == 0 || (end.header == drain_ && seen_.size() == end.records);
-  // Incomplete: the watermark stays, and the window stage drains the slot again.
-  if (!all_seen) return End::kIncomplete;
+  if (const End judged = judge(end); judged != End::kMoves) return judged;
   moved_.slot_ms = slot_ms_;
   moved_.merged_ms = later_merged_ms(moved_.merged_ms, end_ms(end.hours.back().hour, slot_ms_), wall_ms);
   return End::kMoves;

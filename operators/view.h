@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "base/keyed_sum.h"
 #include "base/result.h"
 #include "schemas/event_block.h"
 #include "schemas/watermark.h"
@@ -38,8 +39,9 @@ class ViewDrain {
   // them: the view's store may go back to a backup without these hours, and the merge stage may then read this slot end
   // again.
   virtual void drop_merged(const MergedWatermark& watermark) = 0;
-  // The record that follows all batches of the drain. It names at least one hour.
-  virtual std::string slot_end() const = 0;
+  // The record that follows all batches of the drain, summed with the key of the view's store. It names at least one
+  // hour.
+  virtual std::string slot_end(const SumKey& key) const = 0;
 
   struct Totals {
     uint64_t batches = 0;

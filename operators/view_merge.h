@@ -24,6 +24,7 @@ class ViewMerge {
   struct Applied {
     Refusal refusal = Refusal::kNone;  // kBadBatch: nothing was applied; the caller writes a dead letter.
     bool slot_end = false;             // A place to restart from: a drain begins after it.
+    std::string_view doubt = {};       // Why the slot end is not believed: its slot is drained again. A literal.
   };
   // Applies one record of the view's topic. Nothing while the store works: the caller then calls it again with the same
   // record, whose bytes stay in place. After an error the record begins from its beginning. `wall_ms` is the wall

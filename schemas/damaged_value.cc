@@ -1,5 +1,8 @@
 #include "schemas/damaged_value.h"
 
+#include <algorithm>
+#include <limits>
+
 #include "schemas/bytes.h"
 #include "schemas/store_key.h"
 
@@ -11,7 +14,7 @@ constexpr size_t kReasonBytesMax = 200;
 }  // namespace
 
 void Damage::note_known(uint64_t count, std::string_view why) {
-  refused += count;
+  refused += std::min(count, std::numeric_limits<uint64_t>::max() - refused);
   if (reason.empty()) reason = why.substr(0, kReasonBytesMax);
 }
 
@@ -37,10 +40,11 @@ std::string_view open_damaged(std::string_view value, Damage& damage) {
   const uint64_t refused = reader.varint();
   const std::string_view reason = reader.bytes();
   const std::string_view good = reader.raw(reader.left());
-  if (reader.ok())
-    damage.note_known(refused, reason);
-  else
+  if (!reader.ok() || refused == 0) {  // No encoder wrote these bytes.
     damage.note("damaged beyond reading");
+    return {};
+  }
+  damage.note_known(refused, reason);
   return good;
 }
 

@@ -28,7 +28,8 @@ struct Damage {
 
 bool is_damaged(std::string_view value);
 std::string encode_damaged(const Damage& damage, std::string_view good);
-// Returns the good part of a damaged value, which may be empty, and adds the value's damage to `damage`.
+// Returns the good part of a damaged value, which may be empty, and adds the value's damage to `damage`. Bytes that
+// `encode_damaged` makes of no damage, such as a count of 0, have no good part.
 std::string_view open_damaged(std::string_view value, Damage& damage);
 
 // kCorrupt, naming the key, for a damaged value; ok for any other value (which has its own checksum).

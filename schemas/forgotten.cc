@@ -152,7 +152,7 @@ Result<Forgotten> ForgottenDecoder::decode(std::string_view bytes) {
     sound = sound && item.forgotten_ms > forgotten.everything_ms_ && item.forgotten_ms > forgotten.floor_ms_ &&
             item.forgotten_ms < kEventTimeEndMs && later < static_cast<uint64_t>(kEventTimeEndMs - item.forgotten_ms) &&
             (i == 0 || item.item > forgotten.items_.back().item);
-    if (later != 0) item.played_ms = item.forgotten_ms + static_cast<int64_t>(later);
+    if (sound && later != 0) item.played_ms = item.forgotten_ms + static_cast<int64_t>(later);
     forgotten.items_.push_back(item);
   }
   if (!in.ok() || !in.at_end() || !sound) return corrupt("fields do not fit");

@@ -1,5 +1,8 @@
 #include "schemas/store_key.h"
 
+#include <array>
+#include <cstdio>
+
 #include "base/hash.h"
 
 namespace bloomring {
@@ -36,8 +39,8 @@ std::string readable(std::string_view bytes) {
 }
 
 std::string describe_user(std::string_view user_key) {
-  const UserKey user = UserKey::from_bytes(user_key);
-  return readable(user.user()) + (user.scene().empty() ? "" : " in scene " + readable(user.scene()));
+  const std::string scene(UserKey::from_bytes(user_key).scene());
+  return user_hash_text(user_key) + (scene.empty() ? "" : " in scene " + readable(scene));
 }
 
 std::string_view unit_name(PeriodUnit unit) {
@@ -48,6 +51,12 @@ std::string_view unit_name(PeriodUnit unit) {
 bool is_unit(char letter) { return letter == 'm' || letter == 'w' || letter == 'd'; }
 
 }  // namespace
+
+std::string user_hash_text(std::string_view user_key) {
+  std::array<char, 20> text{};
+  std::snprintf(text.data(), text.size(), "#%016llx", static_cast<unsigned long long>(user_hash(user_key)));
+  return text.data();
+}
 
 std::string filter_key(UserRef user, PeriodUnit unit, PeriodIndex period) {
   BLOOMRING_CHECK(period_has_key(period), std::to_string(period.value));
@@ -97,9 +106,36 @@ std::string describe_store_key(std::string_view key) {
     return "what user " + describe_user(*user_key) + " has forgotten";
   }
   const auto parsed = parse_filter_key(key);
-  if (!parsed.ok()) return "key " + readable(key);
+  if (!parsed.ok()) return "key " + readable(key.substr(0, 1)) + "... of " + std::to_string(key.size()) + " bytes";
   return "filter of user " + describe_user(parsed->user_key) + ", " + std::string(unit_name(parsed->unit)) + " " +
          std::to_string(parsed->period.value);
+}
+
+namespace {
+
+std::string shard_key(char tag, uint32_t shard) {
+  std::string key(1, tag);
+  append_u16_be(key, shard);
+  return key;
+}
+
+}  // namespace
+
+KeyRange filter_keys_of(ShardId shard) {
+  return {shard_key(kFilterKeyTag, shard.value), shard_key(kFilterKeyTag, shard.value + 1U)};
+}
+
+KeyRange forgotten_keys_of(ShardId shard) {
+  return {shard_key(kForgottenKeyTag, shard.value), shard_key(kForgottenKeyTag, shard.value + 1U)};
+}
+
+std::string deletion_mark_key(ShardId shard) { return shard_key(kDeletionMarkKeyTag, shard.value); }
+
+Result<ShardId> parse_deletion_mark_key(std::string_view key) {
+  if (key.size() != kFilterKeyHeadBytes || key[0] != kDeletionMarkKeyTag) return corrupt("not a deletion mark's key");
+  const ShardId shard(u16_be(key.substr(1)));
+  if (shard.value >= kShardCount) return corrupt("deletion mark of an impossible shard");
+  return shard;
 }
 
 std::string watermark_key(PartitionId partition) {

@@ -4,6 +4,8 @@
 //   forgotten key  'g' shard:u16be user_key:bytes
 //   watermark key  'w' partition:u16be
 //   meta key       'm'
+//   slot end key   'k'
+//   deletion mark  'e' shard:u16be
 //
 // The shard comes first and numbers are big-endian, so the filters of a partition are one contiguous range of keys, and
 // the periods of a user lie next to each other, oldest first. The user key needs no length: the parts before and after
@@ -44,6 +46,7 @@ struct FilterKey {
 inline constexpr char kFilterKeyTag = 'f';
 inline constexpr char kForgottenKeyTag = 'g';
 inline constexpr char kWatermarkKeyTag = 'w';
+inline constexpr char kDeletionMarkKeyTag = 'e';
 
 // The user's key is valid UserKey bytes and the period has a key: the caller has checked both.
 std::string filter_key(UserRef user, PeriodUnit unit, PeriodIndex period);
@@ -53,13 +56,31 @@ std::string forgotten_key(UserRef user);
 // The UserKey bytes; they point into the key.
 Result<std::string_view> parse_forgotten_key(std::string_view key);
 
-// "filter of user u1 in scene feed, month 683", "what user u1 has forgotten"; for a key that is neither, its bytes,
-// unprintable ones as %XX.
+// "#8f1c5a90d2b34e67": the hash of the user key, by which messages name a user.
+std::string user_hash_text(std::string_view user_key);
+// "filter of user #8f1c5a90d2b34e67 in scene feed, month 683", "what user #8f1c5a90d2b34e67 has forgotten": the user's
+// hash and not the id, since logs and answers have no ids of users; `bloomring inspect user` shows the hash of an id.
+// For a key that is neither: "key f... of 17 bytes".
 std::string describe_store_key(std::string_view key);
 
 // Filter keys of all shards lie in [begin, end).
 inline constexpr std::string_view kFilterKeysBegin = "f";
 inline constexpr std::string_view kFilterKeysEnd = "g";
+
+// Keys [begin, end).
+struct KeyRange {
+  std::string begin;
+  std::string end;
+};
+// Of the filters, and of the forgotten values, of one shard's users.
+KeyRange filter_keys_of(ShardId shard);
+KeyRange forgotten_keys_of(ShardId shard);
+
+// The key of the shard's deletion mark (state/store/deletion_mark.h).
+std::string deletion_mark_key(ShardId shard);
+Result<ShardId> parse_deletion_mark_key(std::string_view key);
+inline constexpr std::string_view kDeletionMarkKeysBegin = "e";
+inline constexpr std::string_view kDeletionMarkKeysEnd = "f";
 
 std::string watermark_key(PartitionId partition);
 Result<PartitionId> parse_watermark_key(std::string_view key);
@@ -69,5 +90,7 @@ inline constexpr std::string_view kWatermarkKeysEnd = "x";
 
 // The key of a store's own format version and partition count (state/store/store_meta.h).
 inline constexpr std::string_view kMetaKey = "m";
+// The key of the secret for slot ends (schemas/slot_end_key.h).
+inline constexpr std::string_view kSlotEndKeyKey = "k";
 
 }  // namespace bloomring

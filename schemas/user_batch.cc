@@ -1,5 +1,6 @@
 #include "schemas/user_batch.h"
 
+#include "base/hash.h"
 #include "schemas/bytes.h"
 #include "schemas/event.h"
 #include "schemas/topics.h"
@@ -8,9 +9,9 @@ namespace bloomring {
 
 namespace {
 
-void write_header(ByteWriter& writer, uint8_t kind, const DrainHeader& header) {
+void write_header(ByteWriter& writer, uint8_t kind, uint8_t version, const DrainHeader& header) {
   writer.u8(kind);
-  writer.u8(kBatchVersion);
+  writer.u8(version);
   writer.u8(static_cast<uint8_t>(header.attempt));
   writer.varint(header.partition_count);
   writer.varint(static_cast<uint64_t>(header.partition.value));
@@ -19,11 +20,12 @@ void write_header(ByteWriter& writer, uint8_t kind, const DrainHeader& header) {
   writer.u32(header.forgets_digest);
 }
 
-// Reads the head after the kind byte.
+Status unknown_version(uint8_t version) {
+  return bad_record("batch record: version " + std::to_string(version) + " is not known to this program");
+}
+
+// Reads the head after the kind byte and the version.
 Status read_header(ByteReader& in, PartitionId partition, uint32_t partition_count, DrainHeader& header) {
-  if (const uint8_t version = in.u8(); version != kBatchVersion) {
-    return bad_record("batch record: version " + std::to_string(version) + " is not known to this program");
-  }
   const uint8_t attempt = in.u8();
   if (attempt < 1 || attempt > 3) return bad_record("batch record: unknown attempt");
   header.attempt = static_cast<DrainAttempt>(attempt);
@@ -173,7 +175,7 @@ std::string UserBatchBuilder::finish(const DrainHeader& header) {
   std::string out;
   out.reserve(body_.size() + 64);
   ByteWriter writer(out);
-  write_header(writer, kUserBatchKind, header);
+  write_header(writer, kUserBatchKind, kUserBatchVersion, header);
   writer.varint(users_);
   writer.raw(body_);
   seal(out, kUserBatchKind);
@@ -189,6 +191,7 @@ Result<UserBatchReader> UserBatchReader::open(std::string_view bytes, PartitionI
     return bad_record("user batches: checksum differs or bytes are missing");
   ByteReader in(body);
   if (in.u8() != kUserBatchKind) return bad_record("user batches: not a user batches record");
+  if (const uint8_t version = in.u8(); version != kUserBatchVersion) return unknown_version(version);
   UserBatchReader reader;
   BLOOMRING_TRY(read_header(in, partition, partition_count, reader.header_));
   const std::string_view users = body.substr(body.size() - in.left());
@@ -233,10 +236,15 @@ bool UserBatchReader::next_quarter(QuarterIndex& quarter, std::vector<ItemHash>&
   return true;
 }
 
-std::string encode_slot_end(const SlotEnd& end) {
+uint64_t record_digest(std::string_view record) { return hash_bytes(record, 0); }
+
+namespace {
+
+// Everything before the keyed sum.
+std::string slot_end_body(const SlotEnd& end) {
   std::string out;
   ByteWriter writer(out);
-  write_header(writer, kSlotEndKind, end.header);
+  write_header(writer, kSlotEndKind, end.version, end.header);
   writer.varint(end.hours.size());
   for (const DrainedHour& drained : end.hours) {
     writer.varint(static_cast<uint64_t>(drained.hour.value));
@@ -246,9 +254,25 @@ std::string encode_slot_end(const SlotEnd& end) {
   writer.varint(end.users);
   writer.varint(end.plays);
   writer.varint(end.records);
+  if (end.version != kSlotEndVersionWithoutSum) writer.u64(end.digest);
+  return out;
+}
+
+}  // namespace
+
+std::string encode_slot_end(const SlotEnd& end) {
+  std::string out = slot_end_body(end);
+  if (end.version != kSlotEndVersionWithoutSum) ByteWriter(out).u64(end.keyed_sum);
   seal(out, kSlotEndKind);
   return out;
 }
+
+std::string encode_slot_end(SlotEnd end, const SumKey& key) {
+  end.keyed_sum = slot_end_sum(end, key);
+  return encode_slot_end(end);
+}
+
+uint64_t slot_end_sum(const SlotEnd& end, const SumKey& key) { return keyed_sum(slot_end_body(end), key); }
 
 namespace {
 
@@ -278,11 +302,16 @@ Result<SlotEnd> decode_slot_end(std::string_view bytes, PartitionId partition, u
   ByteReader in(body);
   in.u8();
   SlotEnd end;
+  end.version = in.u8();
+  const bool summed = end.version == kSlotEndVersion;
+  if (!summed && end.version != kSlotEndVersionWithoutSum) return unknown_version(end.version);
   BLOOMRING_TRY(read_header(in, partition, partition_count, end.header));
   BLOOMRING_TRY(read_hours(in, end));
   end.users = in.varint();
   end.plays = in.varint();
   end.records = in.varint();
+  if (summed) end.digest = in.u64();
+  if (summed) end.keyed_sum = in.u64();
   if (!in.ok() || !in.at_end()) return bad_record("slot end: length is wrong");
   return end;
 }

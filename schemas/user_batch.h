@@ -6,7 +6,8 @@
 // this slot and in every earlier slot that was not merged at the drain. A *slot end* record says that every batch of
 // the drained range is before it in the partition; the window stage sends it only after the broker has acknowledged all
 // of those. Both name the range of user-events offsets that they cover, so that the merge stage can skip ranges that
-// are merged already.
+// are merged already. A slot end has the number and the digest of its batches, and a keyed sum of all that it says, so
+// that nobody without the key of the view's store (schemas/slot_end_key.h) can write one.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +20,7 @@
 
 #include "base/borrow.h"
 #include "base/ids.h"
+#include "base/keyed_sum.h"
 #include "base/result.h"
 #include "base/user_ref.h"
 #include "schemas/forget.h"
@@ -105,17 +107,33 @@ struct DrainedHour {
   bool operator==(const DrainedHour&) const = default;
 };
 
+inline constexpr uint8_t kUserBatchKind = 0xB1;
+inline constexpr uint8_t kSlotEndKind = 0xB2;
+inline constexpr uint8_t kUserBatchVersion = 2;  // Version 1 had neither times nor forgets.
+inline constexpr uint8_t kSlotEndVersion = 3;
+inline constexpr uint8_t kSlotEndVersionWithoutSum = 2;  // Had neither digest nor keyed sum.
+
+// The digest of a drain is the sum of this over its different records, in any order.
+uint64_t record_digest(std::string_view record);
+
 // The slot end: the hours that it completes (several after a lap, disjoint and ascending), and the totals of the drain.
 struct SlotEnd {
   DrainHeader header;
   std::vector<DrainedHour> hours;  // At least one; all within header.range.
   uint64_t users = 0;
   uint64_t plays = 0;
-  uint64_t records = 0;
+  uint64_t records = 0;  // Different ones.
+  uint64_t digest = 0;   // Of the records.
+  uint64_t keyed_sum = 0;
+  uint8_t version = kSlotEndVersion;
   bool operator==(const SlotEnd&) const = default;
 };
 
+// The bytes of the slot end with the keyed sum that it has, or with that of the key.
 std::string encode_slot_end(const SlotEnd& end);
+std::string encode_slot_end(SlotEnd end, const SumKey& key);
+// The sum that the slot end has when it was written with this key.
+uint64_t slot_end_sum(const SlotEnd& end, const SumKey& key);
 
 // A record of user-batches: user batches or a slot end; kBadRecord with the reason otherwise. The reader borrows the
 // bytes.
@@ -124,9 +142,5 @@ Result<BatchRecord> decode_batch_record(std::string_view bytes BLOOMRING_LIFETIM
                                         uint32_t partition_count);
 template <OwningTemporary Bytes>
 Result<BatchRecord> decode_batch_record(Bytes&& bytes, PartitionId partition, uint32_t partition_count) = delete;
-
-inline constexpr uint8_t kUserBatchKind = 0xB1;
-inline constexpr uint8_t kSlotEndKind = 0xB2;
-inline constexpr uint8_t kBatchVersion = 2;  // Of both. Version 1 had neither times nor forgets.
 
 }  // namespace bloomring

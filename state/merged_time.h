@@ -38,6 +38,7 @@ class ExpiryClock final : public Clock {
   int64_t now_ms() const override { return expiry_now_ms(wall_.now_ms(), merged_ms()); }
   int64_t steady_ns() const override { return wall_.steady_ns(); }
 
+  int64_t wall_ms() const { return wall_.now_ms(); }
   std::optional<int64_t> merged_ms() const;
   void set_merged_ms(std::optional<int64_t> merged_ms) { merged_ms_ = merged_ms.value_or(kUnknown); }
   // Takes the time if it is later than the known one.

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "base/config/nearest.h"
+#include "base/host/private_files.h"
 
 extern char** environ;
 
@@ -16,6 +17,7 @@ namespace bloomring {
 namespace {
 
 constexpr std::string_view kPrefix = "BLOOMRING_";
+constexpr std::string_view kFileSuffix = "_FILE";
 
 Result<std::string> read_text_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -118,7 +120,7 @@ void Config::section(std::string name, std::string sentence) {
 }
 
 ConfigKey& Config::add(std::string name, ConfigKey::Kind kind) {
-  const std::string section = name.find('.') == std::string::npos ? "" : name.substr(0, name.find('.'));
+  const std::string section = name.find('.') == std::string::npos ? "" : name.substr(0, name.rfind('.'));
   BLOOMRING_CHECK(find(name) == nullptr, "declared twice: " + name);
   BLOOMRING_CHECK(!sections_.empty() && sections_.back().name == section, "declared outside its section: " + name);
   ConfigKey& key = keys_.emplace_back();
@@ -265,13 +267,61 @@ void Config::load_file(const std::string& path, std::vector<std::string>& proble
       problems.push_back(place + ": " + entry.key + " is already set in line " + std::to_string(first->second));
     } else {
       assign(*key, entry.text, place, place, problems);
+      if (const std::string secret = key->secret_in(entry.text); !secret.empty()) {
+        warn_of_readers(path, secret, /*group_may=*/false);
+      }
     }
   }
 }
 
+void Config::warn_of_readers(const std::string& path, const std::string& secret, bool group_may) {
+  const std::string mode = readable_by_others(path, group_may);
+  if (mode.empty()) return;
+  warnings_.push_back(path + " holds " + secret + " and has " + mode +
+                      ": other users of this host may read it; chmod " + (group_may ? "640" : "600") + " " + path);
+}
+
 void Config::load_environment(const std::map<std::string, std::string>& environment,
                               std::vector<std::string>& problems) {
-  for (const auto& [variable, value] : environment) load_variable(variable, value, problems);
+  for (const auto& [variable, value] : environment) {
+    if (!variable.ends_with(kFileSuffix) || !load_secret_file(variable, value, problems)) {
+      load_variable(variable, value, problems);
+      continue;
+    }
+    const std::string direct = variable.substr(0, variable.size() - kFileSuffix.size());
+    if (environment.contains(direct)) {
+      problems.push_back(direct + " and " + variable + " are both set; unset one of them");
+    }
+  }
+}
+
+bool Config::load_secret_file(const std::string& variable, const std::string& path,
+                              std::vector<std::string>& problems) {
+  const std::string named = variable.substr(0, variable.size() - kFileSuffix.size());
+  for (ConfigKey& key : keys_) {
+    const std::string own = key.environment_variable();
+    ConfigText text;
+    if (key.kind_ == ConfigKey::Kind::kMap && named.starts_with(own + "_")) {
+      text.kind = ConfigText::Kind::kMap;
+      text.entries.emplace_back(entry_name(std::string_view(named).substr(own.size() + 1)), "");
+    } else if (named == own && key.kind_ == ConfigKey::Kind::kString) {
+      text = ConfigText::of("");
+    } else {
+      continue;
+    }
+    const std::string secret = key.secret_in(text);
+    if (secret.empty()) continue;
+    const Result<std::string> value = read_secret(path);
+    if (!value.ok()) {
+      problems.push_back(variable + ": " + value.status().message());
+      return true;
+    }
+    (text.entries.empty() ? text.scalar : text.entries.front().second) = *value;
+    assign(key, text, variable, variable, problems);
+    warn_of_readers(path, secret, /*group_may=*/true);
+    return true;
+  }
+  return false;
 }
 
 void Config::load_variable(const std::string& variable, const std::string& value, std::vector<std::string>& problems) {
@@ -297,7 +347,7 @@ void Config::load_variable(const std::string& variable, const std::string& value
 void Config::load_flags(const std::vector<ConfigFlag>& flags, std::vector<std::string>& problems) {
   for (const ConfigFlag& flag : flags) {
     if (ConfigKey* key = find(flag.key)) {
-      assign_text(*key, flag.value, flag.origin, problems);
+      assign_text(*key, flag.value, flag.origin, problems, /*is_flag=*/true);
       continue;
     }
     if (!load_entry(flag, problems)) problems.push_back(flag.origin + ": " + unknown_key(flag.key));
@@ -310,18 +360,34 @@ bool Config::load_entry(const ConfigFlag& flag, std::vector<std::string>& proble
     ConfigText text;
     text.kind = ConfigText::Kind::kMap;
     text.entries.emplace_back(flag.key.substr(key.name().size() + 1), flag.value);
-    assign(key, text, flag.origin, flag.origin, problems);
+    if (!refuse_secret(key, text, flag.origin, problems)) assign(key, text, flag.origin, flag.origin, problems);
     return true;
   }
   return false;
 }
 
+bool Config::refuse_secret(const ConfigKey& key, const ConfigText& text, const std::string& origin,
+                           std::vector<std::string>& problems) const {
+  const std::string secret = key.secret_in(text);
+  if (secret.empty()) return false;
+  std::string variable = key.environment_variable();
+  for (const auto& [entry, value] : text.entries) {
+    if (secret.ends_with(" " + entry)) variable += "_" + variable_name(entry);
+  }
+  problems.push_back(origin + ": " + secret +
+                     " is a secret, and other users of this host see it in the list of processes; write it into the "
+                     "configuration file, set " +
+                     variable + ", or name a file that holds it in " + variable + std::string(kFileSuffix));
+  return true;
+}
+
 void Config::assign_text(ConfigKey& key, const std::string& value, const std::string& origin,
-                         std::vector<std::string>& problems) {
+                         std::vector<std::string>& problems, bool is_flag) {
   Result<ConfigText> text = ConfigText::of(value);
   if (key.kind_ == ConfigKey::Kind::kMap) text = read_config_value(value);
   if (key.kind_ == ConfigKey::Kind::kList) text = list_from_text(value);
   if (!text.ok()) return problems.push_back(origin + ": " + key.name() + ": " + text.status().message());
+  if (is_flag && refuse_secret(key, *text, origin, problems)) return;
   assign(key, *text, origin, origin, problems);
 }
 

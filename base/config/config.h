@@ -16,6 +16,10 @@
 // by entry over the three sources; `{}` clears the default and the entries of sources of lower precedence. Other values
 // replace.
 //
+// Secrets (keys declared as such, and entries of maps that looks_secret names) come from the file, from their variable,
+// or from the file that their variable with _FILE behind it names, as BLOOMRING_KAFKA_PROPERTIES_SASL_PASSWORD_FILE.
+// Flags refuse them. A warning names each file with secrets that other users may read.
+//
 // Errors: kInvalid; the message has one line for each mistake, with file and line (or the variable, or the flag), the
 // value, and what is allowed or the nearest known key. Values of secrets are never in a message. The bound variables
 // are then partly set and must not be used.
@@ -73,6 +77,8 @@ class ConfigKey {
   std::string set_list(const ConfigText& text);
   std::string set_map(const ConfigText& text);
   bool hides(const std::string& entry) const;  // True for a value that must not be shown.
+  // Names the secret that `text` sets, as "kafka.properties sasl.password"; empty when it sets none.
+  std::string secret_in(const ConfigText& text) const;
 
   std::string name_, unit_, doc_, since_ = "0.1", origin_ = "default";
   Kind kind_ = Kind::kString;
@@ -109,7 +115,7 @@ std::map<std::string, std::string> process_environment();
 
 class Config {
  public:
-  // Opens a section: "ring" for the keys "ring.*"; the empty name for keys without a dot.
+  // Opens a section: "ring" for "ring.*", "store.redis" for "store.redis.*"; the empty name for keys without a dot.
   void section(std::string name, std::string sentence);
 
   template <std::integral Int>
@@ -183,8 +189,8 @@ class Config {
 
   // Reads the sources into the bound variables.
   Status load(const ConfigSources& sources);
-  // Sentences about probable mistakes: a variable of the environment whose name is nearly that of a key. (Unknown
-  // variables are no error: Kubernetes itself sets BLOOMRING_PORT and the like.)
+  // Sentences about probable mistakes: a variable of the environment whose name is nearly that of a key (unknown
+  // variables are no error: Kubernetes itself sets BLOOMRING_PORT and the like), and files of secrets open to others.
   const std::vector<std::string>& warnings() const { return warnings_; }
   // The place a key was set, for messages of checks over several keys: "bloomring.yaml:7", or "default".
   const std::string& origin(std::string_view key) const;
@@ -211,11 +217,18 @@ class Config {
   void load_file(const std::string& path, std::vector<std::string>& problems);
   void load_environment(const std::map<std::string, std::string>& environment, std::vector<std::string>& problems);
   void load_variable(const std::string& variable, const std::string& value, std::vector<std::string>& problems);
+  // Sets the secret that `variable` without _FILE names from the file at `path`. False when there is no such secret.
+  bool load_secret_file(const std::string& variable, const std::string& path, std::vector<std::string>& problems);
+  // Warns when others may read a file with secrets.
+  void warn_of_readers(const std::string& path, const std::string& secret, bool group_may);
   void load_flags(const std::vector<ConfigFlag>& flags, std::vector<std::string>& problems);
+  // Refuses a secret on the command line, which every user of the host sees in the list of processes.
+  bool refuse_secret(const ConfigKey& key, const ConfigText& text, const std::string& origin,
+                     std::vector<std::string>& problems) const;
   // Sets one entry of the map that the flag's key begins with. False when there is no such map.
   bool load_entry(const ConfigFlag& flag, std::vector<std::string>& problems);
   void assign_text(ConfigKey& key, const std::string& value, const std::string& origin,
-                   std::vector<std::string>& problems);
+                   std::vector<std::string>& problems, bool is_flag = false);
   void assign(ConfigKey& key, const ConfigText& text, const std::string& place, const std::string& origin,
               std::vector<std::string>& problems);
 

@@ -189,6 +189,14 @@ std::string ConfigKey::set_map(const ConfigText& text) {
 
 bool ConfigKey::hides(const std::string& entry) const { return secret_ || looks_secret(entry); }
 
+std::string ConfigKey::secret_in(const ConfigText& text) const {
+  if (text.kind == ConfigText::Kind::kNothing) return "";
+  if (secret_) return name_;
+  if (kind_ != Kind::kMap) return "";
+  const auto secret = std::ranges::find_if(text.entries, [](const auto& entry) { return looks_secret(entry.first); });
+  return secret == text.entries.end() ? "" : name_ + " " + secret->first;
+}
+
 bool looks_secret(std::string_view name) {
   for (const std::string_view part : {"password", "secret", "token", ".pem", "ssl_key", "oauthbearer.config"}) {
     if (name.find(part) != std::string_view::npos) return true;

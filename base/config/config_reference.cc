@@ -9,10 +9,10 @@ namespace {
 constexpr const char* kHidden = "\"***\"";
 
 // The key's name without its section.
-std::string_view own_name(const std::string& name) { return std::string_view(name).substr(name.find('.') + 1); }
+std::string_view own_name(const std::string& name) { return std::string_view(name).substr(name.rfind('.') + 1); }
 
 bool belongs(const std::string& key, const std::string& section) {
-  const size_t dot = key.find('.');
+  const size_t dot = key.rfind('.');
   return dot == std::string::npos ? section.empty() : key.substr(0, dot) == section;
 }
 

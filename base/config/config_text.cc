@@ -1,8 +1,12 @@
 #include "base/config/config_text.h"
 
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include <optional>
+#include <sstream>
+#include <utility>
+#include <vector>
 
 #include "base/config/yaml_mistake.h"
 
@@ -69,6 +73,43 @@ class Reader {
   const std::function<bool(std::string_view)>& is_section_;
 };
 
+// Where the root of each document begins.
+class RootMarks final : public YAML::EventHandler {
+ public:
+  void OnDocumentStart(const YAML::Mark&) override { at_root_ = true; }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t) override { note(mark); }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override { note(mark); }
+  void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t, const std::string&) override { note(mark); }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {
+    note(mark);
+  }
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {
+    note(mark);
+  }
+  void OnMapEnd() override {}
+
+  std::vector<YAML::Mark> marks;
+
+ private:
+  void note(const YAML::Mark& mark) {
+    if (std::exchange(at_root_, false)) marks.push_back(mark);
+  }
+  bool at_root_ = false;
+};
+
+// The roots of the first two documents. It looks no further: where a text begins with a comma, the library finds one
+// empty document after the other there and never comes to an end.
+std::vector<YAML::Mark> first_roots(const std::string& text) {
+  std::istringstream stream(text);
+  YAML::Parser parser(stream);
+  RootMarks roots;
+  while (roots.marks.size() < 2 && parser.HandleNextDocument(roots)) {
+  }
+  return std::move(roots.marks);
+}
+
 }  // namespace
 
 ConfigText ConfigText::of(std::string scalar) {
@@ -92,14 +133,17 @@ Result<std::vector<ConfigEntry>> read_config_yaml(const std::string& text, std::
   };
   if (const auto quote = unclosed_quote(text)) return not_yaml(*quote);
   try {
-    const std::vector<YAML::Node> documents = YAML::LoadAll(text);
-    if (documents.size() > 1)
-      return invalid(at_line(file, line_of(documents[1])) + "a second YAML document; there must be one");
+    const std::vector<YAML::Mark> roots = first_roots(text);
+    if (roots.size() > 1 && roots[1].pos == roots[0].pos)
+      return not_yaml({roots[0].line + 1, "no value begins like this; write `key: value`"});
+    if (roots.size() > 1)
+      return invalid(at_line(file, roots[1].line + 1) + "a second YAML document; there must be one");
+    const YAML::Node document = YAML::Load(text);
     Reader reader(file, is_section);
-    if (documents.empty() || documents[0].IsNull()) return std::move(reader.entries);
-    if (!documents[0].IsMap())
-      return invalid(at_line(file, line_of(documents[0])) + "the file must be a YAML map of sections");
-    BLOOMRING_TRY(reader.read(documents[0], ""));
+    if (document.IsNull()) return std::move(reader.entries);
+    if (!document.IsMap())
+      return invalid(at_line(file, line_of(document)) + "the file must be a YAML map of sections");
+    BLOOMRING_TRY(reader.read(document, ""));
     return std::move(reader.entries);
   } catch (const YAML::Exception& error) {
     return not_yaml(mistake_of(text, error));

@@ -1,5 +1,7 @@
 #include "base/config/listen_address.h"
 
+#include <arpa/inet.h>
+
 #include <charconv>
 
 namespace bloomring {
@@ -13,6 +15,12 @@ ListenAddress ListenAddress::reachable() const {
   if (host == "0.0.0.0") return {"127.0.0.1", port};
   if (host == "::") return {"::1", port};
   return *this;
+}
+
+bool ListenAddress::is_loopback() const {
+  if (host == "localhost" || host == "::1") return true;
+  in_addr v4{};
+  return ::inet_pton(AF_INET, host.c_str(), &v4) == 1 && ntohl(v4.s_addr) >> 24 == 127;
 }
 
 Result<ListenAddress> parse_listen_address(std::string_view text) {

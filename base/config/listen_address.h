@@ -17,6 +17,8 @@ struct ListenAddress {
   std::string to_string() const;
   // The address at which this machine reaches the server: loopback where the server listens on every address.
   ListenAddress reachable() const;
+  // True where only this machine reaches the server: "localhost", 127.0.0.0/8 and ::1.
+  bool is_loopback() const;
 };
 
 // kInvalid for anything but a host and a port in [0, 65535].

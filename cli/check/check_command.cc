@@ -61,6 +61,7 @@ int check_command(const CheckArgs& args) {
   const Settings& settings = loaded->settings;
   found.warnings = loaded->warnings;
   if (auto memory = plan_memory(settings); memory.ok()) found.memory = std::move(*memory);
+  found.takes("access", check_access(settings));
   found.takes("certificates", check_certificates(settings, SystemClock().now_ms()));
   const bool can_ask = found.succeeds(check_runnable(settings)) &&
                        found.passes("kafka properties", kafka::check(client_settings(settings)));
@@ -69,6 +70,7 @@ int check_command(const CheckArgs& args) {
     check_store(settings, found);
     check_state(settings, found);
     found.takes("folders", check_folders(settings));
+    found.takes("privacy", check_privacy(settings));
     const bool brokers_answer = std::ranges::find(found.checked, kBrokers) != found.checked.end();
     found.takes("ports", check_ports(settings, own_holder(settings, brokers_answer)));
   }

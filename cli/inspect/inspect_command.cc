@@ -9,12 +9,15 @@
 #include "base/words.h"
 #include "cli/calls/json_text.h"
 #include "cli/commands.h"
+#include "cli/inspect/erasure_report.h"
 #include "cli/inspect/served_lately.h"
 #include "cli/output.h"
 #include "filter/filter.h"
 #include "pipeline/settings/window_folder.h"
 #include "pipeline/status/status_json.h"
 #include "pipeline/stores/open_stores.h"
+#include "schemas/store_key.h"
+#include "state/store/embedded/store_backup.h"
 #include "state/window/rocks_window_store.h"
 
 namespace bloomring::cli {
@@ -29,7 +32,7 @@ class Inspector {
   static Result<std::unique_ptr<Inspector>> open(const Settings& settings) {
     BLOOMRING_TRY_ASSIGN(const Calendar calendar, Calendar::create(settings.retention()));
     std::unique_ptr<Inspector> inspector(new Inspector(settings, calendar));
-    if (!std::filesystem::exists(settings.store.path))
+    if (settings.store.kind == StoreKind::kEmbedded && !std::filesystem::exists(settings.store.path))
       return invalid("store.path " + settings.store.path +
                      " does not exist; name the folder of the filter store, with --config or --set store.path=DIR");
     const StoreParts parts{inspector->calendar_, inspector->clock_, inspector->memory_};
@@ -43,6 +46,7 @@ class Inspector {
   Status check_scene(const InspectArgs& args);
   Result<Json> user(const InspectArgs& args);
   Result<Json> in_scenes(const InspectArgs& args);
+  Result<Json> erasure(const InspectArgs& args, const Json& found) const;
   void tell_unknown(const InspectArgs& args, const Json& found);
   std::vector<PeriodIndex> periods() const;
   Status check_period(const std::string& period) const;
@@ -155,6 +159,9 @@ Result<Json> Inspector::user(const InspectArgs& args) {
   if (args.user.empty()) return invalid("inspect user needs --user");
   BLOOMRING_TRY(check_scene(args));
   BLOOMRING_TRY_ASSIGN(Json json, in_scenes(args));
+  if (args.erasure) {
+    BLOOMRING_TRY_ASSIGN(json["erasure"], erasure(args, json));
+  }
   const bool known = anything_in(json) || (json.contains("other_scenes") && !json["other_scenes"].empty());
   if (!known) tell_unknown(args, json);
   return json;
@@ -173,6 +180,24 @@ Result<Json> Inspector::in_scenes(const InspectArgs& args) {
   const bool asked = !json.contains("service");  // Otherwise unmerged scenes are unknown.
   if (asked || !others.empty()) json["other_scenes"] = std::move(others);
   return json;
+}
+
+Result<Json> Inspector::erasure(const InspectArgs& args, const Json& found) const {
+  ErasureFacts facts{args.user, {}, {}, {}};
+  if (found.contains("filters")) facts.scenes.push_back(found);
+  for (const Json& scene : found.value("other_scenes", Json::array())) {
+    if (scene.contains("filters")) facts.scenes.push_back(scene);
+  }
+  for (const Json& scene : facts.scenes) {
+    const ShardId shard(scene["shard"].get<uint16_t>());
+    BLOOMRING_TRY_ASSIGN(const std::optional<int64_t> since_ms, stores_.admin->deleted_since_ms(shard));
+    if (since_ms) facts.deleted_since_ms = std::min(facts.deleted_since_ms.value_or(*since_ms), *since_ms);
+  }
+  const std::string& folder = settings_.store.backup_path;
+  if (!folder.empty() && std::filesystem::is_directory(folder)) {
+    BLOOMRING_TRY_ASSIGN(facts.backups, list_backups(folder));
+  }
+  return erasure_report(settings_, calendar_, facts);
 }
 
 // Says so when nothing is known of the user; otherwise it would look like a service that was not asked.
@@ -210,6 +235,7 @@ Result<Json> Inspector::of_scene(const std::string& user, const std::string& sce
   Json filters = Json::array();
   for (const StoredFilter& one : stored.filters) filters.push_back(describe(one, hash));
   return Json{{"scene", scene},
+              {"user_hash", user_hash_text(key.bytes())},
               {"shard", shard.value},
               {"partition", partition.value},
               {"filters", filters},
@@ -280,7 +306,7 @@ Result<Json> Inspector::store() {
     return true;
   }));
   for (auto& [name, period] : periods) contents.periods.push_back(std::move(period));
-  return to_json(StoreStatus{settings_.store.path, stores_.admin->stats().bytes_on_disk, std::move(contents)});
+  return to_json(StoreStatus{store_place(settings_), stores_.admin->stats().bytes_on_disk, std::move(contents)});
 }
 
 Result<Json> inspect(const InspectArgs& args, const Settings& settings) {

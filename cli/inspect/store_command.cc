@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -8,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "pipeline/admin/admin_client.h"
+#include "pipeline/admin/admin_token.h"
 #include "pipeline/admin/backup_json.h"
 #include "pipeline/kafka/consumer/assigned_consumer.h"
 #include "pipeline/settings/process_identity.h"
@@ -53,21 +55,28 @@ class StoreTool {
   StoreTool(const StoreArgs& args, const Settings& settings, Calendar calendar)
       : args_(args), settings_(settings), calendar_(std::move(calendar)), config_(embedded_store_config(settings)) {}
 
-  Result<FilterStores> open_to_write() const {
-    return open_stores(settings_, StoreRole::kWrites, {calendar_, clock_, memory_});
+  Result<FilterStores> open_to_write() const { return open(StoreRole::kWrites); }
+  Result<FilterStores> open(StoreRole role) const {
+    BLOOMRING_TRY_ASSIGN(FilterStores stores, open_stores(settings_, role, {calendar_, clock_, memory_}));
+    if (stores.shared) BLOOMRING_TRY(stores.reader->refresh());
+    return stores;
   }
+  bool embedded() const { return settings_.store.kind == StoreKind::kEmbedded; }
+  Result<StoreCheck> check_all(const StoreCheckProgress& progress = {}) const;
 
   Status store_exists() const {
-    if (std::filesystem::exists(config_.path)) return {};
+    if (!embedded() || std::filesystem::exists(config_.path)) return {};
     return invalid("store.path " + config_.path +
                    " does not exist; name the folder of the filter store, with --config or --set store.path=DIR");
   }
   Result<std::string> backups() const {
+    if (!embedded()) return invalid("store.kind is redis: backups of the store are those of its servers");
     if (!settings_.store.backup_path.empty()) return settings_.store.backup_path;
     return invalid(
         "store.backup_path is not set: name the folder of the backups there, on another disk than the store's");
   }
   Result<Json> ask_the_process();
+  Status brings_nobody_back(const std::string& folder) const;
   Result<std::vector<Offset>> log_ends() const;
   Status remove_window_folders() const;
   Json to_json(const StoreCheck& found) const;
@@ -93,7 +102,13 @@ Result<Json> StoreTool::backup() {
 
 Result<Json> StoreTool::ask_the_process() {
   const std::string address = args_.admin.empty() ? settings_.admin.listen : args_.admin;
-  auto answer = post_admin_action(address, "/store/backup");
+  const std::string token_path = admin_token_path(settings_.admin.token_file, settings_.store.path);
+  const auto token = read_admin_token(token_path);
+  if (!token.ok()) {
+    return token.status().with_context(
+        "the store is in use, and the process that writes it asks for the token of its admin port (admin.token_file)");
+  }
+  auto answer = post_admin_action(address, "/store/backup", *token);
   if (!answer.ok()) {
     return std::move(answer).status().with_context(
         "the store is in use; ask the process that writes it at its admin port (--admin HOST:PORT, its admin.listen)");
@@ -115,8 +130,25 @@ Result<Json> StoreTool::list() {
   return Json{{"folder", folder}, {"backups", list}};
 }
 
+// A restored store meets the forgets since the backup only where user-events still has them.
+Status StoreTool::brings_nobody_back(const std::string& folder) const {
+  if (settings_.store.erase_within_seconds == 0) return {};
+  BLOOMRING_TRY_ASSIGN(const std::vector<StoreBackup> found, list_backups(folder));
+  const auto chosen = args_.backup == 0 ? found.end() - !found.empty()
+                                        : std::ranges::find(found, args_.backup, &StoreBackup::id);
+  if (chosen == found.end()) return {};  // The restore says so.
+  const int64_t hours = (clock_.now_ms() - chosen->time_ms) / 3'600'000;
+  if (hours < settings_.topics.retention_hours) return {};
+  return invalid("backup " + std::to_string(chosen->id) + " is " + std::to_string(hours) + " hours old, and " +
+                 settings_.topics.user_events + " keeps what was forgotten since for topics.retention_hours = " +
+                 std::to_string(settings_.topics.retention_hours) +
+                 ": users who were erased since would be back. Take a newer backup, or accept that with --set "
+                 "store.erase_within_seconds=0, and erase these users again");
+}
+
 Result<Json> StoreTool::restore() {
   BLOOMRING_TRY_ASSIGN(const std::string folder, backups());
+  BLOOMRING_TRY(brings_nobody_back(folder));
   BLOOMRING_TRY_ASSIGN(const StoreBackup restored, restore_backup(folder, args_.backup, config_.path));
   BLOOMRING_TRY_ASSIGN(const StoreCheck found, check_store(config_, calendar_, clock_, memory_));
   Json json = Json::parse(backup_json(restored));
@@ -135,8 +167,15 @@ Result<Json> StoreTool::check() {
     return to_json(found);
   }
   BLOOMRING_TRY(store_exists());
-  BLOOMRING_TRY_ASSIGN(const StoreCheck found, check_store(config_, calendar_, clock_, memory_, progress));
+  BLOOMRING_TRY_ASSIGN(const StoreCheck found, check_all(progress));
   return to_json(found);
+}
+
+// Of the store itself, whatever its kind.
+Result<StoreCheck> StoreTool::check_all(const StoreCheckProgress& progress) const {
+  if (embedded()) return check_store(config_, calendar_, clock_, memory_, progress);
+  BLOOMRING_TRY_ASSIGN(const FilterStores stores, open(StoreRole::kReads));
+  return stores.admin->check(progress);
 }
 
 Json StoreTool::to_json(const StoreCheck& found) const {
@@ -155,7 +194,7 @@ Json StoreTool::to_json(const StoreCheck& found) const {
 
 Result<Json> StoreTool::new_log() {
   BLOOMRING_TRY(store_exists());
-  BLOOMRING_TRY_ASSIGN(const StoreCheck found, check_store(config_, calendar_, clock_, memory_));
+  BLOOMRING_TRY_ASSIGN(const StoreCheck found, check_all());
   Json json = {
       {"executed", args_.execute}, {"filters_kept", found.filters}, {"watermarks_forgotten", found.watermarks.size()}};
   if (!args_.execute) {

@@ -14,7 +14,7 @@ Merge::Merge(MergeConfig config, const Calendar& calendar, std::unique_ptr<Parti
              std::optional<MergedWatermark> watermark)
     : config_(config),
       calendar_(calendar),
-      progress_(std::move(watermark), config.slot_ms),
+      progress_(std::move(watermark), config.slot_ms, config.slot_end_key),
       store_(std::move(store)) {}
 
 Result<std::optional<Merge::Applied>> Merge::apply(std::string_view record, int64_t wall_ms, std::string& detail) {
@@ -49,8 +49,7 @@ Result<Merge::Applied> Merge::begin(std::string_view record, int64_t wall_ms, st
   ++stats_.records;
   // A slot end moves the watermark; user batches change the filters.
   if (auto* end = std::get_if<SlotEnd>(&*decoded)) {
-    begin_end_slot(*end, wall_ms);
-    return Applied{Refusal::kNone, true};
+    return Applied{Refusal::kNone, true, begin_end_slot(*end, wall_ms)};
   }
   now_ms_ = expiry_now_ms(wall_ms, store_->merged_ms());
   begin_unite(std::get<UserBatchReader>(*decoded));
@@ -181,13 +180,17 @@ void Merge::begin_apply(std::string_view record) {
   store_->begin_apply(forgotten_updates_, updates_);
 }
 
-void Merge::begin_end_slot(const SlotEnd& end, int64_t wall_ms) {
+std::string_view Merge::begin_end_slot(const SlotEnd& end, int64_t wall_ms) {
+  using End = MergeProgress::End;
   ++stats_.slot_ends;
-  const MergeProgress::End does = progress_.end_slot(end, wall_ms);
-  stats_.slot_ends_incomplete += does == MergeProgress::End::kIncomplete;
-  if (does != MergeProgress::End::kMoves) return;
-  step_ = Step::kAdvance;
-  store_->begin_advance(progress_.moved());
+  const End does = progress_.end_slot(end, wall_ms);
+  stats_.slot_ends_incomplete += does == End::kIncomplete;
+  stats_.slot_ends_doubted += does == End::kUnsummed || does == End::kForged || does == End::kDiffers;
+  if (does == End::kMoves) {
+    step_ = Step::kAdvance;
+    store_->begin_advance(progress_.moved());
+  }
+  return MergeProgress::describe(does);
 }
 
 void Merge::end_advance() {

@@ -47,6 +47,7 @@ struct MergeConfig {
   PartitionId partition;
   uint32_t partition_count = 1;
   int64_t slot_ms = 3'600'000;  // Of the hours in slot ends.
+  SumKey slot_end_key = {};     // The store's (WatermarkReader::slot_end_key).
 };
 
 // Counts since the start, for metrics.
@@ -61,6 +62,7 @@ struct MergeStats {
   uint64_t records_covered = 0;  // Records of a range that was merged already.
   uint64_t slot_ends = 0;
   uint64_t slot_ends_incomplete = 0;  // Not all of their batches were seen.
+  uint64_t slot_ends_doubted = 0;     // Of another key or version, or with other batches.
   uint64_t watermark_moves = 0;
 };
 
@@ -88,7 +90,8 @@ class Merge final : public ViewMerge {
   void apply_forgets(std::vector<Forgotten> stored);
   bool is_passed(const Forget& forget) const;
   void begin_apply(std::string_view record);
-  void begin_end_slot(const SlotEnd& end, int64_t wall_ms);
+  // Why the slot end is not believed, or nothing.
+  std::string_view begin_end_slot(const SlotEnd& end, int64_t wall_ms);
 
   // Updates refer to items by range while items_ grows.
   struct Pending {

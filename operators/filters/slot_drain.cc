@@ -290,6 +290,7 @@ SlotEnd SlotDrain::end() const {
   SlotEnd end = totals_;
   end.users = writer_.batches();
   end.records = writer_.records();
+  end.digest = writer_.digest();
   return end;
 }
 

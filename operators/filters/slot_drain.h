@@ -58,9 +58,9 @@ class SlotDrain final : public ViewDrain {
   // Appends no records when the part must be cut first. The pass is done when passes_done() has grown.
   Status next_pass(WindowStore& store, std::vector<std::string>& records) override;
   void drop_merged(const MergedWatermark& watermark) override;
-  std::string slot_end() const override { return encode_slot_end(end()); }
+  std::string slot_end(const SumKey& key) const override { return encode_slot_end(end(), key); }
   Totals totals() const override { return {writer_.batches(), totals_.plays, events_held_max_}; }
-  // The slot end of the drain; meaningful once it is done.
+  // The slot end of the drain, without a keyed sum; meaningful once it is done.
   SlotEnd end() const;
 
   // Memory of one event during a pass: the entry, its sorted copy and its share of the user table.

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "base/hash.h"
-
 namespace bloomring {
 
 namespace {
@@ -95,7 +93,10 @@ void UserBatchWriter::add_piece(std::string_view user_key, std::span<const Forge
 void UserBatchWriter::close(std::vector<std::string>& records) {
   if (builder_.users() == 0) return;
   std::string record = builder_.finish(header_);
-  if (written_.insert(hash_bytes(record, 0)).second) records.push_back(std::move(record));
+  const uint64_t digest = record_digest(record);
+  if (!written_.insert(digest).second) return;
+  digest_ += digest;
+  records.push_back(std::move(record));
 }
 
 }  // namespace bloomring

@@ -34,6 +34,7 @@ class UserBatchWriter {
 
   uint64_t batches() const { return batches_; }  // Entries of users: one that spans n records counts n times.
   uint64_t records() const { return written_.size(); }
+  uint64_t digest() const { return digest_; }  // Of the records (record_digest).
 
  private:
   void add_forgets(std::string_view user_key, std::span<const Forget> forgets,
@@ -46,7 +47,8 @@ class UserBatchWriter {
   size_t record_bytes_max_;
   UserBatchBuilder builder_;
   std::vector<Forget> piece_forgets_;
-  std::unordered_set<uint64_t> written_;  // Hashes of the records, as the merge stage keeps them.
+  std::unordered_set<uint64_t> written_;  // Digests of the records, as the merge stage keeps them.
+  uint64_t digest_ = 0;
   uint64_t batches_ = 0;
 };
 

@@ -28,7 +28,8 @@ std::string read_body(mg_connection* connection) {
   return body;
 }
 
-Result<AdminPage> ask(const std::string& address, const char* method, const std::string& path, int timeout_ms) {
+Result<AdminPage> ask(const std::string& address, const char* method, const std::string& path, int timeout_ms,
+                      const std::string& header = "") {
   BLOOMRING_TRY_ASSIGN(const ListenAddress listens, parse_listen_address(address));
   const ListenAddress where = listens.reachable();
   if (where.port == 0)
@@ -37,8 +38,9 @@ Result<AdminPage> ask(const std::string& address, const char* method, const std:
   const std::unique_ptr<mg_connection, Close> connection(
       mg_connect_client(where.host.c_str(), where.port, 0, error, sizeof error));
   if (!connection) return retry(where.to_string() + ": " + error);
-  mg_printf(connection.get(), "%s %s HTTP/1.1\r\nHost: %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", method,
-            path.c_str(), where.host.c_str());
+  const std::string request = std::string(method) + " " + path + " HTTP/1.1\r\nHost: " + where.host +
+                              "\r\nContent-Length: 0\r\nConnection: close\r\n" + header + "\r\n";
+  mg_write(connection.get(), request.data(), request.size());
   if (mg_get_response(connection.get(), error, sizeof error, timeout_ms) < 0)
     return retry(where.to_string() + ": " + error);
   AdminPage page;
@@ -55,8 +57,8 @@ Result<std::string> get_admin_page(const std::string& address, const std::string
   return std::move(page.body);
 }
 
-Result<AdminPage> post_admin_action(const std::string& address, const std::string& path) {
-  return ask(address, "POST", path, kActionTimeoutMs);
+Result<AdminPage> post_admin_action(const std::string& address, const std::string& path, const std::string& token) {
+  return ask(address, "POST", path, kActionTimeoutMs, "Authorization: Bearer " + token + "\r\n");
 }
 
 Result<double> metric_value(std::string_view page, std::string_view name) {

@@ -17,7 +17,7 @@ Result<std::string> get_admin_page(const std::string& address, const std::string
 // The value of a metric without labels in the text format of /metrics; kRetry when it is missing.
 Result<double> metric_value(std::string_view page, std::string_view name);
 
-// Requests an action and waits as long as it takes (at most a day). Returns the answer with any status.
-Result<AdminPage> post_admin_action(const std::string& address, const std::string& path);
+// Requests an action with the token and waits as long as it takes (at most a day). Returns the answer with any status.
+Result<AdminPage> post_admin_action(const std::string& address, const std::string& path, const std::string& token);
 
 }  // namespace bloomring

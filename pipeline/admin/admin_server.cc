@@ -2,11 +2,15 @@
 
 #include <civetweb.h>
 
+#include <atomic>
+#include <bit>
 #include <cstring>
 #include <mutex>
+#include <optional>
 
 #include "base/config/listen_address.h"
 #include "base/log.h"
+#include "pipeline/admin/admin_token.h"
 
 namespace bloomring {
 namespace {
@@ -24,6 +28,7 @@ struct AdminServer::Impl {
   AdminActions actions;
   ListenAddress address;
   LastMessage last_message;
+  std::atomic<uint64_t> refused{0};
   mg_context* context = nullptr;
 
   ~Impl() {
@@ -37,9 +42,12 @@ namespace {
 const char* reason_phrase(int status) {
   switch (status) {
     case 200: return "OK";
+    case 401: return "Unauthorized";
+    case 403: return "Forbidden";
     case 404: return "Not Found";
     case 405: return "Method Not Allowed";
     case 409: return "Conflict";
+    case 429: return "Too Many Requests";
     case 500: return "Internal Server Error";
     case 503: return "Service Unavailable";
   }
@@ -51,7 +59,7 @@ void send_page(mg_connection* connection, const AdminPage& page) {
                            "\r\nContent-Type: " + page.content_type +
                            "\r\nContent-Length: " + std::to_string(page.body.size()) +
                            "\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nConnection: close" +
-                           (page.allow.empty() ? "" : "\r\nAllow: " + page.allow) + "\r\n\r\n";
+                           (page.header.empty() ? "" : "\r\n" + page.header) + "\r\n\r\n";
   mg_write(connection, head.data(), head.size());
   mg_write(connection, page.body.data(), page.body.size());
 }
@@ -65,24 +73,64 @@ AdminPage call(const std::string& path, const std::function<AdminPage()>& page) 
   }
 }
 
-AdminPage answer(const AdminServer::Impl& server, const mg_request_info& request) {
+AdminPage text_page(int status, std::string text, std::string header = "") {
+  return {status, "text/plain; charset=utf-8", std::move(text), std::move(header)};
+}
+
+// The answer that refuses an action; nothing when the request may have it.
+std::optional<AdminPage> refusal(const AdminServer::Impl& server, const mg_connection& connection) {
+  if (mg_get_header(&connection, "Origin") != nullptr) {
+    return text_page(403, "an action is not for a page in a browser: the request has an Origin\n");
+  }
+  const auto token = server.actions.token ? server.actions.token() : Result<std::string>(invalid("there is none"));
+  if (!token.ok()) {
+    log_error("no action without a token: " + token.status().message());
+    return text_page(503, "the token of this process cannot be read; its log says why\n");
+  }
+  const char* given = mg_get_header(&connection, "Authorization");
+  if (given != nullptr && same_token(given, "Bearer " + *token)) return std::nullopt;
+  return text_page(401,
+                   "an action needs the header `Authorization: Bearer TOKEN`, with the token of admin.token_file (or "
+                   "of admin.token under store.path, where that is not set)\n",
+                   "WWW-Authenticate: Bearer");
+}
+
+AdminPage act(AdminServer::Impl& server, const mg_connection& connection, const std::string& path,
+              const std::function<AdminPage()>& action) {
+  const char* const peer = mg_get_request_info(&connection)->remote_addr;
+  if (auto refused = refusal(server, connection)) {
+    const uint64_t count = ++server.refused;
+    if (std::has_single_bit(count)) {
+      log_warning("audit: an action was refused",
+                  {{"action", path}, {"peer", peer}, {"status", refused->status}, {"refused", count}});
+    }
+    return *std::move(refused);
+  }
+  AdminPage done = call(path, action);
+  log_info("audit: an action", {{"action", path}, {"peer", peer}, {"status", done.status}});
+  return done;
+}
+
+AdminPage answer(AdminServer::Impl& server, const mg_connection& connection) {
+  const mg_request_info& request = *mg_get_request_info(&connection);
   const std::string path = request.local_uri == nullptr ? "" : request.local_uri;
-  const auto page = server.pages.find(path), action = server.actions.find(path);
-  const bool is_page = page != server.pages.end(), is_action = action != server.actions.end();
+  const auto page = server.pages.find(path);
+  const auto action = server.actions.by_path.find(path);
+  const bool is_page = page != server.pages.end(), is_action = action != server.actions.by_path.end();
   const bool get = std::strcmp(request.request_method, "GET") == 0,
              post = std::strcmp(request.request_method, "POST") == 0;
   if (is_page && get) return call(path, page->second);
-  if (is_action && post) return call(path, action->second);
-  if (is_page) return {405, "text/plain; charset=utf-8", "GET only\n", "GET"};
-  if (is_action) return {405, "text/plain; charset=utf-8", "POST only\n", "POST"};
+  if (is_action && post) return act(server, connection, path, action->second);
+  if (is_page) return text_page(405, "GET only\n", "Allow: GET");
+  if (is_action) return text_page(405, "POST only\n", "Allow: POST");
   std::string list;
   for (const auto& [known, unused] : server.pages) list += known + "\n";
-  for (const auto& [known, unused] : server.actions) list += known + " (POST)\n";
-  return {404, "text/plain; charset=utf-8", "no such page; there are:\n" + list};
+  for (const auto& [known, unused] : server.actions.by_path) list += known + " (POST)\n";
+  return text_page(404, "no such page; there are:\n" + list);
 }
 
 int handle_request(mg_connection* connection, void* server) {
-  const AdminPage page = answer(*static_cast<const AdminServer::Impl*>(server), *mg_get_request_info(connection));
+  const AdminPage page = answer(*static_cast<AdminServer::Impl*>(server), *connection);
   send_page(connection, page);
   return page.status;
 }
@@ -95,23 +143,28 @@ int keep_message(const mg_connection* connection, const char* message) {
   return 1;
 }
 
-Status cannot_listen(const std::string& listen, const std::string& reason) {
+Status cannot_listen(const std::string& key, const std::string& listen, const std::string& reason) {
   return invalid("cannot listen on " + listen + (reason.empty() ? "" : ": " + reason) +
-                 "; is the port taken by another process? Set admin.listen to a free one, or to port 0 for any");
+                 "; is the port taken by another process? Set " + key + " to a free one, or to port 0 for any");
 }
 
 }  // namespace
 
-AdminPages admin_pages(const Metrics& metrics, const Health& health) {
+AdminPages probe_pages(const Health& health) {
   AdminPages pages;
-  pages["/metrics"] = [&] { return AdminPage{200, "text/plain; version=0.0.4; charset=utf-8", metrics.text()}; };
   pages["/healthz"] = [&] { return AdminPage{health.alive() ? 200 : 503, "application/json", health.alive_json()}; };
   pages["/readyz"] = [&] { return AdminPage{health.ready() ? 200 : 503, "application/json", health.ready_json()}; };
   return pages;
 }
 
+AdminPages admin_pages(const Metrics& metrics, const Health& health) {
+  AdminPages pages = probe_pages(health);
+  pages["/metrics"] = [&] { return AdminPage{200, "text/plain; version=0.0.4; charset=utf-8", metrics.text()}; };
+  return pages;
+}
+
 Result<std::unique_ptr<AdminServer>> AdminServer::start(const std::string& listen, AdminPages pages,
-                                                        AdminActions actions) {
+                                                        AdminActions actions, const std::string& key) {
   BLOOMRING_TRY_ASSIGN(const ListenAddress address, parse_listen_address(listen));
   mg_init_library(0);
   auto impl = std::make_unique<Impl>();
@@ -139,9 +192,9 @@ Result<std::unique_ptr<AdminServer>> AdminServer::start(const std::string& liste
   mg_error_data error{&code, text, sizeof text};
   impl->context = mg_start2(&init, &error);
   const std::string& reason = impl->last_message.text;
-  if (impl->context == nullptr) return cannot_listen(listen, reason.empty() ? text : reason);
+  if (impl->context == nullptr) return cannot_listen(key, listen, reason.empty() ? text : reason);
   mg_server_port bound{};
-  if (mg_get_server_ports(impl->context, 1, &bound) != 1) return cannot_listen(listen, "no port was bound");
+  if (mg_get_server_ports(impl->context, 1, &bound) != 1) return cannot_listen(key, listen, "no port was bound");
   impl->address.port = static_cast<uint16_t>(bound.port);
   mg_set_request_handler(impl->context, "/", handle_request, impl.get());
   return std::unique_ptr<AdminServer>(new AdminServer(std::move(impl)));

@@ -1,9 +1,12 @@
 // The admin port: small pages over HTTP for machines and the person on call, and a few actions.
 //
 // Pages are answered by exact path and GET, actions by exact path and POST; anything else is 404 or 405. An action
-// takes no parameters from the request; the configuration determines its effect. The port has no authentication and
-// must stay inside the network. At most kAdminThreads requests are answered at the same time, and a client that is
-// slow to ask or to read is cut off after kAdminTimeoutMs, so no client can keep others from the metrics for long.
+// takes no parameters from the request; the configuration determines its effect. Pages are for everybody who reaches
+// the port. An action needs the token (pipeline/admin/admin_token.h) in `Authorization: Bearer TOKEN`: without it the
+// answer is 401. A request with an `Origin` comes from a page in a browser and is refused with 403. The log has a line
+// for each action, and for refused requests at growing intervals. At most kAdminThreads requests are answered at the
+// same time, and a client that is slow to ask or to read is cut off after kAdminTimeoutMs, so no client can keep others
+// from the metrics for long.
 // Errors: kInvalid when the address cannot be used, with the remedy.
 // Threading: the server's threads call pages and actions, several at a time.
 #pragma once
@@ -27,21 +30,26 @@ struct AdminPage {
   int status = 200;
   std::string content_type = "application/json";
   std::string body;
-  std::string allow = {};  // With 405: the method that the path takes.
+  std::string header = {};  // One more line of the head, as "Allow: GET"; none when empty.
 };
 
 using AdminPages = std::map<std::string, std::function<AdminPage()>>;  // By path: "/metrics".
 
-using AdminActions = std::map<std::string, std::function<AdminPage()>>;  // By path: "/store/backup".
+struct AdminActions {
+  std::map<std::string, std::function<AdminPage()>> by_path = {};  // "/store/backup".
+  std::function<Result<std::string>()> token = {};                 // Asked at each action; needed where there are any.
+};
 
-// /metrics, /healthz and /readyz (503 with the reasons when not healthy or not ready). Both outlive the server.
+// /healthz and /readyz (503 with the reasons when not healthy or not ready). `health` outlives the server.
+AdminPages probe_pages(const Health& health);
+// The same, and /metrics. Both outlive the server.
 AdminPages admin_pages(const Metrics& metrics, const Health& health);
 
 class AdminServer {
  public:
-  // `listen` is "host:port"; port 0 takes any free one.
+  // `listen` is "host:port", the value of the setting `key`; port 0 takes any free one.
   static Result<std::unique_ptr<AdminServer>> start(const std::string& listen, AdminPages pages,
-                                                    AdminActions actions = {});
+                                                    AdminActions actions = {}, const std::string& key = "admin.listen");
   // Waits for the requests in progress.
   ~AdminServer();
   AdminServer(const AdminServer&) = delete;

@@ -15,8 +15,10 @@
 #include "pipeline/tasks/merge_metrics.h"
 #include "pipeline/tasks/replica_metrics.h"
 #include "pipeline/tasks/window_metrics.h"
+#include "serving/server/connection_metrics.h"
 #include "serving/service/call_metrics.h"
 #include "state/rocksdb/rocks_metrics.h"
+#include "state/store/redis/redis_metrics.h"
 #include "state/store/store_metrics.h"
 
 namespace bloomring::metric {
@@ -36,8 +38,8 @@ std::vector<const MetricDecl*> joined(std::initializer_list<List> lists) {
 List all() {
   static const std::vector<const MetricDecl*> kAll =
       joined({kIngestMetrics, kDeadLetterMetrics, kWindowMetrics, kMergeMetrics, kReplicaMetrics, kCallMetrics,
-              kStageMetrics, kGroupMetrics, kRuntimeMetrics, kStoreMetrics, kRocksMetrics, kProducerMetrics,
-              kBrokerMetrics, kPipelineMetrics, kBaseMetrics});
+              kStageMetrics, kGroupMetrics, kRuntimeMetrics, kStoreMetrics, kRedisMetrics, kRocksMetrics,
+              kProducerMetrics, kBrokerMetrics, kPipelineMetrics, kBaseMetrics, kConnectionMetrics});
   return kAll;
 }
 

@@ -48,6 +48,10 @@ void declare_kinds(Config& config, EventSettings& events) {
           "any name that neither this map nor bloomring knows; without it, such a record is refused as "
           "`unknown_event`. `\"\"` stands for a record without the field; without it, such a record is refused as "
           "`missing_field`.");
+  config.boolean("events.forget", &events.forget)
+      .doc(
+          "`false`: a forget in a topic of plays is refused as `forget_not_allowed`, so that a producer of plays "
+          "cannot erase the history of a user. The call `Forget` is judged by `serve.access_file`.");
   config.string("events.watched", &events.watched)
       .doc("Field with the time watched: a number. `events.view_share_min` and `events.view_ms_min` need it.");
   config.string("events.duration", &events.duration)
@@ -109,6 +113,7 @@ PlayMapping EventSettings::mapping() const {
   }
   mapping.view = {watched, duration, watched_unit, view_share_min, view_ms_min};
   mapping.scenes = scenes;
+  mapping.forgets = forget;
   return mapping;
 }
 

@@ -21,7 +21,8 @@ enum class MemoryUse : uint8_t {
   kRecentPlays,
   kServedItems,
   kFilterCache,
-  kCalls,  // Requests and answers.
+  kCalls,     // Connections, and messages in transit.
+  kRequests,  // Requests that are parsed, and their answers.
   kOther,  // A stage that is not in this list: the queue of its consumer.
 };
 

@@ -6,9 +6,9 @@
 
 #include "absl/time/time.h"
 #include "base/config/finding.h"
-#include "base/config/listen_address.h"
 #include "base/hash.h"
 #include "pipeline/settings/event_settings.h"
+#include "pipeline/settings/port_settings.h"
 #include "pipeline/settings/settings_check.h"
 
 namespace bloomring {
@@ -29,10 +29,6 @@ std::string must_be_topic(const std::string& name) {
   const bool ok = !name.empty() && name.size() <= 249 && name != "." && name != ".." &&
                   std::all_of(name.begin(), name.end(), legal);
   return ok ? "" : "must be a topic name: 1 to 249 of a-z A-Z 0-9 . _ -";
-}
-
-std::string must_be_address(const std::string& text) {
-  return parse_listen_address(text).ok() ? "" : "must be host:port, as 0.0.0.0:9600, with port 0 for any free one";
 }
 
 std::string must_be_time_zone(const std::string& name) {
@@ -167,21 +163,69 @@ void declare_filter(Config& config, Settings& s) {
           "query.");
 }
 
+void declare_redis(Config& config, RedisSettings& redis) {
+  config.section("store.redis",
+                 "The servers of a filter store of kind `redis`: a cluster, one server, or a primary with replicas.");
+  config.list("store.redis.addresses", &redis.addresses)
+      .doc(
+          "Servers, as `host:port`: some of a cluster, which name the others, or a primary and all of its replicas. "
+          "Needed for `store.kind` = `redis`.");
+  config.string("store.redis.user", &redis.user).doc("ACL user. Empty: the default user.");
+  config.string("store.redis.password_file", &redis.password_file)
+      .doc("File with the password of the user, in one line. Empty: no login.");
+  config.string("store.redis.prefix", &redis.prefix)
+      .doc("Beginning of all keys. Two installations on the same servers need different ones.");
+  config.integer("store.redis.min_replicas", &redis.min_replicas)
+      .range(0, 16)
+      .doc(
+          "Replicas of each primary that must have acknowledged (WAIT) what a merged watermark covers before it is "
+          "written. With 0 a failover can lose merged plays; they are noticed and merged again from the log.");
+  config.choice<bool>("store.redis.read_from", &redis.read_replicas, {{"primary", false}, {"replica", true}})
+      .doc(
+          "`replica`: reads ask a replica first, and the primary where the replica is behind the merged watermark or "
+          "away.");
+  config.integer("store.redis.connections_max", &redis.connections_max)
+      .range(1, 64)
+      .doc("Connections for reads to each server, with a thread each. A process that merges has two more.");
+  config.integer("store.redis.timeout_ms", &redis.timeout_ms)
+      .range(10, 60000)
+      .unit("milliseconds")
+      .doc("How long a read may take, and how long a server may say nothing before it counts as away.");
+}
+
 void declare_stores(Config& config, Settings& s) {
   config.section("store", "The filter store.");
   config
       .choice<StoreKind>("store.kind", &s.store.kind,
                          {{"embedded", StoreKind::kEmbedded}, {"redis", StoreKind::kRedis}})
-      .doc("`embedded` keeps filters in RocksDB under `store.path`; `redis` is not available yet.");
+      .doc(
+          "`embedded` keeps filters in RocksDB under `store.path`, for processes of one machine; `redis` keeps them on "
+          "servers of the Redis protocol (`store.redis`), for any number of machines.");
   config.string("store.path", &s.store.path).check(must_not_be_empty).doc("Folder of the embedded filter store.");
   config.string("store.backup_path", &s.store.backup_path)
       .doc("Folder for backups of the embedded filter store, on another disk; `bloomring store backup` takes them.");
   config.integer("store.backups_kept", &s.store.backups_kept)
       .range(1, 100000)
-      .doc("Number of backups to keep. A new backup removes the oldest beyond it.");
+      .doc(
+          "Number of backups to keep. A new backup removes the oldest beyond it, but never the last one of each of "
+          "the seven latest days that have one.");
   config.bytes("store.backup_bytes_per_second", &s.store.backup_bytes_per_second)
       .range(0, kBytesMax)
       .doc("Highest rate at which a backup is copied, so that queries and merges keep the disk. 0: no limit.");
+  config.integer("store.backup_interval_seconds", &s.store.backup_interval_seconds)
+      .range(0, 86400)
+      .unit("seconds")
+      .doc(
+          "Least time between two backups that the admin port is asked for. An earlier request is refused, so that "
+          "requests cannot push out older backups.");
+  config.integer("store.erase_within_seconds", &s.store.erase_within_seconds)
+      .range(0, 365 * 86'400)
+      .unit("seconds")
+      .doc("Deadline for the bytes of what users have forgotten with everything, from the merge of the forget on: "
+           "within half of it they leave the files of the store, by compactions of the ranges concerned, and after the "
+           "other half no backup of before is left, except the newest one. At most twice topics.retention_hours. 0: no "
+           "deadline; the bytes leave with the usual compactions, within weeks, and backups by their number alone.");
+  declare_redis(config, s.store.redis);
   config.section("state",
                  "The local state of the window stage. It may be deleted: the stage then reads it back from the log.");
   config.string("state.path", &s.state.path)
@@ -228,7 +272,7 @@ void declare_process(Config& config, Settings& s, Topology topology) {
       .unit("seconds")
       .doc(
           "A task that makes no step for this long counts as stuck: the log names it, and /healthz fails until it "
-          "goes on.");
+          "goes on. So does /healthz when the gRPC port answers no connection for this long, at least 20 seconds.");
   config.integer("process.start_seconds", &s.process.start_seconds)
       .range(0, 86400)
       .unit("seconds")
@@ -242,68 +286,16 @@ void declare_process(Config& config, Settings& s, Topology topology) {
           "Longest orderly end after SIGTERM, including `serve.drain_seconds`. After this time the process abandons "
           "work that still hangs, and the exit code is 1. Keep it below the time after which your supervisor kills "
           "the process (30 seconds in Kubernetes).");
+  config.boolean("process.core_dumps", &s.process.core_dumps)
+      .doc(
+          "`true`: a crash may leave a core dump, and a debugger of the same user may attach. Both show the ids and "
+          "histories of users, and secrets.");
   config.section("threads", "Threads of the stages that hold partitions; each partition belongs to one.");
   config.integer("threads.window", &s.threads.window).range(1, 256).doc("Threads of the window stage.");
   config.integer("threads.merge", &s.threads.merge).range(1, 256).doc("Threads of the merge stage.");
 }
 
-void declare_tls(Config& config, Settings& s) {
-  config.string("serve.tls_certificate", &s.serve.tls.certificate)
-      .doc(
-          "PEM file with the certificate chain of the gRPC port. The process reads it again when it changes. Empty: "
-          "the port is not encrypted.");
-  config.string("serve.tls_key", &s.serve.tls.key).doc("PEM file with the private key of `serve.tls_certificate`.");
-  config.string("serve.tls_client_ca", &s.serve.tls.client_ca)
-      .doc(
-          "PEM file with the certificate authorities of clients. Only a client whose certificate one of them has "
-          "signed is answered. Empty: every client is answered.");
-  config.string("serve.tls_peer_ca", &s.serve.tls_peer_ca)
-      .doc(
-          "PEM file with the certificate authorities of the other replicas, to which this one passes calls on. "
-          "Empty: `serve.tls_client_ca`. This replica shows them `serve.tls_certificate`.");
-}
-
-void declare_faces(Config& config, Settings& s) {
-  config.section("serve", "The query service.");
-  config.string("serve.listen", &s.serve.listen)
-      .check(must_be_address)
-      .doc("Address of the gRPC service; port 0 takes a free one.");
-  config.integer("serve.replica_index", &s.serve.replica_index)
-      .range(0, 9999)
-      .doc("Index of this replica, from 0.");
-  config.integer("serve.replica_count", &s.serve.replica_count).range(1, 10000).doc("Number of serve replicas.");
-  config.integer("serve.replication_factor", &s.serve.replication_factor)
-      .range(1, 10000)
-      .doc("Number of replicas that hold each partition. At most `serve.replica_count`.");
-  config.list("serve.peers", &s.serve.peers)
-      .check(must_not_be_empty)
-      .doc(
-          "Addresses of the replicas. A replica passes calls on to them about partitions that it does not hold. One "
-          "address for each replica, in the order of their indices, or one pattern with `{index}`, as "
-          "`replica-{index}.internal:7700`. Empty: such calls are refused.");
-  config.integer("serve.candidates_max", &s.serve.candidates_max)
-      .range(1, 1000000)
-      .doc("Most candidates of one user in a query, alone or in a batch. A query with more is refused.");
-  config.integer("serve.batch_ids_max", &s.serve.batch_ids_max)
-      .range(1, 10000000)
-      .doc(
-          "Most candidates in a batch (`FilterBatch`), of all its users together. A batch with more is refused. "
-          "Where `serve.candidates_max` is larger, it is the bound.");
-  config.bytes("serve.request_bytes_max", &s.serve.request_bytes_max)
-      .range(1 << 20, 256 << 20)
-      .doc(
-          "Most bytes of a request. A larger one is refused with INVALID_ARGUMENT. One of more than four times as "
-          "many bytes, or of more than the memory for calls (which `check` prints), is refused with "
-          "RESOURCE_EXHAUSTED. The default holds 20,000 ids of 128 bytes in each list of a query, and 200,000 ids "
-          "of 40 bytes in a batch.");
-  config.integer("serve.drain_seconds", &s.serve.drain_seconds)
-      .range(0, 300)
-      .unit("seconds")
-      .doc(
-          "Time after SIGTERM for which calls are still answered, while /readyz and the health service already send "
-          "clients elsewhere. Set it to the time that clients and load balancers need to notice. Must be less than "
-          "`process.stop_seconds`.");
-  declare_tls(config, s);
+void declare_served(Config& config, Settings& s) {
   config.section("served",
                  "The served items. They count as seen for a while, even without a play.");
   config.integer("served.per_user_max", &s.served.per_user_max)
@@ -318,10 +310,9 @@ void declare_faces(Config& config, Settings& s) {
       .doc(
           "Time for which a served item counts as seen. A serve process reads this much of the log back when it "
           "starts.");
-  config.section("admin", "The port for metrics and health. It has no authentication: keep it inside your network.");
-  config.string("admin.listen", &s.admin.listen)
-      .check(must_be_address)
-      .doc("Address of /metrics, /healthz and /readyz; port 0 takes a free one.");
+}
+
+void declare_outputs(Config& config, Settings& s) {
   config.section("metrics", "The series in /metrics.");
   config.boolean("metrics.per_partition", &s.metrics.per_partition)
       .doc(
@@ -383,7 +374,10 @@ void declare_settings(Config& config, Settings& settings, Topology topology) {
   declare_ring(config, settings);
   declare_filter(config, settings);
   declare_stores(config, settings);
-  declare_faces(config, settings);
+  declare_serve(config, settings.serve);
+  declare_served(config, settings);
+  declare_admin(config, settings.admin);
+  declare_outputs(config, settings);
 }
 
 Result<LoadedSettings> load_settings(const ConfigSources& sources, Topology topology, LogSettings* log) {

@@ -54,6 +54,7 @@ struct EventSettings {
   std::vector<std::string> scenes;  // The only allowed ones; empty: any.
   std::string event = "event";      // Empty: every record is a play.
   std::map<std::string, std::string> kinds;  // The site's names of kinds; see mapped_kind.
+  bool forget = true;  // Takes forgets from topics of plays.
   std::string watched;
   std::string duration;
   TimeUnit watched_unit = TimeUnit::kMilliseconds;  // Of numbers in `watched` and `duration`.
@@ -93,12 +94,29 @@ struct FilterSettings {
   uint32_t dense_from_items = 4096;
 };
 
+// Of store.kind redis.
+struct RedisSettings {
+  std::vector<std::string> addresses;  // "host:port"; any server of a cluster, or a primary and its replicas.
+  std::string user;                    // Empty: the default user.
+  std::string password_file;           // Empty: no login.
+  std::string prefix = "bloomring:";
+  uint32_t min_replicas = 0;
+  bool read_replicas = false;
+  uint32_t connections_max = 4;
+  uint32_t timeout_ms = 1000;
+};
+
 struct StoreSettings {
   StoreKind kind = StoreKind::kEmbedded;
   std::string path = "/var/lib/bloomring/store";
   std::string backup_path;  // No backups when empty.
   uint32_t backups_kept = 24;
   uint64_t backup_bytes_per_second = 64 << 20;  // 0: unlimited.
+  uint32_t backup_interval_seconds = 60;        // Least time between the starts of two backups by the admin port.
+  uint32_t erase_within_seconds = 0;            // 0: as compactions come.
+  // Half of the deadline is for the store's files, half for the backups of before.
+  int64_t erase_step_ms() const { return int64_t{erase_within_seconds} * 500; }
+  RedisSettings redis;
 };
 
 struct StateSettings {
@@ -113,7 +131,9 @@ struct ThreadSettings {
 };
 
 struct ServeSettings {
-  std::string listen = "0.0.0.0:7700";
+  std::string listen = "127.0.0.1:7700";
+  bool insecure = false;    // Listens without TLS beyond this machine.
+  std::string access_file;  // Who may make which calls; see serving/admission/access.h. Empty: no such list.
   uint32_t replica_index = 0;
   uint32_t replica_count = 1;
   uint32_t replication_factor = 1;
@@ -123,6 +143,7 @@ struct ServeSettings {
   std::vector<std::string> peers;  // Addresses of the replicas; see serving/query/peer_addresses.h.
   TlsServerFiles tls;              // Of the gRPC port.
   std::string tls_peer_ca;         // CA of the other replicas' certificates; tls.client_ca when empty.
+  bool reflection = false;         // Of the gRPC port.
   uint32_t drain_seconds = 5;      // How long it answers calls after it was told to stop.
 
   // For calls to other replicas: TLS as on its own port, with its own certificate.
@@ -145,10 +166,13 @@ struct ProcessSettings {
   uint32_t stall_seconds = 60;  // A task without a step for so long makes the process unhealthy.
   uint32_t start_seconds = 60;  // How long the start may wait; 0: for ever.
   uint32_t stop_seconds = 25;   // How long the stop may take after SIGTERM.
+  bool core_dumps = false;      // A crash may leave the memory of the process in a file.
 };
 
 struct AdminSettings {
-  std::string listen = "0.0.0.0:9600";
+  std::string listen = "127.0.0.1:9600";
+  std::string health_listen;  // Empty: /healthz and /readyz at `listen` alone.
+  std::string token_file;     // Empty: see pipeline/admin/admin_token.h.
 };
 
 struct MetricsSettings {

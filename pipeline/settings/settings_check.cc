@@ -136,6 +136,21 @@ void check_ring(const Settings& settings, SettingFaults& faults, std::vector<std
   }
 }
 
+// A port that other machines reach asks for certificates, or says that it does not.
+void check_exposure(const Settings& settings, SettingFaults& faults, std::vector<std::string>& warnings) {
+  const ServeSettings& serve = settings.serve;
+  const auto listens = parse_listen_address(serve.listen);
+  if (!take_calls(settings.stages) || !listens.ok() || listens->is_loopback() || serve.tls.enabled()) return;
+  faults.require(serve.insecure, "serve.listen",
+                 "is " + serve.listen +
+                     ", which other machines reach, and without TLS everybody there could read and erase the history "
+                     "of every user; set serve.tls_certificate and serve.tls_key, listen on 127.0.0.1, or set "
+                     "serve.insecure: true where something else protects the port");
+  if (!serve.insecure) return;
+  warnings.push_back(faults.at("serve.insecure") + "is true, and serve.listen is " + serve.listen +
+                     " without TLS: everybody who reaches it can read and erase the history of every user");
+}
+
 void check_serving(const ServeSettings& serve, SettingFaults& faults) {
   const std::string count = "serve.replica_count = " + std::to_string(serve.replica_count);
   faults.require(serve.replica_index < serve.replica_count, "serve.replica_index",
@@ -150,6 +165,8 @@ void check_serving(const ServeSettings& serve, SettingFaults& faults) {
   faults.require(peers_trusted, "serve.peers", "are asked over TLS; serve.tls_peer_ca must say who vouches for them");
   faults.require(serve.tls.certificate.empty() == serve.tls.key.empty(), "serve.tls_certificate",
                  "and serve.tls_key are needed together, or neither");
+  faults.require(serve.access_file.empty() || !serve.tls.client_ca.empty(), "serve.access_file",
+                 "lists names of client certificates, and no client shows one; set serve.tls_client_ca beside it");
   faults.require(serve.tls.client_ca.empty() || serve.tls.enabled(), "serve.tls_client_ca",
                  "needs serve.tls_certificate and serve.tls_key beside it");
 }
@@ -182,6 +199,17 @@ void check_end(const Settings& settings, SettingFaults& faults) {
   faults.require(!take_calls(settings.stages) || drain < stop, "serve.drain_seconds",
                  "is " + std::to_string(drain) + "; it must be less than process.stop_seconds = " +
                      std::to_string(stop) + ", which bounds the whole end");
+}
+
+// A restored backup must find every forget since in user-events.
+void check_erasure(const Settings& settings, SettingFaults& faults) {
+  const int64_t retention_ms = int64_t{settings.topics.retention_hours} * 3'600'000;
+  faults.require(settings.store.erase_step_ms() <= retention_ms, "store.erase_within_seconds",
+                 "is " + std::to_string(settings.store.erase_within_seconds) +
+                     "; it must be at most twice topics.retention_hours = " +
+                     std::to_string(settings.topics.retention_hours) +
+                     " hours, or a backup may be older than the forgets in the log, and a restore would bring back "
+                     "what was erased");
 }
 
 // A folder that we fill, empty or remove as a whole, so nothing else may be in it.
@@ -228,6 +256,28 @@ void check_filter(const FilterSettings& filter, SettingFaults& faults) {
                      ", or queries would read filters that have expired");
 }
 
+void check_redis(const StoreSettings& store, SettingFaults& faults) {
+  if (store.kind != StoreKind::kRedis) return;
+  const RedisSettings& redis = store.redis;
+  faults.require(!redis.addresses.empty(), "store.redis.addresses",
+                 "is empty; name the servers of the filter store, as host:port");
+  for (const std::string& address : redis.addresses) {
+    const auto parsed = parse_listen_address(address);
+    faults.require(parsed.ok() && parsed->port != 0, "store.redis.addresses",
+                   "has " + address + "; an address is host:port");
+  }
+  faults.require(redis.user.empty() || !redis.password_file.empty(), "store.redis.user",
+                 "is " + redis.user + ", which needs store.redis.password_file beside it");
+  const bool plain = std::ranges::all_of(redis.prefix, [](char c) {
+    return c > ' ' && c < '\x7f' && std::string_view("{}*?[]\\^").find(c) == std::string_view::npos;
+  });
+  faults.require(plain && redis.prefix.size() <= 64, "store.redis.prefix",
+                 "is " + redis.prefix +
+                     "; it must be at most 64 printable characters without blanks and { } * ? [ ] \\ ^");
+  faults.require(store.backup_path.empty(), "store.backup_path",
+                 "is " + store.backup_path + ", but backups are of the embedded store; the servers take their own");
+}
+
 }  // namespace
 
 Status check_settings_fit(const Settings& settings, const Config& config, std::vector<std::string>& warnings) {
@@ -238,15 +288,16 @@ Status check_settings_fit(const Settings& settings, const Config& config, std::v
   check_brokers(settings.kafka, faults);
   check_ring(settings, faults, warnings);
   check_serving(settings.serve, faults);
+  check_exposure(settings, faults, warnings);
   check_peers(settings.serve, faults);
   check_served(settings, faults, warnings);
   check_filter(settings.filter, faults);
   check_end(settings, faults);
+  check_erasure(settings, faults);
   check_folders(settings, faults);
   check_memory(settings, faults);
   warn_of_queues(settings.kafka, faults, warnings);
-  faults.require(settings.store.kind == StoreKind::kEmbedded, "store.kind",
-                 "is redis, which is not available yet; use embedded, with store.path");
+  check_redis(settings.store, faults);
   return faults.status();
 }
 

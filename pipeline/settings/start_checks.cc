@@ -13,7 +13,9 @@
 
 #include "absl/time/time.h"
 #include "base/config/listen_address.h"
+#include "base/host/private_files.h"
 #include "pipeline/settings/certificates.h"
+#include "serving/admission/access.h"
 
 namespace bloomring {
 
@@ -119,6 +121,15 @@ void check_port(const std::string& key, const std::string& listen, const OwnHold
   }
 }
 
+// A group may read a file of secrets: that is how they are mounted into containers.
+void warn_of_readers(const std::string& key, const std::string& path, const std::string& reason,
+                     const std::string& cure, StartFindings& found) {
+  const std::string mode = path.empty() ? "" : readable_by_others(path, cure == "chmod 640");
+  if (mode.empty()) return;
+  found.warnings.push_back(line(key, path, reason + " and has " + mode + ", so other users of this host may read it",
+                                cure + " " + path));
+}
+
 void append(std::vector<std::string>& all, const std::vector<std::string>& more) {
   all.insert(all.end(), more.begin(), more.end());
 }
@@ -151,7 +162,8 @@ StartFindings check_folders(const Settings& settings) {
   StartFindings found;
   std::error_code error;
   const std::string& store = settings.store.path;
-  const StoreRole role = store_role(settings.stages);
+  const bool embedded = settings.store.kind == StoreKind::kEmbedded;
+  const StoreRole role = embedded ? store_role(settings.stages) : StoreRole::kNone;
   if (role == StoreRole::kWrites) {
     check_folder("store.path", store, found);
   } else if (role == StoreRole::kReads && fs::exists(store, error) && !fs::is_directory(store, error)) {
@@ -164,6 +176,9 @@ StartFindings check_folders(const Settings& settings) {
 StartFindings check_ports(const Settings& settings, const OwnHolder& own_holder) {
   StartFindings found;
   check_port("admin.listen", settings.admin.listen, own_holder, found);
+  if (!settings.admin.health_listen.empty()) {
+    check_port("admin.health_listen", settings.admin.health_listen, own_holder, found);
+  }
   if (!take_calls(settings.stages)) return found;
   const std::string& listen = settings.serve.listen;
   const auto address = parse_listen_address(listen);
@@ -175,13 +190,44 @@ StartFindings check_ports(const Settings& settings, const OwnHolder& own_holder)
   return found;
 }
 
-Status check_start(const Settings& settings, int64_t now_ms) {
-  StartFindings all;
-  for (const StartFindings& found :
-       {check_certificates(settings, now_ms), check_folders(settings), check_ports(settings, {})}) {
-    append(all.errors, found.errors);
+StartFindings check_privacy(const Settings& settings) {
+  StartFindings found;
+  const StoreRole role = store_role(settings.stages);
+  if (role == StoreRole::kWrites) {
+    warn_of_readers("store.path", settings.store.path, "it holds the histories of users", "chmod 700", found);
+    warn_of_readers("store.backup_path", settings.store.backup_path, "it holds the histories of users", "chmod 700",
+                    found);
   }
-  return all.status();
+  if (keep_state(settings.stages)) {
+    warn_of_readers("state.path", settings.state.path, "it holds the histories of users", "chmod 700", found);
+  }
+  if (take_calls(settings.stages)) {
+    warn_of_readers("serve.tls_key", settings.serve.tls.key, "it is a private key", "chmod 640", found);
+  }
+  warn_of_readers("admin.token_file", settings.admin.token_file, "it holds a secret", "chmod 640", found);
+  return found;
+}
+
+StartFindings check_access(const Settings& settings) {
+  StartFindings found;
+  const std::string& path = settings.serve.access_file;
+  if (path.empty() || !take_calls(settings.stages)) return found;
+  const auto opened = Access::open(path);
+  if (!opened.ok()) {
+    found.errors.push_back(line("serve.access_file", path, opened.status().message(),
+                                "name a file with lines as docs/security.md shows"));
+  }
+  return found;
+}
+
+StartFindings check_start(const Settings& settings, int64_t now_ms) {
+  StartFindings all;
+  for (const StartFindings& found : {check_certificates(settings, now_ms), check_folders(settings),
+                                     check_ports(settings, {}), check_privacy(settings), check_access(settings)}) {
+    append(all.errors, found.errors);
+    append(all.warnings, found.warnings);
+  }
+  return all;
 }
 
 }  // namespace bloomring

@@ -39,7 +39,13 @@ using OwnHolder = std::function<std::string(const std::string& key, const std::s
 // when `own_holder` (may be empty) recognizes the process as one of this installation.
 StartFindings check_ports(const Settings& settings, const OwnHolder& own_holder);
 
+// Warns of folders with histories, and files with secrets, that other users of this host may read.
+StartFindings check_privacy(const Settings& settings);
+
+// Checks that the list of who may call (serve.access_file) can be read.
+StartFindings check_access(const Settings& settings);
+
 // All these checks, for a start now.
-Status check_start(const Settings& settings, int64_t now_ms);
+StartFindings check_start(const Settings& settings, int64_t now_ms);
 
 }  // namespace bloomring

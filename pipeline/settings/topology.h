@@ -29,6 +29,8 @@ struct StageRow {
   std::vector<TopicRole> reads;
   std::vector<TopicRole> writes;
   StoreRole store = StoreRole::kNone;
+  bool in_group = false;     // Reads as a member of the consumer group "<kafka.group_prefix>-<name>".
+  std::vector<std::string_view> watches = {};  // Stages whose groups' committed offsets it asks for.
   bool keeps_state = false;  // Under state.path.
   bool takes_calls = false;  // At serve.listen.
   void (*claim)(const Settings& settings, const PartitionCounts& counts, MemoryClaims& claims) = nullptr;

@@ -33,7 +33,7 @@ void MergeStage::untrack(PartitionId partition, bool lost) {
 
 StageStatus MergeStage::status() const {
   StageStatus status = ViewMergeStage::status();
-  status.store = StoreStatus{context().settings.store.path, context().stores.admin->stats().bytes_on_disk};
+  status.store = StoreStatus{store_place(context().settings), context().stores.admin->stats().bytes_on_disk};
   return status;
 }
 

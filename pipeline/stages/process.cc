@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/hash.h"
 #include "base/log.h"
-#include "pipeline/admin/backup_json.h"
+#include "pipeline/admin/admin_token.h"
 #include "pipeline/metrics/process_metrics.h"
 #include "pipeline/settings/process_identity.h"
 #include "pipeline/settings/start_checks.h"
@@ -32,19 +33,17 @@ Process::Process(const Settings& settings, const Clock& clock)
       clock_(clock),
       watchdog_(clock, int64_t{settings.process.stall_seconds} * 1000, health_, metrics_),
       start_wait_(clock, health_, int64_t{settings.process.start_seconds} * 1000),
+      backups_(settings_.store, clock, metrics_),
       kafka_(client_settings(settings)) {}
 
 Status Process::start() {
   BLOOMRING_TRY(check_runnable(settings_));
   BLOOMRING_TRY_ASSIGN(calendar_, Calendar::create(settings_.retention()));
   BLOOMRING_TRY(kafka::check(kafka_));
-  BLOOMRING_TRY(check_start(settings_, clock_.now_ms()));
-  AdminActions actions;
-  if (store_role(settings_.stages) == StoreRole::kWrites) actions["/store/backup"] = [this] { return back_up_store(); };
-  AdminPages pages = admin_pages(metrics_, health_);
-  pages["/status"] = [this] { return AdminPage{200, "application/json", to_json(status())}; };
-  pages["/version"] = [this] { return AdminPage{200, "application/json", to_json(identity_of(settings_))}; };
-  BLOOMRING_TRY_ASSIGN(admin_, AdminServer::start(settings_.admin.listen, pages, actions));
+  const StartFindings found = check_start(settings_, clock_.now_ms());
+  for (const std::string& warning : found.warnings) log_warning(warning);
+  BLOOMRING_TRY(found.status());
+  BLOOMRING_TRY(start_ports());
   BLOOMRING_TRY(wait_for_topics());
   BLOOMRING_TRY(plan());
   BLOOMRING_TRY_ASSIGN(producer_, kafka::Producer::create(kafka_));
@@ -56,6 +55,26 @@ Status Process::start() {
       std::make_unique<ProcessMetrics>(metrics_, settings_, *plan_, *memory_, *producer_, *log_watch_, clock_);
   BLOOMRING_TRY(start_stages());
   start_wait_.done();
+  return {};
+}
+
+Status Process::start_ports() {
+  const AdminSettings& admin = settings_.admin;
+  AdminActions actions;
+  const bool embedded = settings_.store.kind == StoreKind::kEmbedded;
+  if (embedded && store_role(settings_.stages) == StoreRole::kWrites) {
+    const std::string token = admin_token_path(admin.token_file, settings_.store.path);
+    BLOOMRING_TRY(admin.token_file.empty() ? make_admin_token(token) : read_admin_token(token).status());
+    actions.token = [token] { return read_admin_token(token); };
+    actions.by_path["/store/backup"] = [this] { return backups_.take(); };
+  }
+  AdminPages pages = admin_pages(metrics_, health_);
+  pages["/status"] = [this] { return AdminPage{200, "application/json", to_json(status())}; };
+  pages["/version"] = [this] { return AdminPage{200, "application/json", to_json(identity_of(settings_))}; };
+  BLOOMRING_TRY_ASSIGN(admin_, AdminServer::start(admin.listen, pages, actions));
+  if (admin.health_listen.empty()) return {};
+  BLOOMRING_TRY_ASSIGN(probes_,
+                       AdminServer::start(admin.health_listen, probe_pages(health_), {}, "admin.health_listen"));
   return {};
 }
 
@@ -115,15 +134,42 @@ Status Process::open_store() {
 
   has_begun_ = role == StoreRole::kWrites;
   BLOOMRING_TRY_ASSIGN(stores_, open_stores(settings_, role, {*calendar_, clock_, *memory_}));
-  if (role == StoreRole::kReads) return follow_store();
-  const std::lock_guard lock(backup_mutex_);
-  written_ = stores_.admin;
+  if (stores_.write_metrics) store_metrics_ = metrics_.on_scrape(stores_.write_metrics);
+  if (stores_.shared) BLOOMRING_TRY(follow_store());
+  if (role == StoreRole::kReads) return {};
+  backups_.open(*stores_.admin);
+  const bool embedded = settings_.store.kind == StoreKind::kEmbedded;
+  if (embedded && settings_.store.erase_within_seconds > 0) begin_erasing();
   return {};
 }
 
+// Twice as many ticks in half of the deadline as there are ranges.
+void Process::begin_erasing() {
+  eraser_ = std::make_unique<Worker>("store-erase", clock_, [](const Status&) {});
+  const int64_t ticks = 2 * int64_t{kShardCount};
+  eraser_->set_ticker(std::clamp<int64_t>(settings_.store.erase_step_ms() / ticks, 20, 10'000),
+                      [this] { erase_deleted(); });
+}
+
+void Process::erase_deleted() {
+  const int64_t step_ms = settings_.store.erase_step_ms();
+  const int64_t before_ms = clock_.now_ms() - step_ms;
+  Status erased = stores_.admin->erase_deleted(before_ms).status();
+  const int64_t now_ms = clock_.steady_ns() / 1'000'000;
+  if (erased.ok() && !settings_.store.backup_path.empty() && now_ms - backups_seen_ms_ >= step_ms / 100) {
+    backups_seen_ms_ = now_ms;
+    erased = backups_.remove_before(before_ms);
+  }
+  if (erased.ok()) return;
+  metrics_.counter(metric::kStoreErrors, {"erase"}).add();
+  log_warning("deleted filters are not erased yet: " + erased.message(), {{"code", code_name(erased.code())}});
+}
+
 Status Process::follow_store() {
-  const std::string context = "store.path is " + settings_.store.path +
-                              ", which the process that runs the merge stage makes: start that one, too";
+  const std::string context = describe_store_place(settings_) +
+                              (stores_.writer == nullptr
+                                   ? ", which the process that runs the merge stage makes: start that one, too"
+                                   : "");
   BLOOMRING_TRY(start_wait_.until("the filter store", [&] { return stores_.reader->refresh().with_context(context); }));
   refresher_ = std::make_unique<Worker>(
       "store-follow", clock_, [](const Status&) {}, &watchdog_);
@@ -143,27 +189,6 @@ Status Process::check_stored_slots() {
     BLOOMRING_TRY(check_slot_length(stored_ms, settings_.ring.slot_ms(), "the merged watermark"));
   }
   return {};
-}
-
-AdminPage Process::back_up_store() {
-  const std::unique_lock lock(backup_mutex_, std::try_to_lock);
-  if (!lock.owns_lock()) return {409, "text/plain; charset=utf-8", "a backup is under way\n"};
-  if (settings_.store.backup_path.empty()) {
-    return {409, "text/plain; charset=utf-8", "store.backup_path is not set in the configuration of this process\n"};
-  }
-  if (written_ == nullptr) return {503, "text/plain; charset=utf-8", "the filter store is not open\n"};
-  const StoreSettings& config = settings_.store;
-  const auto taken = written_->back_up({config.backup_path, config.backups_kept, config.backup_bytes_per_second});
-  metrics_.counter(metric::kStoreBackups, {taken.ok() ? "ok" : "failed"}).add();
-  if (!taken.ok()) {
-    log_error("no backup of the filter store",
-              {{"code", code_name(taken.code())}, {"reason", taken.status().message()}});
-    return {500, "text/plain; charset=utf-8", taken.status().message() + "\n"};
-  }
-  metrics_.gauge(metric::kStoreBackupTime).set(static_cast<double>(taken->time_ms) / 1000.0);
-  log_info("backup of the filter store taken",
-           {{"backup", taken->id}, {"bytes", taken->bytes}, {"bytes_new", taken->bytes_new}});
-  return {200, "application/json", backup_json(*taken) + "\n"};
 }
 
 Status Process::start_stages() {
@@ -217,6 +242,7 @@ std::string Process::ready_line() const {
   nlohmann::ordered_json line = {{"ready", true}, {"kafka", settings_.kafka.bootstrap}};
   if (take_calls(settings_.stages)) line["grpc"] = grpc_address();
   line["admin"] = admin_->address();
+  if (probes_) line["health"] = probes_->address();
   return line.dump();
 }
 
@@ -233,8 +259,8 @@ void Process::stop(StopMode mode) {
 Process::~Process() {
   stop();
   refresher_.reset();
-  const std::lock_guard lock(backup_mutex_);
-  written_ = nullptr;
+  eraser_.reset();
+  backups_.close();
 }
 
 }  // namespace bloomring

@@ -29,6 +29,7 @@
 #include "pipeline/runtime/start_wait.h"
 #include "pipeline/runtime/watchdog.h"
 #include "pipeline/settings/settings.h"
+#include "pipeline/stages/backup_action.h"
 #include "pipeline/stages/base/stage.h"
 #include "pipeline/stages/base/stage_context.h"
 #include "pipeline/stores/open_stores.h"
@@ -59,7 +60,7 @@ class Process {
 
   bool ready() const { return health_.ready(); }
   // {"ready":true,"kafka":"127.0.0.1:40001","grpc":"127.0.0.1:40002","admin":"127.0.0.1:40003"}; only the ports it
-  // has.
+  // has, with "health" behind them.
   std::string ready_line() const;
   std::string grpc_address() const;
   std::string admin_address() const { return admin_->address(); }
@@ -79,11 +80,12 @@ class Process {
   const Calendar& calendar() const { return *calendar_; }
 
  private:
+  Status start_ports();
   Status wait_for_topics();
   Status open_store();
   Status follow_store();
-  // The answer to POST /store/backup, in a process that writes the store.
-  AdminPage back_up_store();
+  void begin_erasing();
+  void erase_deleted();
   Status plan();
   Status verify_topics();
   // Called before any group is joined: a member that fails later holds its partitions until its session ends.
@@ -102,9 +104,9 @@ class Process {
   std::vector<std::string> start_warnings_;
   mutable std::mutex failure_mutex_;
   std::optional<Status> failure_;
-  std::mutex backup_mutex_;             // One backup at a time.
-  StoreAdmin* written_ = nullptr;       // The store, when this process writes it. Guarded by backup_mutex_.
+  BackupAction backups_;
   std::unique_ptr<AdminServer> admin_;  // Ends after everything that follows.
+  std::unique_ptr<AdminServer> probes_;
 
   std::optional<MemoryPlan> plan_;
   kafka::ClientSettings kafka_;
@@ -112,7 +114,10 @@ class Process {
   std::unique_ptr<kafka::Producer> producer_;
   std::unique_ptr<StateMemory> memory_;
   FilterStores stores_;
-  std::unique_ptr<Worker> refresher_;  // Follows the store when another process writes it.
+  std::optional<Metrics::Registration> store_metrics_;  // Uses the store.
+  std::unique_ptr<Worker> refresher_;  // Follows the store when other processes write it.
+  std::unique_ptr<Worker> eraser_;     // Erases what was deleted from the store that this process writes.
+  int64_t backups_seen_ms_ = 0;        // When the eraser looked at the backups last.
   std::unique_ptr<LogWatch> log_watch_;
   std::unique_ptr<StageContext> context_;
   mutable std::mutex running_mutex_;

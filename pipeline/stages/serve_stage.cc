@@ -9,6 +9,7 @@
 #include "pipeline/status/stage_metrics.h"
 #include "pipeline/tasks/replica_metrics.h"
 #include "serving/query/peer_addresses.h"
+#include "serving/server/port_probe.h"
 #include "serving/service/call_metrics.h"
 #include "state/store/store_metrics.h"
 
@@ -20,6 +21,9 @@ constexpr int64_t kReportIntervalMs = 250;
 constexpr int64_t kCallGraceMs = 6'000;
 constexpr int64_t kFlushMs = 2'000;
 constexpr int64_t kTendIntervalMs = 1'000;
+constexpr int64_t kAskPortIntervalMs = 5'000;
+constexpr int64_t kAskPortPatienceMs = 2'000;
+constexpr int64_t kDeafLeastMs = 4 * kAskPortIntervalMs;  // Of one question the machine may be the cause.
 // How long a partition that cannot be read keeps the process not ready.
 constexpr int64_t kWaitingPatienceNs = 30'000'000'000;
 }  // namespace
@@ -33,13 +37,15 @@ void ServeStage::claim(const Settings&, const PartitionCounts& counts, MemoryCla
   constexpr uint64_t kServedQueueLeast = 8 * kMiB, kServedQueueMost = 64 * kMiB;
   constexpr uint64_t kRecentLeast = 1 * kMiB, kServedLeast = kMiB / 2;
   constexpr uint64_t kFilterCacheLeast = 8 * kMiB;
-  constexpr uint64_t kCallsLeast = 16 * kMiB, kCallsMost = 128 * kMiB;
+  constexpr uint64_t kCallsLeast = 12 * kMiB, kCallsMost = 128 * kMiB;
+  constexpr uint64_t kRequestsLeast = 7 * kMiB, kRequestsMost = 256 * kMiB;
   claims.push_back(queue_claim(MemoryUse::kServeQueue, "serve queue", counts.held, 2));
   claims.push_back({MemoryUse::kServedQueue, "served queue", kServedQueueLeast, 1, kServedQueueMost});
   claims.push_back({MemoryUse::kRecentPlays, "recent plays", counts.held * kRecentLeast, 6, kNoMost});
   claims.push_back({MemoryUse::kServedItems, "served items", counts.held * kServedLeast, 2, kNoMost});
   claims.push_back({MemoryUse::kFilterCache, "filter cache", kFilterCacheLeast, 3, kNoMost});
   claims.push_back({MemoryUse::kCalls, "calls", kCallsLeast, 1, kCallsMost});
+  claims.push_back({MemoryUse::kRequests, "requests", kRequestsLeast, 4, kRequestsMost});
 }
 
 Status ServeStage::start() {
@@ -57,6 +63,7 @@ Status ServeStage::start() {
   worker_->set_ticker(kReportIntervalMs, [this] { report(); });
   log_ends_worker_ = std::make_unique<Worker>("serve-ends", context_.clock, [](const Status&) {});
   log_ends_worker_->set_ticker(kTendIntervalMs, [this] {
+    if (access_) access_->refresh();
     if (const Status tended = partitions_->tend(); !tended.ok()) context_.on_failure("serve", tended);
   });
   return {};
@@ -81,13 +88,19 @@ Status ServeStage::serve_calls() {
   GrpcServerConfig config;
   config.listen = context_.settings.serve.listen;
   config.tls = context_.settings.serve.tls;
+  config.reflection = context_.settings.serve.reflection;
   config.memory_bytes_max = context_.plan.of(MemoryUse::kCalls);
+  config.service.memory_bytes_max = context_.plan.of(MemoryUse::kRequests);
   config.service.slot_ms = context_.settings.ring.slot_ms();
   config.service.limits.candidates_max = context_.settings.serve.candidates_max;
   config.service.limits.batch_ids_max = context_.settings.serve.batch_ids_max;
   config.service.limits.message_bytes_max = context_.settings.serve.request_bytes_max;
   config.service.limits.scenes = context_.settings.events.scene_rules();
   config.service.forward.tls = context_.settings.serve.peer_tls();
+  if (const std::string& list = context_.settings.serve.access_file; !list.empty()) {
+    BLOOMRING_TRY_ASSIGN(access_, Access::open(list));
+    config.service.access = access_.get();
+  }
   config.service.observe = [latency = std::make_shared<QueryLatency>(context_.metrics)](  // Shared by copies.
                                Method method, const grpc::Status& status, double seconds) {
     latency->observe(method, status, seconds);
@@ -97,7 +110,19 @@ Status ServeStage::serve_calls() {
     expected_error.observe(answer.expected_error);
   };
   BLOOMRING_TRY_ASSIGN(server_, GrpcServer::start(config, *this, *core_, log_.get()));
+  watch_port();
   return {};
+}
+
+void ServeStage::watch_port() {
+  auto ask = [address = server_->address(), tls = context_.settings.serve.tls.enabled()] {
+    return probe_port(address, tls, kAskPortPatienceMs);
+  };
+  const int64_t deaf_ms = std::max(int64_t{context_.settings.process.stall_seconds} * 1000, kDeafLeastMs);
+  port_watch_ =
+      std::make_unique<PortWatch>("serve port", std::move(ask), context_.clock, deaf_ms, context_.health);
+  port_worker_ = std::make_unique<Worker>("serve-port", context_.clock, [](const Status&) {});
+  port_worker_->set_ticker(kAskPortIntervalMs, [this] { port_watch_->look(); });
 }
 
 void ServeStage::begin_stop() {
@@ -115,6 +140,7 @@ void ServeStage::stop(StopMode) {
   if (const int64_t left_ms = (drained_at_ns_ - context_.clock.steady_ns()) / 1'000'000; left_ms > 0)
     static_cast<void>(wait_until(context_.clock, left_ms, "the drain", [] { return false; }));
   log_ends_worker_.reset();
+  port_worker_.reset();
   if (server_) server_->shutdown(kCallGraceMs);
   if (log_ && !log_->flush(kFlushMs).ok())
     log_warning("serve: writes were not acknowledged", {{"stage", "serve"}, {"writes", log_->in_flight()}});
@@ -184,6 +210,7 @@ uint64_t ServeStage::recent_plays() const {
 
 void ServeStage::write_calls(Scrape& scrape) const {
   write_all(scrape, call_series(), server_->counters());
+  write_all(scrape, connection_series(), server_->connections());
   write_all(scrape, cache_series(), core_->cache_stats());
   scrape.write(metric::kReadsRefused, {}, static_cast<double>(server_->reads_refused()));
   scrape.write(metric::kFilterCacheBytesMax, {}, static_cast<double>(context_.plan.of(MemoryUse::kFilterCache)));

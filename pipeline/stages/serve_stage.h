@@ -3,6 +3,8 @@
 // Health: not ready until every partition has been read to the end it had at the start. A partition that cannot be
 // read (serve_partitions.h) keeps the process not ready for 30 s. After that the process is ready without it, and
 // names it.
+// The process fails /healthz when its gRPC port answers no connection for process.stall_seconds, at least 20 s
+// (serving/server/port_probe.h).
 #pragma once
 
 #include <atomic>
@@ -10,11 +12,13 @@
 #include <string>
 #include <vector>
 
+#include "pipeline/runtime/port_watch.h"
 #include "pipeline/runtime/worker.h"
 #include "pipeline/stages/base/stage.h"
 #include "pipeline/stages/base/stage_context.h"
 #include "pipeline/stages/kafka_event_log.h"
 #include "pipeline/stages/serve_partitions.h"
+#include "serving/admission/access.h"
 #include "serving/query/candidate_filter.h"
 #include "serving/query/replica_placement.h"
 #include "serving/server/grpc_server.h"
@@ -44,6 +48,7 @@ class ServeStage final : public Stage, private PartitionDirectory {
 
   Status open_log();
   Status serve_calls();
+  void watch_port();
   void report();
   void report_standing(const ServePartitions::Standing& standing);
   void write(Scrape& scrape);
@@ -54,6 +59,7 @@ class ServeStage final : public Stage, private PartitionDirectory {
   const ReplicaPlacement placement_;
   std::unique_ptr<CandidateFilter> core_;
   std::unique_ptr<KafkaEventLog> log_;
+  std::unique_ptr<Access> access_;  // None: everybody may make every call.
   std::unique_ptr<GrpcServer> server_;
   std::atomic<bool> serving_{false};
   Metrics::Registration registration_;
@@ -61,6 +67,8 @@ class ServeStage final : public Stage, private PartitionDirectory {
   int64_t drained_at_ns_ = 0;  // When the drain is over.
   std::unique_ptr<Worker> worker_;  // Its thread uses the members above.
   std::unique_ptr<ServePartitions> partitions_;
+  std::unique_ptr<PortWatch> port_watch_;
+  std::unique_ptr<Worker> port_worker_;      // Its thread waits for the gRPC port.
   std::unique_ptr<Worker> log_ends_worker_;  // Its thread waits for brokers, and uses worker_.
 };
 

@@ -24,7 +24,9 @@ Result<std::unique_ptr<ViewMerge>> merge_filters(const StageContext& context, co
   BLOOMRING_TRY_ASSIGN(auto writer, context.stores.writer->take_over(partition));
   BLOOMRING_TRY_ASSIGN(auto watermark, context.stores.reader->read_watermark(partition));
   BLOOMRING_TRY(check_slot_length(watermark ? watermark->slot_ms : 0, settings.ring.slot_ms(), "the merged watermark"));
-  const MergeConfig config{partition, settings.topics.partitions, settings.ring.slot_ms()};
+  BLOOMRING_TRY_ASSIGN(const auto key, context.stores.reader->slot_end_key());
+  if (!key) return fatal("the filter store has no key of slot ends, although this process writes it");
+  const MergeConfig config{partition, settings.topics.partitions, settings.ring.slot_ms(), *key};
   return std::unique_ptr<ViewMerge>(std::make_unique<Merge>(
       config, context.calendar, std::make_unique<LeasedWriter>(lease, std::move(writer)), std::move(watermark)));
 }

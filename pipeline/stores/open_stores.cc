@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/host/private_files.h"
 #include "state/store/embedded/embedded_filter_follower.h"
+#include "state/store/redis/redis_filter_store.h"
+#include "state/store/redis/redis_metrics.h"
 
 namespace bloomring {
 
@@ -14,18 +17,71 @@ namespace {
 constexpr uint64_t kWriteBufferLeast = 4ull << 20;
 constexpr uint64_t kWriteBufferMost = 64ull << 20;
 
+filter::Policy policy_of(const FilterSettings& filter) {
+  return {filter.false_positive_rate, filter.periods_read, filter.dense_from_items};
+}
+
+Result<RedisStoreConfig> redis_store_config(const Settings& settings) {
+  const RedisSettings& redis = settings.store.redis;
+  RedisStoreConfig config;
+  for (const std::string& address : redis.addresses) {
+    BLOOMRING_TRY_ASSIGN(RedisAddress parsed, parse_redis_address(address));
+    config.addresses.push_back(std::move(parsed));
+  }
+  config.login.user = redis.user;
+  if (!redis.password_file.empty()) {
+    auto password = read_secret(redis.password_file);
+    if (!password.ok()) return std::move(password).status().with_context("store.redis.password_file");
+    config.login.password = std::move(*password);
+  }
+  config.prefix = redis.prefix;
+  config.policy = policy_of(settings.filter);
+  config.partition_count = settings.topics.partitions;
+  config.min_replicas = redis.min_replicas;
+  config.read_replicas = redis.read_replicas;
+  config.connections = redis.connections_max;
+  config.timeout_ms = redis.timeout_ms;
+  return config;
+}
+
+Result<FilterStores> open_redis(const Settings& settings, StoreRole role, const StoreParts& parts) {
+  BLOOMRING_TRY_ASSIGN(RedisStoreConfig config, redis_store_config(settings));
+  const bool writes = role == StoreRole::kWrites;
+  auto store = std::make_unique<RedisFilterStore>(std::move(config), parts.calendar, parts.clock, writes);
+  FilterStores stores;
+  stores.shared = true;
+  if (writes) stores.writer = store.get();
+  stores.admin = store.get();
+  stores.write_metrics = [&parts_of = store->parts()](Scrape& scrape) { write_all(scrape, redis_series(), parts_of); };
+  stores.reader = std::move(store);
+  return stores;
+}
+
 }  // namespace
+
+std::string store_place(const Settings& settings) {
+  if (settings.store.kind == StoreKind::kEmbedded) return settings.store.path;
+  std::string all;
+  for (const std::string& address : settings.store.redis.addresses) all += (all.empty() ? "" : ",") + address;
+  return all;
+}
+
+std::string describe_store_place(const Settings& settings) {
+  const bool embedded = settings.store.kind == StoreKind::kEmbedded;
+  return (embedded ? "store.path is " : "store.redis.addresses is ") + store_place(settings);
+}
 
 EmbeddedFilterStoreConfig embedded_store_config(const Settings& settings) {
   EmbeddedFilterStoreConfig config;
   config.path = settings.store.path;
-  config.policy = {settings.filter.false_positive_rate, settings.filter.periods_read, settings.filter.dense_from_items};
+  config.policy = policy_of(settings.filter);
   config.partition_count = settings.topics.partitions;
   return config;
 }
 
 Result<FilterStores> open_stores(const Settings& settings, StoreRole role, const StoreParts& parts) {
   if (role == StoreRole::kNone) return FilterStores();
+  if (settings.store.kind == StoreKind::kRedis) return open_redis(settings, role, parts);
   EmbeddedFilterStoreConfig config = embedded_store_config(settings);
   config.write_buffer_bytes =
       std::clamp<uint64_t>(parts.memory.config().write_buffer_bytes / 4, kWriteBufferLeast, kWriteBufferMost);
@@ -33,12 +89,12 @@ Result<FilterStores> open_stores(const Settings& settings, StoreRole role, const
     BLOOMRING_TRY_ASSIGN(auto follower,
                          EmbeddedFilterFollower::follow(config, parts.calendar, parts.clock, parts.memory));
     StoreAdmin* const admin = follower.get();
-    return FilterStores{std::move(follower), nullptr, admin};
+    return FilterStores{.shared = true, .reader = std::move(follower), .writer = nullptr, .admin = admin};
   }
   BLOOMRING_TRY_ASSIGN(auto store, EmbeddedFilterStore::open(config, parts.calendar, parts.clock, parts.memory));
   FilterWriter* const writer = store.get();
   StoreAdmin* const admin = store.get();
-  return FilterStores{std::move(store), writer, admin};
+  return FilterStores{.shared = false, .reader = std::move(store), .writer = writer, .admin = admin};
 }
 
 }  // namespace bloomring

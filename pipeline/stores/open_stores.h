@@ -4,9 +4,12 @@
 // Threading: one thread opens; the stores are as thread safe as their interfaces say.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <string>
 
 #include "base/clock.h"
+#include "base/metrics/metrics.h"
 #include "base/result.h"
 #include "pipeline/settings/settings.h"
 #include "state/period.h"
@@ -20,9 +23,13 @@ namespace bloomring {
 
 // The interfaces of one opened store. Without a role all are null.
 struct FilterStores {
+  // Other processes may write partitions: `refresh` must succeed once before the store is used, and be called by timer.
+  bool shared = false;
   std::unique_ptr<FilterReader> reader;  // Owns the store.
   FilterWriter* writer = nullptr;        // Null where the store is only read.
   StoreAdmin* admin = nullptr;
+  // What this kind of store measures beyond FilterStoreStats. May be empty; not to be called after the store's end.
+  std::function<void(Scrape&)> write_metrics = {};
 };
 
 // What a store uses of its process; all outlive it.
@@ -36,6 +43,11 @@ struct StoreParts {
 // exist yet: then its functions give kRetry until a `refresh` finds it. Errors: those of the kind of store; kInvalid
 // when another process writes an embedded store.
 Result<FilterStores> open_stores(const Settings& settings, StoreRole role, const StoreParts& parts);
+
+// Where the store is, for messages: "store.path is /var/lib/bloomring/store", "store.redis.addresses is a:1,b:1".
+std::string describe_store_place(const Settings& settings);
+// The same without the key.
+std::string store_place(const Settings& settings);
 
 // The embedded store of the settings: for tools that work on its folder.
 EmbeddedFilterStoreConfig embedded_store_config(const Settings& settings);

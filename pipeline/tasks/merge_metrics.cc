@@ -17,6 +17,7 @@ SeriesTable<MergeCounts> merge_series() {
       {&kMergedBatches, {}, &Counts::batches},
       {&kCoveredRecords, {}, &Counts::records_covered},
       {&kIncompleteSlotEnds, {}, &Counts::slot_ends_incomplete},
+      {&kDoubtedSlotEnds, {}, &Counts::slot_ends_doubted},
       {&kWatermarkMoves, {}, &Counts::watermark_moves},
       {&kMergedPlays, {}, &Counts::plays},
       {&kExpiredPlays, {}, &Counts::plays_expired},

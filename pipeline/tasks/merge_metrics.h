@@ -18,6 +18,11 @@ inline constexpr MetricDecl kIncompleteSlotEnds{
     "bloomring_slot_ends_incomplete_total", MetricType::kCounter,
     "Slot ends read without all of their batches; the watermark does not move for them, and the slot is drained "
     "again."};
+inline constexpr MetricDecl kDoubtedSlotEnds{
+    "bloomring_slot_ends_doubted_total", MetricType::kCounter,
+    "Slot ends without a keyed sum, with that of another store, or with other batches than were read. The watermark "
+    "does not move for them, and the slot is drained again. Above 0 without a restored store or an upgrade: somebody "
+    "else writes the topic of batches."};
 inline constexpr MetricDecl kWatermarkMoves{"bloomring_watermark_moves_total", MetricType::kCounter,
                                             "Advances of merged watermarks."};
 inline constexpr MetricDecl kMergedPlays{"bloomring_merged_plays_total", MetricType::kCounter,
@@ -35,8 +40,8 @@ inline constexpr MetricDecl kForgottenDamaged{
     "such a user have a gap. 0 when all is well; `bloomring store check` names the keys."};
 
 inline constexpr const MetricDecl* kMergeMetrics[] = {
-    &kMergeRecords, &kMergedBatches, &kCoveredRecords, &kIncompleteSlotEnds, &kWatermarkMoves, &kMergedPlays,
-    &kExpiredPlays, &kForgottenPlays, &kMergedForgets, &kForgottenDamaged};
+    &kMergeRecords, &kMergedBatches, &kCoveredRecords, &kIncompleteSlotEnds, &kDoubtedSlotEnds, &kWatermarkMoves,
+    &kMergedPlays, &kExpiredPlays, &kForgottenPlays, &kMergedForgets, &kForgottenDamaged};
 
 }  // namespace bloomring::metric
 

@@ -1,8 +1,13 @@
 #include "pipeline/tasks/merge_task.h"
 
 #include "base/faults/fault_point.h"
+#include "base/log.h"
 
 namespace bloomring {
+
+namespace {
+constexpr int64_t kWarnIntervalMs = 60'000;
+}
 
 MergeTask::MergeTask(MergeTaskConfig config, std::unique_ptr<ViewMerge> merge, std::unique_ptr<Source> source,
                      std::unique_ptr<Sink> sink)
@@ -43,16 +48,29 @@ Status MergeTask::apply_record(int64_t now_ms) {
   }
   BLOOMRING_TRY(applied.status());
   if (!*applied) return {};  // The store works.
-  const auto [refusal, slot_end] = **applied;
+  const auto [refusal, slot_end, doubt] = **applied;
   if (refusal != Refusal::kNone) {
     letters_.refuse(*record_, refusal, detail, now_ms);
     return {};
   }
+  if (!doubt.empty()) warn_of(doubt, now_ms);
   applied_ = Offset(record_->offset.value + 1);
   record_.reset();
   between_slot_ends_ = !slot_end;
   if (slot_end) commit();
   return {};
+}
+
+// Metrics count all of them.
+void MergeTask::warn_of(std::string_view doubt, int64_t now_ms) {
+  if (warned_at_ms_ && now_ms >= *warned_at_ms_ && now_ms - *warned_at_ms_ < kWarnIntervalMs) return;
+  warned_at_ms_ = now_ms;
+  log_warning("a slot end is not believed: its slot is drained again",
+              {{"stage", config_.stage},
+               {"topic", config_.batches_topic},
+               {"partition", config_.partition.value},
+               {"offset", record_->offset.value},
+               {"reason", doubt}});
 }
 
 // Offsets without a record after a slot end are committed with it.

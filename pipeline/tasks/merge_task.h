@@ -5,6 +5,7 @@
 //     allows is durable: a start there reads every slot end together with all of its batches
 //     (docs/decisions/0015-commits-behind-slot-ends.md);
 //   - a record that is not a batch record is acknowledged in the dead-letter topic before a later one is read.
+// A slot end that is not believed (operators/merge_progress.h) moves nothing; the task warns of it, once a minute.
 // While the store is away the task stays at its record: each step tries it again, and nothing else is read.
 // Threading: see Task.
 // Errors: see Task.
@@ -50,6 +51,7 @@ class MergeTask final : public PartitionTask {
  private:
   Result<bool> take_record();
   Status apply_record(int64_t now_ms);
+  void warn_of(std::string_view doubt, int64_t now_ms);
   Status take_acks();
   void pass_to(Offset position);
   void commit();
@@ -65,6 +67,7 @@ class MergeTask final : public PartitionTask {
   Offset applied_{-1};
   Offset committed_{-1};
   uint64_t store_retries_ = 0;
+  std::optional<int64_t> warned_at_ms_;  // Of a slot end that is not believed.
   std::vector<uint64_t> acks_;
 };
 

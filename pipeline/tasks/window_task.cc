@@ -201,9 +201,14 @@ Status WindowTask::send_outbox(const ViewLog& log, DrainProgress& drain) {
   return {};
 }
 
+// Without the store's key a slot end would not be believed, so it waits for the process that makes one.
 Status WindowTask::send_slot_end(const ViewLog& log, DrainProgress& drain) {
   if (!drain.may_end()) return {};
-  OutRecord end{log.batches_topic, config_.window.partition, {}, drain.drain->slot_end(), {}};
+  const auto key = log.watermarks->slot_end_key();
+  if (key.code() == Code::kRetry) return {};
+  BLOOMRING_TRY(key.status());
+  if (!*key) return {};
+  OutRecord end{log.batches_topic, config_.window.partition, {}, drain.drain->slot_end(**key), {}};
   const Status sent = sink_->send(end, ticket(drain.id, Ticket::kSlotEnd));
   if (sent.code() == Code::kRetry) return {};
   drain.slot_end_sent = sent.ok();

@@ -8,7 +8,7 @@
 // 5. advance a drain of each view.
 //
 // Guarantees, each a law of the simulation:
-//   - a slot end is sent only after every batch of its drain was acknowledged;
+//   - a slot end is sent only after every batch of its drain was acknowledged, summed with the key of the view's store;
 //   - the committed offset is at most the merged watermark's of each view;
 //   - a record that is not an event block is acknowledged in the dead-letter topic before its offset counts as applied.
 // While the store of a view is away, plays still go into their slots and no drain of the view starts, so its sealed

@@ -78,14 +78,16 @@ Result<OldLogMerged> merge_unread(const Settings& settings, const Calendar& cale
   OldLogMerged merged;
   if (unread.empty()) return merged;
   BLOOMRING_TRY_ASSIGN(auto sources, batches.consumer->assign(starts));
+  BLOOMRING_TRY_ASSIGN(const auto key, stores.reader->slot_end_key());
   std::deque<UnreadBatches> all;
   for (size_t i = 0; i < unread.size(); ++i) {
     const PartitionId partition = batches.partitions[unread[i]].partition;
     BLOOMRING_TRY_ASSIGN(auto watermark, stores.reader->read_watermark(partition));
     BLOOMRING_TRY_ASSIGN(auto writer, stores.writer->take_over(partition));
     merged.records += batches.unread(unread[i]);
-    all.emplace_back(MergeConfig{partition, settings.topics.partitions, settings.ring.slot_ms()}, calendar,
-                     std::move(writer), std::move(watermark), std::move(sources[i]), batches.ends[unread[i]]);
+    const MergeConfig config{partition, settings.topics.partitions, settings.ring.slot_ms(), key.value_or(SumKey{})};
+    all.emplace_back(config, calendar, std::move(writer), std::move(watermark), std::move(sources[i]),
+                     batches.ends[unread[i]]);
   }
   log_info("merging the unread records", {{"topic", settings.topics.user_batches}, {"records", merged.records}});
   int64_t heard_ns = clock.steady_ns();

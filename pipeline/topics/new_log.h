@@ -6,7 +6,7 @@
 //   1. wait until the groups of the window and merge stages have no members: then nothing writes user-batches;
 //   2. merge the unread batches under the old watermarks, durably (pipeline/tasks/unread_batches.h);
 //   3. delete all records of user-batches, read ones too: a group whose commit is lost reads from the start;
-//   4. set the watermarks to offset 0, and let their hours continue (of_new_log).
+//   4. set the watermarks to offset 0, let their hours continue (of_new_log), and make a new key of slot ends.
 // Guarantees: no slot end of the old log is ever applied without the old watermark, and no batch is dropped. After a
 // failure or a crash at any point, running the command again completes it.
 // Threading: one thread, which waits for brokers.

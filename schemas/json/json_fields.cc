@@ -62,7 +62,7 @@ struct JsonFields::Readers {
     for (const simdjson::dom::key_value_pair item : object) {
       const Wanted* const wanted = find(&among, item.key);
       if (wanted == nullptr) continue;
-      if (const int field = fields.free_field(wanted); field >= 0)
+      if (const int field = fields.note_found(*wanted); field >= 0)
         fields.fields_[static_cast<size_t>(field)] = field_of(item.value);
       if (!wanted->inner.empty() && item.value.is_object()) take_fields(fields, item.value, *wanted);
     }
@@ -102,7 +102,7 @@ class JsonFields::Walk {
 
   // Reads a value; sets the wanted field, if it is one.
   bool take(ondemand::value& value, const Wanted* wanted, int depth_left) {
-    const int field = fields_.free_field(wanted);
+    const int field = wanted == nullptr ? -1 : fields_.note_found(*wanted);
     ondemand::json_type type;
     bool null = false;
     if (value.type().get(type)) return false;
@@ -181,14 +181,14 @@ class JsonFields::Walk {
 
 JsonFields::JsonFields(std::vector<std::string> names)
     : names_(names.size()), fields_(names.size()), readers_(std::make_unique<Readers>()) {
+  std::vector<size_t> places(names.size());
   for (size_t i = 0; i < names.size(); ++i) {
-    if (names[i].empty()) continue;
-    wanted_.inner.push_back({names[i], static_cast<int>(i), {}});
+    if (!names[i].empty()) places[i] = add(wanted_, names[i], static_cast<int>(i)).place;
   }
   for (size_t i = 0; i < names.size(); ++i) {
     if (names_of(names[i]).empty()) continue;
-    paths_.push_back({i, fields_.size()});
-    want(names[i], static_cast<int>(fields_.size()));
+    const size_t along = fields_.size();
+    paths_.push_back({i, along, places[i], want(names[i], static_cast<int>(along))});
     fields_.emplace_back();
   }
 }
@@ -196,13 +196,19 @@ JsonFields::~JsonFields() = default;
 JsonFields::JsonFields(JsonFields&&) noexcept = default;
 JsonFields& JsonFields::operator=(JsonFields&&) noexcept = default;
 
-void JsonFields::want(std::string_view path, int field) {
+JsonFields::Wanted& JsonFields::add(Wanted& among, std::string_view name, int field) {
+  found_.push_back(false);
+  return among.inner.emplace_back(Wanted{std::string(name), field, found_.size() - 1, {}});
+}
+
+size_t JsonFields::want(std::string_view path, int field) {
   Wanted* at = &wanted_;
   for (const std::string_view name : names_of(path)) {
     const auto known = std::ranges::find(at->inner, name, &Wanted::name);
-    at = known != at->inner.end() ? &*known : &at->inner.emplace_back(Wanted{std::string(name), -1, {}});
+    at = known != at->inner.end() ? &*known : &add(*at, name, -1);
   }
   at->field = field;
+  return at->place;
 }
 
 JsonVerdict JsonFields::read(std::string_view json) {
@@ -221,6 +227,12 @@ void JsonFields::clear_fields() {
   for (JsonField& field : fields_) field.type = JsonField::Type::kAbsent;
 }
 
+void JsonFields::clear_found() {
+  clear_fields();
+  found_.assign(found_.size(), false);
+  repeated_ = false;
+}
+
 void JsonFields::load(std::string_view json) {
   const size_t bytes = json.size() + simdjson::SIMDJSON_PADDING;
   if (padded_.size() < bytes) padded_.resize(bytes + 4096);
@@ -234,9 +246,30 @@ const JsonFields::Wanted* JsonFields::find(const Wanted* among, std::string_view
   return nullptr;
 }
 
-int JsonFields::free_field(const Wanted* wanted) const {
-  if (wanted == nullptr || wanted->field < 0) return -1;
-  return fields_[static_cast<size_t>(wanted->field)].type == JsonField::Type::kAbsent ? wanted->field : -1;
+int JsonFields::note_found(const Wanted& wanted) {
+  if (found_[wanted.place]) {
+    note_repeated(wanted);
+    return -1;
+  }
+  found_[wanted.place] = true;
+  if (wanted.field < 0) return -1;
+  return fields_[static_cast<size_t>(wanted.field)].type == JsonField::Type::kRepeated ? -1 : wanted.field;
+}
+
+void JsonFields::note_repeated(const Wanted& wanted) {
+  repeated_ = true;
+  if (wanted.field >= 0) fields_[static_cast<size_t>(wanted.field)].type = JsonField::Type::kRepeated;
+  for (const Wanted& inner : wanted.inner) note_repeated(inner);
+}
+
+// Both the field of a path's very name and one along it, or one along it that is repeated.
+void JsonFields::note_ambiguous() {
+  for (const Path& path : paths_) {
+    const bool both = found_[path.field_place] && found_[path.along_place];
+    if (!both && fields_[path.along].type != JsonField::Type::kRepeated) continue;
+    fields_[path.field].type = JsonField::Type::kRepeated;
+    repeated_ = true;
+  }
 }
 
 bool JsonFields::read_by_shape(std::string_view json) {
@@ -253,7 +286,7 @@ bool JsonFields::read_by_shape(std::string_view json) {
 bool JsonFields::read_quickly(std::string_view json) {
   if (json.find('\\') != std::string_view::npos) return false;
   load(json);
-  clear_fields();
+  clear_found();
   ondemand::document document;
   ondemand::object object;
   if (readers_->quick.iterate(padded_.data(), json.size(), padded_.size()).get(document)) return false;
@@ -261,7 +294,8 @@ bool JsonFields::read_quickly(std::string_view json) {
   Walk walk(*this, std::string_view(padded_.data(), json.size()));
   const char* rest;  // Nothing may follow the object.
   if (!walk.object(object) || document.current_location().get(rest) != simdjson::OUT_OF_BOUNDS) return false;
-  if (walk.has_shape()) learn(json, readers_->values);
+  note_ambiguous();
+  if (walk.has_shape() && !repeated_) learn(json, readers_->values);
   return true;
 }
 
@@ -272,7 +306,7 @@ void JsonFields::learn(std::string_view json, std::span<const JsonShape::Value> 
 
 JsonVerdict JsonFields::read_strictly(std::string_view json) {
   load(json);
-  clear_fields();
+  clear_found();
   element document;
   const auto error = readers_->strict.parse(padded_.data(), json.size(), false).get(document);
   if (error || !document.is_object()) {
@@ -280,6 +314,7 @@ JsonVerdict JsonFields::read_strictly(std::string_view json) {
     return error == simdjson::UTF8_ERROR ? JsonVerdict::kNotUtf8 : JsonVerdict::kMalformed;
   }
   readers_->take_fields(*this, document, wanted_);
+  note_ambiguous();
   take_paths();
   return JsonVerdict::kObject;
 }

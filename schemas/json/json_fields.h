@@ -1,9 +1,12 @@
 // The wanted fields of one JSON object, by name or path; everything else in it is checked and ignored.
 //
 // A wanted name is that of a field of the object itself. One with dots, as `user.id`, is also a path: field `id` of the
-// object in field `user`. A field of the object with the name `user.id` itself takes precedence over the path; in the
-// middle of a path no name has a dot. An empty name is never found. Of a repeated field the first counts; a field that
-// is null is absent.
+// object in field `user`, or a field of the object with the name `user.id` itself; in the middle of a path no name has
+// a dot. An empty name is never found. A field that is null is absent.
+//
+// A wanted field that occurs more than once is kRepeated, whatever its values are: JSON libraries differ in the one
+// that they take. It occurs more than once where its name or a name on its path is repeated in one object, also in
+// another spelling (`us\u0065r`), and where it stands both under its path and under its name with dots.
 //
 // Three readers give the same answers; each takes the records that the one before gives up:
 // 1. The first compares the record with the shapes of recent ones (schemas/json/json_shape.h).
@@ -27,7 +30,7 @@
 namespace bloomring {
 
 struct JsonField {
-  enum class Type : uint8_t { kAbsent, kString, kInt64, kUint64, kDouble, kOther };
+  enum class Type : uint8_t { kAbsent, kString, kInt64, kUint64, kDouble, kOther, kRepeated };
   Type type = Type::kAbsent;
   // The member of the type is set; the others hold leftovers.
   std::string_view text;  // Of a string; valid until the next read, while the record lives.
@@ -67,20 +70,29 @@ class JsonFields {
   struct Wanted {
     std::string name;
     int field = -1;  // Index in fields_; -1: only inner names.
+    size_t place;    // Index in found_.
     std::vector<Wanted> inner;
   };
+  // A name with dots: the field of that very name, and the one that is found along the path.
   struct Path {
-    size_t field;  // Takes the value found along the path, unless it has its own.
+    size_t field;
     size_t along;
+    size_t field_place;  // Index in found_.
+    size_t along_place;
   };
-  void want(std::string_view path, int field);
+  Wanted& add(Wanted& among, std::string_view name, int field);
+  // The place of the path's last name.
+  size_t want(std::string_view path, int field);
   void take_paths();
   void clear_fields();
+  void clear_found();
   void load(std::string_view json);
   bool read_by_shape(std::string_view json);
   bool read_quickly(std::string_view json);
-  // The number of its field if no earlier one has set it, or -1.
-  int free_field(const Wanted* wanted) const;
+  // Notes that a field of the name was found. The index in fields_ of the one that takes its value, or -1.
+  int note_found(const Wanted& wanted);
+  void note_repeated(const Wanted& wanted);
+  void note_ambiguous();
   static const Wanted* find(const Wanted* among, std::string_view name);
   void learn(std::string_view json, std::span<const JsonShape::Value> values);
 
@@ -88,6 +100,8 @@ class JsonFields {
   Wanted wanted_;                  // Of the object itself.
   std::vector<JsonField> fields_;  // First those of the names, then those of the paths.
   std::vector<Path> paths_;
+  std::vector<bool> found_;  // Of the wanted names, whatever their values; not set by shapes.
+  bool repeated_ = false;    // One of the fields is.
   std::vector<JsonShape> shapes_;  // The one that matched last is first.
   std::vector<char> padded_;       // A copy: simdjson reads past the end of a record, the broker's buffer ends there.
   std::string detail_;

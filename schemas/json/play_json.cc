@@ -14,8 +14,9 @@ namespace bloomring {
 namespace {
 
 constexpr std::array<std::string_view, kRefusalCount> kRefusalNames = {
-    "none",       "malformed_json", "missing_field", "wrong_type", "empty_id",  "id_too_long", "time_too_early",
-    "time_ahead", "unknown_event",  "too_large",     "not_utf8",   "bad_block", "bad_batch",   "unknown_scene"};
+    "none",       "malformed_json", "missing_field", "wrong_type", "empty_id",  "id_too_long",   "time_too_early",
+    "time_ahead", "unknown_event",  "too_large",     "not_utf8",   "bad_block", "bad_batch",     "unknown_scene",
+    "repeated_field", "forget_not_allowed"};
 
 constexpr std::array<std::string_view, kSkipCount> kSkipNames = {"none", "ignored_kind", "short_view"};
 
@@ -49,6 +50,7 @@ std::string_view cut(std::string_view text, size_t bytes_max) {
 // Queries cannot ask for it (schemas/bloomring/v1/bloomring.proto).
 bool has_nul(std::string_view id) { return id.find('\0') != std::string_view::npos; }
 
+constexpr std::string_view kRepeated = "more than once in the record";
 constexpr std::string_view kMissing = "field missing";
 constexpr std::string_view kNul = "contains the character NUL";
 
@@ -115,12 +117,14 @@ struct PlayParser::Impl {
   }
   Refusal parse(std::string_view json, int64_t now_ms, Play& play);
   Refusal read_fields(std::string_view json);
+  Refusal refuse_repeated();
   Refusal read_id(const JsonField& field, const Named& named, std::string& digits, std::string_view& id);
   Refusal read_time(const JsonField& field, int64_t now_ms, int64_t& time_ms);
   Refusal read_scene(const JsonField& field, std::string_view& scene);
   Refusal read_kind(const JsonField& field, Play& play);
   Refusal read_no_kind(Play& play);
   Refusal unknown_kind(std::string_view found);
+  Refusal check_forget(EventKind kind);
   Refusal check_scene(std::string_view scene);
   Refusal read_amount(const JsonField& field, const Named& named, double& ms);
   Refusal judge_view(const JsonField& watched, const JsonField& duration, Skip& skip);
@@ -158,6 +162,19 @@ Refusal PlayParser::Impl::read_fields(std::string_view json) {
   return refuse(Refusal::kMalformedJson, fields.detail());
 }
 
+// Whoever checked the record before it came here may have taken another one of the repeated values.
+Refusal PlayParser::Impl::refuse_repeated() {
+  const Named named[] = {{"events.user", mapping.user},          {"events.item", mapping.item},
+                         {"events.time", mapping.time},          {"events.scene", mapping.scene},
+                         {"events.event", mapping.event},        {"events.watched", mapping.view.watched},
+                         {"events.duration", mapping.view.duration}};
+  const std::span<const JsonField> found = fields.fields();
+  for (size_t i = 0; i < found.size(); ++i) {
+    if (found[i].type == JsonField::Type::kRepeated) return refuse(Refusal::kRepeatedField, named[i], kRepeated);
+  }
+  return Refusal::kNone;
+}
+
 Refusal PlayParser::Impl::read_id(const JsonField& field, const Named& named, std::string& digits,
                                   std::string_view& id) {
   switch (field.type) {
@@ -192,6 +209,7 @@ Refusal PlayParser::Impl::read_time(const JsonField& field, int64_t now_ms, int6
       time_ms = absl::ToUnixMillis(parsed);
       break;
     }
+    case JsonField::Type::kRepeated: return refuse(Refusal::kRepeatedField, named, kRepeated);
     case JsonField::Type::kOther: return refuse(Refusal::kWrongType, named, "neither a number nor a string");
   }
   if (time_ms < kEventTimeMinMs) {
@@ -251,6 +269,8 @@ Refusal PlayParser::Impl::read_kind(const JsonField& field, Play& play) {
   play.kind = EventKind::kPlay;
   play.skip = Skip::kNone;
   if (mapping.event.empty()) return Refusal::kNone;
+  if (field.type == JsonField::Type::kRepeated)
+    return refuse(Refusal::kRepeatedField, {"events.event", mapping.event}, kRepeated);
   if (field.type == JsonField::Type::kAbsent) return read_no_kind(play);
   if (field.type != JsonField::Type::kString)
     return refuse(Refusal::kWrongType, {"events.event", mapping.event}, "not a string");
@@ -264,6 +284,12 @@ Refusal PlayParser::Impl::read_kind(const JsonField& field, Play& play) {
     return unknown_kind(field.text);
   }
   return Refusal::kNone;
+}
+
+Refusal PlayParser::Impl::check_forget(EventKind kind) {
+  if (mapping.forgets || (kind != EventKind::kForget && kind != EventKind::kForgetAll)) return Refusal::kNone;
+  return refuse(Refusal::kForgetNotAllowed, {"events.event", mapping.event},
+                "a forget, and events.forget takes none from topics of plays");
 }
 
 Refusal PlayParser::Impl::read_amount(const JsonField& field, const Named& named, double& ms) {
@@ -300,6 +326,8 @@ Refusal PlayParser::Impl::parse(std::string_view json, int64_t now_ms, Play& pla
   const std::span<const JsonField> found = fields.fields();
   if (const Refusal r = read_kind(found[4], play); r != Refusal::kNone) return r;
   if (play.skip != Skip::kNone) return Refusal::kNone;
+  if (const Refusal r = refuse_repeated(); r != Refusal::kNone) return r;
+  if (const Refusal r = check_forget(play.kind); r != Refusal::kNone) return r;
   if (const Refusal r = read_id(found[0], {"events.user", mapping.user}, user_digits, play.user); r != Refusal::kNone)
     return r;
   play.item = {};

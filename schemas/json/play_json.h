@@ -2,7 +2,8 @@
 //
 // The configuration maps fields and kinds and says which views count as plays, so a site's own events need no
 // converter. A field is a name or a path with dots (schemas/json/json_fields.h); an empty one is a field that the site
-// does not have. Unknown fields are ignored; of a repeated field the first counts.
+// does not have. Unknown fields are ignored; a record with a repeated field of the configuration is refused, unless it
+// is of an ignored kind.
 //   user, item  required; strings or integers (an integer is its decimal string)
 //   time        required; a number in the configured unit or an RFC 3339 string
 //   event       "play" (also when absent), "serve", "forget" (one item), "forget_all" (everything of the user in the
@@ -43,10 +44,12 @@ enum class Refusal : uint8_t {
   kBadBlock,  // A record of user-events that is not an event block of this partition.
   kBadBatch,  // A record of user-batches that is neither user batches nor a slot end of this partition.
   kUnknownScene,  // Not one of events.scenes.
+  kRepeatedField,  // A field of the configuration occurs more than once.
+  kForgetNotAllowed,  // A forget, and the configuration takes none from topics of plays.
 };
 // An event time that is further ahead comes from a wrong unit or field, not from a wrong clock.
 inline constexpr int64_t kEventAheadMaxMs = 86'400'000;
-inline constexpr size_t kRefusalCount = 14;
+inline constexpr size_t kRefusalCount = 16;
 std::string_view refusal_name(Refusal refusal);  // "malformed_json", ...
 
 enum class TimeUnit : uint8_t { kSeconds, kMilliseconds, kMicroseconds };
@@ -92,6 +95,7 @@ struct PlayMapping {
   std::map<std::string, MappedKind, std::less<>> kinds = {};
   ViewRule view = {};
   std::vector<std::string> scenes = {};  // The accepted scenes; empty: all.
+  bool forgets = true;  // Otherwise a forget is refused: only calls may ask for one.
 };
 
 // A parsed record. The views are valid until the parser's next call.

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <iterator>
 
 #include "base/hash.h"
 #include "filter/exact_set.h"
 #include "filter/filter.h"
+#include "serving/query/told_reason.h"
 
 namespace bloomring {
 
@@ -35,14 +37,15 @@ uint64_t nonzero_bytes(uint64_t bytes) {
   return (((bytes & kLow) + kLow) | bytes) & ~kLow;
 }
 
-// Adds the findings of the full judging that the relaxed one no longer has: with their reason, but not seen.
-void bring_back(const std::vector<Finding>& before, FilterAnswer& answer) {
-  for (Finding finding : before) {
-    if (answer.verdict(finding.candidate).reason != Reason::kNone) continue;
-    finding.verdict.seen = false;
-    const auto place = std::ranges::lower_bound(answer.findings, finding.candidate, {}, &Finding::candidate);
-    answer.findings.insert(place, finding);
-  }
+// Adds the findings of the full judging that the relaxed one no longer has: with their reason, but not seen. Both are
+// in the order of candidates, so they are merged in one walk.
+void bring_back(std::vector<Finding> before, FilterAnswer& answer) {
+  for (Finding& finding : before) finding.verdict.seen = false;
+  std::vector<Finding> all;
+  all.reserve(before.size());
+  std::ranges::set_union(answer.findings, before, std::back_inserter(all), {}, &Finding::candidate,
+                         &Finding::candidate);
+  answer.findings = std::move(all);
 }
 
 bool any_filter_counts(const UserFilters* filters, const ForgetView& view) {
@@ -92,7 +95,7 @@ void CandidateFilter::Scratch::add_filters(const UserFilters& filters, const For
     const Status status = stored.value.ok() ? query.add(stored.value.value()) : stored.value.status();
     if (!status.ok()) {
       answer.gaps.push_back(
-          {AnswerSource::kFilters, "filter of " + calendar.name(stored.period) + ": " + status.to_string()});
+          {AnswerSource::kFilters, "filter of " + calendar.name(stored.period) + " " + told_reason(status)});
       continue;
     }
     filter_period.push_back(static_cast<uint8_t>(at - answer.periods.begin()));
@@ -311,7 +314,7 @@ FilterAnswer CandidateFilter::judge_unforgotten(const FilterQuestion& question, 
 void CandidateFilter::relax(Scratch& scratch, const FilterQuestion& question, const UserLookup& lookup,
                             FilterAnswer& answer) {
   // First without the oldest period; if too few are still unseen, without the served items, too.
-  const std::vector<Finding> all = std::move(answer.findings);
+  std::vector<Finding> all = std::move(answer.findings);
   const auto too_few = [&] { return answer.candidates - answer.seen_count < question.min_keep; };
   LeftOut left_out{.oldest_period = true, .served = false};
   scratch.search_exact(question, lookup, left_out);
@@ -323,7 +326,7 @@ void CandidateFilter::relax(Scratch& scratch, const FilterQuestion& question, co
     scratch.decide(question, left_out, answer);
     answer.relaxed.push_back({AnswerSource::kServed, {}});
   }
-  bring_back(all, answer);
+  bring_back(std::move(all), answer);
 }
 
 FilterAnswer CandidateFilter::answer(const ReplicaPartition& partition, const FilterQuestion& question) {

@@ -24,7 +24,7 @@ size_t bytes_of(std::string_view user_key, const UserFilters& filters) {
 
 void FilterCache::erase(Stripe& stripe, Entries::iterator entry) {
   stripe.bytes -= entry->bytes;
-  stripe.by_user.erase(entry->user_key);
+  stripe.by_user.erase(entry->user());
   stripe.entries.erase(entry);
 }
 
@@ -32,7 +32,7 @@ std::shared_ptr<const UserFilters> FilterCache::find(UserRef user, std::span<con
                                                      Offset held_from) {
   Stripe& stripe = stripe_of(user);
   std::lock_guard lock(stripe.mutex);
-  const auto found = stripe.by_user.find(user.key);
+  const auto found = stripe.by_user.find(user);
   if (found == stripe.by_user.end()) {
     ++stripe.stats.misses;
     return nullptr;
@@ -55,17 +55,26 @@ void FilterCache::put(UserRef user, std::shared_ptr<const UserFilters> filters) 
   if (bytes > stripe_bytes_max_) return;
   Stripe& stripe = stripe_of(user);
   std::lock_guard lock(stripe.mutex);
-  if (const auto found = stripe.by_user.find(user.key); found != stripe.by_user.end()) {
+  if (const auto found = stripe.by_user.find(user); found != stripe.by_user.end()) {
     if (found->second->filters->merged > filters->merged) return;
     erase(stripe, found->second);
   }
-  stripe.entries.push_front({std::string(user.key), std::move(filters), bytes});
-  stripe.by_user.emplace(stripe.entries.front().user_key, stripe.entries.begin());
+  stripe.entries.push_front({std::string(user.key), user.hash, std::move(filters), bytes});
+  stripe.by_user.emplace(stripe.entries.front().user(), stripe.entries.begin());
   stripe.bytes += bytes;
   while (stripe.bytes > stripe_bytes_max_) {
     erase(stripe, std::prev(stripe.entries.end()));
     ++stripe.stats.evictions;
   }
+}
+
+size_t FilterCache::longest_search() const {
+  size_t longest = 0;
+  for (const Stripe& stripe : stripes_) {
+    std::lock_guard lock(stripe.mutex);
+    longest = std::max(longest, longest_bucket(stripe.by_user));
+  }
+  return longest;
 }
 
 FilterCacheStats FilterCache::stats() const {

@@ -21,6 +21,7 @@
 #include <unordered_map>
 
 #include "base/ids.h"
+#include "base/scatter.h"
 #include "base/user_ref.h"
 #include "serving/query/user_filters.h"
 
@@ -47,20 +48,31 @@ class FilterCache {
   // Keeps the filters unless the present entry is newer.
   void put(UserRef user, std::shared_ptr<const UserFilters> filters);
   FilterCacheStats stats() const;
+  // The most users that the search for one compares with; takes a walk over all of them.
+  size_t longest_search() const;
 
  private:
   static constexpr size_t kStripes = 16;
 
   struct Entry {
     std::string user_key;
+    uint64_t user_hash = 0;
     std::shared_ptr<const UserFilters> filters;
     size_t bytes = 0;
+
+    UserRef user() const BLOOMRING_LIFETIMEBOUND { return {user_key, user_hash}; }
   };
   using Entries = std::list<Entry>;  // Most recently used first.
+  struct PlaceOfUser {
+    size_t operator()(const UserRef& user) const { return scatter(user.hash); }
+  };
+  struct SameUser {
+    bool operator()(const UserRef& a, const UserRef& b) const { return a.hash == b.hash && a.key == b.key; }
+  };
   struct Stripe {
     mutable std::mutex mutex;
     Entries entries;
-    std::unordered_map<std::string_view, Entries::iterator> by_user;  // Views into the entries.
+    std::unordered_map<UserRef, Entries::iterator, PlaceOfUser, SameUser> by_user;  // Views into the entries.
     size_t bytes = 0;
     FilterCacheStats stats;
   };

@@ -1,10 +1,10 @@
 // The items that one user has played, with the time of the latest play of each. A PlayTable holds a user with very
 // many plays in this form, so that a question looks up its candidates instead of copying all plays.
 //
-// 64 open-addressing tables by the highest bits of the item, which grow independently: with two million items the
-// longest pause of an insert is the rehash of about 30,000. A slot has 16 bytes; at most three quarters of the slots
-// are in use. The latest play of an item is enough: forgets and periods that an earlier play passes, a later one
-// passes as well.
+// 64 open-addressing tables, which grow independently: with two million items the longest pause of an insert is the
+// rehash of about 30,000. Table and slot of an item are random in each process (base/scatter.h), and so is the order of
+// `each`. A slot has 16 bytes; at most three quarters of the slots are in use. The latest play of an item is
+// enough: forgets and periods that an earlier play passes, a later one passes as well.
 // Threading: none; the owner locks.
 #pragma once
 
@@ -30,7 +30,7 @@ class ItemTimes {
   int64_t find(ItemHash item) const;
   // Raises times_ms[i] to the latest play of items[i], if that is later.
   void find_all(std::span<const ItemHash> items, std::span<int64_t> times_ms) const;
-  // Calls `take(item, time_ms)` with each item until it returns false.
+  // Calls `take(item, time_ms)` with each item, in any order, until it returns false.
   template <typename Take>
   void each(const Take& take) const;
 
@@ -39,6 +39,8 @@ class ItemTimes {
   ItemHash newest_item() const { return newest_item_; }
   int64_t newest_ms() const { return newest_ms_; }
   size_t bytes() const { return sizeof *this + slots_ * sizeof(Slot); }
+  // The most slots that the search for an item reads; takes a walk over the tables.
+  size_t longest_search() const;
 
  private:
   static constexpr unsigned kPartBits = 6;
@@ -54,8 +56,11 @@ class ItemTimes {
     size_t items = 0;
   };
 
-  static size_t part_of(ItemHash item) { return item.value >> (64 - kPartBits); }
-  static size_t place(const Part& part, ItemHash item);
+  // Where an item is: its part by the highest bits of `scattered`, and the first of its slots by the lowest.
+  static size_t part_of(uint64_t scattered) { return scattered >> (64 - kPartBits); }
+  static size_t home(const Part& part, uint64_t scattered) { return scattered & (part.slots.size() - 1); }
+  static size_t place(const Part& part, ItemHash item, uint64_t scattered);
+  int64_t find(ItemHash item, uint64_t scattered) const;
   void grow(Part& part);
 
   std::array<Part, size_t{1} << kPartBits> parts_;

@@ -21,11 +21,11 @@ void PlayTable::grow() {
   }
 }
 
-PlayTable::Entry& PlayTable::find_or_add(uint64_t user_hash) {
+PlayTable::Entry& PlayTable::find_or_add(PlacedUser user) {
   if (users_ * 4 >= entries_.size() * 3) grow();
   const size_t mask = entries_.size() - 1;
-  size_t at = home(user_hash);
-  while (entries_[at].head != 0 && entries_[at].user_hash != user_hash) at = (at + 1) & mask;
+  size_t at = home(user);
+  while (entries_[at].head != 0 && entries_[at].user_hash != user.hash) at = (at + 1) & mask;
   return entries_[at];
 }
 
@@ -51,8 +51,8 @@ void PlayTable::put(uint32_t chunk, const Header& header, ItemHash item, int64_t
   times = at % 2 == 0 ? low : times | low << 32;
 }
 
-void PlayTable::insert(uint64_t user_hash, ItemHash item, int64_t time_ms) {
-  Entry& entry = find_or_add(user_hash);
+void PlayTable::insert(PlacedUser user, ItemHash item, int64_t time_ms) {
+  Entry& entry = find_or_add(user);
   if (entry.plays == kIndexed) return insert_indexed(entry, item, time_ms);
   if (entry.plays == kChunkedPlaysMax) {
     index(entry);
@@ -71,7 +71,7 @@ void PlayTable::insert(uint64_t user_hash, ItemHash item, int64_t time_ms) {
       room = std::min<uint32_t>(header.room * 2u, kChunkPlaysMax);
     }
   } else {
-    entry.user_hash = user_hash;
+    entry.user_hash = user.hash;
     ++users_;
   }
   const uint32_t chunk = allocate(words_of(room));
@@ -97,21 +97,27 @@ void PlayTable::insert_indexed(const Entry& entry, ItemHash item, int64_t time_m
   indexed_bytes_ += items.bytes();
 }
 
-const PlayTable::Entry* PlayTable::find(uint64_t user_hash) const {
+const PlayTable::Entry* PlayTable::find(PlacedUser user) const {
   if (entries_.empty()) return nullptr;
   const size_t mask = entries_.size() - 1;
-  size_t at = home(user_hash);
-  while (entries_[at].head != 0 && entries_[at].user_hash != user_hash) at = (at + 1) & mask;
+  size_t at = home(user);
+  while (entries_[at].head != 0 && entries_[at].user_hash != user.hash) at = (at + 1) & mask;
   return entries_[at].head == 0 ? nullptr : &entries_[at];
 }
 
-const ItemTimes* PlayTable::indexed(uint64_t user_hash) const {
-  const Entry* const entry = find(user_hash);
+size_t PlayTable::longest_search() const {
+  return longest_probe(
+      entries_.size(), [&](size_t place) { return entries_[place].head != 0; },
+      [&](size_t place) { return home(entries_[place].user_hash); });
+}
+
+const ItemTimes* PlayTable::indexed(PlacedUser user) const {
+  const Entry* const entry = find(user);
   return entry != nullptr && entry->plays == kIndexed ? indexed_[entry->head - 1].get() : nullptr;
 }
 
-const ItemTimes* PlayTable::collect(uint64_t user_hash, std::vector<RecentPlay>& out) const {
-  const Entry* const entry = find(user_hash);
+const ItemTimes* PlayTable::collect(PlacedUser user, std::vector<RecentPlay>& out) const {
+  const Entry* const entry = find(user);
   if (entry == nullptr) return nullptr;
   if (entry->plays == kIndexed) return indexed_[entry->head - 1].get();
   collect_chunks(entry->head, out);

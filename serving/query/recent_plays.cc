@@ -13,6 +13,15 @@ namespace {
 constexpr size_t kPrefetchAhead = 8;
 // A map node with its vector's header, its allocation, and the bucket that points to it, roughly.
 constexpr size_t kForgetUserBytes = 80;
+// Room that is kept from one record to the next, of each stripe and of forgets. A record may have hundreds of thousands
+// of events.
+constexpr size_t kPendingKept = 4'096;
+
+template <typename Pending>
+void clear_to_reuse(std::vector<Pending>& pending) {
+  pending.clear();
+  if (pending.capacity() > kPendingKept) pending.shrink_to_fit();
+}
 }  // namespace
 
 RecentPlays::RecentPlays(const RecentPlaysConfig& config, Calendar calendar, Offset start, int64_t log_floor_ms)
@@ -59,17 +68,17 @@ void RecentPlays::begin_generation_if_due(Offset offset, int64_t log_time_ms) {
 size_t RecentPlays::collect(Offset offset, EventBlockReader& block) {
   size_t others = 0;
   while (block.next_user()) {
-    const uint64_t hash = block.user().hash;
-    std::vector<PendingPlay>& pending = pending_[stripe_of(hash)];
+    const PlacedUser user = block.user().hash;
+    std::vector<PendingPlay>& pending = pending_[stripe_of(user.hash)];
     while (block.next_event()) {
       const Event& event = block.event();
       if (event.kind == EventKind::kPlay) {
-        pending.push_back({hash, event.item, event.time_ms});
+        pending.push_back({user, event.item, event.time_ms});
         newest_play_ms_ = std::max(newest_play_ms_, event.time_ms);
       } else if (is_forget(event.kind)) {
         const bool late = forget_rule::is_late(event.time_ms, late_before_ms_);
         pending_forgets_.push_back(
-            {hash, {{event.kind == EventKind::kForgetAll, late, event.item, event.time_ms, offset}}});
+            {user.hash, {{event.kind == EventKind::kForgetAll, late, event.item, event.time_ms, offset}}});
       } else {
         ++others;
       }
@@ -88,12 +97,12 @@ void RecentPlays::insert_pending() {
     PlayTable& table = *stripes_[s].tables.back();
     const size_t bytes_before = table.bytes();
     for (size_t i = 0; i < pending.size(); ++i) {
-      if (i + kPrefetchAhead < pending.size()) table.prefetch(pending[i + kPrefetchAhead].user_hash);
-      table.insert(pending[i].user_hash, pending[i].item, pending[i].time_ms);
+      if (i + kPrefetchAhead < pending.size()) table.prefetch(pending[i + kPrefetchAhead].user);
+      table.insert(pending[i].user, pending[i].item, pending[i].time_ms);
     }
     bytes_added += table.bytes() - bytes_before;
     plays += pending.size();
-    pending.clear();
+    clear_to_reuse(pending);
   }
   for (const PendingForget& pending : pending_forgets_) {
     Stripe& stripe = stripes_[stripe_of(pending.user_hash)];
@@ -101,7 +110,7 @@ void RecentPlays::insert_pending() {
     add(stripe, pending.user_hash, pending.added);
     stripe.forgets_applied = Offset(pending.added.forget.offset.value + 1);
   }
-  pending_forgets_.clear();
+  clear_to_reuse(pending_forgets_);
   std::lock_guard lock(generations_mutex_);
   generations_.back().plays += plays;
   generations_.back().bytes += bytes_added;
@@ -196,6 +205,8 @@ void RecentPlays::drop_forgets(Stripe& stripe) {
     forget_bytes_ += bytes_of(user->second) - before;
     user = user->second.empty() ? stripe.forgets.erase(user) : std::next(user);
   }
+  // The map keeps the buckets of its greatest number of users, which count no longer.
+  if (stripe.forgets.size() < stripe.forgets.bucket_count() / 4) stripe.forgets.rehash(0);
 }
 
 size_t RecentPlays::release(const MergedWatermark& watermark, int64_t lap_floor_log_time_ms) {
@@ -215,7 +226,7 @@ size_t RecentPlays::release(const MergedWatermark& watermark, int64_t lap_floor_
 // Generations dropped or records applied between two parts do no harm: the answer about each item is as of the look at
 // its part, and `held_from` is read after all of them. Forgets were copied before. A forget applied since came during
 // the question; a forget dropped since is in the filters, which are read after `held_from`.
-void RecentPlays::look_for(const Stripe& stripe, uint64_t user_hash, std::span<const ItemHash> items,
+void RecentPlays::look_for(const Stripe& stripe, PlacedUser user, std::span<const ItemHash> items,
                            std::vector<RecentPlay>& plays) const {
   std::array<int64_t, kItemsAtOnce> times_ms;
   for (size_t begin = 0; begin < items.size(); begin += kItemsAtOnce) {
@@ -224,7 +235,7 @@ void RecentPlays::look_for(const Stripe& stripe, uint64_t user_hash, std::span<c
     {
       std::lock_guard lock(stripe.mutex);
       for (const auto& table : stripe.tables) {
-        if (const ItemTimes* const indexed = table->indexed(user_hash)) indexed->find_all(part, times_ms);
+        if (const ItemTimes* const indexed = table->indexed(user)) indexed->find_all(part, times_ms);
       }
     }
     for (size_t i = 0; i < part.size(); ++i) {
@@ -236,15 +247,16 @@ void RecentPlays::look_for(const Stripe& stripe, uint64_t user_hash, std::span<c
 RecentPlays::Found RecentPlays::lookup(uint64_t user_hash, PeriodIndex oldest, const WantedPlays& wanted,
                                        std::vector<RecentPlay>& plays, std::vector<Forget>& forgets) const {
   const Stripe& stripe = stripes_[stripe_of(user_hash)];
+  const PlacedUser placed = user_hash;
   const auto first = static_cast<ptrdiff_t>(plays.size());
   size_t left = wanted.plays_max;
   bool is_indexed = false;
   Found found;
   {
     std::lock_guard lock(stripe.mutex);
-    for (const auto& table : stripe.tables) table->prefetch(user_hash);
+    for (const auto& table : stripe.tables) table->prefetch(placed);
     for (auto table = stripe.tables.rbegin(); table != stripe.tables.rend(); ++table) {
-      const ItemTimes* const indexed = (*table)->collect(user_hash, plays);
+      const ItemTimes* const indexed = (*table)->collect(placed, plays);
       if (indexed == nullptr) continue;
       is_indexed = true;
       found.left_out |= indexed->items() > left;
@@ -260,7 +272,7 @@ RecentPlays::Found RecentPlays::lookup(uint64_t user_hash, PeriodIndex oldest, c
       for (const UnmergedForget& one : user->second) forgets.push_back(one.forget);
     }
   }
-  if (is_indexed) look_for(stripe, user_hash, wanted.items, plays);
+  if (is_indexed) look_for(stripe, placed, wanted.items, plays);
   found.held_from = Offset(held_from_.load(std::memory_order_seq_cst));
   for (auto play = plays.begin() + first; play != plays.end(); ++play)
     play->period = calendar_.period_of_ms(play->time_ms);
@@ -272,11 +284,12 @@ RecentPlays::Found RecentPlays::lookup(uint64_t user_hash, PeriodIndex oldest, c
 
 int64_t RecentPlays::newest_play_ms(uint64_t user_hash, std::optional<ItemHash> item) const {
   const Stripe& stripe = stripes_[stripe_of(user_hash)];
+  const PlacedUser placed = user_hash;
   int64_t newest_ms = ItemTimes::kNever;
   std::vector<RecentPlay> plays;
   std::lock_guard lock(stripe.mutex);
   for (const auto& table : stripe.tables) {
-    if (const ItemTimes* const indexed = table->collect(user_hash, plays)) {
+    if (const ItemTimes* const indexed = table->collect(placed, plays)) {
       newest_ms = std::max(newest_ms, item ? indexed->find(*item) : indexed->newest_ms());
     }
   }
@@ -284,6 +297,16 @@ int64_t RecentPlays::newest_play_ms(uint64_t user_hash, std::optional<ItemHash> 
     if (!item || play.item == *item) newest_ms = std::max(newest_ms, play.time_ms);
   }
   return newest_ms;
+}
+
+size_t RecentPlays::longest_search() const {
+  size_t longest = 0;
+  for (const Stripe& stripe : stripes_) {
+    std::lock_guard lock(stripe.mutex);
+    longest = std::max(longest, longest_bucket(stripe.forgets));
+    for (const auto& table : stripe.tables) longest = std::max(longest, table->longest_search());
+  }
+  return longest;
 }
 
 RecentPlaysStats RecentPlays::stats() const {

@@ -24,9 +24,10 @@
 // Threading: one writer (`apply`, `release`), many readers (`lookup`, `note_forget`, `stats`). Each stripe has a mutex
 // that is held for microseconds: for the few events of a block that fall into it, for the copy of one user's plays, or
 // for kItemsAtOnce items of a user with very many.
-// Memory: about 16 bytes a play and 32 a user and generation, 40 to 80 a forget and about 80 a user with forgets.
-// Above `bytes_max` covered generations are dropped before their lap is over. Uncovered ones stay, and `over_bound`
-// reports it: the merge stage is behind.
+// Memory: about 16 bytes a play and 32 a user and generation, 40 to 80 a forget and about 80 a user with forgets. All
+// of it counts, also forgets that were noted. A user has at most Forgotten::kItemsMax forgets here.
+// Above `bytes_max` covered generations are dropped before their lap is over, and the forgets of their records.
+// Uncovered ones stay, and `over_bound` reports it: the merge stage is behind.
 #pragma once
 
 #include <array>
@@ -42,6 +43,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "base/scatter.h"
 #include "schemas/event_block.h"
 #include "schemas/forget.h"
 #include "schemas/watermark.h"
@@ -115,6 +117,8 @@ class RecentPlays {
   // The next offset to apply.
   Offset applied() const { return Offset(applied_.load(std::memory_order_acquire)); }
   RecentPlaysStats stats() const;
+  // The most users that the search for one compares with; takes a walk over all of them.
+  size_t longest_search() const;
 
  private:
   static constexpr size_t kStripeBits = 5;
@@ -136,11 +140,11 @@ class RecentPlays {
   struct Stripe {
     mutable std::mutex mutex;
     std::deque<std::unique_ptr<PlayTable>> tables;                  // Parallel to generations_.
-    std::unordered_map<uint64_t, std::vector<UnmergedForget>> forgets;  // By user hash; of few users.
+    std::unordered_map<uint64_t, std::vector<UnmergedForget>, Scattered> forgets;  // By user hash; of few users.
     Offset forgets_applied{0};  // Forgets of records below it are here or were dropped.
   };
   struct PendingPlay {
-    uint64_t user_hash;
+    PlacedUser user;
     ItemHash item;
     int64_t time_ms;
   };
@@ -161,7 +165,7 @@ class RecentPlays {
   void drop_oldest();
   bool may_drop(const Generation& oldest, const MergedWatermark& watermark, int64_t lap_floor_log_time_ms,
                 bool* early) const;
-  void look_for(const Stripe& stripe, uint64_t user_hash, std::span<const ItemHash> items,
+  void look_for(const Stripe& stripe, PlacedUser user, std::span<const ItemHash> items,
                 std::vector<RecentPlay>& plays) const;
   static constexpr size_t kItemsAtOnce = 512;
   static size_t stripe_of(uint64_t user_hash) { return user_hash >> (64 - kStripeBits); }

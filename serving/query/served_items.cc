@@ -63,6 +63,15 @@ void ServedItems::expire(int64_t now_ms) {
   ++shortened_;
 }
 
+size_t ServedItems::longest_search() const {
+  size_t longest = 0;
+  for (const Stripe& stripe : stripes_) {
+    std::lock_guard lock(stripe.mutex);
+    longest = std::max(longest, longest_bucket(stripe.users));
+  }
+  return longest;
+}
+
 ServedItemsStats ServedItems::stats() const {
   ServedItemsStats stats;
   for (const Stripe& stripe : stripes_) {

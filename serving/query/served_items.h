@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "base/scatter.h"
 
 namespace bloomring {
 
@@ -50,6 +51,8 @@ class ServedItems {
   // Frees items that are too old. To be called every few seconds: each call sweeps one stripe.
   void expire(int64_t now_ms);
   ServedItemsStats stats() const;
+  // The most users that the search for one compares with; takes a walk over all of them.
+  size_t longest_search() const;
 
  private:
   static constexpr size_t kStripeBits = 5;
@@ -58,7 +61,7 @@ class ServedItems {
   using User = std::vector<ServedItem>;  // Newest first.
   struct Stripe {
     mutable std::mutex mutex;
-    std::unordered_map<uint64_t, User> users;
+    std::unordered_map<uint64_t, User, Scattered> users;  // By user hash.
     size_t items = 0;
   };
 

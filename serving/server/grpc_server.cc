@@ -1,7 +1,6 @@
 #include "serving/server/grpc_server.h"
 
 #include <grpc/support/log.h>
-#include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/health_check_service_interface.h>
 
 #include <algorithm>
@@ -9,24 +8,21 @@
 #include <mutex>
 
 #include "client/credentials.h"
-#include "grpc/health/v1/health.pb.h"
 #include "serving/server/grpc_log.h"
 #include "serving/server/hang_up.h"
+#include "serving/server/reflection.h"
 
 namespace bloomring {
 
 namespace {
 
-// In gRPC both are settings of the whole process, not of a server.
-void enable_plugins(bool reflection) {
-  static std::once_flag health, reflect;
-  std::call_once(health, [] { grpc::EnableDefaultHealthCheckService(true); });
-  if (!reflection) return;
-  std::call_once(reflect, [] {
-    grpc::reflection::InitProtoReflectionServerBuilderPlugin();
-    // Reflection describes linked protos only; gRPC's health service does not link its own.
-    google::protobuf::LinkMessageReflection<grpc::health::v1::HealthCheckRequest>();
-  });
+// For TLS; a connection that has said nothing by then is closed.
+constexpr int kHandshakeMs = 10'000;
+
+// In gRPC a setting of the whole process, not of a server.
+void enable_health() {
+  static std::once_flag once;
+  std::call_once(once, [] { grpc::EnableDefaultHealthCheckService(true); });
 }
 
 // gRPC's limit on a message: four times the service's limit (RequestLimits::message_bytes_max), so that the service
@@ -36,6 +32,13 @@ int wire_bytes_max(const GrpcServerConfig& config) {
   const size_t limit = config.service.limits.message_bytes_max;
   const size_t wanted = std::max(limit, std::min(4 * limit, config.memory_bytes_max / 2));
   return static_cast<int>(std::min<size_t>(wanted, INT_MAX));
+}
+
+// A message of some kilobytes inflates to as many megabytes, beside every bound of ours.
+void refuse_compressed(grpc::ServerBuilder& builder) {
+  builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_GZIP, false);
+  builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, false);
+  builder.AddChannelArgument(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0);
 }
 
 // While one lives, gRPC's core logs nothing.
@@ -55,31 +58,44 @@ GrpcServer::~GrpcServer() { shutdown(0); }
 
 Status GrpcServer::listen() {
   BLOOMRING_TRY(check(config_.tls));
+  BLOOMRING_TRY_ASSIGN(acceptor_, Acceptor::open(config_.listen, config_.connections_max()));
   grpc::ServerBuilder builder;
-  int port = 0;
-  builder.AddListeningPort(config_.listen, server_credentials(config_.tls), &port);
+  connections_ = builder.experimental().AddExternalConnectionAcceptor(
+      grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD, server_credentials(config_.tls));
   builder.RegisterService(&service_);
+  refuse_compressed(builder);
   builder.SetMaxReceiveMessageSize(wire_bytes_max(config_));
-  builder.SetResourceQuota(grpc::ResourceQuota("bloomring").Resize(config_.memory_bytes_max));
+  builder.SetResourceQuota(
+      grpc::ResourceQuota("bloomring").Resize(config_.memory_bytes_max).SetMaxThreads(config_.threads_max));
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, config_.streams_max);
+  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeMs);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_MS, static_cast<int>(config_.connection_age_max_ms));
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_GRACE_MS, static_cast<int>(config_.connection_grace_ms));
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, static_cast<int>(config_.connection_idle_max_ms));
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
                              static_cast<int>(config_.ping_interval_min_ms));
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   server_ = builder.BuildAndStart();
-  if (server_ == nullptr || port == 0)
-    return invalid("gRPC cannot listen on " + config_.listen + ": is the port taken by another process?");
-  port_ = static_cast<uint16_t>(port);
-  address_ = config_.listen.substr(0, config_.listen.rfind(':') + 1) + std::to_string(port);
+  if (server_ == nullptr) return invalid("gRPC cannot serve on " + config_.listen);
+  address_ = config_.listen.substr(0, config_.listen.rfind(':') + 1) + std::to_string(acceptor_->port());
   set_serving(false);
+  acceptor_->start([this](int listener, int connection) { give(listener, connection); });
   return {};
+}
+
+void GrpcServer::give(int listener, int connection) {
+  grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters accepted;
+  accepted.listener_fd = listener;
+  accepted.fd = connection;
+  connections_->HandleNewConnection(&accepted);
 }
 
 Result<std::unique_ptr<GrpcServer>> GrpcServer::start(const GrpcServerConfig& config,
                                                       const PartitionDirectory& partitions, CandidateFilter& core,
                                                       EventLog* log) {
   log_grpc_lines();
-  enable_plugins(config.reflection);
+  enable_health();
+  if (config.reflection) BLOOMRING_TRY(load_reflection());
   std::unique_ptr<GrpcServer> server(new GrpcServer(config, partitions, core, log));
   BLOOMRING_TRY(server->listen());
   return server;
@@ -97,8 +113,9 @@ void GrpcServer::shutdown(int64_t grace_ms) {
   ended_ = true;
   announce_end();
   service_.end_calls(grace_ms);
-  const SilencedCore silenced;  // gRPC logs the end of its listening socket as an error.
-  hang_up(port_);
+  acceptor_->stop();
+  const SilencedCore silenced;  // gRPC logs connections that end so as errors.
+  hang_up(acceptor_->port());
   server_->Shutdown(gpr_now(GPR_CLOCK_REALTIME));
   server_->Wait();
 }

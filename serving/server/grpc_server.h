@@ -1,4 +1,4 @@
-// The gRPC port: the query service, the standard health service and server reflection.
+// The gRPC port: the query service, the standard health service and, where it is asked for, server reflection.
 //
 //   start --> set_serving(true) --> (calls) --> announce_end --> (calls, a while longer) --> shutdown
 //
@@ -15,6 +15,7 @@
 #include "client/tls_files.h"
 #include "serving/query/candidate_filter.h"
 #include "serving/query/replica_partition.h"
+#include "serving/server/acceptor.h"
 #include "serving/service/filter_service.h"
 
 namespace bloomring {
@@ -22,13 +23,19 @@ namespace bloomring {
 struct GrpcServerConfig {
   std::string listen = "127.0.0.1:0";  // "host:port"; with port 0 the system chooses one.
   TlsServerFiles tls = {};
-  bool reflection = true;
+  bool reflection = false;  // Once on, it is on for all servers of the process.
   // For connections and messages in transit. At the bound the server drops new connections and closes idle ones. A
-  // connection takes about 25 KB.
+  // connection takes 20 to 25 KB.
   size_t memory_bytes_max = 64 << 20;
+  size_t connections_max() const { return memory_bytes_max / (24 << 10); }
   // The least time between two pings of an idle connection. The server disconnects a client that pings more often.
   int64_t ping_interval_min_ms = 10'000;
   int64_t connection_age_max_ms = 300'000;  // Then clients reconnect, perhaps to other replicas.
+  int64_t connection_grace_ms = 30'000;     // Then the calls and streams of an aged connection are ended.
+  int64_t connection_idle_max_ms = 120'000;
+  int streams_max = 256;  // Calls at once of one connection; further ones wait at the client.
+  // Threads for calls that hold one while they last: those of server reflection.
+  int threads_max = 64;
   FilterServiceConfig service = {};
 };
 
@@ -50,18 +57,21 @@ class GrpcServer {
   void shutdown(int64_t grace_ms);
   const ServingCounters& counters() const { return service_.counters(); }
   uint64_t reads_refused() const { return service_.reads_refused(); }
+  const ConnectionCounters& connections() const { return acceptor_->counters(); }
 
  private:
   GrpcServer(const GrpcServerConfig& config, const PartitionDirectory& partitions, CandidateFilter& core,
              EventLog* log);
   Status listen();
+  void give(int listener, int connection);
 
   const GrpcServerConfig config_;
   FilterService service_;
   std::string address_;
-  uint16_t port_ = 0;
   bool ended_ = false;
   std::unique_ptr<grpc::Server> server_;
+  std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> connections_;  // Of the server: what it is given.
+  std::unique_ptr<Acceptor> acceptor_;                                           // Its thread uses the rest.
 };
 
 }  // namespace bloomring

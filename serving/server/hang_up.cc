@@ -25,12 +25,6 @@ uint16_t local_port(int socket) {
   return name.ss_family == AF_INET6 ? ntohs(reinterpret_cast<const sockaddr_in6&>(name).sin6_port) : uint16_t{0};
 }
 
-bool listens(int socket) {
-  int yes = 0;
-  socklen_t size = sizeof yes;
-  return ::getsockopt(socket, SOL_SOCKET, SO_ACCEPTCONN, &yes, &size) == 0 && yes != 0;
-}
-
 std::vector<int> open_files() {
   std::vector<int> files;
   std::error_code error;
@@ -56,12 +50,7 @@ void for_each_socket(uint16_t port, const std::function<void(int)>& take) {
 }  // namespace
 
 void hang_up(uint16_t port) {
-  for_each_socket(port, [](int socket) {
-    if (listens(socket)) ::shutdown(socket, SHUT_RD);
-  });
-  for_each_socket(port, [](int socket) {
-    if (!listens(socket)) ::shutdown(socket, SHUT_WR);
-  });
+  for_each_socket(port, [](int socket) { ::shutdown(socket, SHUT_WR); });
 }
 
 }  // namespace bloomring

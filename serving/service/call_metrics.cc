@@ -15,6 +15,7 @@ SeriesTable<ServingCounters> make_call_series() {
       {&kCallsRefused, {"overload"}, &Counters::refused_overload},
       {&kCallsRefused, {"deadline"}, &Counters::refused_deadline},
       {&kCallsRefused, {"strict"}, &Counters::refused_strict},
+      {&kCallsRefused, {"permission"}, &Counters::refused_permission},
       {&kCallsForwarded, {"answered"}, &Counters::forwarded},
       {&kCallsForwarded, {"unavailable"}, &Counters::forward_failed},
       {&kAnswersComplete, {"known"}, &Counters::complete_known},

@@ -30,14 +30,14 @@ inline constexpr MetricDecl kCandidates{"bloomring_candidates_total",
                                         "Candidates answered, by verdict: unseen, or seen with the reason.",
                                         {{{"verdict", "unseen|client|served|recent|filter"}}}};
 inline constexpr MetricDecl kCallsInFlight{"bloomring_calls_in_flight", MetricType::kGauge,
-                                           "Calls that the query service is answering now."};
+                                           "Users that the query service is answering now; of a batch each counts."};
 inline constexpr MetricDecl kCallsRefused{
     "bloomring_calls_refused_total",
     MetricType::kCounter,
     "Calls, and requests of batches, that were refused, by cause: bad input, a partition that no replica could "
-    "answer for, too many calls or reads at once, a deadline that had passed, or an incomplete answer to a strict "
-    "call.",
-    {{{"cause", "invalid|unavailable|overload|deadline|strict"}}}};
+    "answer for, too many calls or reads at once, a deadline that had passed, an incomplete answer to a strict "
+    "call, or a caller without the right.",
+    {{{"cause", "invalid|unavailable|overload|deadline|strict|permission"}}}};
 inline constexpr MetricDecl kCallsForwarded{
     "bloomring_calls_forwarded_total",
     MetricType::kCounter,

@@ -24,9 +24,10 @@ struct ServingCounters {
   std::atomic<uint64_t> refused_overload{0};     // RESOURCE_EXHAUSTED.
   std::atomic<uint64_t> refused_deadline{0};     // DEADLINE_EXCEEDED.
   std::atomic<uint64_t> refused_strict{0};       // FAILED_PRECONDITION.
+  std::atomic<uint64_t> refused_permission{0};   // PERMISSION_DENIED.
   std::atomic<uint64_t> forwarded{0};            // Forwarded to another replica and answered by it.
   std::atomic<uint64_t> forward_failed{0};       // Forwarded, but no other replica could answer.
-  std::atomic<int64_t> in_flight{0};             // A level, not a count.
+  std::atomic<int64_t> in_flight{0};             // Users of calls. A level, not a count.
 };
 
 }  // namespace bloomring

@@ -1,45 +1,22 @@
 #include "serving/service/filter_service.h"
 
+#include <grpcpp/support/proto_buffer_reader.h>
+
 #include <algorithm>
 #include <optional>
 #include <sstream>
 #include <string>
 
-#include "base/hash.h"
 #include "base/words.h"
-#include "serving/query/forget_time.h"
+#include "serving/admission/caller.h"
+#include "serving/admission/message_cost.h"
+#include "serving/service/call_parts.h"
 #include "serving/service/service_status.h"
 #include "serving/service/snapshot_codec.h"
-#include "serving/service/waiting_append.h"
-#include "state/forget_rule.h"
 
 namespace bloomring {
 
 namespace {
-
-// Uses the clock of the deadline.
-bool has_passed(gpr_timespec deadline) { return gpr_time_cmp(deadline, gpr_now(deadline.clock_type)) < 0; }
-
-bool is_over(const grpc::CallbackServerContext& context) {
-  return context.IsCancelled() || has_passed(context.raw_deadline());
-}
-
-template <typename Request>
-const SceneRules& rules_for(const Request&, const RequestLimits& limits) {
-  return limits.scenes;
-}
-
-const SceneRules& rules_for(const v1::ForgetRequest& request, const RequestLimits& limits) {
-  return request.all_scenes() ? any_scene(limits.scenes) : limits.scenes;
-}
-
-// The user of a request whose other fields are valid.
-template <typename Request>
-Result<UserKey> user_of(const Request& request, const RequestLimits& limits) {
-  BLOOMRING_TRY_ASSIGN(UserKey user_key, decode_user(request.user(), request.scene(), rules_for(request, limits)));
-  BLOOMRING_TRY(check_bytes(request, limits));
-  return user_key;
-}
 
 std::string describe(const std::vector<Gap>& gaps) {
   std::string text = "incomplete";
@@ -58,20 +35,6 @@ void for_each_holder(const grpc::Status& refusal, const Take& take) {
 
 }  // namespace
 
-// A call from its beginning until its answer was handed to gRPC. Destroys itself.
-class FilterService::OpenCall final : public grpc::ServerUnaryReactor {
- public:
-  explicit OpenCall(OpenCalls& calls) : calls_(calls), counted_(calls.begin()) {}
-
- private:
-  void OnDone() override {
-    if (counted_) calls_.end();
-    delete this;
-  }
-
-  OpenCalls& calls_;
-  const bool counted_;
-};
 std::string_view method_name(Method method) {
   constexpr std::array<std::string_view, kMethodCount> kNames = {"Filter", "FilterBatch", "GetSnapshot",
                                                                  "RecordServed", "Forget"};
@@ -84,6 +47,7 @@ FilterService::FilterService(const PartitionDirectory& partitions, CandidateFilt
       core_(core),
       log_(log),
       config_(config),
+      memory_(config.memory_bytes_max),
       forwarder_(config.forward) {
   if (config.read_pool) pool_.emplace(core.store(), *config.read_pool);
 }
@@ -109,6 +73,7 @@ void FilterService::count(const grpc::Status& status) {
     case grpc::StatusCode::RESOURCE_EXHAUSTED: ++counters_.refused_overload; break;
     case grpc::StatusCode::DEADLINE_EXCEEDED: ++counters_.refused_deadline; break;
     case grpc::StatusCode::FAILED_PRECONDITION: ++counters_.refused_strict; break;
+    case grpc::StatusCode::PERMISSION_DENIED: ++counters_.refused_permission; break;
     default: break;
   }
 }
@@ -159,7 +124,7 @@ void FilterService::read(const grpc::CallbackServerContext& context, const UserK
   };
   UserLookup lookup = core_.look_up(partition, user_key.bytes(), wanted);
   const auto waiting = std::make_shared<WaitingRead>(core_, std::string(user_key.bytes()), std::move(lookup),
-                                                     std::move(ended_or_refused));
+                                                     caller_of_peer(context.peer()), std::move(ended_or_refused));
   FilterReader& store = pool_ ? static_cast<FilterReader&>(*pool_) : core_.store();
   waiting->begin(store, reads_, patience_end(context.raw_deadline(), config_.store_wait_ms));
 }
@@ -221,16 +186,6 @@ void FilterService::get_snapshot(const grpc::CallbackServerContext& context, con
   read(context, *user_key, **partition, {.plays_max = kSnapshotPlaysMax}, done, std::move(ended));
 }
 
-grpc::ServerUnaryReactor* FilterService::GetSnapshot(grpc::CallbackServerContext* context,
-                                                     const v1::GetSnapshotRequest* request,
-                                                     v1::GetSnapshotResponse* response) {
-  grpc::ServerUnaryReactor* reactor = new OpenCall(open_calls_);
-  if (auto done = admit(Method::kGetSnapshot, context, reactor)) {
-    get_snapshot(*context, *request, std::move(done), *response);
-  }
-  return reactor;
-}
-
 // The details of the refusal carry the holders of the partition; the end of the call turns them into protocol fields.
 void FilterService::forward_or_redirect(const grpc::CallbackServerContext& context, const UserKey& user_key,
                                         v1::ForwardPolicy policy, const Status& reason, Forwarder::Send send,
@@ -251,34 +206,125 @@ void FilterService::forward_or_redirect(const grpc::CallbackServerContext& conte
                      });
 }
 
-FilterService::Done FilterService::admit(Method method, grpc::CallbackServerContext* context,
-                                         grpc::ServerUnaryReactor* reactor) {
+bool FilterService::may(const CallStart& start) const {
+  if (config_.access == nullptr) return true;
+  const bool writes = start.method == Method::kRecordServed || start.method == Method::kForget;
+  const auto authenticated = start.context.auth_context();
+  const std::vector<std::string> names = authenticated ? caller_names(*authenticated) : std::vector<std::string>();
+  return config_.access->may(names, writes ? Right::kWrite : Right::kRead);
+}
+
+grpc::Status FilterService::too_many_users(int64_t in_flight) const {
+  return {grpc::StatusCode::RESOURCE_EXHAUSTED, std::to_string(in_flight) + " of at most " +
+                                                    std::to_string(config_.in_flight_max) +
+                                                    " users are being answered already"};
+}
+
+FilterService::Done FilterService::admit(const CallStart& start, OpenCall& call) {
   const int64_t in_flight = counters_.in_flight.fetch_add(1);
-  auto done = [this, method, context, reactor, begin = gpr_now(GPR_CLOCK_MONOTONIC)](const grpc::Status& status) {
-    counters_.in_flight.fetch_sub(1);
+  auto done = [this, &call, method = start.method, &context = start.context,
+               begin = gpr_now(GPR_CLOCK_MONOTONIC)](const grpc::Status& status) {
+    counters_.in_flight.fetch_sub(call.users());
     if (config_.observe) {
       const gpr_timespec took = gpr_time_sub(gpr_now(GPR_CLOCK_MONOTONIC), begin);
       config_.observe(method, status, static_cast<double>(took.tv_sec) + took.tv_nsec * 1e-9);
     }
     count(status);
     for_each_holder(status,
-                    [context](const std::string& holder) { context->AddTrailingMetadata("bloomring-holder", holder); });
-    reactor->Finish({status.error_code(), status.error_message()});
+                    [&](const std::string& holder) { context.AddTrailingMetadata("bloomring-holder", holder); });
+    call.finish({status.error_code(), status.error_message()});
   };
   if (open_calls_.closed()) {
     done({grpc::StatusCode::UNAVAILABLE, "this replica is ending; ask another one"});
     return nullptr;
   }
+  if (!may(start)) {
+    done({grpc::StatusCode::PERMISSION_DENIED, "this client (" + caller_text(start.context) + ") may not call " +
+                                                   std::string(method_name(start.method)) +
+                                                   ": no line of the replica's serve.access_file gives it the right"});
+    return nullptr;
+  }
   if (in_flight < config_.in_flight_max) return done;
-  done({grpc::StatusCode::RESOURCE_EXHAUSTED, std::to_string(config_.in_flight_max) + " calls are in flight already"});
+  done(too_many_users(in_flight));
   return nullptr;
 }
 
-grpc::ServerUnaryReactor* FilterService::Filter(grpc::CallbackServerContext* context, const v1::FilterRequest* request,
-                                                v1::FilterResponse* response) {
-  grpc::ServerUnaryReactor* reactor = new OpenCall(open_calls_);
-  if (auto done = admit(Method::kFilter, context, reactor)) filter(*context, *request, std::move(done), *response);
-  return reactor;
+template <typename Request>
+grpc::Status FilterService::take_in(grpc::ByteBuffer message, OpenCall& call, Request& request) {
+  const auto cost = message_cost<Request>(message, config_.limits.batch_max);
+  if (!cost.ok()) return to_grpc(cost.status());
+  const Status counted = check_request_count(cost->requests, config_.limits);
+  if (!counted.ok()) return to_grpc(counted);
+  const int64_t more = std::max<int64_t>(static_cast<int64_t>(cost->requests), 1) - 1;  // One is counted already.
+  call.add_users(more);
+  const int64_t in_flight = counters_.in_flight.fetch_add(more);
+  if (in_flight + more > config_.in_flight_max) return too_many_users(in_flight - 1);
+  if (const Status fits = check_cost(cost->bytes, memory_.bytes_max()); !fits.ok()) return to_grpc(fits);
+  auto share = memory_.take(cost->bytes);
+  if (!share) return {grpc::StatusCode::RESOURCE_EXHAUSTED, "the memory for requests is taken by others"};
+  call.hold(std::move(*share));
+  const grpc::Status parsed = grpc::GenericDeserialize<grpc::ProtoBufferReader, Request>(&message, &request);
+  return parsed.ok() ? parsed : to_grpc(no_message(*Request::descriptor()));
+}
+
+template <typename Request, typename Response, typename Handle>
+grpc::ServerUnaryReactor* FilterService::begin(Method method, grpc::CallbackServerContext* context,
+                                               const grpc::ByteBuffer* message, grpc::ByteBuffer* answer,
+                                               Handle handle) {
+  auto* call = new CallOf<Request, Response>(open_calls_, *answer);
+  Done done = admit({method, *context, message->Length()}, *call);
+  if (!done) return call;
+  if (is_over(*context)) {
+    done({grpc::StatusCode::DEADLINE_EXCEEDED, "the deadline had passed before the request was read"});
+    return call;
+  }
+  grpc::ByteBuffer bytes;
+  bytes.Swap(const_cast<grpc::ByteBuffer*>(message));  // gRPC would hold them until the end of the call.
+  const grpc::Status taken = take_in(std::move(bytes), *call, call->request);
+  if (!taken.ok()) {
+    done(taken);
+  } else {
+    (this->*handle)(*context, call->request, std::move(done), call->response);
+  }
+  return call;
+}
+
+grpc::ServerUnaryReactor* FilterService::Filter(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
+                                                grpc::ByteBuffer* response) {
+  return begin<v1::FilterRequest, v1::FilterResponse>(Method::kFilter, context, request, response,
+                                                      &FilterService::filter);
+}
+
+grpc::ServerUnaryReactor* FilterService::FilterBatch(grpc::CallbackServerContext* context,
+                                                     const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
+  return begin<v1::FilterBatchRequest, v1::FilterBatchResponse>(Method::kFilterBatch, context, request, response,
+                                                                &FilterService::filter_batch);
+}
+
+grpc::ServerUnaryReactor* FilterService::GetSnapshot(grpc::CallbackServerContext* context,
+                                                     const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
+  return begin<v1::GetSnapshotRequest, v1::GetSnapshotResponse>(Method::kGetSnapshot, context, request, response,
+                                                                &FilterService::get_snapshot);
+}
+
+grpc::ServerUnaryReactor* FilterService::RecordServed(grpc::CallbackServerContext* context,
+                                                      const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
+  if (log_ == nullptr) return refuse_write("this server has no log to record to", *response);
+  return begin<v1::RecordServedRequest, v1::RecordServedResponse>(Method::kRecordServed, context, request, response,
+                                                                  &FilterService::record_served);
+}
+
+grpc::ServerUnaryReactor* FilterService::Forget(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
+                                                grpc::ByteBuffer* response) {
+  if (log_ == nullptr) return refuse_write("this server has no log to write to", *response);
+  return begin<v1::ForgetRequest, v1::ForgetResponse>(Method::kForget, context, request, response,
+                                                      &FilterService::forget);
+}
+
+grpc::ServerUnaryReactor* FilterService::refuse_write(const std::string& why, grpc::ByteBuffer& response) {
+  auto* call = new CallOf<v1::ForgetRequest, v1::ForgetResponse>(open_calls_, response);
+  call->finish({grpc::StatusCode::UNIMPLEMENTED, why});
+  return call;
 }
 
 namespace {
@@ -295,22 +341,15 @@ struct Batch {
 
 }  // namespace
 
-grpc::ServerUnaryReactor* FilterService::FilterBatch(grpc::CallbackServerContext* context,
-                                                     const v1::FilterBatchRequest* request,
-                                                     v1::FilterBatchResponse* response) {
-  grpc::ServerUnaryReactor* reactor = new OpenCall(open_calls_);
-  auto done = admit(Method::kFilterBatch, context, reactor);
-  if (!done) return reactor;
-  grpc::Status checked = to_grpc(check(*request, config_.limits));
-  if (!checked.ok() || request->requests_size() == 0) {
-    done(std::move(checked));
-    return reactor;
-  }
+void FilterService::filter_batch(const grpc::CallbackServerContext& context, const v1::FilterBatchRequest& request,
+                                 Done done, v1::FilterBatchResponse& response) {
+  grpc::Status checked = to_grpc(check(request, config_.limits));
+  if (!checked.ok() || request.requests_size() == 0) return done(std::move(checked));
   // All outcomes exist before any thread fills one.
-  for (int i = 0; i < request->requests_size(); ++i) response->add_outcomes()->mutable_response();
-  const auto batch = std::make_shared<Batch>(request->requests_size(), std::move(done));  // Shared by its requests.
-  for (int i = 0; i < request->requests_size(); ++i) {
-    v1::FilterOutcome* outcome = response->mutable_outcomes(i);
+  for (int i = 0; i < request.requests_size(); ++i) response.add_outcomes()->mutable_response();
+  const auto batch = std::make_shared<Batch>(request.requests_size(), std::move(done));  // Shared by its requests.
+  for (int i = 0; i < request.requests_size(); ++i) {
+    v1::FilterOutcome* outcome = response.mutable_outcomes(i);
     auto one_done = [this, outcome, batch](const grpc::Status& status) {
       outcome->set_code(status.error_code());
       outcome->set_message(status.error_message());
@@ -319,136 +358,8 @@ grpc::ServerUnaryReactor* FilterService::FilterBatch(grpc::CallbackServerContext
       count(status);
       batch->end_one();
     };
-    filter(*context, request->requests(i), std::move(one_done), *outcome->mutable_response());
+    filter(context, request.requests(i), std::move(one_done), *outcome->mutable_response());
   }
-  return reactor;
-}
-
-void FilterService::record_served(const grpc::CallbackServerContext& context, const v1::RecordServedRequest& request,
-                                  Done done, v1::RecordServedResponse& response) {
-  const auto items = hash_ids(request.items(), "items", config_.limits.served_items_max);
-  if (!items.ok()) return done(to_grpc(items.status()));
-  const Result<UserKey> user_key = user_of(request, config_.limits);
-  if (!user_key.ok()) return done(to_grpc(user_key.status()));
-  auto partition = find_ready(partitions_, *user_key);
-  if (!partition.ok()) {
-    auto send = [&](Forwarder::Stub& stub, grpc::ClientContext& onward, Forwarder::Done ended) {
-      stub.async()->RecordServed(&onward, &request, &response, std::move(ended));
-    };
-    return forward_or_redirect(context, *user_key, request.forward_policy(), partition.status(), std::move(send),
-                               std::move(done));
-  }
-  std::vector<Event> events;
-  const int64_t served_at_ms = core_.now((*partition)->log_time()).latest_ms;  // Readers bound it by the log time.
-  for (const ItemHash item : *items) events.push_back({EventKind::kServe, item, served_at_ms});
-  if (events.empty()) return done(grpc::Status::OK);
-  if (is_over(context)) {
-    return done({grpc::StatusCode::DEADLINE_EXCEEDED, "the deadline had passed before anything was recorded"});
-  }
-  auto durable = [this, partition = *partition, events, hash = user_hash(user_key->bytes())](const Appended& appended) {
-    partition->log_time().saw(appended.log_time_ms, core_.steady_ns());
-    for (const Event& event : events)
-      partition->note_served(hash, event.item, std::min(event.time_ms, appended.log_time_ms));
-  };
-  auto ended = [done = std::move(done)](const Result<Appended>& appended) {
-    done(to_grpc(appended.status().with_context("the served items could not be recorded")));
-  };
-  const auto waiting = std::make_shared<WaitingAppend>(std::move(durable), std::move(ended));
-  waiting->begin(*log_, *user_key, events, patience_end(context.raw_deadline(), config_.log_wait_ms));
-}
-
-grpc::ServerUnaryReactor* FilterService::RecordServed(grpc::CallbackServerContext* context,
-                                                      const v1::RecordServedRequest* request,
-                                                      v1::RecordServedResponse* response) {
-  grpc::ServerUnaryReactor* reactor = new OpenCall(open_calls_);
-  if (log_ == nullptr) {
-    reactor->Finish({grpc::StatusCode::UNIMPLEMENTED, "this server has no log to record to"});
-  } else if (auto done = admit(Method::kRecordServed, context, reactor)) {
-    record_served(*context, *request, std::move(done), *response);
-  }
-  return reactor;
-}
-
-// The forget of one call. Shared by the appends that it takes.
-struct FilterService::ForgetCall {
-  UserKey user_key;
-  std::optional<ItemHash> item;  // Nothing: everything.
-  std::shared_ptr<ReplicaPartition> partition;
-  gpr_timespec patience_end;
-  Done done;
-  int64_t began_ns = 0;  // Of the steady clock.
-  int tries_left = 3;
-  std::optional<int64_t> log_told_ms;  // The log's time, by the latest append of this call.
-};
-
-Event FilterService::make_forget(const ForgetCall& call) const {
-  const int64_t time_ms =
-      forget_time_ms(core_, *call.partition, user_hash(call.user_key.bytes()), call.item, call.log_told_ms);
-  return {call.item ? EventKind::kForget : EventKind::kForgetAll, call.item.value_or(ItemHash(0)), time_ms};
-}
-
-void FilterService::append_forget(const std::shared_ptr<ForgetCall>& call) {
-  const Event event = make_forget(*call);
-  auto durable = [this, call, event](const Appended& appended) {
-    call->partition->log_time().saw(appended.log_time_ms, core_.steady_ns());
-    call->partition->note_forget(user_hash(call->user_key.bytes()), event, appended.offset);
-  };
-  auto ended = [this, call, event](Result<Appended> appended) {
-    if (appended.ok()) call->log_told_ms = appended->log_time_ms;
-    const bool late = appended.ok() && forget_rule::is_logged_late(event.time_ms, *call->log_told_ms, config_.slot_ms);
-    const int64_t took_ms = (core_.steady_ns() - call->began_ns) / 1'000'000;
-    const bool short_of_now = appended.ok() && is_short_forget(event.time_ms, *call->log_told_ms, took_ms);
-    if ((late || short_of_now) && --call->tries_left > 0) return append_forget(call);
-    if (late) appended = retry("the log was slower than its hours");
-    call->done(to_grpc(appended.status().with_context("it could not be made forgotten")));
-  };
-  const auto waiting = std::make_shared<WaitingAppend>(std::move(durable), std::move(ended));
-  waiting->begin(*log_, call->user_key, std::span(&event, 1), call->patience_end);
-}
-
-void FilterService::forget(const grpc::CallbackServerContext& context, const v1::ForgetRequest& request, Done done,
-                           v1::ForgetResponse& response) {
-  if (request.all_scenes() && !Forwarder::is_marked(context))
-    return forget_in_all_scenes(context, request, std::move(done));
-  forget_in_scene(context, request, std::move(done), response);
-}
-
-void FilterService::forget_in_scene(const grpc::CallbackServerContext& context, const v1::ForgetRequest& request,
-                                    Done done, v1::ForgetResponse& response) {
-  const auto call = std::make_shared<ForgetCall>();
-  Result<UserKey> user_key = user_of(request, config_.limits);
-  if (!user_key.ok()) return done(to_grpc(user_key.status()));
-  const auto item = decode_forgotten_item(request);
-  if (!item.ok()) return done(to_grpc(item.status()));
-  auto partition = find_ready(partitions_, *user_key);
-  if (!partition.ok()) {
-    auto send = [&](Forwarder::Stub& stub, grpc::ClientContext& onward, Forwarder::Done ended) {
-      stub.async()->Forget(&onward, &request, &response, std::move(ended));
-    };
-    return forward_or_redirect(context, *user_key, request.forward_policy(), partition.status(), std::move(send),
-                               std::move(done));
-  }
-  if (is_over(context)) {
-    return done({grpc::StatusCode::DEADLINE_EXCEEDED, "the deadline had passed before anything was forgotten"});
-  }
-  call->user_key = std::move(user_key).value();
-  call->item = *item;
-  call->partition = std::move(partition).value();
-  call->patience_end = patience_end(context.raw_deadline(), config_.log_wait_ms);
-  call->done = std::move(done);
-  call->began_ns = core_.steady_ns();
-  append_forget(call);
-}
-
-grpc::ServerUnaryReactor* FilterService::Forget(grpc::CallbackServerContext* context, const v1::ForgetRequest* request,
-                                                v1::ForgetResponse* response) {
-  grpc::ServerUnaryReactor* reactor = new OpenCall(open_calls_);
-  if (log_ == nullptr) {
-    reactor->Finish({grpc::StatusCode::UNIMPLEMENTED, "this server has no log to write to"});
-  } else if (auto done = admit(Method::kForget, context, reactor)) {
-    forget(*context, *request, std::move(done), *response);
-  }
-  return reactor;
 }
 
 }  // namespace bloomring

@@ -4,9 +4,10 @@
 // - A slow or failing filter store makes an answer incomplete instead: a call waits for the store at most
 //   `store_wait_ms` and nine tenths of the time to its deadline.
 // - An event log that does not answer within `log_wait_ms` makes a call UNAVAILABLE.
-// - The service handles at most `in_flight_max` calls, and `read_pool` queues a bounded number of reads of the store.
-// Both
-//   refuse further ones, so memory stays flat under overload.
+// - The service answers at most `in_flight_max` users at once (a batch counts all of its own), and `read_pool` queues a
+//   bounded number of reads of the store, fair between the hosts of callers. Requests and answers take at most
+//   `memory_bytes_max`: a call takes its share before its message is parsed. All three refuse further ones, so memory
+//   stays flat under overload, and one caller's batches do not push out another's calls.
 // Threading: gRPC calls the methods from its own threads, which never wait for the store.
 #pragma once
 
@@ -18,11 +19,14 @@
 #include <optional>
 
 #include "bloomring/v1/bloomring.grpc.pb.h"
+#include "serving/admission/access.h"
+#include "serving/admission/call_memory.h"
 #include "serving/query/candidate_filter.h"
 #include "serving/query/replica_partition.h"
 #include "serving/service/counters.h"
 #include "serving/service/event_log.h"
 #include "serving/service/forwarder.h"
+#include "serving/service/open_call.h"
 #include "serving/service/open_calls.h"
 #include "serving/service/request_codec.h"
 #include "serving/service/waiting_read.h"
@@ -36,7 +40,8 @@ std::string_view method_name(Method method);  // As in the protocol: "FilterBatc
 
 struct FilterServiceConfig {
   RequestLimits limits = {};
-  int64_t in_flight_max = 1'024;  // Calls.
+  int64_t in_flight_max = 1'024;  // Users of calls; at least limits.batch_max.
+  size_t memory_bytes_max = 256 << 20;  // Of requests that are parsed, and their answers (message_cost.h).
   int64_t store_wait_ms = 500;
   int64_t log_wait_ms = 5'000;
   int64_t slot_ms = 3'600'000;  // Of the ring.
@@ -44,13 +49,27 @@ struct FilterServiceConfig {
   // blocking its caller.
   std::optional<FilterReadPool> read_pool = FilterReadPool{};
   ForwarderConfig forward = {};
+  const Access* access = nullptr;  // Who may make which calls; outlives the service. Null: everybody may make all.
   // Called at the end of every call with its status and duration. gRPC's threads call it, so it must be thread safe.
   std::function<void(Method, const grpc::Status&, double seconds)> observe = {};
   // Called with every answer that this replica made itself, from the same threads.
   std::function<void(const FilterAnswer&)> observe_answer = {};
 };
 
-class FilterService final : public v1::BloomringService::CallbackService {
+// Calls whose messages gRPC hands over as bytes: they are admitted by size before they are parsed.
+using RawService = v1::BloomringService::WithRawCallbackMethod_Filter<
+    v1::BloomringService::WithRawCallbackMethod_FilterBatch<v1::BloomringService::WithRawCallbackMethod_RecordServed<
+        v1::BloomringService::WithRawCallbackMethod_GetSnapshot<
+            v1::BloomringService::WithRawCallbackMethod_Forget<v1::BloomringService::Service>>>>>;
+
+// What is known of a call where it begins.
+struct CallStart {
+  Method method;
+  grpc::CallbackServerContext& context;  // Who calls, and with which metadata and deadline.
+  size_t bytes;                          // Of the message.
+};
+
+class FilterService final : public RawService {
  public:
   // Calls that write return UNIMPLEMENTED without a log.
   FilterService(const PartitionDirectory& partitions, CandidateFilter& core, EventLog* log,
@@ -58,18 +77,16 @@ class FilterService final : public v1::BloomringService::CallbackService {
   // Waits for the reads of the store that are under way.
   ~FilterService() override;
 
-  grpc::ServerUnaryReactor* Filter(grpc::CallbackServerContext* context, const v1::FilterRequest* request,
-                                   v1::FilterResponse* response) override;
-  grpc::ServerUnaryReactor* FilterBatch(grpc::CallbackServerContext* context, const v1::FilterBatchRequest* request,
-                                        v1::FilterBatchResponse* response) override;
-  grpc::ServerUnaryReactor* RecordServed(grpc::CallbackServerContext* context, const v1::RecordServedRequest* request,
-                                         v1::RecordServedResponse* response) override;
-
-  grpc::ServerUnaryReactor* Forget(grpc::CallbackServerContext* context, const v1::ForgetRequest* request,
-                                   v1::ForgetResponse* response) override;
-
-  grpc::ServerUnaryReactor* GetSnapshot(grpc::CallbackServerContext* context, const v1::GetSnapshotRequest* request,
-                                        v1::GetSnapshotResponse* response) override;
+  grpc::ServerUnaryReactor* Filter(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
+                                   grpc::ByteBuffer* response) override;
+  grpc::ServerUnaryReactor* FilterBatch(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
+                                        grpc::ByteBuffer* response) override;
+  grpc::ServerUnaryReactor* RecordServed(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
+                                         grpc::ByteBuffer* response) override;
+  grpc::ServerUnaryReactor* Forget(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
+                                   grpc::ByteBuffer* response) override;
+  grpc::ServerUnaryReactor* GetSnapshot(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
+                                        grpc::ByteBuffer* response) override;
 
   const ServingCounters& counters() const { return counters_; }
   uint64_t reads_refused() const { return pool_ ? pool_->refused() : 0; }  // For lack of room in their queue.
@@ -77,7 +94,6 @@ class FilterService final : public v1::BloomringService::CallbackService {
   bool end_calls(int64_t bound_ms);
 
  private:
-  class OpenCall;
   using Done = std::function<void(grpc::Status)>;  // Ends a call or a request of a batch; called once.
 
   // Looks the user up and waits for the filters. Then calls `ended` with them, or `done` with an error.
@@ -85,6 +101,8 @@ class FilterService final : public v1::BloomringService::CallbackService {
             const WantedPlays& wanted, const Done& done, WaitingRead::Ended ended);
   void filter(const grpc::CallbackServerContext& context, const v1::FilterRequest& request, Done done,
               v1::FilterResponse& response);
+  void filter_batch(const grpc::CallbackServerContext& context, const v1::FilterBatchRequest& request, Done done,
+                    v1::FilterBatchResponse& response);
   using Decoded = std::shared_ptr<const DecodedFilter>;  // Shared by all scenes of a call.
   // Reads only the switches of `request`. `request` and `response` live until `done`.
   void filter_here(const grpc::CallbackServerContext& context, const v1::FilterRequest& request, const Decoded& decoded,
@@ -116,9 +134,22 @@ class FilterService final : public v1::BloomringService::CallbackService {
   // `send`, or refuses it and names the holders of the partition.
   void forward_or_redirect(const grpc::CallbackServerContext& context, const UserKey& user_key,
                            v1::ForwardPolicy policy, const Status& reason, Forwarder::Send send, Done done);
-  // Returns a function that ends the call and counts it; null when it refused the call: too many are in flight, or the
-  // service ends.
-  Done admit(Method method, grpc::CallbackServerContext* context, grpc::ServerUnaryReactor* reactor);
+  // The one place where a call begins. Returns a function that ends the call and counts it; null when it refused the
+  // call: the caller may not make it, too many are in flight, or the service ends.
+  Done admit(const CallStart& start, OpenCall& call);
+  // Admits the call, takes the memory for it, parses its message and hands it to `handle`, a member of this class.
+  template <typename Request, typename Response, typename Handle>
+  grpc::ServerUnaryReactor* begin(Method method, grpc::CallbackServerContext* context, const grpc::ByteBuffer* message,
+                                  grpc::ByteBuffer* answer, Handle handle);
+  // INVALID_ARGUMENT for a message that cannot be parsed, or that takes more than all memory for requests;
+  // RESOURCE_EXHAUSTED when too little of it is left, or too many users are being answered already.
+  template <typename Request>
+  grpc::Status take_in(grpc::ByteBuffer message, OpenCall& call, Request& request);
+  bool may(const CallStart& start) const;
+  grpc::Status too_many_users(int64_t in_flight) const;
+  // The same, with a line in the log about the forget and its caller.
+  Done audited(const grpc::CallbackServerContext& context, const v1::ForgetRequest& request, Done done) const;
+  grpc::ServerUnaryReactor* refuse_write(const std::string& why, grpc::ByteBuffer& response);
   static gpr_timespec patience_end(gpr_timespec deadline, int64_t wait_ms_max);
   void count(const grpc::Status& status);
   void count(const FilterAnswer& answer);
@@ -129,6 +160,7 @@ class FilterService final : public v1::BloomringService::CallbackService {
   EventLog* const log_;
   const FilterServiceConfig config_;
   ServingCounters counters_;
+  CallMemory memory_;
   OpenCalls open_calls_;
   Forwarder forwarder_;
   const std::shared_ptr<OpenCalls> reads_ = std::make_shared<OpenCalls>();  // Of the store; shared with each.

@@ -6,8 +6,11 @@
 // - The caller's deadline and cancellation go with the call.
 // - When a replica is UNAVAILABLE, the next holder of the partition is asked, each at most once. A write may then be
 //   in the log twice, which is harmless.
-// - At most `in_flight_max` forwarded calls are in flight. Further ones are refused, so that slow neighbours do not
-//   use up the places for partitions held here.
+// - At most `in_flight_max` forwarded calls are in flight, each about one user. Further ones are refused, so that slow
+//   neighbours do not use up the places for partitions held here. A caller (serving/admission/caller.h) takes at most
+// as
+//   many places as it leaves free: half of them alone, a third beside another one that takes all it can. So the batches
+//   of one caller never leave another without a place.
 //
 // Threading: thread safe. No thread waits for an answer.
 #pragma once
@@ -20,9 +23,12 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
+#include "base/scatter.h"
 #include "client/tls_files.h"
 #include "bloomring/v1/bloomring.grpc.pb.h"
 
@@ -30,7 +36,7 @@ namespace bloomring {
 
 struct ForwarderConfig {
   TlsClientFiles tls = {};  // For connections to other replicas.
-  int64_t in_flight_max = 512;
+  int64_t in_flight_max = 1'024;  // A caller alone has half of them.
   int64_t wait_ms = 5'000;  // For an answer, when the caller has no deadline.
 };
 
@@ -54,13 +60,17 @@ class Forwarder {
  private:
   struct Attempts;
   Stub& stub_of(const std::string& address);
+  // Says why there is no place for another call of this caller; nothing when it has taken one.
+  std::optional<std::string> take_place(uint64_t caller);
+  void give_place_back(uint64_t caller);
   void ask_next(std::unique_ptr<Attempts> attempts);
   void answered(std::unique_ptr<Attempts> attempts, const grpc::Status& status);
 
   const ForwarderConfig config_;
-  std::atomic<int64_t> in_flight_{0};
   std::atomic<size_t> turn_{0};
   std::mutex mutex_;
+  int64_t in_flight_ = 0;
+  std::unordered_map<uint64_t, int64_t, Scattered> in_flight_of_;  // Of callers with any.
   std::map<std::string, std::unique_ptr<Stub>> stubs_;  // By address; as many as there are replicas.
 };
 

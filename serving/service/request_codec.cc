@@ -234,11 +234,19 @@ Status check_bytes(const google::protobuf::Message& message, const RequestLimits
                     "; ask about fewer items in a call, or send them packed");
 }
 
+Status check_request_count(size_t requests, const RequestLimits& limits) {
+  if (requests <= limits.batch_max) return {};
+  return bad_record(quantity("requests", requests, "requests", limits.batch_max) + "; send them in several calls");
+}
+
+Status check_cost(size_t bytes, size_t bytes_max) {
+  if (bytes <= bytes_max) return {};
+  return bad_record(quantity("message", bytes, "bytes of memory", bytes_max) +
+                    "; ask about fewer items in a call, or send them packed");
+}
+
 Status check(const v1::FilterBatchRequest& batch, const RequestLimits& limits) {
-  const auto requests = static_cast<size_t>(batch.requests_size());
-  if (requests > limits.batch_max) {
-    return bad_record(quantity("requests", requests, "requests", limits.batch_max) + "; send them in several calls");
-  }
+  BLOOMRING_TRY(check_request_count(static_cast<size_t>(batch.requests_size()), limits));
   size_t candidates = 0, client_seen = 0;
   for (const auto& request : batch.requests()) {
     candidates += id_count(request.candidates());

@@ -62,6 +62,9 @@ Result<std::optional<ItemHash>> decode_forgotten_item(const v1::ForgetRequest& r
 Result<DecodedFilter> decode(const v1::FilterRequest& request, const RequestLimits& limits);
 // Checks the limits of a batch as a whole; `decode` checks those of each request.
 Status check(const v1::FilterBatchRequest& batch, const RequestLimits& limits);
+// Both before a message is parsed: the number of requests in a batch, and what the message takes (message_cost.h).
+Status check_request_count(size_t requests, const RequestLimits& limits);
+Status check_cost(size_t bytes, size_t bytes_max);
 // To be called after the checks of the fields, whose messages say more precisely what is too large.
 Status check_bytes(const google::protobuf::Message& message, const RequestLimits& limits);
 

@@ -1,6 +1,15 @@
 #include "serving/service/waiting_append.h"
 
+#include "serving/query/told_reason.h"
+
 namespace bloomring {
+
+namespace {
+
+// The log's failure, without what only its operator should read.
+Status told(const Status& failure) { return Status(failure.code(), "the log " + told_reason(failure)); }
+
+}  // namespace
 
 WaitingAppend::WaitingAppend(Durable durable, Ended ended) : durable_(std::move(durable)), ended_(std::move(ended)) {}
 
@@ -17,7 +26,7 @@ void WaitingAppend::begin(EventLog& log, const UserKey& user_key, std::span<cons
   });
   log.append(user_key, events, [append = shared_from_this()](Result<Appended> appended) {
     if (appended.ok()) append->durable_(*appended);
-    append->end(std::move(appended));
+    append->end(appended.ok() ? std::move(appended) : told(appended.status()));
     append->alarm_.Cancel();
   });
 }

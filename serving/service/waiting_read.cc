@@ -1,12 +1,16 @@
 #include "serving/service/waiting_read.h"
 
+#include "serving/query/told_reason.h"
+
 namespace bloomring {
 
-WaitingRead::WaitingRead(CandidateFilter& core, std::string user_key, UserLookup lookup, Ended ended)
+WaitingRead::WaitingRead(CandidateFilter& core, std::string user_key, UserLookup lookup, uint64_t caller,
+                         Ended ended)
     : core_(core),
       user_key_(std::move(user_key)),
       lookup_(std::move(lookup)),
       user_{user_key_, lookup_.periods},
+      caller_(caller),
       ended_(std::move(ended)) {}
 
 void WaitingRead::decide(const Outcome& outcome) {
@@ -32,7 +36,7 @@ void WaitingRead::end(std::vector<Result<StoredUser>> users) {
   if (filters.ok()) {
     decide({.lookup = lookup_, .filters = std::move(filters).value()});
   } else {
-    decide({.lookup = lookup_, .missing = filters.status().to_string()});
+    decide({.lookup = lookup_, .missing = "filter store " + told_reason(filters.status())});
   }
   end_read();
 }

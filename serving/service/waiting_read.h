@@ -35,13 +35,15 @@ class WaitingRead final : public FilterRead, public std::enable_shared_from_this
   // Called exactly once, on any thread.
   using Ended = std::function<void(const Outcome&)>;
 
-  WaitingRead(CandidateFilter& core, std::string user_key, UserLookup lookup, Ended ended);
+  // `caller` is the read's FilterRead::caller.
+  WaitingRead(CandidateFilter& core, std::string user_key, UserLookup lookup, uint64_t caller, Ended ended);
 
   // Takes the filters from the cache and ends at once, or begins to read them. `reads` counts the read until the store
   // has ended it.
   void begin(FilterReader& store, std::shared_ptr<OpenCalls> reads, gpr_timespec patience_end);
 
   std::span<const UserPeriods> users() const override { return {&user_, 1}; }
+  uint64_t caller() const override { return caller_; }
   bool wanted() const override { return !decided_.load(); }
   void end(std::vector<Result<StoredUser>> users) override;
   void refuse() override;
@@ -54,6 +56,7 @@ class WaitingRead final : public FilterRead, public std::enable_shared_from_this
   const std::string user_key_;  // UserKey bytes.
   const UserLookup lookup_;
   const UserPeriods user_;
+  const uint64_t caller_;
   std::shared_ptr<OpenCalls> reads_;  // Shared: the service may end with the last read.
   Ended ended_;
   std::atomic<bool> decided_{false};

@@ -3,17 +3,17 @@
 namespace bloomring {
 
 PooledFilterReader::PooledFilterReader(FilterReader& reader, const FilterReadPool& pool)
-    : reader_(reader), queued_max_(pool.queued_max) {
-  BLOOMRING_CHECK(pool.threads > 0 && pool.queued_max > 0, "a pool reads");
+    : reader_(reader), queue_(pool.queued_max) {
+  BLOOMRING_CHECK(pool.threads > 0, "a pool reads");
   for (size_t i = 0; i < pool.threads; ++i) threads_.emplace_back([this] { work(); });
 }
 
 PooledFilterReader::~PooledFilterReader() {
-  std::deque<std::shared_ptr<FilterRead>> left;
+  std::vector<std::shared_ptr<FilterRead>> left;
   {
     std::lock_guard lock(mutex_);
     stopping_ = true;
-    left.swap(queue_);
+    while (!queue_.empty()) left.push_back(queue_.pop());
   }
   changed_.notify_all();
   for (const auto& read : left) read->refuse();
@@ -27,12 +27,8 @@ void PooledFilterReader::begin_read(std::shared_ptr<FilterRead> read) {
     if (stopping_) {
       refused = std::move(read);
     } else {
-      queue_.push_back(std::move(read));
-      if (queue_.size() > queued_max_) {
-        refused = std::move(queue_.front());
-        queue_.pop_front();
-        ++refused_;
-      }
+      refused = queue_.push(std::move(read));
+      refused_ += refused ? 1 : 0;
     }
   }
   changed_.notify_one();
@@ -49,8 +45,7 @@ void PooledFilterReader::work() {
   while (true) {
     changed_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
     if (queue_.empty()) return;
-    std::shared_ptr<FilterRead> read = std::move(queue_.front());
-    queue_.pop_front();
+    std::shared_ptr<FilterRead> read = queue_.pop();
     lock.unlock();
     if (read->wanted()) {
       reader_.begin_read(std::move(read));

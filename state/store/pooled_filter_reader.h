@@ -1,21 +1,21 @@
 // A reader that reads on threads of its own, behind a bounded queue: for a store whose reads wait for a disk, and
 // callers whose threads must not wait.
 //
-// The queue is first in, first out. When it is full, the oldest read is refused: its caller has waited longest and is
-// the likeliest to have given up. A read that nobody wants any more is refused instead of carried out.
+// The queue is fair between callers (state/store/read_queue.h). When it is full, the caller with the most reads in it
+// loses one. A read that nobody wants any more is refused instead of carried out.
 // Threading: thread safe. The destructor refuses the queued reads and waits for the running ones.
 #pragma once
 
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
 
 #include "state/store/filter_reader.h"
+#include "state/store/read_queue.h"
 
 namespace bloomring {
 
@@ -39,6 +39,7 @@ class PooledFilterReader final : public FilterReader {
   Result<std::optional<MergedWatermark>> heard_watermark(PartitionId partition) override {
     return reader_.heard_watermark(partition);
   }
+  Result<std::optional<SumKey>> slot_end_key() override { return reader_.slot_end_key(); }
   std::optional<int64_t> merged_ms() const override { return reader_.merged_ms(); }
   Status refresh() override { return reader_.refresh(); }
   Result<std::set<std::string>> scenes() const override { return reader_.scenes(); }
@@ -47,10 +48,9 @@ class PooledFilterReader final : public FilterReader {
   void work();
 
   FilterReader& reader_;
-  const size_t queued_max_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<std::shared_ptr<FilterRead>> queue_;
+  ReadQueue queue_;
   uint64_t refused_ = 0;
   bool stopping_ = false;
   std::vector<std::thread> threads_;  // Last: they use the rest.

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,7 +22,7 @@ namespace bloomring {
 
 struct StoreBackupConfig {
   std::string folder;  // Made when it does not exist. Use another disk than the store's, to survive its loss.
-  uint32_t kept = 24;  // Older backups are removed; at least 1.
+  uint32_t kept = 24;  // Older backups are removed, but for daily ones; at least 1.
   uint64_t bytes_per_second = 0;  // Of copying; 0: no bound.
 };
 
@@ -59,6 +60,22 @@ class StoreAdmin {
   // Takes a backup while others write. Blocks until it is complete; one at a time for each folder.
   virtual Result<StoreBackup> back_up(const StoreBackupConfig&) {
     return invalid("this filter store takes no backups");
+  }
+  // Removes from the store's files the bytes of filters that were deleted at `until_ms` (wall clock) or before: of one
+  // range of keys a call. True when there was one; call it again. Others may read and write meanwhile.
+  virtual Result<bool> erase_deleted(int64_t until_ms) {
+    static_cast<void>(until_ms);
+    return false;
+  }
+  // When the oldest deletion in the shard was whose bytes may still be in the store's files; nothing without one.
+  virtual Result<std::optional<int64_t>> deleted_since_ms(ShardId shard) {
+    static_cast<void>(shard);
+    return std::optional<int64_t>();
+  }
+  // Removes the backups of the folder that were taken before `before_ms`, except the newest one; how many.
+  virtual Result<size_t> remove_backups(const std::string& folder, int64_t before_ms) {
+    static_cast<void>(folder), static_cast<void>(before_ms);
+    return size_t{0};
   }
   // Replaces the watermarks of all partitions by those of a new log (of_new_log), durably; filters stay.
   virtual Status begin_new_log() { return invalid("this filter store is open for reading alone"); }

@@ -35,15 +35,26 @@ inline constexpr MetricDecl kStoreBackups{"bloomring_store_backups_total",
 inline constexpr MetricDecl kStoreBackupTime{"bloomring_store_backup_timestamp_seconds", MetricType::kGauge,
                                              "Time at which the newest backup of the embedded filter store was "
                                              "taken."};
+inline constexpr MetricDecl kStoreErasedRanges{
+    "bloomring_store_erased_ranges_total", MetricType::kCounter,
+    "Ranges of keys of the embedded filter store that were compacted to erase deleted filters from its files."};
+inline constexpr MetricDecl kStoreRangesToErase{
+    "bloomring_store_ranges_to_erase", MetricType::kGauge,
+    "Ranges of keys whose deleted filters are still in the files of the embedded filter store."};
+inline constexpr MetricDecl kStoreEraseSince{
+    "bloomring_store_erase_since_timestamp_seconds", MetricType::kGauge,
+    "Time of the oldest deletion of filters whose bytes are still in the files of the embedded filter store; 0 without "
+    "one."};
 inline constexpr MetricDecl kStoreErrors{
     "bloomring_store_errors_total",
     MetricType::kCounter,
     "Failed operations on the filter store; `apply` counts all those of the merge stage.",
-    {{{"op", "apply|read|refresh"}}}};
+    {{{"op", "apply|read|refresh|erase"}}}};
 
 inline constexpr const MetricDecl* kStoreMetrics[] = {
     &kStoreUpdates, &kStoreBytes, &kStorePhysicalBytes, &kStoreDiskBytes, &kStoreExpiredUpdates, &kStoreExpired,
-    &kStoreRefused, &kStoreTableFiles, &kStoreOpenFilesMax, &kStoreBackups, &kStoreBackupTime, &kStoreErrors};
+    &kStoreRefused, &kStoreTableFiles, &kStoreOpenFilesMax, &kStoreBackups, &kStoreBackupTime, &kStoreErasedRanges,
+    &kStoreRangesToErase, &kStoreEraseSince, &kStoreErrors};
 
 }  // namespace bloomring::metric
 
@@ -59,12 +70,18 @@ inline SeriesTable<FilterStoreStats> store_reader_series() {
 
 inline SeriesTable<FilterStoreStats> store_writer_series() {
   using namespace metric;
+  const auto erase_since_s = [](const FilterStoreStats& stats) {
+    return static_cast<double>(stats.erase_since_ms.value_or(0)) / 1000.0;
+  };
   return {{&kStoreUpdates, {}, &FilterStoreStats::updates},
           {&kStoreBytes, {}, &FilterStoreStats::bytes_written},
           {&kStorePhysicalBytes, {}, &FilterStoreStats::physical_bytes_written},
           {&kStoreDiskBytes, {}, &FilterStoreStats::bytes_on_disk},
           {&kStoreExpiredUpdates, {}, &FilterStoreStats::expired_updates},
-          {&kStoreExpired, {}, &FilterStoreStats::expired_dropped}};
+          {&kStoreExpired, {}, &FilterStoreStats::expired_dropped},
+          {&kStoreErasedRanges, {}, &FilterStoreStats::ranges_erased},
+          {&kStoreRangesToErase, {}, &FilterStoreStats::ranges_to_erase},
+          {&kStoreEraseSince, {}, erase_since_s}};
 }
 
 }  // namespace bloomring

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -56,6 +57,9 @@ struct FilterStoreStats {
   uint64_t table_files = 0;             // Now; each takes a descriptor while it is open...
   uint64_t open_files_max = 0;          // ...and at most this many are open at once; 0: no such bound.
   uint64_t physical_bytes_written = 0;  // Log, flush and compaction writes; 0 where the store cannot tell.
+  uint64_t ranges_erased = 0;           // By StoreAdmin::erase_deleted...
+  uint64_t ranges_to_erase = 0;         // ...and still to do, now...
+  std::optional<int64_t> erase_since_ms = std::nullopt;  // ...the oldest of them since then.
 };
 
 }  // namespace bloomring

@@ -1,4 +1,4 @@
-// The merged watermarks of a view's store, as the window stage reads them.
+// The merged watermarks of a view's store and its key of slot ends, as the window stage reads them.
 //
 // Errors: kRetry when the store is not reachable or stalls, kCorrupt for bytes that are not ours, kFatal when the store
 // cannot continue.
@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/ids.h"
+#include "base/keyed_sum.h"
 #include "base/result.h"
 #include "schemas/watermark.h"
 
@@ -21,6 +22,9 @@ class WatermarkReader {
   virtual Result<std::optional<MergedWatermark>> read_watermark(PartitionId partition) = 0;
   // The same as the store last said, without waiting for it: at most as old as the last `refresh`.
   virtual Result<std::optional<MergedWatermark>> heard_watermark(PartitionId partition) = 0;
+  // The key under which the window stage sums the view's slot ends; as heard, without waiting. Nothing until a process
+  // has opened the store for writing.
+  virtual Result<std::optional<SumKey>> slot_end_key() = 0;
   // Catches up with the writes of other processes. May wait; its owner calls it by timer.
   virtual Status refresh() = 0;
 };

@@ -1,5 +1,7 @@
 #include "state/window/window_state.h"
 
+#include <utility>
+
 #include "schemas/bytes.h"
 
 namespace bloomring {
@@ -18,6 +20,12 @@ uint64_t number(int64_t value) {
 }
 
 int64_t read_number(ByteReader& reader) { return static_cast<int64_t>(reader.varint()); }
+
+// -1 for 0; less, which is not sound, for what no offset can be.
+Offset read_drained_behind(ByteReader& reader) {
+  const uint64_t behind = reader.varint();
+  return Offset(std::in_range<int64_t>(behind) ? static_cast<int64_t>(behind) - 1 : -2);
+}
 
 void write_hour(ByteWriter& writer, const StagedHour& hour) {
   writer.varint(number(hour.hour.value));
@@ -52,7 +60,7 @@ ViewState read_view(ByteReader& reader, size_t hours) {
   view.note = reader.bytes();
   for (size_t i = 0; i < hours && reader.ok(); ++i) {
     ViewState::Hour& hour = view.hours.emplace_back();
-    hour.drained_behind = Offset(read_number(reader) - 1);
+    hour.drained_behind = read_drained_behind(reader);
     hour.note = reader.bytes();
   }
   return view;
@@ -77,7 +85,7 @@ void read_one_view(ByteReader& reader, std::string_view body, uint8_t version, W
     staged = read_hour(reader);
     ViewState::Hour& hour = state.views.front().hours.emplace_back();
     hour.note = read_raw_varints(reader, body, 2);
-    if (version != kVersionWithoutSlot) hour.drained_behind = Offset(read_number(reader) - 1);
+    if (version != kVersionWithoutSlot) hour.drained_behind = read_drained_behind(reader);
   }
 }
 

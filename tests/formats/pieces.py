@@ -30,6 +30,34 @@ def xxh3(data, seed=0):
     return _xxhash.XXH3_64bits_withSeed(data, len(data), seed)
 
 
+def siphash(data, key):
+    """SipHash-2-4 with 64 bits, of a key of 16 bytes."""
+    low, high = int.from_bytes(key[:8], "little"), int.from_bytes(key[8:], "little")
+    a, b, c, d = low ^ 0x736F6D6570736575, high ^ 0x646F72616E646F6D, low ^ 0x6C7967656E657261, high ^ 0x7465646279746573
+
+    def left(word, bits):
+        return (word << bits | word >> 64 - bits) & 0xFFFFFFFFFFFFFFFF
+
+    def rounds(count):
+        nonlocal a, b, c, d
+        for _ in range(count):
+            a, c = a + b & 0xFFFFFFFFFFFFFFFF, c + d & 0xFFFFFFFFFFFFFFFF
+            b, d, a = left(b, 13) ^ a, left(d, 16) ^ c, left(a, 32)
+            c, a = c + b & 0xFFFFFFFFFFFFFFFF, a + d & 0xFFFFFFFFFFFFFFFF
+            b, d, c = left(b, 17) ^ c, left(d, 21) ^ a, left(c, 32)
+
+    whole = len(data) // 8 * 8
+    padded = data + bytes(7 - (len(data) - whole)) + bytes([len(data) & 255])
+    for at in range(0, len(padded), 8):
+        word = int.from_bytes(padded[at : at + 8], "little")
+        d ^= word
+        rounds(2)
+        a ^= word
+    c ^= 255
+    rounds(4)
+    return a ^ b ^ c ^ d
+
+
 def item_hash(item):
     return xxh3(item.encode() if isinstance(item, str) else item)
 

@@ -81,9 +81,9 @@ class Head:
     end: int
     digest: int
 
-    def encode(self, kind):
+    def encode(self, kind, version=2):
         return (
-            bytes([kind, 2, self.attempt])
+            bytes([kind, version, self.attempt])
             + varint(self.partitions)
             + varint(self.partition)
             + varint(self.first)
@@ -92,8 +92,8 @@ class Head:
         )
 
 
-def _head(reader, kind, place):
-    require(reader.u8() == kind and reader.u8() == 2, "another format or version")
+def _head(reader, kind, place, version=2):
+    require(reader.u8() == kind and reader.u8() == version, "another format or version")
     attempt = reader.u8()
     require(1 <= attempt <= 3, "an unknown attempt")
     partition, partitions = _check_place(reader, place)
@@ -188,17 +188,28 @@ class SlotEnd:
     users: int
     plays: int
     records: int
+    digest: int | None = None  # None: of version 2, as is the next one.
+    keyed_sum: int | None = None
 
-    def encode(self):
-        out = self.head.encode(0xB2) + varint(len(self.hours))
+    def summed(self):
+        """What the keyed sum is of."""
+        version = 2 if self.digest is None else 3
+        out = self.head.encode(0xB2, version) + varint(len(self.hours))
         out += b"".join(varint(number) + varint(first) + varint(end) for number, first, end in self.hours)
         out += varint(self.users) + varint(self.plays) + varint(self.records)
+        return out if self.digest is None else out + u64(self.digest)
+
+    def encode(self):
+        out = self.summed()
+        if self.digest is not None:
+            out += u64(self.keyed_sum)
         return out + sum32(out, 0xB2)
 
 
 def decode_slot_end(data, place=None):
     reader = Reader(open_sum(data, 4, 0xB2))
-    head = _head(reader, 0xB2, place)
+    version = 2 if data[1:2] == b"\2" else 3
+    head = _head(reader, 0xB2, place, version)
     count, hours, last, floor = reader.varint(), [], -1, head.first
     require(count >= 1, "no hours")
     for _ in range(count):
@@ -207,6 +218,8 @@ def decode_slot_end(data, place=None):
         last, floor = number, end
         hours.append((number, first, end))
     result = SlotEnd(head, hours, reader.varint(), reader.varint(), reader.varint())
+    if version == 3:
+        result.digest, result.keyed_sum = reader.u64(), reader.u64()
     reader.end()
     return result
 

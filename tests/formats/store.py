@@ -63,6 +63,43 @@ def parse_watermark_key(store_key):
     return partition
 
 
+SLOT_END_KEY = b"k"
+
+
+def deletion_mark_key(shard):
+    return b"e" + shard.to_bytes(2, "big")
+
+
+def encode_deletion_mark(since_ms, key):
+    out = b"\1" + u64(since_ms)
+    return out + u64(xxh3(out, xxh3(key)))
+
+
+def decode_deletion_mark(value, key):
+    """Its time."""
+    require(key[:1] == b"e" and len(key) == 3 and int.from_bytes(key[1:], "big") < SHARDS, "not a deletion mark's key")
+    reader = Reader(open_sum(value, 8, xxh3(key)))
+    require(reader.u8() == 1, "another version")
+    since_ms = reader.u64()
+    require(since_ms < 2**63, "an impossible time")
+    reader.end()
+    return since_ms
+
+
+def encode_slot_end_key(key):
+    out = b"\1" + key
+    return out + u64(xxh3(out, xxh3(SLOT_END_KEY)))
+
+
+def decode_slot_end_key(value):
+    """The 16 bytes of the key."""
+    reader = Reader(open_sum(value, 8, xxh3(SLOT_END_KEY)))
+    require(reader.u8() == 1, "another version")
+    key = reader.raw(16)
+    reader.end()
+    return key
+
+
 def period_of(time_ms, unit, time_zone):
     quarter_s = time_ms // QUARTER_MS * QUARTER_MS // 1000
     day = datetime.datetime.fromtimestamp(quarter_s, zoneinfo.ZoneInfo(time_zone)).date()
@@ -212,6 +249,33 @@ def decode_watermark(value, store_key, partitions=None):
     reader.end()
     require(partitions is None or partitions == result.partitions, "another P")
     return result
+
+
+@dataclasses.dataclass
+class ShardState:
+    epoch: int
+    random: int
+    writes: int
+    mark: Watermark | None
+
+    def encode(self, label, partition):
+        out = bytes([1]) + u64(self.epoch) + u64(self.random) + u64(self.writes) + bytes([self.mark is not None])
+        if self.mark is not None:
+            out += self.mark.encode(watermark_key(partition))
+        return out + u64(xxh3(out, xxh3(label)))
+
+
+def decode_shard_state(value, label, partition, partitions=None):
+    reader = Reader(open_sum(value, 8, xxh3(label)))
+    require(reader.u8() == 1, "another version")
+    state = ShardState(reader.u64(), reader.u64(), reader.u64(), None)
+    marked = reader.u8()
+    require(marked in (0, 1), "neither marked nor not")
+    if marked:
+        mark = reader.raw(len(value) - 8 - reader.at)
+        state.mark = decode_watermark(mark, watermark_key(partition), partitions)
+    reader.end()
+    return state
 
 
 @dataclasses.dataclass

@@ -9,7 +9,7 @@ import page
 import records
 import store
 from filter_value import Filter, Policy, Set
-from pieces import Refused, item_hash, sum32, u64, user_key, varint, xxh3
+from pieces import Refused, item_hash, siphash, sum32, u64, user_key, varint, xxh3
 
 sys.path.insert(0, str(page.ROOT / "tests" / "real"))
 
@@ -48,10 +48,16 @@ CODECS = {
     "Damaged value": lambda value: store.decode_damaged(value).encode(),
     "Forgotten value, version 1": keyed_codec(store.decode_forgotten, store.forgotten_key(FEED_U1)),
     "Merged watermark, version 3": keyed_codec(store.decode_watermark, store.watermark_key(3), 50),
+    "Shard state, version 1": lambda value: store.decode_shard_state(value, b"shard 17", 0, 50).encode(b"shard 17", 0),
     "Store description, version 2": lambda value: store.encode_description(store.decode_description(value, BERLIN)),
     "Event block, version 1": lambda value: records.decode_event_block(value, (0, 2)).encode(),
     "User batches, version 2": lambda value: records.decode_user_batches(value, (0, 2)).encode(),
+    "Slot end, version 3": lambda value: records.decode_slot_end(value, (0, 2)).encode(),
     "Slot end, version 2": lambda value: records.decode_slot_end(value, (0, 2)).encode(),
+    "Deletion mark, version 1": lambda value: store.encode_deletion_mark(
+        store.decode_deletion_mark(value, store.deletion_mark_key(2051)), store.deletion_mark_key(2051)
+    ),
+    "Key of slot ends, version 1": lambda value: store.encode_slot_end_key(store.decode_slot_end_key(value)),
     "Snapshot, version 2": lambda value: records.decode_snapshot(value).encode(),
     "Window state, version 5": lambda value: store.decode_window_state(value, 50).encode(),
 }
@@ -109,9 +115,13 @@ class Page(law.LawCase):
         batches = records.decode_user_batches(ex["User batches, version 2"])
         self.assertEqual(batches.users[0].plays(), [(item, time) for _, item, time in block.users[0][1]])
         self.assertEqual(batches.users[0].forgets, [(1, V1, 1649316000000, 1200)])
-        end = records.decode_slot_end(ex["Slot end, version 2"])
-        self.assertEqual((end.head, end.hours), (batches.head, [(458143, 1000, 1500)]))
-        self.assertEqual((end.users, end.plays, end.records), (2, 3, 1))
+        for version in (2, 3):
+            end = records.decode_slot_end(ex[f"Slot end, version {version}"])
+            self.assertEqual((end.head, end.hours), (batches.head, [(458143, 1000, 1500)]))
+            self.assertEqual((end.users, end.plays, end.records), (2, 3, 1))
+        self.assertEqual(end.digest, xxh3(ex["User batches, version 2"]))
+        key = store.decode_slot_end_key(ex["Key of slot ends, version 1"])
+        self.assertEqual((key, end.keyed_sum), (bytes(range(16)), siphash(end.summed(), bytes(range(16)))))
         watermark = store.decode_watermark(ex["Merged watermark, version 3"], store.watermark_key(3))
         self.assertEqual((watermark.offset, watermark.hour, watermark.ranges), (1000, 458143, [(1500, 2000)]))
         self.assertEqual(watermark.time, 458146 * 3600000)

@@ -1,3 +1,4 @@
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
@@ -10,6 +11,13 @@ import org.apache.kafka.clients.admin.RecordsToDelete;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.acl.AccessControlEntry;
+import org.apache.kafka.common.acl.AclBinding;
+import org.apache.kafka.common.acl.AclOperation;
+import org.apache.kafka.common.acl.AclPermissionType;
+import org.apache.kafka.common.resource.PatternType;
+import org.apache.kafka.common.resource.ResourcePattern;
+import org.apache.kafka.common.resource.ResourceType;
 import org.apache.kafka.common.serialization.StringSerializer;
 
 /** What tests do to topics that kcat cannot: see kafka_admin.py, which runs this file with the broker's own jars. */
@@ -39,6 +47,18 @@ public class KafkaAdmin {
         }
         case "add-partitions" ->  // TOPIC PARTITIONS (the new number)
             admin.createPartitions(Map.of(words[2], NewPartitions.increaseTo(Integer.parseInt(words[3])))).all().get();
+        case "allow" -> {  // USER topic|group NAME OPERATION,OPERATION ... and so on for each resource
+          List<AclBinding> bindings = new ArrayList<>();
+          for (int i = 2; i + 3 < words.length; i += 4) {
+            ResourceType type = words[i + 1].equals("topic") ? ResourceType.TOPIC : ResourceType.GROUP;
+            for (String operation : words[i + 3].split(",")) {
+              bindings.add(new AclBinding(new ResourcePattern(type, words[i + 2], PatternType.LITERAL),
+                  new AccessControlEntry(words[i], "*", AclOperation.fromString(operation.replaceAll("(?<=[a-z])(?=[A-Z])", "_")),
+                      AclPermissionType.ALLOW)));
+            }
+          }
+          admin.createAcls(bindings).all().get();
+        }
         case "write-transaction" -> {  // TOPIC PARTITION commit|abort VALUE ...
           properties.put("transactional.id", "test");
           try (var producer = new KafkaProducer<>(properties, new StringSerializer(), new StringSerializer())) {

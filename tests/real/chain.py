@@ -128,6 +128,11 @@ class Chain:
         self._processes[instance].start(env)
         self._wait_ready(instance)
 
+    def start_if_ended(self, instance):
+        """As a supervisor does."""
+        if not self._processes[instance].running():
+            self.start(instance)
+
     def all_running(self):
         for process in self._processes.values():
             if not process.running():

@@ -51,7 +51,11 @@ class World:
                 "dense_from_items": POLICY.dense_from_items,
                 "time_zone": self.zone,
             },
-            "store": {"path": str(folder / "data" / "store"), "backup_path": str(folder / "backups")},
+            "store": {
+                "path": str(folder / "data" / "store"),
+                "backup_path": str(folder / "backups"),
+                "backup_interval_seconds": 0,
+            },
             "state": {"path": str(folder / "data" / "state")},
             "topics": {"partitions": PARTITIONS},
         }

@@ -41,6 +41,11 @@ def add_partitions(bootstrap, topic, partitions):
     _run(bootstrap, "add-partitions", topic, partitions)
 
 
+def allow(bootstrap, rights):
+    """rights: [(principal as User:NAME, topic or group, its name, [operations])]."""
+    _run(bootstrap, "allow", *[word for who, kind, name, may in rights for word in (who, kind, name, ",".join(may))])
+
+
 def write_transaction(bootstrap, topic, partition, lines, commit=True):
     """One record a line in one transaction, then its marker, which takes an offset of its own."""
     _run(bootstrap, "write-transaction", topic, partition, "commit" if commit else "abort", *lines)

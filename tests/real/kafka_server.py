@@ -69,15 +69,30 @@ def _properties(node, ports, folder, brokers):
     }
 
 
+def _guarded(node, guarded_ports, users):
+    """A second listener on which each user has a name, a password and only the rights that ACLs give. Whoever comes by
+    the plain one may do everything."""
+    jaas = " ".join(f'user_{name}="{password}"' for name, password in users.items())
+    return {
+        "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+        "super.users": "User:ANONYMOUS",
+        "listener.name.guarded.sasl.enabled.mechanisms": "PLAIN",
+        "listener.name.guarded.plain.sasl.jaas.config": (
+            f"org.apache.kafka.common.security.plain.PlainLoginModule required {jaas};"
+        ),
+    }, f"GUARDED://127.0.0.1:{guarded_ports[node - 1]}"
+
+
 class KafkaServer:
     """A running cluster of one or three brokers. A context manager; stop() or leaving it ends every broker.
 
     folder: where data, configuration and logs lie; it belongs to this server. properties: overrides of
     server.properties. Brokers are numbered from 1. for_load: with the JVM's optimising compiler, which takes two seconds of
-    CPU before a broker answers and pays only where it then works hard for minutes.
+    CPU before a broker answers and pays only where it then works hard for minutes. users: {name: password}; with them the
+    brokers have an authorizer, and at guarded_bootstrap these users have the rights that ACLs give (SASL PLAIN).
     """
 
-    def __init__(self, version, folder, brokers=1, properties=None, heap="384m", for_load=False):
+    def __init__(self, version, folder, brokers=1, properties=None, heap="384m", for_load=False, users=None):
         self.version = version
         self.folder = pathlib.Path(folder)
         self.brokers = brokers
@@ -87,6 +102,12 @@ class KafkaServer:
         self._compiler = [] if for_load else ["-XX:TieredStopAtLevel=1"]
         self._processes = []
         self._ports = []
+        self._users = users or {}
+        self._guarded_ports = []
+
+    @property
+    def guarded_bootstrap(self):
+        return ",".join(f"127.0.0.1:{port}" for port in self._guarded_ports)
 
     @property
     def bootstrap(self):
@@ -102,6 +123,7 @@ class KafkaServer:
 
     def start(self):
         self._ports = [(processes.free_port(), processes.free_port()) for _ in range(self.brokers)]
+        self._guarded_ports = [processes.free_port() for _ in range(self.brokers)] if self._users else []
         cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=").replace("-", "A", 1)
         try:
             formats = [self._prepare(node, cluster) for node in range(1, self.brokers + 1)]
@@ -137,6 +159,12 @@ class KafkaServer:
         folder = self.folder / f"broker-{node}"
         (folder / "data").mkdir(parents=True)
         properties = {**_properties(node, self._ports, folder, self.brokers), **self._overrides}
+        if self._users:
+            guard, listener = _guarded(node, self._guarded_ports, self._users)
+            properties.update(guard)
+            properties["listeners"] += f",{listener}"
+            properties["advertised.listeners"] += f",{listener}"
+            properties["listener.security.protocol.map"] += ",GUARDED:SASL_PLAINTEXT"
         config = folder / "server.properties"
         config.write_text("".join(f"{key}={value}\n" for key, value in properties.items()))
         self._processes.append(

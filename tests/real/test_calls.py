@@ -16,7 +16,7 @@ GROWTH_MIB_MAX = 8
 FLOODS_MAX = 3  # On a busy machine more are open at once than in the warm-up, once; what leaks grows each time.
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\x00\x00\x00\x04\x00\x00\x00\x00\x00"  # with an empty SETTINGS frame
 LIMIT_BYTES = 512 << 20
-REFUSED = {"invalid", "unavailable", "overload", "deadline", "strict"}
+REFUSED = {"invalid", "unavailable", "overload", "deadline", "strict", "permission"}
 
 
 def resident_mib(pid):

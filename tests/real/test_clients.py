@@ -28,7 +28,7 @@ class Clients(law.LawCase):
     def serve(self, stack):
         """A chain in one process in which user u1 has played v1; its gRPC address."""
         folder = stack.enter_context(processes.temp_folder("clients"))
-        command = [plays.binary(), "dev", "--data", folder / "data"]
+        command = [plays.binary(), "dev", "--data", folder / "data", "--set", "serve.reflection=true"]
         dev = stack.enter_context(processes.Process("dev", command, folder))
         ready = dev.ready_line()
         now = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")

@@ -14,7 +14,7 @@ import dump
 import filter_value
 import records
 import store
-from pieces import item_hash, partition_of, user_key
+from pieces import item_hash, partition_of, siphash, user_key, xxh3
 
 DAY_MS = 24 * 3600 * 1000
 
@@ -90,6 +90,7 @@ class Formats(law.LawCase):
 
     def check_topics(self, world, events, batches):
         logged, drained = [], set()
+        self.slot_ends = []
         for record in events:
             block = records.decode_event_block(record.value, (record.partition, PARTITIONS))
             self.assertEqual((record.key_bytes, block.encode()), (-1, record.value))
@@ -106,6 +107,8 @@ class Formats(law.LawCase):
                 counted = [len(user.plays()) for one in seen[head].values() for user in one.users]
                 totals = (len(counted), sum(counted), len(seen[head]))
                 self.assertEqual((batch.users, batch.plays, batch.records), totals)
+                self.assertEqual(batch.digest, sum(xxh3(value) for value in seen[head]) % 2**64)
+                self.slot_ends.append(batch)
                 continue
             seen[head][record.value] = batch
             self.assertLessEqual(len(record.value), 131_072)
@@ -130,12 +133,20 @@ class Formats(law.LawCase):
                     watermark = store.decode_watermark(value, key, PARTITIONS)
                     self.assertEqual((watermark.offset, watermark.ranges), (ends[store.parse_watermark_key(key)], []))
                     again = watermark.encode(key)
+                elif key[:1] == b"e":
+                    again = store.encode_deletion_mark(store.decode_deletion_mark(value, key), key)
+                elif key == b"k":
+                    secret = store.decode_slot_end_key(value)
+                    for end in self.slot_ends:
+                        self.assertEqual(end.keyed_sum, siphash(end.summed(), secret))
+                    again = store.encode_slot_end_key(secret)
                 else:
                     self.assertEqual(key, b"m")
                     made_for = store.Description(PARTITIONS, b"m", world.zone.encode())
                     again = store.encode_description(store.decode_description(value, made_for))
                 self.assertEqual(again, value, key.hex())
-        self.assertEqual(set(kinds), {b"f", b"g", b"m", b"w"})
+        self.assertEqual(set(kinds) - {b"e"}, {b"f", b"g", b"k", b"m", b"w"})
+        self.assertGreater(len(self.slot_ends), 0)
 
     def check_unions(self, world, stored, snapshots):
         answered = {}

@@ -28,6 +28,8 @@ def refused(now_ms):
         "time_ahead": play(time=now_ms + 25 * 3_600_000),
         "unknown_event": play(event="dance"),
         "unknown_scene": play(scene="fed"),
+        "repeated_field": play()[:-1] + ', "us\\u0065r": "u2"}',
+        "forget_not_allowed": play(event="forget_all"),
         "too_large": play(comment="x" * 70_000),
         "not_utf8": play(item="v?").replace("?", "\udcff"),
     }
@@ -40,7 +42,7 @@ class Refusals(law.LawCase):
             processes.temp_folder("refusals") as folder,
             kafka_server.KafkaServer(kafka_server.VERSIONS[0], folder / "kafka") as server,
         ):
-            scenes = {"ingest": {"events.scenes": '["", feed]'}}
+            scenes = {"ingest": {"events.scenes": '["", feed]', "events.forget": "false"}}
             run = chain.Chain(folder, server.bootstrap, {"ingest": "ingest"}, scenes)
             run.make_topics()
             with run:

@@ -75,6 +75,19 @@ def promises(text):
         found.append((heading.strip(), [" ".join(point.split()) for point in points]))
     return found
 
+def sentences(text):
+    """(sentence, what holds it) of each row of the tables whose last column is "held by"."""
+    found, holds = [], False
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")] if line.startswith("|") else []
+        if not cells:
+            holds = False
+        elif cells[-1] == "held by":
+            holds = True
+        elif holds and not set(cells[0]) <= {"-", " "}:
+            found.append((cells[0], cells[-1]))
+    return found
+
 def unheld(found, names_in, laws):
     """Promises without a test, or with one that is not there; laws is the source of the simulation's checks."""
     wrong = []
@@ -110,6 +123,16 @@ class Guarantees(law.LawCase):
         self.assertEqual(len({promise for promise, _ in found}), len(found), "two promises with one heading")
         wrong = unheld(found, names_in, laws)
         self.assertEqual(wrong, [], "\n" + "\n".join(wrong))
+
+    def test_security(self):
+        """guarantees: every sentence of the threat model names the tests that hold it, or says what somebody can do"""
+        found = sentences((ROOT / "docs/security.md").read_text(encoding="utf-8"))
+        self.assertGreater(len(found), 15)
+        wrong = [f"{sentence}: no test" for sentence, held in found if not FILE.search(held) and "**can**" not in sentence]
+        wrong += [f"{sentence}: {fault}" for sentence, held in found for fault in unnamed(held, names_in)]
+        self.assertEqual(wrong, [], "\n" + "\n".join(wrong))
+        table = "| s | held by |\n|---|---|\n| a | `b_test.cc` |\n| c | |\n\n| x | y |\n|---|---|\n| d | e |\n"
+        self.assertEqual(sentences(table), [("a", "`b_test.cc`"), ("c", "")])
 
     def test_rules_bite(self):
         """guarantees: a file, a name and a promise without them are found"""

@@ -10,6 +10,7 @@
 #include "schemas/json/play_json.h"
 #include "schemas/store_key.h"
 #include "schemas/watermark.h"
+#include "state/store/deletion_mark.h"
 #include "state/store/store_meta.h"
 #include "state/store/stored_union.h"
 #include "state/window/window_state.h"
@@ -44,9 +45,12 @@ TEST_CASE("formats: every example of the document is compared with what the prog
   const std::set<std::string> tested = {
       "Store keys", "Example: an operand", "Example: the dense form", "Example: two sets", "Damaged value",
       "Forgotten value, version 1", "Merged watermark, version 3", "Store description, version 2",
-      "Window state, version 5",
-      // event_block_test.cc, user_batch_test.cc, tests/schemas/snapshot_test.cc
-      "Event block, version 1", "User batches, version 2", "Slot end, version 2", "Snapshot, version 2"};
+      "Window state, version 5", "Deletion mark, version 1",
+      // tests/state/store/redis/shard_state_test.cc
+      "Shard state, version 1",
+      // event_block_test.cc, slot_end_key_test.cc, user_batch_test.cc, tests/schemas/snapshot_test.cc
+      "Event block, version 1", "Key of slot ends, version 1", "User batches, version 2", "Slot end, version 3",
+      "Slot end, version 2", "Snapshot, version 2"};
   std::set<std::string> found;
   for (const DocumentedBlock& block : documented_blocks("hex")) CHECK(found.insert(block.section).second);
   CHECK(found == tested);
@@ -127,4 +131,9 @@ TEST_CASE("window state: its bytes are those of the document") {
   std::string bytes;
   encode_window_state(state, bytes);
   CHECK(hex(bytes) == hex(documented_example("Window state, version 5")));
+}
+
+TEST_CASE("formats: the bytes of a deletion mark are those of the document") {
+  CHECK(hex(encode_deletion_mark(1'649'316'000'000, ShardId(2051))) ==
+        hex(documented_example("Deletion mark, version 1")));
 }

@@ -96,13 +96,16 @@ TEST_CASE("store key: a forgotten key names its user, lies beside the filter key
     CHECK(parse_forgotten_key(bad).code() == Code::kCorrupt);
     CHECK(parse_forgotten_key(good.substr(0, i)).code() == Code::kCorrupt);
   }
-  CHECK(describe_store_key(good) == "what user u1 in scene feed has forgotten");
+  CHECK(describe_store_key(good) == "what user " + user_hash_text(kUser) + " in scene feed has forgotten");
 }
 
-TEST_CASE("store key: a person reads whose filter it is, also of bytes that are no key") {
+TEST_CASE("store key: a message names a user by a hash, and never by the id") {
+  const std::string user(UserKey("a\n%", "private-id").bytes());
   CHECK(describe_store_key(filter_key(kUser, PeriodUnit::kMonth, PeriodIndex(683))) ==
-        "filter of user u1 in scene feed, month 683");
-  CHECK(describe_store_key(filter_key(UserKey("", "a\n%").bytes(), PeriodUnit::kDay, PeriodIndex(7))) ==
-        "filter of user a%0A%25, day 7");
-  CHECK(describe_store_key("f\xff") == "key f%FF");
+        "filter of user " + user_hash_text(kUser) + " in scene feed, month 683");
+  CHECK(describe_store_key(filter_key(user, PeriodUnit::kDay, PeriodIndex(7))) ==
+        "filter of user " + user_hash_text(user) + " in scene a%0A%25, day 7");
+  CHECK(describe_store_key("f\xffprivate-id") == "key f... of 12 bytes");
+  CHECK(user_hash_text(kUser).size() == 17);
+  CHECK(user_hash_text(kUser) != user_hash_text(user));
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <functional>
 #include <map>
 #include <random>
 #include <set>
@@ -79,12 +80,18 @@ struct UserContent {
   }
 };
 
-SlotEnd sample_end() { return {header(), {{HourIndex(458'143), {Offset(1000), Offset(1500)}}}, 2, 3, 1}; }
+// That of the document, under its key.
+constexpr SumKey kKey{0x0706050403020100, 0x0f0e0d0c0b0a0908};
+SlotEnd sample_end() {
+  SlotEnd end{header(), {{HourIndex(458'143), {Offset(1000), Offset(1500)}}}, 2, 3, 1, record_digest(sample())};
+  end.keyed_sum = slot_end_sum(end, kKey);
+  return end;
+}
 
 Code decoded(const std::string& bytes) { return decode_batch_record(bytes, kPartition, kPartitionCount).code(); }
 
 struct Head {
-  uint64_t kind = kUserBatchKind, version = kBatchVersion, attempt = 1, count = kPartitionCount, partition = 0;
+  uint64_t kind = kUserBatchKind, version = kUserBatchVersion, attempt = 1, count = kPartitionCount, partition = 0;
   uint64_t from = 1000, to = 1500;
 };
 
@@ -110,6 +117,7 @@ std::string with_user(const Forgery& rest_of_record) { return rest_of_record.sea
 // A user without forgets; its quarters follow.
 Forgery user_of(std::string_view key, uint64_t users = 1) { return forged({}).varint(users).bytes(key).varint(0); }
 
+// A slot end of version 2, unless the head says otherwise.
 std::string end_with(const Head& head, const std::vector<DrainedHour>& hours) {
   Forgery forgery = forged(head);
   forgery.varint(hours.size());
@@ -118,7 +126,9 @@ std::string end_with(const Head& head, const std::vector<DrainedHour>& hours) {
         .varint(static_cast<uint64_t>(hour.range.from.value))
         .varint(static_cast<uint64_t>(hour.range.to.value));
   }
-  return forgery.varint(2).varint(3).varint(1).sealed(kSlotEndKind);
+  forgery.varint(2).varint(3).varint(1);
+  if (head.version == kSlotEndVersion) forgery.u64(7).u64(8);
+  return forgery.sealed(kSlotEndKind);
 }
 
 DrainedHour hour(int64_t number, int64_t from, int64_t to) { return {HourIndex(number), {Offset(from), Offset(to)}}; }
@@ -130,7 +140,41 @@ TEST_CASE("user batches: their bytes are those of the document") {
 }
 
 TEST_CASE("slot end: its bytes are those of the document") {
-  CHECK(hex(encode_slot_end(sample_end())) == hex(documented_example("Slot end, version 2")));
+  CHECK(hex(encode_slot_end(sample_end())) == hex(documented_example("Slot end, version 3")));
+  CHECK(encode_slot_end(sample_end(), kKey) == encode_slot_end(sample_end()));
+}
+
+TEST_CASE("slot end: one of version 2 is read, and has neither digest nor keyed sum") {
+  SlotEnd old = sample_end();
+  old.version = kSlotEndVersionWithoutSum;
+  old.digest = old.keyed_sum = 0;
+  const std::string bytes = documented_example("Slot end, version 2");
+  CHECK(hex(encode_slot_end(old)) == hex(bytes));
+  const auto record = decode_batch_record(bytes, kPartition, kPartitionCount);
+  REQUIRE(record.ok());
+  CHECK(std::get<SlotEnd>(*record) == old);
+}
+
+TEST_CASE("slot end: its keyed sum is of everything that it says, and of its key") {
+  const SlotEnd end = sample_end();
+  const auto changed = [&](const std::function<void(SlotEnd&)>& change) {
+    SlotEnd other = end;
+    change(other);
+    return slot_end_sum(other, kKey) != end.keyed_sum;
+  };
+  CHECK(slot_end_sum(end, {kKey.low, kKey.high + 1}) != end.keyed_sum);
+  CHECK(changed([](SlotEnd& other) { other.header.partition = PartitionId(1); }));
+  CHECK(changed([](SlotEnd& other) { other.header.partition_count = 4; }));
+  CHECK(changed([](SlotEnd& other) { other.header.range.to = Offset(1501); }));
+  CHECK(changed([](SlotEnd& other) { other.header.attempt = DrainAttempt::kLap; }));
+  CHECK(changed([](SlotEnd& other) { ++other.header.forgets_digest; }));
+  CHECK(changed([](SlotEnd& other) { other.hours[0].hour = HourIndex(1); }));
+  CHECK(changed([](SlotEnd& other) { other.hours[0].range.from = Offset(1001); }));
+  CHECK(changed([](SlotEnd& other) { ++other.users; }));
+  CHECK(changed([](SlotEnd& other) { ++other.plays; }));
+  CHECK(changed([](SlotEnd& other) { ++other.records; }));
+  CHECK(changed([](SlotEnd& other) { ++other.digest; }));
+  CHECK_FALSE(changed([](SlotEnd& other) { ++other.keyed_sum; }));
 }
 
 TEST_CASE("user batches: users, quarters and items come back as they went in") {
@@ -202,7 +246,9 @@ TEST_CASE("slot end: it comes back as it went in, several hours of a lap too") {
                     0,
                     0,
                     0};
-  for (const SlotEnd& end : {sample_end(), lap}) {
+  SlotEnd old = lap;
+  old.version = kSlotEndVersionWithoutSum;
+  for (const SlotEnd& end : {sample_end(), lap, old}) {
     const std::string bytes = encode_slot_end(end);
     const auto record = decode_batch_record(bytes, kPartition, kPartitionCount);
     REQUIRE(record.ok());
@@ -240,8 +286,10 @@ TEST_CASE("batch record: another version, attempt, partition or partition count 
                     << head.partition << " range " << head.from << " to " << head.to);
     CHECK(decoded(with_one_play(head)) == Code::kBadRecord);
     head.kind = kSlotEndKind;
+    if (head.version == kSlotEndVersion) head.version = 4;
     CHECK(decoded(end_with(head, {hour(1, 1000, 1500)})) == Code::kBadRecord);
   }
+  CHECK(decoded(end_with({.kind = kSlotEndKind, .version = kSlotEndVersion}, {hour(1, 1000, 1500)})) == Code::kOk);
 }
 
 TEST_CASE("user batches: a user of another partition is refused") {
@@ -391,6 +439,9 @@ TEST_CASE("slot end: counts that cannot be and bytes behind its end are refused"
   CHECK(decoded(one_hour().varint(1).varint(1).varint(1).sealed(kSlotEndKind)) == Code::kOk);
   CHECK(decoded(one_hour().varint(1).varint(1).sealed(kSlotEndKind)) == Code::kBadRecord);
   CHECK(decoded(one_hour().varint(1).varint(1).long_varint(1).sealed(kSlotEndKind)) == Code::kBadRecord);
+  CHECK(decoded(one_hour().varint(1).varint(1).varint(1).u64(7).u64(8).sealed(kSlotEndKind)) == Code::kBadRecord);
+  CHECK(decoded(resealed(good, kSlotEndKind, [](std::string& body) { body.resize(body.size() - 8); })) ==
+        Code::kBadRecord);
 }
 
 TEST_CASE("batch record: random bytes under a checksum that fits are read without harm") {

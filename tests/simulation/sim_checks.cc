@@ -209,8 +209,8 @@ void World::read_new_records() {
         const std::string user(reader->user_key());
         while (reader->next_event()) {
           const Event& event = reader->event();
-          CAPTURE(p, offset, user, event.item.value, event.time_ms);
-          REQUIRE(ledger_.was_said(user, event));
+          CAPTURE(p, offset, user, event.item.value, event.time_ms, static_cast<int>(event.kind));
+          if (!ledger_.was_said(user, event)) FAIL("nobody said it; said:" << ledger_.said_times(user, event));
           CAPTURE(records[offset].appended_ms, ingest_clock_.off_ms(), broker_clock_.off_ms());
           if (event.kind == EventKind::kPlay)
             REQUIRE(event.time_ms <= records[offset].appended_ms + clocks_off_max_ms());

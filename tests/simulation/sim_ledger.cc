@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "operators/ingest_clock.h"
+
 namespace bloomring::simulation {
 
 size_t Ledger::new_event(std::string user_key, const Event& event, bool ahead) {
@@ -37,7 +39,9 @@ bool Ledger::became(const Event& said, int64_t logged_ms) const {
   if (logged_ms == said.time_ms) return true;
   if (logged_ms > said.time_ms) return false;
   const int64_t read_ms = is_forget(said.kind) ? logged_ms + 1 : logged_ms;
-  const auto step = steps_ms_.lower_bound(read_ms - kAheadMaxMs);
+  // Ingest cannot tell when in the way of an acknowledgement the broker stamped it: its latest time may be ahead by
+  // that.
+  const auto step = steps_ms_.lower_bound(read_ms - kAheadMaxMs - IngestClock::kVagueMs);
   return step != steps_ms_.end() && *step <= read_ms + (is_forget(said.kind) ? kForgetBehindMaxMs : kBehindMaxMs);
 }
 
@@ -49,6 +53,19 @@ bool Ledger::was_said(const std::string& user_key, const Event& event) const {
   if (times == user->second.end() || times->second.said_ms.empty()) return false;
   if (times->second.said_ms.contains(event.time_ms)) return true;
   return became({event.kind, event.item, *times->second.said_ms.rbegin()}, event.time_ms);
+}
+
+std::string Ledger::said_times(const std::string& user_key, const Event& event) const {
+  std::string text;
+  const auto user = times_.find(user_key);
+  if (user == times_.end()) return text;
+  if (const auto times = user->second.find({event.kind, event.item}); times != user->second.end()) {
+    for (const int64_t said_ms : times->second.said_ms) text += " " + std::to_string(said_ms);
+  }
+  const auto step = steps_ms_.lower_bound(event.time_ms - kAheadMaxMs);
+  const auto clock = [&](auto at) { return at == steps_ms_.end() ? "none" : std::to_string(*at); };
+  return text + "; ingest stepped at " + (step == steps_ms_.begin() ? "none" : clock(std::prev(step))) + " and " +
+         clock(step);
 }
 
 std::string Ledger::missing(const Said& said) const {

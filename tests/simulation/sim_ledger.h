@@ -49,6 +49,8 @@ class Ledger {
 
   // Somebody said it.
   bool was_said(const std::string& user_key, const Event& event) const;
+  // The times at which this was said of the user, for the report of a failure.
+  std::string said_times(const std::string& user_key, const Event& event) const;
   // Notes that the group has committed `next`, and says what is missing of what is committed: empty, or a description.
   std::string missing_below(size_t plays_partition, int64_t next);
   // Of everything.

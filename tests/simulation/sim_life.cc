@@ -197,6 +197,7 @@ void World::strike() {
   if (one_in(random_, 300)) backup_ = filters_->backup();
   if (one_in(random_, 600)) restore_backup();
   if (one_in(random_, 600)) lose_batches();
+  if (forger_ && one_in(random_, 20)) forge();
   if (logs_replaced_ && one_in(random_, 400)) replace_log();
   if (logs_cut_ && one_in(random_, 200)) cut_log();
   if (logs_expire_ && one_in(random_, 200)) expire_log();
@@ -230,6 +231,23 @@ void World::lose_batches() {
     const int64_t left = log_.end(kBatches, partition).value - start.value;
     start = Offset(start.value + static_cast<int64_t>(random_() % static_cast<uint64_t>(left + 1)));
   }
+}
+
+// Somebody who knows the formats, and not the store's key, writes user-batches: a slot end of a drain without batches,
+// over some range from anywhere in the log to far beyond its end.
+void World::forge() {
+  const PartitionId partition(static_cast<int32_t>(random_() % kPartitions));
+  const auto logged = static_cast<uint64_t>(log_.end(kEvents, partition).value);
+  const Offset from(static_cast<int64_t>(random_() % (logged + 1)));
+  const OffsetRange range{from, Offset(from.value + 1 + static_cast<int64_t>(random_() % 1000))};
+  SlotEnd end{{partition, kPartitions, range}, {{HourIndex(clock_.now_ms() / ring_.slot_ms), range}}};
+  if (one_in(random_, 3)) {
+    end.version = kSlotEndVersionWithoutSum;
+  } else {
+    end.keyed_sum = random_();
+  }
+  log_.append(kBatches, partition, encode_slot_end(end));
+  ++tally_.forged;
 }
 
 // The merge process stops, the store becomes what it was at the backup, and the process starts again. What had been

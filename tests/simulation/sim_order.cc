@@ -18,6 +18,8 @@ std::string DrainOrder::saw(std::string_view record, PartitionId partition, uint
     records_[key].insert(std::hash<std::string_view>()(record));
     return "";
   }
+  const bool forged = end->version != kSlotEndVersion || end->keyed_sum != slot_end_sum(*end, SumKey{});
+  if (forged) return "";
   ++slot_ends_;
   spoken_to_ = std::max(spoken_to_, header.range.to);
   const size_t before = records_[key].size();

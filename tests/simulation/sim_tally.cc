@@ -36,6 +36,7 @@ constexpr Name kNames[] = {
     {"steps in which ingest passed over plays", &Tally::passed_over},
     {"rebalances", &Tally::rebalances},
     {"month turns", &Tally::months},
+    {"slot ends forged", &Tally::forged},
     {"drains", &Tally::drains},
     {"second runs", &Tally::second_runs},
     {"laps", &Tally::laps},

@@ -17,6 +17,7 @@ struct Tally {
   uint64_t logs_expired = 0, records_lost = 0;  // Of these: they were neither merged nor staged.
   uint64_t logs_replaced = 0, new_logs_crashed = 0, unread_merged = 0;
   uint64_t restores = 0, store_outages = 0, long_outages = 0, clock_steps = 0, rebalances = 0, months = 0;
+  uint64_t forged = 0;  // Slot ends.
   uint64_t drains = 0, second_runs = 0, laps = 0;
   uint64_t slot_ends = 0;               // Whose records were looked for in front of them.
   uint64_t calls = 0, forgets = 0;      // Of forgets: in the log.

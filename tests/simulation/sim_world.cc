@@ -39,6 +39,7 @@ World::World(uint64_t seed)
       log_(random_, broker_clock_, clock_),
       bursts_(one_in(random_, 4)),
       logs_replaced_(seed % 3 == 0),
+      forger_(seed % 2 == 1),
       leaders_go_(seed % 2 == 0),
       logs_cut_(!logs_replaced_ && seed / 3 % 5 == 0),
       logs_expire_(!logs_replaced_ && seed / 3 % 5 == 1),

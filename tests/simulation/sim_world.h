@@ -7,9 +7,9 @@
 // sim_log.h says; partitions of user-events take nothing for a while;
 // user-events is made anew, loses its end to an unclean election, or its beginning to retention before
 // it is merged, and the operator does what the refusals name (sim_lost.cc); processes start with other settings
-// (sim_settings.h); the group takes partitions from ingest and gives them back; time passes in jumps, so that slots,
-// laps and months turn; users go quiet; plays, serves and forgets come late, out of order and more than once, by topic
-// and by call.
+// (sim_settings.h); somebody forges slot ends; the group takes partitions from ingest and gives them back; time passes
+// in jumps, so that slots, laps and months turn; users go quiet; plays, serves and forgets come late, out of order and
+// more than once, by topic and by call.
 // Law: see check_* (sim_checks.cc). All randomness comes from the seed.
 #pragma once
 
@@ -91,6 +91,7 @@ class World {
   void rebalance_ingest();
   void restore_backup();
   void lose_batches();
+  void forge();
   void stop_readers();
   void replace_log();
   void cut_log();
@@ -156,6 +157,7 @@ class World {
   SimLog log_;
   const bool bursts_;  // A user plays hundreds of items at once, now and then.
   const bool logs_replaced_;
+  const bool forger_;
   const bool leaders_go_;  // Partitions of user-events lose their leaders.
   const bool logs_cut_;
   const bool logs_expire_;

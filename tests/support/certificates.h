@@ -27,9 +27,11 @@ class Certificates {
   void authority(const std::string& name) const {
     openssl("req -x509 " + fresh_key(name) + " -out " + file(name + ".pem") + " -days 2 -subj /CN=" + name);
   }
-  void signed_by(const std::string& authority, const std::string& name) const {
+  // `alternative_names` as openssl writes them: "DNS:a,URI:b"; none when empty.
+  void signed_by(const std::string& authority, const std::string& name,
+                 const std::string& alternative_names = "IP:127.0.0.1,DNS:localhost") const {
     openssl("req " + fresh_key(name) + " -out " + file(name + ".csr") + " -subj /CN=" + name +
-            " -addext subjectAltName=IP:127.0.0.1,DNS:localhost");
+            (alternative_names.empty() ? "" : " -addext subjectAltName=" + alternative_names));
     openssl("x509 -req -in " + file(name + ".csr") + " -CA " + file(authority + ".pem") + " -CAkey " +
             file(authority + ".key") + " -CAcreateserial -days 2 -copy_extensions copy -out " + file(name + ".pem"));
   }

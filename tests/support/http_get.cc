@@ -8,7 +8,9 @@
 
 namespace bloomring::test {
 
-std::string http_exchange(uint16_t port, const std::string& request) {
+namespace {
+
+int connected_to(uint16_t port) {
   const int fd = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -18,6 +20,13 @@ std::string http_exchange(uint16_t port, const std::string& request) {
     close(fd);
     throw std::runtime_error("cannot connect to port " + std::to_string(port));
   }
+  return fd;
+}
+
+}  // namespace
+
+std::string http_exchange(uint16_t port, const std::string& request) {
+  const int fd = connected_to(port);
   (void)send(fd, request.data(), request.size(), MSG_NOSIGNAL);
   std::string answer;
   char buffer[4096];
@@ -39,5 +48,16 @@ HttpAnswer http_request(uint16_t port, const std::string& method, const std::str
 }
 
 HttpAnswer http_get(uint16_t port, const std::string& target) { return http_request(port, "GET", target); }
+
+SlowClient::SlowClient(uint16_t port) : socket_(connected_to(port)) {
+  (void)send(socket_, "GET /metrics HT", 15, MSG_NOSIGNAL);
+}
+
+SlowClient::~SlowClient() { close(socket_); }
+
+bool SlowClient::open() const {
+  char byte = 0;
+  return recv(socket_, &byte, 1, MSG_DONTWAIT | MSG_PEEK) < 0;
+}
 
 }  // namespace bloomring::test

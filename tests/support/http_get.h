@@ -17,4 +17,17 @@ std::string http_exchange(uint16_t port, const std::string& request);
 HttpAnswer http_request(uint16_t port, const std::string& method, const std::string& target);
 HttpAnswer http_get(uint16_t port, const std::string& target);
 
+// Sends the first bytes of a request and nothing more, until it is destroyed.
+class SlowClient {
+ public:
+  explicit SlowClient(uint16_t port);
+  ~SlowClient();
+  SlowClient(const SlowClient&) = delete;
+  SlowClient& operator=(const SlowClient&) = delete;
+  bool open() const;  // The server has not closed the connection.
+
+ private:
+  int socket_;
+};
+
 }  // namespace bloomring::test

@@ -36,6 +36,15 @@ class MemoryFilterStore final : public LocalFilterStore {
   Status advance(PartitionId partition, const MergedWatermark& watermark) override;
   std::optional<int64_t> merged_ms() const override;
   Result<std::optional<MergedWatermark>> read_watermark(PartitionId partition) override;
+  // By default the key of zeros, as MergeConfig has it.
+  Result<std::optional<SumKey>> slot_end_key() override {
+    const std::lock_guard lock(mutex_);
+    return slot_end_key_;
+  }
+  void set_slot_end_key(std::optional<SumKey> key) {
+    const std::lock_guard lock(mutex_);
+    slot_end_key_ = key;
+  }
   Status read(UserRef user, std::span<const PeriodIndex> periods, std::vector<StoredFilter>& out,
               Forgotten& forgotten) override;
   Status read_forgotten(std::span<const UserRef> users, std::vector<Forgotten>& out) override;
@@ -84,6 +93,7 @@ class MemoryFilterStore final : public LocalFilterStore {
   mutable std::mutex mutex_;  // Of all below.
   filter::Policy policy_;
   Rows rows_;
+  std::optional<SumKey> slot_end_key_ = SumKey{};
   std::vector<Write> undurable_;  // Oldest first.
   int failures_ = 0;
   int64_t away_until_ms_ = INT64_MIN;

@@ -133,7 +133,7 @@ void AssignedConsumer::Core::let_go(const TopicPartition& partition) {
 Status AssignedConsumer::Core::poll(int timeout_ms) {
   MessageHandle message(rd_kafka_consumer_poll(client_.get(), timeout_ms));
   for (; message; message.reset(rd_kafka_consumer_poll(client_.get(), 0))) {
-    BLOOMRING_TRY(on_consumer_message(*message));
+    BLOOMRING_TRY(on_consumer_message(*message, InGroup::kNo));
   }
   BLOOMRING_TRY(fatal_error(client_.get()));
   return recovery_->serve(clock_.steady_ns());

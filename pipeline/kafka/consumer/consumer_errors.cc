@@ -29,15 +29,16 @@ Status fatal_error(rd_kafka_t* client) {
   return fatal(std::string(rd_kafka_err2str(error)) + ": " + why);
 }
 
-Status on_consumer_message(const rd_kafka_message_t& message) {
+Status on_consumer_message(const rd_kafka_message_t& message, InGroup in_group) {
   if (message.err == RD_KAFKA_RESP_ERR_NO_ERROR) {
     return fatal("a record of " + std::string(rd_kafka_topic_name(message.rkt)) + "[" +
                  std::to_string(message.partition) + "] came outside its partition's queue");
   }
   const bool connection = message.err == RD_KAFKA_RESP_ERR__TRANSPORT || message.err == RD_KAFKA_RESP_ERR__RESOLVE ||
                           message.err == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN;
-  // librdkafka has logged connection errors itself.
-  log_line(connection ? LogLevel::kDebug : LogLevel::kWarning,
+  // librdkafka has logged connection errors itself. A reader that is in no group may be denied the one that it names.
+  const bool no_group = message.err == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED && in_group == InGroup::kNo;
+  log_line(connection || no_group ? LogLevel::kDebug : LogLevel::kWarning,
            std::string("kafka: ") + rd_kafka_message_errstr(&message), {{"code", rd_kafka_err2name(message.err)}});
   return {};
 }

@@ -11,6 +11,7 @@ namespace bloomring::kafka {
 Status fatal_error(rd_kafka_t* client);
 
 // Logs temporary errors (brokers down, authorisation of the group, ...). kFatal for a record: it would be lost.
-Status on_consumer_message(const rd_kafka_message_t& message);
+enum class InGroup : uint8_t { kYes, kNo };
+Status on_consumer_message(const rd_kafka_message_t& message, InGroup in_group);
 
 }  // namespace bloomring::kafka

@@ -135,7 +135,7 @@ Status GroupConsumer::Core::poll(int timeout_ms) {
     take_back(/*lost=*/true);
     return ended;
   }
-  if (message) BLOOMRING_TRY(on_consumer_message(*message));
+  if (message) BLOOMRING_TRY(on_consumer_message(*message, InGroup::kYes));
   if (Status placed = recovery_->serve(clock_.steady_ns()); !placed.ok()) fail(std::move(placed));
   return std::exchange(failure_, Status());
 }

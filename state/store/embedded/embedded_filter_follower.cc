@@ -6,7 +6,9 @@
 #include <mutex>
 #include <shared_mutex>
 
+#include "schemas/slot_end_key.h"
 #include "state/merged_time.h"
+#include "state/store/embedded/deleted_shards.h"
 #include "state/store/embedded/embedded_options.h"
 #include "state/store/embedded/filter_rows.h"
 #include "state/store/embedded/store_check.h"
@@ -42,7 +44,8 @@ struct EmbeddedFilterFollower::Impl {
   Result<Watermarks> stored_watermarks(rocksdb::DB& at) const;
   // Catches up, twice when there are new watermarks, and returns the watermarks that may become visible.
   Result<Watermarks> catch_up_fully(rocksdb::DB& at);
-  void show(Watermarks found);
+  Result<std::optional<SumKey>> stored_key(rocksdb::DB& at) const;
+  void show(Watermarks found, Result<std::optional<SumKey>> found_key);
   Status refresh();
   Status start();
   template <typename Read>
@@ -65,6 +68,7 @@ struct EmbeddedFilterFollower::Impl {
   std::unique_ptr<rocksdb::DB> db;
   Status unreadable = retry("the filter store is not followed yet");  // Why there is no database.
   Watermarks watermarks;                                           // Visible ones.
+  Result<std::optional<SumKey>> key = std::optional<SumKey>();     // Of slot ends, read with them.
 };
 
 // True when the folder holds another store than the one that is open.
@@ -120,6 +124,13 @@ Result<Watermarks> EmbeddedFilterFollower::Impl::stored_watermarks(rocksdb::DB& 
   return found;
 }
 
+Result<std::optional<SumKey>> EmbeddedFilterFollower::Impl::stored_key(rocksdb::DB& at) const {
+  BLOOMRING_TRY_ASSIGN(const std::optional<std::string> bytes, (FilterRows{at, life, clock}.get(kSlotEndKeyKey)));
+  if (!bytes) return std::optional<SumKey>();
+  BLOOMRING_TRY_ASSIGN(const SumKey decoded, decode_slot_end_key(*bytes));
+  return std::optional(decoded);
+}
+
 Result<Watermarks> EmbeddedFilterFollower::Impl::catch_up_fully(rocksdb::DB& at) {
   BLOOMRING_TRY(catch_up(at));
   BLOOMRING_TRY_ASSIGN(Watermarks found, stored_watermarks(at));
@@ -129,11 +140,12 @@ Result<Watermarks> EmbeddedFilterFollower::Impl::catch_up_fully(rocksdb::DB& at)
 }
 
 // Makes the watermarks visible, and merged log time with them. Under `guard`.
-void EmbeddedFilterFollower::Impl::show(Watermarks found) {
+void EmbeddedFilterFollower::Impl::show(Watermarks found, Result<std::optional<SumKey>> found_key) {
   std::optional<int64_t> latest_ms;
   for (const auto& [partition, watermark] : found) latest_ms = std::max(latest_ms, watermark.merged_ms);
   clock.set_merged_ms(latest_ms);
   watermarks = std::move(found);
+  key = std::move(found_key);
 }
 
 // Opens a store that is new, was replaced, or could not be followed further.
@@ -144,15 +156,16 @@ Status EmbeddedFilterFollower::Impl::start() {
   broken = false;
   const std::unique_lock lock(guard);
   db = std::move(fresh);
-  show(std::move(found));
+  show(std::move(found), stored_key(*db));
   return {};
 }
 
 Status EmbeddedFilterFollower::Impl::refresh() {
   if (db == nullptr || broken || replaced() || outgrown()) return start();
   BLOOMRING_TRY_ASSIGN(Watermarks found, catch_up_fully(*db));
+  auto found_key = stored_key(*db);
   const std::unique_lock lock(guard);
-  show(std::move(found));
+  show(std::move(found), std::move(found_key));
   return {};
 }
 
@@ -209,6 +222,10 @@ Result<std::optional<MergedWatermark>> EmbeddedFilterFollower::read_watermark(Pa
   });
 }
 
+Result<std::optional<SumKey>> EmbeddedFilterFollower::slot_end_key() {
+  return impl_->reading([&](const FilterRows&) { return impl_->key; });
+}
+
 Status EmbeddedFilterFollower::read(UserRef user, std::span<const PeriodIndex> periods,
                                     std::vector<StoredFilter>& out, Forgotten& forgotten) {
   const size_t found_before = out.size();
@@ -224,6 +241,10 @@ Status EmbeddedFilterFollower::scan(const std::function<bool(const StoredFilter&
 
 Result<std::set<std::string>> EmbeddedFilterFollower::scenes() const {
   return impl_->reading([](const FilterRows& rows) { return stored_scenes(rows.db); });
+}
+
+Result<std::optional<int64_t>> EmbeddedFilterFollower::deleted_since_ms(ShardId shard) {
+  return impl_->reading([&](const FilterRows& rows) { return stored_mark(rows, shard); });
 }
 
 Result<StoreCheck> EmbeddedFilterFollower::check(const StoreCheckProgress& progress) {

@@ -10,7 +10,7 @@
 //
 // Files: the writer removes table files when it has compacted them. While the process may open all files of the store,
 // the follower opens each new file at once, and open files stay readable. When the files are too many
-// (base/open_files.h), it opens them at reads; when a file was removed before, it catches up and reads again.
+// (base/host/open_files.h), it opens them at reads; when a file was removed before, it catches up and reads again.
 //
 // Errors: kRetry, with the reason, from every function while the store does not exist yet. Later, a `refresh` that
 // fails with kRetry leaves the data of the last one visible, and the next `refresh` opens the store again. After
@@ -38,12 +38,14 @@ class EmbeddedFilterFollower final : public LocalFilterReader {
   using LocalFilterReader::read;
   std::optional<int64_t> merged_ms() const override;
   Result<std::optional<MergedWatermark>> read_watermark(PartitionId partition) override;
+  Result<std::optional<SumKey>> slot_end_key() override;
   Status read(UserRef user, std::span<const PeriodIndex> periods, std::vector<StoredFilter>& out,
               Forgotten& forgotten) override;
   Status refresh() override;
   Status scan(const std::function<bool(const StoredFilter&, std::string_view user_key)>& visit) override;
   FilterStoreStats stats() const override;
   Result<std::set<std::string>> scenes() const override;
+  Result<std::optional<int64_t>> deleted_since_ms(ShardId shard) override;
   Result<StoreCheck> check(const StoreCheckProgress& progress) override;
 
  private:

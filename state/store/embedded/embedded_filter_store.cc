@@ -9,9 +9,12 @@
 
 #include "base/faults/fault_point.h"
 #include "base/hash.h"
+#include "base/log.h"
+#include "schemas/slot_end_key.h"
 #include "state/merged_time.h"
 #include "state/store/check_update.h"
 #include "state/store/embedded/backup_engine.h"
+#include "state/store/embedded/deleted_shards.h"
 #include "state/store/embedded/embedded_options.h"
 #include "state/store/embedded/filter_rows.h"
 #include "state/store/embedded/store_check.h"
@@ -31,6 +34,8 @@ struct EmbeddedFilterStore::Impl {
   FilterRows rows() const { return {*db, life, clock}; }
   Status open_db(const StateMemory& memory);
   Status check_meta();
+  // Makes a key of slot ends where there is none that can be read: nothing but unread slot ends depends on it.
+  Status make_slot_end_key();
   // Learns merged log time from the watermarks; ignores one that cannot be read.
   void load_merged_time();
   // Adds the operand of the update to the batch.
@@ -51,8 +56,10 @@ struct EmbeddedFilterStore::Impl {
   const FilterLife life;
   ExpiryClock clock;
   EmbeddedCounters counters;
+  DeletedShards deleted;
   std::atomic<uint64_t> updates{0};
   std::atomic<uint64_t> expired{0};
+  std::atomic<uint64_t> ranges_erased{0};
   std::atomic<uint64_t> bytes_written{0};
   std::atomic<uint64_t> applied{0};  // Writes so far; `durable` of them are known to be durable.
   std::atomic<uint64_t> durable{0};
@@ -90,6 +97,19 @@ Status EmbeddedFilterStore::Impl::check_meta() {
   return status_of(db->Put(durably, slice(kMetaKey), made), "filter store at " + config.path);
 }
 
+Status EmbeddedFilterStore::Impl::make_slot_end_key() {
+  BLOOMRING_TRY_ASSIGN(const std::optional<std::string> stored, rows().get(kSlotEndKeyKey));
+  if (stored) {
+    const auto known = decode_slot_end_key(*stored);
+    if (known.ok()) return {};
+    log_warning("a new key of slot ends is made; slots whose end is unread are drained again",
+                {{"reason", known.status().message()}});
+  }
+  rocksdb::WriteOptions durably;
+  durably.sync = true;
+  return status_of(db->Put(durably, slice(kSlotEndKeyKey), encode_slot_end_key(random_sum_key())), "filter store");
+}
+
 void EmbeddedFilterStore::Impl::load_merged_time() {
   for (uint32_t p = 0; p < config.partition_count; ++p) {
     const PartitionId partition(static_cast<int32_t>(p));
@@ -115,6 +135,7 @@ Status EmbeddedFilterStore::Impl::add(const FilterUpdate& update, rocksdb::Write
 
 Status EmbeddedFilterStore::Impl::add(const ForgottenUpdate& update, rocksdb::WriteBatch& batch) {
   BLOOMRING_TRY(check_update(update));
+  if (update.removed_from < update.removed_to) deleted.mark(update.user.shard(), clock.wall_ms(), batch);
   for (int32_t period = update.removed_from.value; period < update.removed_to.value; ++period) {
     const std::string key = filter_key(update.user, life.calendar().config().unit, PeriodIndex(period));
     BLOOMRING_TRY(status_of(batch.Delete(key), "filter store"));
@@ -164,6 +185,8 @@ Result<std::unique_ptr<EmbeddedFilterStore>> EmbeddedFilterStore::open(const Emb
   auto impl = std::make_unique<Impl>(config, calendar, clock);
   BLOOMRING_TRY(impl->open_db(memory));
   BLOOMRING_TRY(impl->check_meta().with_context("filter store at " + config.path));
+  BLOOMRING_TRY(impl->make_slot_end_key().with_context("filter store at " + config.path));
+  BLOOMRING_TRY(impl->deleted.load(*impl->db));
   impl->load_merged_time();
   return std::unique_ptr<EmbeddedFilterStore>(new EmbeddedFilterStore(std::move(impl)));
 }
@@ -171,6 +194,7 @@ Result<std::unique_ptr<EmbeddedFilterStore>> EmbeddedFilterStore::open(const Emb
 Status EmbeddedFilterStore::apply(std::span<const ForgottenUpdate> forgotten, std::span<const FilterUpdate> updates) {
   BLOOMRING_TRY(injected_failure("store.apply"));
   rocksdb::WriteBatch batch;
+  const auto writing = impl_->deleted.writing();
   for (const ForgottenUpdate& update : forgotten) {
     BLOOMRING_TRY(impl_->add(update, batch));
     BLOOMRING_TRY(impl_->write_if_large(batch));
@@ -222,6 +246,13 @@ Result<std::optional<MergedWatermark>> EmbeddedFilterStore::read_watermark(Parti
   return std::optional<MergedWatermark>(std::move(watermark));
 }
 
+Result<std::optional<SumKey>> EmbeddedFilterStore::slot_end_key() {
+  BLOOMRING_TRY_ASSIGN(const std::optional<std::string> bytes, impl_->rows().get(kSlotEndKeyKey));
+  if (!bytes) return std::optional<SumKey>();
+  BLOOMRING_TRY_ASSIGN(const SumKey key, decode_slot_end_key(*bytes));
+  return std::optional(key);
+}
+
 Status EmbeddedFilterStore::read(UserRef user, std::span<const PeriodIndex> periods,
                                  std::vector<StoredFilter>& out, Forgotten& forgotten) {
   return impl_->rows().read(user, periods, out, forgotten);
@@ -245,6 +276,9 @@ FilterStoreStats EmbeddedFilterStore::stats() const {
   stats.expired_updates = impl_->expired;
   stats.expired_dropped = impl_->counters.dropped;
   stats.refused = impl_->counters.refused;
+  stats.ranges_erased = impl_->ranges_erased;
+  stats.ranges_to_erase = impl_->deleted.marked();
+  stats.erase_since_ms = impl_->deleted.oldest_ms();
   stats.bytes_written = impl_->bytes_written;
   stats.bytes_on_disk = folder_bytes(impl_->config.path);
   stats.table_files = count_table_files(impl_->config.path);
@@ -252,6 +286,10 @@ FilterStoreStats EmbeddedFilterStore::stats() const {
   stats.physical_bytes_written =
       written(rocksdb::WAL_FILE_BYTES) + written(rocksdb::FLUSH_WRITE_BYTES) + written(rocksdb::COMPACT_WRITE_BYTES);
   return stats;
+}
+
+Result<std::optional<int64_t>> EmbeddedFilterStore::deleted_since_ms(ShardId shard) {
+  return stored_mark(impl_->rows(), shard);
 }
 
 Result<StoreCheck> EmbeddedFilterStore::check(const StoreCheckProgress& progress) {
@@ -273,9 +311,23 @@ Status EmbeddedFilterStore::begin_new_log() {
     const std::string bytes = encode_watermark(of_new_log(old), partition, partitions);
     BLOOMRING_TRY(status_of(batch.Put(watermark_key(partition), bytes), "filter store"));
   }
+  // Slot ends of the old log name other offsets: none of them counts any more.
+  BLOOMRING_TRY(
+      status_of(batch.Put(slice(kSlotEndKeyKey), encode_slot_end_key(random_sum_key())), "filter store"));
   rocksdb::WriteOptions durably;
   durably.sync = true;
   return impl_->written(impl_->db->Write(durably, &batch));
+}
+
+Result<bool> EmbeddedFilterStore::erase_deleted(int64_t until_ms) {
+  if (!impl_->writable()) return impl_->refusal();
+  BLOOMRING_TRY_ASSIGN(const auto shard, impl_->deleted.compact_oldest(*impl_->db, until_ms));
+  impl_->ranges_erased += shard.has_value();
+  return shard.has_value();
+}
+
+Result<size_t> EmbeddedFilterStore::remove_backups(const std::string& folder, int64_t before_ms) {
+  return remove_old_backups(folder, before_ms);
 }
 
 Status EmbeddedFilterStore::compact() {

@@ -29,7 +29,7 @@ struct EmbeddedFilterStoreConfig {
   filter::Policy policy;
   uint32_t partition_count = 1;               // Fixed for the life of the store.
   uint64_t write_buffer_bytes = 32ull << 20;  // Of the store's share of the memory; larger means fewer writes.
-  uint32_t open_files_max = 0;  // Table files open at once; 0: half of the process's limit (base/open_files.h).
+  uint32_t open_files_max = 0;  // Table files open at once; 0: half of the process's limit (base/host/open_files.h).
 };
 
 class EmbeddedFilterStore final : public LocalFilterStore {
@@ -48,6 +48,7 @@ class EmbeddedFilterStore final : public LocalFilterStore {
   Status advance(PartitionId partition, const MergedWatermark& watermark) override;
   std::optional<int64_t> merged_ms() const override;
   Result<std::optional<MergedWatermark>> read_watermark(PartitionId partition) override;
+  Result<std::optional<SumKey>> slot_end_key() override;
   Status read(UserRef user, std::span<const PeriodIndex> periods, std::vector<StoredFilter>& out,
               Forgotten& forgotten) override;
   Status read_forgotten(std::span<const UserRef> users, std::vector<Forgotten>& out) override;
@@ -56,8 +57,11 @@ class EmbeddedFilterStore final : public LocalFilterStore {
   FilterStoreStats stats() const override;
 
   Status check_partition(PartitionId partition) const override;
+  Result<std::optional<int64_t>> deleted_since_ms(ShardId shard) override;
   Result<StoreCheck> check(const StoreCheckProgress& progress) override;
   Result<StoreBackup> back_up(const StoreBackupConfig& config) override;
+  Result<bool> erase_deleted(int64_t until_ms) override;
+  Result<size_t> remove_backups(const std::string& folder, int64_t before_ms) override;
   Status begin_new_log() override;
 
   // Writes everything to table files and compacts them, which unites every operand and drops expired values. Takes as

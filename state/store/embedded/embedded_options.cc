@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/open_files.h"
+#include "base/host/open_files.h"
 #include "state/store/embedded/expiry_filter.h"
 #include "state/store/embedded/union_merge_operator.h"
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "state/store/embedded/backup_engine.h"
 #include "state/store/embedded/embedded_filter_follower.h"
@@ -13,6 +14,8 @@
 namespace bloomring {
 
 namespace {
+
+constexpr int64_t kDayMs = 86'400'000;
 
 std::string what_of(const std::string& folder) { return "backups at " + folder; }
 
@@ -61,6 +64,34 @@ Result<std::vector<StoreBackup>> list_backups(const std::string& folder) {
   std::vector<StoreBackup> backups;
   for (const rocksdb::BackupInfo& info : infos) backups.push_back(to_backup(info));
   return backups;
+}
+
+std::vector<uint32_t> backups_to_remove(const std::vector<StoreBackup>& backups, uint32_t kept) {
+  std::vector<uint32_t> removed;
+  std::set<int64_t> days;
+  size_t newer = 0;
+  for (auto backup = backups.rbegin(); backup != backups.rend(); ++backup) {
+    const bool last_of_its_day = days.insert(backup->time_ms / kDayMs).second && days.size() <= kBackupDays;
+    if (newer++ >= std::max<uint32_t>(1, kept) && !last_of_its_day) removed.push_back(backup->id);
+  }
+  return removed;
+}
+
+Result<size_t> remove_old_backups(const std::string& folder, int64_t before_ms) {
+  if (!std::filesystem::is_directory(folder)) return size_t{0};
+  BLOOMRING_TRY_ASSIGN(const std::vector<StoreBackup> backups, list_backups(folder));
+  const auto old = [&](const StoreBackup& backup) { return backup.time_ms < before_ms; };
+  const auto first_kept = std::ranges::find_if_not(backups, old);
+  const auto kept = static_cast<size_t>(std::max<ptrdiff_t>(1, backups.end() - first_kept));
+  if (kept >= backups.size()) return size_t{0};
+  rocksdb::BackupEngine* opened = nullptr;
+  BLOOMRING_TRY(status_of(
+      rocksdb::BackupEngine::Open(rocksdb::BackupEngineOptions(folder), rocksdb::Env::Default(), &opened),
+      what_of(folder)));
+  const std::unique_ptr<rocksdb::BackupEngine> engine(opened);
+  BLOOMRING_TRY(status_of(engine->PurgeOldBackups(static_cast<uint32_t>(kept)), what_of(folder)));
+  BLOOMRING_TRY(status_of(engine->GarbageCollect(), what_of(folder)));
+  return backups.size() - kept;
 }
 
 Result<StoreBackup> restore_backup(const std::string& folder, uint32_t id, const std::string& path) {
@@ -123,7 +154,13 @@ Result<StoreBackup> take_backup(rocksdb::DB& db, const StoreBackupConfig& config
   const uint64_t before = folder_bytes(config.folder + "/shared_checksum");
   BLOOMRING_TRY(status_of(engine->CreateNewBackup(how, &db, &id), what_of(config.folder)));
   const uint64_t after = folder_bytes(config.folder + "/shared_checksum");
-  BLOOMRING_TRY(status_of(engine->PurgeOldBackups(std::max<uint32_t>(1, config.kept)), what_of(config.folder)));
+  std::vector<rocksdb::BackupInfo> infos;
+  engine->GetBackupInfo(&infos);
+  std::vector<StoreBackup> backups;
+  for (const rocksdb::BackupInfo& taken : infos) backups.push_back(to_backup(taken));
+  for (const uint32_t old : backups_to_remove(backups, config.kept)) {
+    BLOOMRING_TRY(status_of(engine->DeleteBackup(old), what_of(config.folder)));
+  }
   rocksdb::BackupInfo info;
   BLOOMRING_TRY(status_of(engine->GetBackupInfo(id, &info), what_of(config.folder)));
   StoreBackup backup = to_backup(info);

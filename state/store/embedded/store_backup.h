@@ -25,6 +25,15 @@ namespace bloomring {
 // Oldest first. kInvalid when the folder does not exist.
 Result<std::vector<StoreBackup>> list_backups(const std::string& folder);
 
+// The ids of those that go when only the newest `kept` (at least 1) stay, and with them the last backup of each of the
+// kBackupDays latest days (UTC) that have one: however many are taken in an hour, yesterday's is still there. `backups`
+// are in ascending order of their ids.
+inline constexpr size_t kBackupDays = 7;
+std::vector<uint32_t> backups_to_remove(const std::vector<StoreBackup>& backups, uint32_t kept);
+
+// As StoreAdmin::remove_backups.
+Result<size_t> remove_old_backups(const std::string& folder, int64_t before_ms);
+
 // Restores the store as it was at the backup (0: the newest one) to `path`. kInvalid when `path` holds anything
 // already. All or nothing: the folder appears when it is complete.
 Result<StoreBackup> restore_backup(const std::string& folder, uint32_t id, const std::string& path);

@@ -1,7 +1,9 @@
 #include "state/store/embedded/store_check.h"
 
 #include "filter/filter.h"
+#include "state/store/deletion_mark.h"
 #include "schemas/forgotten.h"
+#include "schemas/slot_end_key.h"
 #include "state/store/store_meta.h"
 #include "state/store/stored_union.h"
 
@@ -27,9 +29,16 @@ class Checker {
  private:
   Status check(std::string_view key, std::string_view value) {
     if (key == kMetaKey) return check_store_meta(value, configured_);
+    if (key == kSlotEndKeyKey) return decode_slot_end_key(value).status();
+    if (!key.empty() && key[0] == kDeletionMarkKeyTag) return deletion_mark(key, value);
     if (!key.empty() && key[0] == kWatermarkKeyTag) return watermark(key, value);
     if (!key.empty() && key[0] == kForgottenKeyTag) return decode_forgotten(value, key).status();
     return filter(key, value);
+  }
+
+  static Status deletion_mark(std::string_view key, std::string_view value) {
+    BLOOMRING_TRY_ASSIGN(const ShardId shard, parse_deletion_mark_key(key));
+    return decode_deletion_mark(value, shard).status();
   }
 
   Status watermark(std::string_view key, std::string_view value) {

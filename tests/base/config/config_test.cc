@@ -40,6 +40,26 @@ TEST_CASE("config: dotted keys, an empty section and a lone string for a list ar
   CHECK(s.topics == std::vector<std::string>{"one"});
 }
 
+TEST_CASE("config: a section may lie in another one") {
+  Sample s;
+  std::string host;
+  int port = 1;
+  s.config.section("kafka.proxy", "Between us and the brokers.");
+  s.config.string("kafka.proxy.host", &host).doc("Its name.");
+  s.config.integer("kafka.proxy.port", &port).range(1, 9).doc("Its port.");
+  REQUIRE(s.load_text("kafka:\n  topics: one\n  proxy:\n    host: p\n    port: 7\n").message() == "");
+  CHECK(host == "p");
+  CHECK(port == 7);
+  CHECK(s.topics == std::vector<std::string>{"one"});
+  CHECK_THAT(s.config.effective_yaml(), Catch::Contains("kafka.proxy:\n  host: p"));
+  CHECK_THAT(s.config.reference_markdown(), Catch::Contains("`kafka.proxy.host`"));
+  // What was printed is read back.
+  const std::string printed = s.config.effective_yaml();
+  host.clear();
+  REQUIRE(s.load_text(printed).message() == "");
+  CHECK(host == "p");
+}
+
 TEST_CASE("config: an empty file and a file of comments change nothing") {
   Sample s;
   CHECK(s.load_text("").ok());
@@ -146,10 +166,11 @@ TEST_CASE("config: a variable that nothing has replaced is refused, with the one
 TEST_CASE("config: a flag sets one entry of a map, whatever dots its name has") {
   Sample s;
   const Status status = s.load({.environment = {{"BLOOMRING_KAFKA_PROPERTIES", "{a: 1, sasl.password: 1}"}},
-                                .flags = {{"kafka.properties.sasl.password", "2", "--set"}}});
+                                .flags = {{"kafka.properties.sasl.username", "2", "--set"}}});
   CHECK(status.message() == "");
   CHECK(s.properties["a"] == "1");
-  CHECK(s.properties["sasl.password"] == "2");
+  CHECK(s.properties["sasl.password"] == "1");
+  CHECK(s.properties["sasl.username"] == "2");
 }
 
 TEST_CASE("config: a file that cannot be read is refused with the reason") {
@@ -180,4 +201,67 @@ TEST_CASE("config: an unknown variable is a warning only when it is one slip awa
   CHECK(s.config.warnings() ==
         std::vector<std::string>{
             "BLOOMRING_RNIG_SLOTS is not a configuration variable; did you mean BLOOMRING_RING_SLOTS?"});
+}
+
+TEST_CASE("config: a secret on the command line is refused, and its value is not repeated") {
+  const std::string ways =
+      " is a secret, and other users of this host see it in the list of processes; write it into the configuration "
+      "file, set BLOOMRING_KAFKA_PASSWORD, or name a file that holds it in BLOOMRING_KAFKA_PASSWORD_FILE";
+  CHECK(Sample().load({.flags = {{"kafka.password", "hunter2", "--set kafka.password"}}}).message() ==
+        "--set kafka.password: kafka.password" + ways);
+  for (const ConfigFlag& flag : {ConfigFlag{"kafka.properties.sasl.password", "hunter2", "--set"},
+                                 ConfigFlag{"kafka.properties", "{a: 1, sasl.password: hunter2}", "--set"}}) {
+    const std::string message = Sample().load({.flags = {flag}}).message();
+    CHECK(message.starts_with("--set: kafka.properties sasl.password is a secret"));
+    CHECK(message.ends_with("BLOOMRING_KAFKA_PROPERTIES_SASL_PASSWORD_FILE"));
+    CHECK(message.find("hunter2") == std::string::npos);
+  }
+}
+
+TEST_CASE("config: a secret comes from the file that its variable with _FILE names") {
+  Sample s;
+  const std::string path = s.file("hunter2\n");
+  REQUIRE(s.load({.environment = {{"BLOOMRING_KAFKA_PASSWORD_FILE", path},
+                                  {"BLOOMRING_KAFKA_PROPERTIES_SASL_PASSWORD_FILE", path}}})
+              .message() == "");
+  CHECK(s.password == "hunter2");
+  CHECK(s.properties["sasl.password"] == "hunter2");
+  CHECK_FALSE(s.properties.contains("sasl.password.file"));
+  CHECK(s.config.effective_yaml().find("hunter2") == std::string::npos);
+}
+
+TEST_CASE("config: a _FILE variable is an error without its file, or beside the variable itself") {
+  CHECK(Sample().load({.environment = {{"BLOOMRING_KAFKA_PASSWORD_FILE", "/nonexistent/p"}}}).message() ==
+        "BLOOMRING_KAFKA_PASSWORD_FILE: /nonexistent/p: cannot be read: No such file or directory");
+  Sample s;
+  const std::string path = s.file("hunter2");
+  CHECK(s.load({.environment = {{"BLOOMRING_KAFKA_PASSWORD", "x"}, {"BLOOMRING_KAFKA_PASSWORD_FILE", path}}})
+            .message() ==
+        "BLOOMRING_KAFKA_PASSWORD and BLOOMRING_KAFKA_PASSWORD_FILE are both set; unset one of them");
+}
+
+TEST_CASE("config: only secrets have a _FILE variable") {
+  Sample s;
+  REQUIRE(s.load({.environment = {{"BLOOMRING_NAME_FILE", "/etc/hostname"},
+                                  {"BLOOMRING_KAFKA_PROPERTIES_SSL_CA_FILE", "/ca"}}})
+              .message() == "");
+  CHECK(s.name == "n");
+  CHECK(s.properties["ssl.ca.file"] == "/ca");
+}
+
+TEST_CASE("config: a file with a secret that others may read is warned of, one without is not") {
+  const auto warnings = [](const std::string& text, unsigned mode) {
+    Sample s;
+    const std::string path = s.file(text);
+    std::filesystem::permissions(path, static_cast<std::filesystem::perms>(mode));
+    REQUIRE(s.load({.path = path}).message() == "");
+    return s.config.warnings();
+  };
+  const std::string secret = "kafka:\n  properties:\n    sasl.password: x\n";
+  CHECK(warnings(secret, 0600).empty());
+  CHECK(warnings("kafka:\n  properties:\n    sasl.username: x\n", 0644).empty());
+  REQUIRE(warnings(secret, 0644).size() == 1);
+  CHECK(warnings(secret, 0644).front().find(
+            " holds kafka.properties sasl.password and has mode 0644: other users of this host may read it; chmod 600 "
+            ) != std::string::npos);
 }

@@ -21,3 +21,9 @@ TEST_CASE("config: what is not one YAML map is refused with the line") {
   CHECK(message_of("name: a\n---\nname: b\n") == "F:3: a second YAML document; there must be one");
   CHECK(message_of("? [a]\n: b\n") == "F:1: a key must be a word");
 }
+
+TEST_CASE("config: a file that begins with a comma is refused") {
+  const std::string comma = "not YAML: no value begins like this; write `key: value`";
+  CHECK(message_of(", ring") == "F:1: " + comma);
+  CHECK(message_of("# a site\n\n  ,ring:\n  slots: 5\n") == "F:3: " + comma);
+}

@@ -30,7 +30,7 @@ TEST_CASE("served command: items come from the input, and each kind of failure h
   served.log.outcome = retry("the broker does not answer");
   std::istringstream one("v1\n");
   CHECK(bloomring::served(options, one, out, err) == 1);
-  CHECK_THAT(err.str(), Catch::Contains("the broker does not answer"));
+  CHECK_THAT(err.str(), Catch::Contains("the log does not answer now"));
   options.user.clear();
   std::istringstream again("v1\n");
   CHECK(bloomring::served(options, again, out, err) == 2);

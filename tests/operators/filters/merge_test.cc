@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <map>
 #include <random>
+#include <set>
 #include <tuple>
 
 #include "base/hash.h"
@@ -13,6 +15,7 @@
 #include "tests/support/instrumented.h"
 #include "tests/support/manual_clock.h"
 #include "tests/support/memory_filter_store.h"
+#include "tests/support/sealed_slot_end.h"
 
 using namespace bloomring;
 
@@ -28,7 +31,10 @@ struct Rig {
   Calendar calendar = *Calendar::create({});
   MemoryFilterStore store{filter::Policy{}, calendar, clock, 1};
   std::string detail;
+  // The different batches of each range that `batch` made for this rig.
+  static inline std::map<std::pair<int64_t, int64_t>, std::set<std::string>> made = {};
 
+  Rig() { made.clear(); }
   Merge merge() {
     return Merge({kPartition, 1}, calendar, store.take_over(kPartition).value(), *store.read_watermark(kPartition));
   }
@@ -42,11 +48,19 @@ struct Rig {
     UserBatchBuilder builder;
     std::sort(plays.begin(), plays.end());
     builder.add(kUser.bytes(), forgets, plays);
-    return builder.finish(header(from, to));
+    return *made[{from, to}].insert(builder.finish(header(from, to))).first;
   }
-  // The slot end of an hour, by default of one in 1970, which lets nothing expire.
+  // The slot end of an hour of so many batches: those that were made for it, and where these are fewer unknown ones.
+  // The hour is by default one in 1970, which lets nothing expire.
   static std::string end(int64_t from, int64_t to, uint64_t records, HourIndex hour = HourIndex(1)) {
-    return encode_slot_end({header(from, to), {{hour, {Offset(from), Offset(to)}}}, 1, 1, records});
+    std::vector<std::string> batches(made[{from, to}].begin(), made[{from, to}].end());
+    for (uint64_t i = batches.size(); i < records; ++i) batches.push_back("unknown " + std::to_string(i));
+    REQUIRE(batches.size() == records);
+    return end(from, to, batches, hour);
+  }
+  static std::string end(int64_t from, int64_t to, const std::vector<std::string>& batches,
+                         HourIndex hour = HourIndex(1)) {
+    return testing::sealed_slot_end(header(from, to), {{hour, {Offset(from), Offset(to)}}}, batches);
   }
   static HourIndex hour_of(int64_t time_ms) { return HourIndex(time_ms / 3'600'000); }
   Forgotten forgotten() {
@@ -208,6 +222,30 @@ TEST_CASE(
   CHECK_FALSE((*rig.store.read_watermark(kPartition))->covers({Offset(0), Offset(5)}));
 }
 
+TEST_CASE("merge: a forged slot end moves nothing, is counted and told, and the honest one after it counts") {
+  Rig rig;
+  Merge merge = rig.merge();
+  const std::string batch = Rig::batch(0, 5, {play("a", kNowMs)});
+  REQUIRE(merge.apply(batch, kNowMs, rig.detail).ok());
+  const OffsetRange all{Offset(0), Offset(INT64_MAX)};
+  SlotEnd empty{Rig::header(0, INT64_MAX), {{HourIndex(1), all}}};
+  SlotEnd old = empty;
+  old.version = kSlotEndVersionWithoutSum;
+  SlotEnd other = testing::slot_end_of(Rig::header(0, 5), {{HourIndex(1), {Offset(0), Offset(5)}}}, {"another batch"});
+  for (const SlotEnd& forged : {empty, old, other}) {
+    const auto applied = merge.apply(encode_slot_end(forged), kNowMs, rig.detail);
+    REQUIRE(applied.ok());
+    CHECK((*applied)->refusal == Refusal::kNone);
+    CHECK((*applied)->slot_end);  // Committed behind: the window stage must learn that nothing waits to be read.
+    CHECK_FALSE((*applied)->doubt.empty());
+  }
+  CHECK(merge.stats().slot_ends_doubted == 3);
+  CHECK_FALSE(rig.store.read_watermark(kPartition)->has_value());
+  const auto honest = merge.apply(Rig::end(0, 5, 1), kNowMs, rig.detail);
+  CHECK((*honest)->doubt.empty());
+  CHECK((*rig.store.read_watermark(kPartition))->offset == Offset(5));
+}
+
 TEST_CASE("merge: a batch that is in the log twice counts once") {
   Rig rig;
   Merge merge = rig.merge();
@@ -345,7 +383,7 @@ TEST_CASE("merge: while the store works a record waits, and it ends as with a st
   const std::vector<std::string> records = {
       Rig::batch(0, 5, {play("a", kNowMs - 9), play("b", kNowMs - 8)}),
       Rig::batch(5, 9, {play("c", kNowMs - 1)}, {forget("a", kNowMs - 2, 6)}),
-      Rig::end(0, 5, 0),
+      Rig::end(12, 15, 0),
       Rig::batch(9, 12, {play("d", kNowMs)}),
       Rig::end(9, 12, 1),
   };
@@ -397,7 +435,7 @@ TEST_CASE("merge: the records of a heavy user give the same filters and forgets 
   Rig whole, parts;
   Merge merge = parts.merge();
   for (const std::string& record : records) REQUIRE(merge.apply(record, kNowMs, parts.detail).ok());
-  REQUIRE(merge.apply(Rig::end(0, 20, records.size()), kNowMs, parts.detail).ok());
+  REQUIRE(merge.apply(Rig::end(0, 20, records), kNowMs, parts.detail).ok());
   CHECK(merge.watermark()->offset == Offset(20));
   REQUIRE(whole.merge().apply(Rig::batch(0, 20, plays, forgets), kNowMs, whole.detail).ok());
   CHECK(parts.forgotten() == whole.forgotten());
@@ -430,7 +468,7 @@ TEST_CASE("merge: two million plays of one user in one drain are merged record b
   Rig rig;
   Merge merge = rig.merge();
   for (const std::string& record : records) REQUIRE(merge.apply(record, kNowMs, rig.detail).ok());
-  REQUIRE(merge.apply(Rig::end(0, 20, records.size()), kNowMs, rig.detail).ok());
+  REQUIRE(merge.apply(Rig::end(0, 20, records), kNowMs, rig.detail).ok());
   CHECK(merge.watermark()->offset == Offset(20));
   CHECK(merge.stats().plays == kPlays);
   const StoredFilter filter = rig.filters(some.time_ms()).at(0);

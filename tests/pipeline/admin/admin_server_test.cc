@@ -127,3 +127,75 @@ TEST_CASE("admin port: an address that is none is refused") {
   CHECK(AdminServer::start("9600", {}).code() == Code::kInvalid);
   CHECK(AdminServer::start("203.0.113.1:0", {}).code() == Code::kInvalid);  // Not an address of this machine.
 }
+
+namespace {
+
+constexpr const char* kToken = "0123456789abcdef";
+
+// A server with an action that counts.
+struct Acting {
+  std::atomic<int> done{0};
+  Result<std::string> token = std::string(kToken);
+  std::unique_ptr<AdminServer> server;
+
+  Acting() {
+    AdminActions actions;
+    actions.token = [this] { return token; };
+    actions.by_path["/act"] = [this] { return AdminPage{200, "text/plain", std::to_string(++done)}; };
+    server = std::move(AdminServer::start("127.0.0.1:0", {}, actions)).value();
+  }
+  int post(const std::string& headers, const std::string& method = "POST") {
+    const std::string answer = http_exchange(
+        server->port(), method + " /act HTTP/1.1\r\nHost: test\r\nConnection: close\r\n" + headers + "\r\n");
+    return std::stoi(answer.substr(answer.find(' ') + 1, 3));
+  }
+};
+
+const std::string kBearer = std::string("Authorization: Bearer ") + kToken + "\r\n";
+
+}  // namespace
+
+TEST_CASE("admin port: an action needs the whole token") {
+  Acting acting;
+  for (const std::string& wrong : std::vector<std::string>{
+           "", "Authorization: Bearer\r\n", "Authorization: Bearer 0123456789abcde\r\n",
+           "Authorization: Bearer 0123456789abcdef0\r\n", "Authorization: Basic 0123456789abcdef\r\n",
+           "Authorization: 0123456789abcdef\r\n", "X-Token: 0123456789abcdef\r\n"}) {
+    INFO(wrong);
+    CHECK(acting.post(wrong) == 401);
+  }
+  CHECK(acting.done == 0);
+  CHECK(acting.post(kBearer) == 200);
+  CHECK(acting.done == 1);
+  CHECK(acting.post(kBearer, "GET") == 405);
+}
+
+TEST_CASE("admin port: an action is not for a page in a browser, even with the token") {
+  Acting acting;
+  CHECK(acting.post(kBearer + "Origin: http://evil.example\r\n") == 403);
+  CHECK(acting.post(kBearer + "Origin: null\r\n") == 403);
+  CHECK(acting.done == 0);
+}
+
+TEST_CASE("admin port: a token that is replaced counts at once, and without one there is no action") {
+  Acting acting;
+  acting.token = std::string("another token of the site");
+  CHECK(acting.post(kBearer) == 401);
+  acting.token = invalid("no such file");
+  CHECK(acting.post(kBearer) == 503);
+  CHECK(acting.done == 0);
+}
+
+TEST_CASE("admin port: probes have a port of their own, which slow clients of the other one do not reach") {
+  Admin admin;
+  admin.health.set_ready("serve");
+  const auto probes = std::move(AdminServer::start("127.0.0.1:0", probe_pages(admin.health))).value();
+  std::vector<std::unique_ptr<SlowClient>> slow;
+  for (int i = 0; i < 40; ++i) slow.push_back(std::make_unique<SlowClient>(admin.server->port()));
+  for (int i = 0; i < 20; ++i) {
+    CHECK(http_get(probes->port(), "/healthz").status == 200);
+    CHECK(http_get(probes->port(), "/readyz").status == 200);
+  }
+  CHECK(http_get(probes->port(), "/metrics").status == 404);
+  CHECK(slow.front()->open());  // They were there all the time.
+}

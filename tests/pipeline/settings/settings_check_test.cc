@@ -110,7 +110,20 @@ TEST_CASE("settings: replicas, filters, stores, zones and addresses are checked"
         "or queries "
         "would read filters that have expired");
   CHECK(complaint({{"store.kind", "redis"}}) ==
-        "--store.kind: store.kind is redis, which is not available yet; use embedded, with store.path");
+        "default: store.redis.addresses is empty; name the servers of the filter store, as host:port");
+  const auto redis = [](std::vector<std::pair<std::string, std::string>> more) {
+    more.insert(more.begin(), {{"store.kind", "redis"}, {"store.redis.addresses", "a:6379,[::1]:6380"}});
+    return complaint(more);
+  };
+  CHECK(redis({}).empty());
+  CHECK(redis({{"store.redis.addresses", "a:6379,b"}}) ==
+        "--store.redis.addresses: store.redis.addresses has b; an address is host:port");
+  CHECK(redis({{"store.redis.user", "site"}}) ==
+        "--store.redis.user: store.redis.user is site, which needs store.redis.password_file beside it");
+  CHECK(redis({{"store.redis.prefix", "a{b"}}) ==
+        "--store.redis.prefix: store.redis.prefix is a{b; it must be at most 64 printable characters without blanks "
+        "and { } * ? [ ] \\ ^");
+  CHECK(redis({{"store.backup_path", "/backups"}}).find("backups are of the embedded store") != std::string::npos);
   CHECK(complaint({{"filter.time_zone", "Mars/Base"}}) ==
         "--filter.time_zone: filter.time_zone is Mars/Base; it must be an IANA time zone that this machine knows, as "
         "UTC or "
@@ -120,6 +133,30 @@ TEST_CASE("settings: replicas, filters, stores, zones and addresses are checked"
   CHECK(complaint({{"stages", "ingest,wndow"}}) ==
         "--stages: stages is [ingest, wndow]; it must be one or a list of ingest, window, merge, serve");
   CHECK(complaint({{"instance", "a/b"}}) == "--instance: instance is a/b; it must be 1 to 200 of a-z A-Z 0-9 . _ -");
+}
+
+TEST_CASE("settings: by default nothing listens beyond this machine, and plain text beyond it must be asked for") {
+  CHECK(load({})->settings.serve.listen == "127.0.0.1:7700");
+  CHECK(load({})->settings.admin.listen == "127.0.0.1:9600");
+  CHECK(load({})->settings.admin.health_listen == "");
+  for (const char* open : {"0.0.0.0:7700", "[::]:7700", "10.0.0.1:0", "replica-0.internal:7700"}) {
+    INFO(open);
+    CHECK_THAT(complaint({{"serve.listen", open}}),
+               Catch::StartsWith("--serve.listen: serve.listen is " + std::string(open) +
+                                 ", which other machines reach") &&
+                   Catch::Contains("set serve.tls_certificate and serve.tls_key, listen on 127.0.0.1, or set "
+                                   "serve.insecure: true"));
+    CHECK(complaint({{"serve.listen", open}, {"stages", "ingest,window,merge"}}) == "");
+    const auto insecure = load({{"serve.listen", open}, {"serve.insecure", "true"}});
+    REQUIRE(insecure.ok());
+    REQUIRE(insecure->warnings.size() == 1);
+    CHECK_THAT(insecure->warnings.front(), Catch::Contains("can read and erase the history of every user"));
+  }
+  CHECK(complaint({{"serve.listen", "0.0.0.0:7700"}, {"serve.tls_certificate", "c.pem"}, {"serve.tls_key", "c.key"}}) ==
+        "");
+  CHECK(complaint({{"serve.access_file", "access"}}) ==
+        "--serve.access_file: serve.access_file lists names of client certificates, and no client shows one; set "
+        "serve.tls_client_ca beside it");
 }
 
 TEST_CASE("settings: one number bounds all memory, and one that is too small is refused with the least that works") {
@@ -161,4 +198,11 @@ TEST_CASE("settings: run needs brokers") {
         "kafka.bootstrap is not set; name the brokers there, or in BLOOMRING_KAFKA_BOOTSTRAP");
   settings.kafka.bootstrap = "b:9092";
   CHECK(check_runnable(settings).ok());
+}
+
+TEST_CASE("settings: a deadline of erasures beyond what the log keeps is refused, since a restore would undo them") {
+  CHECK(complaint({{"store.erase_within_seconds", "345600"}}) == "");  // Twice 48 hours.
+  CHECK_THAT(complaint({{"store.erase_within_seconds", "345602"}}),
+             Catch::Contains("store.erase_within_seconds is 345602; it must be at most twice topics.retention_hours"));
+  CHECK(complaint({{"store.erase_within_seconds", "345602"}, {"topics.retention_hours", "49"}}) == "");
 }

@@ -39,17 +39,18 @@ class LastPlayedDrain final : public ViewDrain {
     for (const auto& [user, played] : plays) builder.add(user, {}, latest(played));
     if (builder.users() > 0) records.push_back(builder.finish(end_.header));
     end_.records = records.size();
+    for (const std::string& record : records) end_.digest += record_digest(record);
     end_.users = plays.size();
     done_ = 1;
     return {};
   }
   void drop_merged(const MergedWatermark& watermark) override { merged_ = watermark; }
-  std::string slot_end() const override {
+  std::string slot_end(const SumKey& key) const override {
     SlotEnd end = end_;
     for (const StagedHour& staged : drain_.hours) {
       if (!merged_.covers(staged.range)) end.hours.push_back({staged.hour, staged.range});
     }
-    return encode_slot_end(end);
+    return encode_slot_end(end, key);
   }
   Totals totals() const override { return {.batches = end_.users}; }
 
@@ -92,7 +93,7 @@ class LastPlayedMerge final : public ViewMerge {
       : store_(store),
         partition_(partition),
         partition_count_(partition_count),
-        progress_(std::move(watermark), slot_ms) {}
+        progress_(std::move(watermark), slot_ms, *store.slot_end_key().value()) {}
 
   Result<std::optional<Applied>> apply(std::string_view record, int64_t wall_ms, std::string& detail) override {
     if (store_.away()) return retry("the store of last plays is away");

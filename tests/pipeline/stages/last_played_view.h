@@ -27,6 +27,7 @@ class LastPlayed final : public WatermarkReader {
   Result<std::optional<MergedWatermark>> heard_watermark(PartitionId partition) override {
     return read_watermark(partition);
   }
+  Result<std::optional<SumKey>> slot_end_key() override { return std::optional(SumKey{}); }
   Status refresh() override { return {}; }
 
  private:

@@ -15,6 +15,7 @@
 #include "tests/support/filter_window.h"
 #include "tests/support/manual_clock.h"
 #include "tests/support/memory_filter_store.h"
+#include "tests/support/sealed_slot_end.h"
 
 namespace bloomring::testing {
 namespace {
@@ -157,7 +158,7 @@ TEST_CASE("gaps: merge commits them behind a slot end, and not behind a batch th
   const std::vector<DrainedPlay> plays{DrainedPlay::at(kStartMs, item_hash("a"))};
   builder.add(UserKey("", "u1").bytes(), {}, plays);
   const std::string batch = builder.finish(header);
-  const std::string end = encode_slot_end({header, {{HourIndex(1), {Offset(0), Offset(5)}}}, 1, 1, 1});
+  const std::string end = testing::sealed_slot_end(header, {{HourIndex(1), header.range}}, {batch});
   world.log.add_gap(2);
   world.log.add(batch, kStartMs);
   world.log.add_gap(1);

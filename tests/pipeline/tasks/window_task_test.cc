@@ -122,6 +122,26 @@ TEST_CASE("window task: a slot end is sent only after every batch of its drain w
   CHECK(bed.book.sent.size() == 6);
 }
 
+TEST_CASE("window task: a slot end waits for the store's key, and is summed with it") {
+  Bed bed;
+  bed.filters.set_slot_end_key(std::nullopt);
+  bed.play(2);
+  bed.advance_to(1.9);
+  REQUIRE(bed.book.sent.size() == 2);
+  bed.acknowledge_all();
+  bed.step();
+  CHECK(bed.book.slot_ends() == 0);
+  const SumKey key{7, 8};
+  bed.filters.set_slot_end_key(key);
+  bed.step();
+  REQUIRE(bed.book.slot_ends() == 1);
+  const auto record = decode_batch_record(bed.book.sent.back().value, kPartition, 1);
+  const SlotEnd& end = std::get<SlotEnd>(*record);
+  CHECK(end.keyed_sum == slot_end_sum(end, key));
+  CHECK(end.records == 2);
+  CHECK(end.digest == record_digest(bed.book.sent[0].value) + record_digest(bed.book.sent[1].value));
+}
+
 TEST_CASE("window task: a drain that outlasts laps of the ring goes on to its end, and sends nothing twice") {
   Bed bed;
   bed.play(5);

@@ -12,6 +12,7 @@
 #include "tests/simulation/sim_log.h"
 #include "tests/support/manual_clock.h"
 #include "tests/support/memory_filter_store.h"
+#include "tests/support/sealed_slot_end.h"
 
 namespace bloomring::simulation {
 namespace {
@@ -39,11 +40,12 @@ struct World {
     UserBatchBuilder builder;
     const DrainedPlay play = DrainedPlay::at(kNowMs - 1'000, item_hash(item));
     builder.add(kUser.bytes(), {}, std::span(&play, 1));
-    log.append(kBatches, kPartition, builder.finish(header(from, to)));
+    const std::string batch = builder.finish(header(from, to));
+    log.append(kBatches, kPartition, batch);
     const HourIndex hour(kNowMs / kSlotMs);
     if (with_end)
       log.append(kBatches, kPartition,
-                 encode_slot_end({header(from, to), {{hour, {Offset(from), Offset(to)}}}, 1, 1, 1}));
+                 testing::sealed_slot_end(header(from, to), {{hour, {Offset(from), Offset(to)}}}, {batch}));
   }
   MergeStart merge_start() {
     const int64_t committed = log.committed("merge", kBatches, kPartition);

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <random>
 
+#include "tests/schemas/json/naive_fields.h"
 #include "tests/support/instrumented.h"
 
 using namespace bloomring;
@@ -26,6 +27,7 @@ std::string said(JsonVerdict verdict, const JsonFields& fields) {
       case Type::kUint64: text += std::to_string(field.uint64) + "u"; break;
       case Type::kDouble: text += std::to_string(field.number); break;
       case Type::kOther: text += "other"; break;
+      case Type::kRepeated: text += "repeated"; break;
     }
     text += ' ';
   }
@@ -76,12 +78,17 @@ std::string value(std::mt19937_64& random, int depth) {
     case 4: return random() % 2 == 0 ? "true" : "false";
     case 5: return "null";
     case 6: return "[" + value(random, depth - 1) + ", " + value(random, depth - 1) + "]";
-    default: return std::string(random() % 2 == 0 ? "{\"user\":" : "{\"id\":") + value(random, depth - 1) + "}";
+    default: {
+      const std::string name = random() % 2 == 0 ? "\"user\":" : "\"id\":";
+      const std::string member = name + value(random, depth - 1);
+      return random() % 4 == 0 ? "{" + member + "," + name + value(random, depth - 1) + "}" : "{" + member + "}";
+    }
   }
 }
 
 std::string object(std::mt19937_64& random) {
-  static const std::vector<std::string> names = {"user", "item", "time", "x", "us\\u0065r", "", "user.id"};
+  static const std::vector<std::string> names = {"user", "item", "time", "x", "us\\u0065r", "", "user.id",
+                                                 "x.user.id"};
   std::string json = "{";
   for (uint64_t left = random() % 6; left > 0; --left) {
     json += '"' + names[random() % names.size()] + "\":" + value(random, 2) + (left > 1 ? "," : "");
@@ -131,14 +138,71 @@ TEST_CASE("json fields: a name with dots is a path through objects, at whatever 
   CHECK(read(fields, R"({"x":{"user":{"id":"u5"}},"c":1})") == "absent absent absent ");
 }
 
-TEST_CASE("json fields: a field of the very name goes before the path, wherever it stands") {
+TEST_CASE("json fields: a wanted field that occurs twice is repeated, whatever its values are") {
+  JsonFields fields(kNames);
+  for (int pass = 0; pass < 2; ++pass) {
+    CHECK(read(fields, R"({"user":"u1","item":"v1","time":5,"user":"u2"})") == "repeated \"v1\" 5 ");
+    CHECK(read(fields, R"({"user":"u1","item":"v1","time":5,"user":"u1"})") == "repeated \"v1\" 5 ");
+    CHECK(read(fields, R"({"user":null,"item":"v1","time":5,"user":"u1"})") == "repeated \"v1\" 5 ");
+    CHECK(read(fields, R"({"user":"u1","item":"v1","time":5,"user":null})") == "repeated \"v1\" 5 ");
+    CHECK(read(fields, R"({"user":[1],"item":"v1","time":5,"user":{"user":1}})") == "repeated \"v1\" 5 ");
+    CHECK(read(fields, R"({"user":1,"item":2,"time":5,"user":3,"item":4,"user":6})") == "repeated repeated 5 ");
+    CHECK(read(fields, R"({"user":"u1","item":"v1","time":5,"time":1.5})") == "\"u1\" \"v1\" repeated ");
+  }
+}
+
+TEST_CASE("json fields: another spelling of a name is the same name") {
+  JsonFields fields({"user", "ctx.uid"});
+  CHECK(read(fields, R"({"user":"u1","us\u0065r":"u2"})") == "repeated absent ");
+  CHECK(read(fields, R"({"\u0075ser":"u1","us\u0065r":"u2"})") == "repeated absent ");
+  CHECK(read(fields, R"({"user":"u1","us\u0045r":"u2"})") == "\"u1\" absent ");
+  CHECK(read(fields, R"({"ctx":{"uid":1},"\u0063tx":{"x":2}})") == "absent repeated ");
+  CHECK(read(fields, R"({"ctx":{"uid":1,"u\u0069d":2}})") == "absent repeated ");
+  CHECK(read(fields, R"({"ctx":{"uid":1},"ctx\u002euid":2})") == "absent repeated ");
+}
+
+TEST_CASE("json fields: what is not wanted may occur as often as it likes") {
+  JsonFields fields({"user", "ctx.uid"});
+  for (int pass = 0; pass < 2; ++pass) {
+    CHECK(read(fields, R"({"x":1,"user":"u1","x":2,"ctx":{"y":1,"uid":7,"y":2},"z":{"uid":1,"uid":2}})") ==
+          "\"u1\" 7 ");
+    CHECK(read(fields, R"({"user":"u1","uid":1,"uid":2,"ctx":{"uid":7,"user":1,"ctx":{"uid":3,"uid":4}}})") ==
+          "\"u1\" 7 ");
+    CHECK(read(fields, R"({"user":"u1","a":[{"user":1,"user":2}],"ctx":[{"uid":1},{"uid":2}]})") == "\"u1\" absent ");
+  }
+}
+
+TEST_CASE("json fields: a shape that was learned hides no repeated field") {
+  JsonFields fields(kNames);
+  const std::string once = R"({"user":"u1","x":"u2","item":"v1","time":5})";
+  const std::string twice = R"({"user":"u1","user":"u2","item":"v1","time":5})";
+  CHECK(read(fields, twice) == "repeated \"v1\" 5 ");
+  CHECK(read(fields, once) == "\"u1\" \"v1\" 5 ");
+  CHECK(read(fields, twice) == "repeated \"v1\" 5 ");
+  CHECK(read(fields, once) == "\"u1\" \"v1\" 5 ");
+}
+
+TEST_CASE("json fields: a name with dots means a field of the very name, or one along the path, and not both") {
   JsonFields fields({"user.id"});
   for (int pass = 0; pass < 2; ++pass) {
-    CHECK(read(fields, R"({"user.id":"named","user":{"id":"found"}})") == "\"named\" ");
-    CHECK(read(fields, R"({"user":{"id":"found"},"user.id":"named"})") == "\"named\" ");
-    CHECK(read(fields, R"({"user":{"id":"found"},"user.id":null})") == "\"found\" ");
-    CHECK(read(fields, R"({"user":{"id":"first"},"user":{"id":"second"}})") == "\"first\" ");
-    CHECK(read(fields, R"({"user":{"name":"x"},"user":{"id":"second"}})") == "\"second\" ");
+    CHECK(read(fields, R"({"user.id":"named","user":{"name":"x"}})") == "\"named\" ");
+    CHECK(read(fields, R"({"user":{"id":"found"}})") == "\"found\" ");
+    CHECK(read(fields, R"({"user.id":null,"user":{"name":"x"}})") == "absent ");
+    CHECK(read(fields, R"({"user.id":"named","user":{"id":"found"}})") == "repeated ");
+    CHECK(read(fields, R"({"user":{"id":"found"},"user.id":"named"})") == "repeated ");
+    CHECK(read(fields, R"({"user":{"id":"found"},"user.id":null})") == "repeated ");
+    CHECK(read(fields, R"({"user":{"id":null},"user.id":"named"})") == "repeated ");
+  }
+}
+
+TEST_CASE("json fields: an object on the way of a path that occurs twice repeats what is wanted below it") {
+  JsonFields fields({"user.id", "user.device.id", "time"});
+  for (int pass = 0; pass < 2; ++pass) {
+    CHECK(read(fields, R"({"user":{"id":"first"},"user":{"id":"second"},"time":5})") == "repeated repeated 5 ");
+    CHECK(read(fields, R"({"user":{"name":"x"},"user":{"id":"second"},"time":5})") == "repeated repeated 5 ");
+    CHECK(read(fields, R"({"user":{"id":"first"},"user":null,"time":5})") == "repeated repeated 5 ");
+    CHECK(read(fields, R"({"user":1,"user":{"id":"second"},"time":5})") == "repeated repeated 5 ");
+    CHECK(read(fields, R"({"user":{"id":1,"device":{"id":2},"device":{}},"time":5})") == "1 repeated 5 ");
   }
 }
 
@@ -166,4 +230,22 @@ TEST_CASE("json fields: the quick readers say what the strict one says, of any b
       REQUIRE(read(quick, record) == read_strictly(strict, record));
     }
   }
+}
+
+TEST_CASE("json fields: a field is repeated exactly where counting its names finds it twice, in any object") {
+  std::mt19937_64 random(20261123);
+  JsonFields fields(kPaths);
+  uint64_t repeated = 0;
+  for (int i = 0; i < rounds(200'000); ++i) {
+    const std::string record = object(random);
+    INFO(record);
+    if (fields.read(record) != JsonVerdict::kObject) continue;
+    for (size_t name = 0; name < kPaths.size(); ++name) {
+      if (kPaths[name].empty()) continue;
+      const bool twice = fields.fields()[name].type == Type::kRepeated;
+      REQUIRE(twice == naively_repeated(record, kPaths[name]));
+      repeated += twice;
+    }
+  }
+  CHECK(repeated > static_cast<uint64_t>(rounds(200'000)) / 10);
 }

@@ -1,6 +1,7 @@
 #include "schemas/json/play_json.h"
 
 #include <catch2/catch.hpp>
+#include <map>
 
 #include "tests/schemas/json/play_reader.h"
 
@@ -41,24 +42,30 @@ TEST_CASE("play: what is said of a refused field begins with the key that names 
   mapping.view = {.watched = "w", .duration = "d", .share_min = 0.5};
   mapping.scenes = {"feed"};
   Reader reader(mapping);
-  const std::string play = R"("user":{"id":1},"item":"v1","at":1649314823123,"scene":"feed","action":"view","w":7)";
-  const auto said = [&](const std::string& first) {
-    CHECK(reader.read("{" + first + play + "}") != Refusal::kNone);
+  // A play with this value of the field.
+  const auto said = [&](const std::string& field, const std::string& value) {
+    std::map<std::string, std::string> members = {{"user", R"({"id":1})"},     {"item", R"("v1")"},
+                                                  {"at", "1649314823123"},     {"scene", R"("feed")"},
+                                                  {"action", R"("view")"},     {"w", "7"}};
+    members[field] = value;
+    std::string json;
+    for (const auto& [name, held] : members) json += (json.empty() ? "{\"" : ",\"") + name + "\":" + held;
+    CHECK(reader.read(json + "}") != Refusal::kNone);
     CHECK(reader.parser.detail().starts_with(std::string(reader.parser.key()) + " '"));
     return reader.parser.detail();
   };
-  CHECK(said(R"("user.id":"",)") == "events.user 'user.id': empty");
-  CHECK(said(R"("item":[],)") == "events.item 'item': neither a string nor an integer");
-  CHECK(said(R"("item":")" + std::string(129, 'v') + "\",") ==
+  CHECK(said("user", R"({"id":""})") == "events.user 'user.id': empty");
+  CHECK(said("item", "[]") == "events.item 'item': neither a string nor an integer");
+  CHECK(said("item", '"' + std::string(129, 'v') + '"') ==
         "events.item 'item': 129 bytes, at most 128 are accepted");
-  CHECK(said(R"("at":7,)") == "events.time 'at': before 2000, is events.time_unit right?");
-  CHECK(said(R"("scene":"fed",)") == "events.scene 'scene': 'fed' is none of events.scenes");
-  CHECK(said(R"("scene":"",)") == "events.scene 'scene': field missing, and events.scenes has no \"\"");
-  CHECK(said(R"("action":"dance",)") ==
+  CHECK(said("at", "7") == "events.time 'at': before 2000, is events.time_unit right?");
+  CHECK(said("scene", R"("fed")") == "events.scene 'scene': 'fed' is none of events.scenes");
+  CHECK(said("scene", R"("")") == "events.scene 'scene': field missing, and events.scenes has no \"\"");
+  CHECK(said("action", R"("dance")") ==
         "events.event 'action': 'dance' is none of events.kinds ('like', 'view'), nor play, serve, forget or "
         "forget_all");
-  CHECK(said(R"("w":"7",)") == "events.watched 'w': not a number");
-  CHECK(said("") == "events.duration 'd': field missing");
+  CHECK(said("w", R"("7")") == "events.watched 'w': not a number");
+  CHECK(said("w", "7") == "events.duration 'd': field missing");
 }
 
 TEST_CASE("play: the site's own names of kinds are read, before bloomring's own") {
@@ -180,4 +187,23 @@ TEST_CASE("play: where the scenes are declared another one is refused, also none
   CHECK(reader.read(with(R"("x":1)")) == Refusal::kUnknownScene);
   mapping.scenes.push_back("");
   CHECK(Reader(mapping).read(with(R"("x":1)")) == Refusal::kNone);
+}
+
+TEST_CASE("play: where topics of plays may not forget, a forget by any name is refused, and nothing else is") {
+  PlayMapping mapping;
+  mapping.forgets = false;
+  mapping.kinds = {{"", EventKind::kPlay}, {"delete", EventKind::kForget}, {"clear", EventKind::kForgetAll}};
+  Reader reader(mapping);
+  for (const char* kind : {"forget", "forget_all", "delete", "clear"}) {
+    CHECK(reader.read(with("\"event\":\"" + std::string(kind) + "\"")) == Refusal::kForgetNotAllowed);
+    CHECK(reader.parser.detail() ==
+          "events.event 'event': a forget, and events.forget takes none from topics of plays");
+    CHECK(reader.parser.key() == "events.event");
+  }
+  for (const char* kind : {"play", "serve"}) {
+    CHECK(reader.read(with("\"event\":\"" + std::string(kind) + "\"")) == Refusal::kNone);
+  }
+  CHECK(reader.read(kPlain) == Refusal::kNone);
+  Reader open;
+  CHECK(open.read(with(R"("event":"forget_all")")) == Refusal::kNone);
 }

@@ -149,7 +149,7 @@ TEST_CASE("candidate filter: a damaged filter is a gap that names its period") {
   world.store.damage_values();
   const FilterAnswer answer = world.ask("u1", {"v1"});
   REQUIRE(answer.gaps.size() == 1);
-  CHECK(answer.gaps[0].reason.starts_with("filter of 2026-11: corrupt"));
+  CHECK(answer.gaps[0].reason == "filter of 2026-11 is damaged");
 }
 
 TEST_CASE("candidate filter: an answer says so when a filter is past its error budget") {
@@ -297,6 +297,40 @@ TEST_CASE(
   CHECK(answer.seen_count == 2);
   REQUIRE(answer.relaxed.size() == 2);
   CHECK(answer.relaxed[1].source == AnswerSource::kServed);
+}
+
+// Candidates that come back and candidates that stay seen, in long runs and mixed: the answer is that of asking twice,
+// with all sources and without those that min_keep leaves out, put together candidate by candidate.
+TEST_CASE("candidate filter: what min_keep brings back keeps its place and reason, among thousands that stay seen") {
+  ServingWorld world;
+  world.serve("u1", "served");
+  world.play_at("u1", "august", kStartMs - 110 * kDayMs);
+  world.play("u1", "played");
+  const std::vector<std::string> client_seen = {"known"};
+  std::mt19937 random(11);
+  const std::vector<std::string> kinds = {"served", "august", "played", "known", "new"};
+  std::vector<std::string> candidates;
+  for (const char* kind : {"served", "known", "august", "played"}) candidates.insert(candidates.end(), 5'000, kind);
+  for (int i = 0; i < 20'000; ++i) candidates.push_back(kinds[random() % kinds.size()]);
+  const std::vector<ItemHash> ids = hash_all(candidates), client = hash_all(client_seen);
+  const FilterAnswer answer =
+      world.core.answer(*world.partition, {UserKey("", "u1").bytes(), ids, {}, client, candidates.size()});
+  const std::map<std::string, std::pair<Reason, bool>> expected = {{"served", {Reason::kServed, false}},
+                                                                   {"august", {Reason::kRecent, false}},
+                                                                   {"played", {Reason::kRecent, true}},
+                                                                   {"known", {Reason::kClient, true}},
+                                                                   {"new", {Reason::kNone, false}}};
+  size_t findings = 0, seen = 0;
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    const auto& [reason, is_seen] = expected.at(candidates[i]);
+    REQUIRE(answer.verdict(i).reason == reason);
+    REQUIRE(answer.verdict(i).seen == is_seen);
+    findings += reason != Reason::kNone ? 1 : 0;
+    seen += is_seen ? 1 : 0;
+  }
+  CHECK(answer.findings.size() == findings);
+  CHECK(answer.seen_count == seen);
+  CHECK(std::ranges::is_sorted(answer.findings, {}, &Finding::candidate));
 }
 
 TEST_CASE("candidate filter: what was served and played counts as served, and as recent once 100 newer were served") {

@@ -93,6 +93,7 @@ class FilterStoreDouble final : public LocalFilterStore {
     for (const auto& [partition, watermark] : watermarks_) latest_ms = std::max(latest_ms, watermark.merged_ms);
     return latest_ms;
   }
+  Result<std::optional<SumKey>> slot_end_key() override { return std::optional<SumKey>(); }
   Result<std::optional<MergedWatermark>> read_watermark(PartitionId partition) override {
     std::lock_guard lock(mutex_);
     const auto found = watermarks_.find(partition);

@@ -1,6 +1,7 @@
 // Calls about a partition that another replica holds: two replicas, each over a world of its own.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <thread>
 
 #include "client/client.h"
 #include "serving/query/peer_addresses.h"
@@ -149,8 +150,34 @@ TEST_CASE("forwarding: bad input is refused where it arrives, and more than the 
   CHECK(replicas.asked.filter(wrong, &response).error_code() == grpc::StatusCode::INVALID_ARGUMENT);
   const grpc::Status status = replicas.asked.filter(question(), &response);
   CHECK(status.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED);
-  CHECK(status.error_message() == "0 calls to other replicas are in flight already");
+  CHECK(status.error_message() ==
+        "0 calls to other replicas are in flight already, 0 of them of this host, of at most 0");
   CHECK(replicas.holder.server->counters().requests == 0);
+}
+
+TEST_CASE("forwarding: a caller's batch takes half of the places and leaves the others free, until it has ended") {
+  TwoReplicas replicas({.service = {.store_wait_ms = 60'000, .forward = {.in_flight_max = 8}}});
+  v1::FilterBatchRequest batch;
+  for (int i = 0; i < 8; ++i) *batch.add_requests() = question();
+  const auto refused_of = [&] {
+    grpc::ClientContext context;
+    v1::FilterBatchResponse response;
+    REQUIRE(replicas.asked.stub->FilterBatch(&context, batch, &response).ok());
+    return std::ranges::count_if(response.outcomes(), [](const v1::FilterOutcome& outcome) {
+      return outcome.code() == grpc::StatusCode::RESOURCE_EXHAUSTED;
+    });
+  };
+  replicas.holder.world.store.stall_reads(true);
+  std::thread release([&] {
+    // Each request was refused here, or waits there.
+    while (replicas.asked.server->counters().requests + replicas.holder.world.store.reads() < 8)
+      std::this_thread::yield();
+    replicas.holder.world.store.stall_reads(false);
+  });
+  CHECK(refused_of() == 4);
+  release.join();
+  batch.mutable_requests()->DeleteSubrange(4, 4);
+  CHECK(refused_of() == 0);
 }
 
 TEST_CASE("placement: the holders of a partition are those replicas that hold it, as many as the factor") {

@@ -26,7 +26,7 @@ TEST_CASE("record served: what is not durable is not seen, and the call says so"
   served.log.outcome = retry("the broker does not answer");
   const grpc::Status status = served.record_served({"v1"});
   CHECK(status.error_code() == grpc::StatusCode::UNAVAILABLE);
-  CHECK(status.error_message() == "the served items could not be recorded: the broker does not answer");
+  CHECK(status.error_message() == "the served items could not be recorded: the log does not answer now");
   CHECK(served.world.seen("u1", "v1") == "unseen");
 }
 
@@ -225,7 +225,7 @@ TEST_CASE("forget call: what is not durable is not forgotten, and the call says 
   refused.log.outcome = retry("the broker does not answer");
   const Status status = forget(refused);
   CHECK(status.code() == Code::kRetry);
-  CHECK(status.message() == "it could not be made forgotten: the broker does not answer");
+  CHECK(status.message() == "it could not be made forgotten: the log does not answer now");
   CHECK(refused.world.seen("u1", "v1") == "recent");
   Served late({.service = {.log_wait_ms = 1}});
   late.log.stalled = true;

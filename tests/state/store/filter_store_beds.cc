@@ -24,4 +24,46 @@ void EmbeddedBed::damage(const std::string& name, int32_t period) {
 
 void EmbeddedBed::damage_forgotten(const std::string& name) { write_row(forgotten_key(user(name)), "garbage"); }
 
+RedisBed::RedisBed(std::unique_ptr<RedisServer> server, std::unique_ptr<RedisCluster> cluster)
+    : server_(std::move(server)), cluster_(std::move(cluster)) {
+  reopen();
+}
+
+RedisStoreConfig RedisBed::config() const {
+  RedisStoreConfig config;
+  config.addresses = server_ ? std::vector{server_->address()} : cluster_->addresses();
+  config.partition_count = kBedPartitions;
+  config.min_replicas = min_replicas;
+  config.read_replicas = read_replicas;
+  config.timeout_ms = 4'000;
+  return config;
+}
+
+void RedisBed::reopen() {
+  blocking_.reset();
+  redis_ = another();
+  blocking_ = std::make_unique<BlockingFilterStore<RedisFilterStore>>(*redis_, kBedPartitions);
+}
+
+std::unique_ptr<RedisFilterStore> RedisBed::another(bool writes) {
+  auto made = std::make_unique<RedisFilterStore>(config(), calendar, clock, writes);
+  REQUIRE(made->refresh().to_string() == "ok");
+  return made;
+}
+
+std::string RedisBed::ask_owner(const std::string& key, const std::vector<std::string>& words) {
+  RedisServer& owner = server_ ? *server_ : cluster_->primary(cluster_->primary_of(redis_slot(key)));
+  return owner.ask(words);
+}
+
+void RedisBed::damage(const std::string& name, int32_t period) {
+  const std::string key = keys.filter(user(name), PeriodUnit::kMonth, PeriodIndex(period));
+  REQUIRE(ask_owner(key, {"SET", key, "garbage"}) == "OK\n");
+}
+
+void RedisBed::damage_forgotten(const std::string& name) {
+  const std::string key = keys.forgotten(user(name));
+  REQUIRE(ask_owner(key, {"SET", key, "garbage"}) == "OK\n");
+}
+
 }  // namespace bloomring::testing

@@ -10,9 +10,12 @@
 #include "filter/filter.h"
 #include "schemas/store_key.h"
 #include "state/store/embedded/embedded_filter_store.h"
+#include "state/store/redis/redis_filter_store.h"
+#include "tests/support/blocking_filter_store.h"
 #include "tests/support/folder.h"
 #include "tests/support/manual_clock.h"
 #include "tests/support/memory_filter_store.h"
+#include "tests/support/redis_servers.h"
 
 namespace bloomring::testing {
 
@@ -151,6 +154,46 @@ class MemoryBed final : public Bed {
   }
 
   MemoryFilterStore memory_store{filter::Policy(), calendar, clock, kBedPartitions};
+};
+
+// A store on real servers: by default a single one.
+class RedisBed : public Bed {
+ public:
+  RedisBed() : RedisBed(std::make_unique<RedisServer>(), nullptr) {}
+  LocalFilterStore& store() override { return *blocking_; }
+  RedisFilterStore& redis() { return *redis_; }
+  BlockingFilterStore<RedisFilterStore>& blocking() { return *blocking_; }
+  void reopen() override;
+  void settle() override {}
+  void damage(const std::string& name, int32_t period) override;
+  void damage_forgotten(const std::string& name) override;
+
+  RedisStoreConfig config() const;
+  // Another process's view of the same store.
+  std::unique_ptr<RedisFilterStore> another(bool writes = true);
+  // To the server that has the key.
+  std::string ask_owner(const std::string& key, const std::vector<std::string>& words);
+  RedisServer& server() { return *server_; }
+  RedisCluster& cluster() { return *cluster_; }
+  const RedisKeys keys{"bloomring:"};
+  uint32_t min_replicas = 0;
+  bool read_replicas = false;
+
+ protected:
+  RedisBed(std::unique_ptr<RedisServer> server, std::unique_ptr<RedisCluster> cluster);
+
+ private:
+  const std::unique_ptr<RedisServer> server_;
+  const std::unique_ptr<RedisCluster> cluster_;
+  std::unique_ptr<RedisFilterStore> redis_;
+  std::unique_ptr<BlockingFilterStore<RedisFilterStore>> blocking_;
+};
+
+// Three primaries, each with a replica.
+class RedisClusterBed final : public RedisBed {
+ public:
+  explicit RedisClusterBed(size_t replicas_of_each = 1)
+      : RedisBed(nullptr, std::make_unique<RedisCluster>(3, replicas_of_each)) {}
 };
 
 }  // namespace bloomring::testing

@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <map>
 #include <random>
+#include <set>
 
 #include "schemas/store_key.h"
 #include "tests/state/store/filter_store_beds.h"
@@ -12,7 +13,7 @@
 using namespace bloomring;
 using namespace bloomring::testing;
 
-#define STORES EmbeddedBed, MemoryBed
+#define STORES EmbeddedBed, MemoryBed, RedisBed, RedisClusterBed
 
 TEMPLATE_TEST_CASE("filter store: what was applied is read, for its user and its period alone", "", STORES) {
   TestType bed;
@@ -138,7 +139,7 @@ TEMPLATE_TEST_CASE("filter store: a wall clock months ahead of merged log time e
   CHECK(bed.store().stats().expired_dropped == 0);
 }
 
-TEMPLATE_TEST_CASE("filter store: a scan visits every filter in key order until it is told to stop", "", STORES) {
+TEMPLATE_TEST_CASE("filter store: a scan visits every filter once until it is told to stop", "", STORES) {
   TestType bed;
   for (int u = 0; u < 20; ++u) {
     for (const int32_t back : {0, 1}) bed.play("u" + std::to_string(u), kNow - back, {"a"});
@@ -154,7 +155,7 @@ TEMPLATE_TEST_CASE("filter store: a scan visits every filter in key order until 
               })
               .ok());
   CHECK(keys.size() == 40);
-  CHECK(std::is_sorted(keys.begin(), keys.end()));
+  CHECK(std::set<std::string>(keys.begin(), keys.end()).size() == 40);
   int visits = 0;
   REQUIRE(bed.store().scan([&](const StoredFilter&, std::string_view) { return ++visits < 3; }).ok());
   CHECK(visits == 3);
@@ -172,7 +173,8 @@ TEMPLATE_TEST_CASE("filter store: a damaged key reads as corrupt by name, whatev
   for (int i = 0; i < 2; ++i) {
     const Status status = bed.store().read(user("u1"), {&period, 1}, out);
     CHECK(status.code() == Code::kCorrupt);
-    CHECK_THAT(status.message(), Catch::Contains("user u1 in scene feed, month " + std::to_string(kNow)));
+    CHECK_THAT(status.message(), Catch::Contains("user " + user_hash_text(user("u1")) + " in scene feed, month " +
+                                                 std::to_string(kNow)));
     CHECK(bed.store().stats().refused > 0);
     bed.settle();
   }
@@ -194,7 +196,7 @@ TEMPLATE_TEST_CASE("filter store: a damaged forgotten value is corrupt to questi
     Forgotten unread;
     const Status status = bed.store().read(key, {}, filters, unread);
     CHECK(status.code() == Code::kCorrupt);
-    CHECK_THAT(status.message(), Catch::Contains("user u1 in scene feed"));
+    CHECK_THAT(status.message(), Catch::Contains("user " + user_hash_text(key) + " in scene feed"));
     std::vector<Forgotten> stored;
     REQUIRE(bed.store().read_forgotten(keys, stored).to_string() == "ok");
     CHECK(stored[0].damage().refused == 1);

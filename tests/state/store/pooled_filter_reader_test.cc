@@ -15,6 +15,7 @@ namespace {
 // Counts how it ends. With gates, its reading says that it has begun and waits until it may go on.
 struct CountedRead final : FilterRead {
   std::span<const UserPeriods> users() const override { return {}; }
+  uint64_t caller() const override { return asked_by; }
   bool wanted() const override { return is_wanted; }
   void end(std::vector<Result<StoredUser>>) override {
     if (begun != nullptr) begun->count_down();
@@ -28,6 +29,7 @@ struct CountedRead final : FilterRead {
     if (ended != nullptr) ended->count_down();
   }
 
+  uint64_t asked_by = 0;
   bool is_wanted = true;
   std::latch* begun = nullptr;
   std::latch* may_end = nullptr;
@@ -47,6 +49,7 @@ struct InlineReader final : LocalFilterReader {
   Result<std::optional<MergedWatermark>> read_watermark(PartitionId) override {
     return std::optional<MergedWatermark>();
   }
+  Result<std::optional<SumKey>> slot_end_key() override { return std::optional<SumKey>(); }
   std::optional<int64_t> merged_ms() const override { return std::nullopt; }
   Status scan(const std::function<bool(const StoredFilter&, std::string_view)>&) override { return {}; }
   FilterStoreStats stats() const override { return {}; }
@@ -105,6 +108,27 @@ TEST_CASE("pooled filter reader: when more wait than may, the oldest is refused 
   held.open();
   ended.wait();
   for (size_t i = 0; i < 5; ++i) CHECK(reads[i]->ran == (i < 3 ? 0 : 1));
+}
+
+TEST_CASE("pooled filter reader: a caller with 200 waiting reads pushes out none of another's, and lets it pass") {
+  HeldPool held(200);
+  std::atomic<int> order{0};
+  std::latch ended{401};
+  const auto many = make_reads(400, &ended);
+  const auto one = make_reads(1, &ended);
+  one[0]->asked_by = 2;
+  one[0]->order = &order;
+  for (const auto& read : many) read->asked_by = 1, read->order = &order;
+  for (size_t i = 0; i < 200; ++i) held.pool->begin_read(many[i]);
+  held.pool->begin_read(one[0]);
+  for (size_t i = 200; i < 400; ++i) held.pool->begin_read(many[i]);
+  CHECK(held.pool->refused() == 201);
+  CHECK(one[0]->refused == 0);
+  held.open();
+  ended.wait();
+  CHECK(one[0]->ran == 1);
+  CHECK(one[0]->number == 1);  // The second of all that ran.
+  for (size_t i = 0; i < 400; ++i) CHECK(many[i]->refused == (i < 201 ? 1 : 0));
 }
 
 TEST_CASE("pooled filter reader: a read that nobody wants any more is refused instead of carried out") {

@@ -43,7 +43,8 @@ TEST_CASE("stored union: what is no filter is refused once and remembered, what 
   CHECK(all.refused == 2);
   const Status status = check_stored(all.value, kKey);
   CHECK(status.code() == Code::kCorrupt);
-  CHECK_THAT(status.message(), Catch::Contains("user u1 in scene feed, month 682") && Catch::Contains("2 part(s)") &&
+  CHECK_THAT(status.message(), Catch::Contains("user " + user_hash_text(kUser) + " in scene feed, month 682") &&
+                                   Catch::Contains("2 part(s)") &&
                                    Catch::Contains("the rest is kept"));
 
   all = unite({all.value, made("c")});
@@ -68,5 +69,15 @@ TEST_CASE("stored union: where nothing was good it says so, whatever the bytes")
     const Status status = check_stored(all.value, kKey);
     CHECK(status.code() == Code::kCorrupt);
     CHECK(unite({all.value, made("a")}).refused == 0);
+  }
+}
+
+TEST_CASE("stored union: damage stays whatever count a damaged value has") {
+  const std::string most(9, '\xff');
+  for (const std::string& count : {std::string(1, '\0'), most + "\x01"}) {
+    const std::string damaged = std::string(1, '\0') + count + std::string(1, '\0') + made("a");
+    const StoredUnion all = unite({damaged, "garbage"});
+    CHECK(check_stored(all.value, kKey).code() == Code::kCorrupt);
+    CHECK(check_stored(unite({damaged, made("b")}).value, kKey).code() == Code::kCorrupt);
   }
 }

@@ -48,6 +48,18 @@ TEST_CASE("window state: a state of version 4 has the filter view, with its note
   }
 }
 
+TEST_CASE("window state: an end of batches that is no offset is corrupt") {
+  const std::string before("\x05\x04\0\0\0" "\0\0\0\0" "\x01" "\0\0\0\0\0" "\x01" "\0\0", 18);
+  for (const auto& [behind, code] : {std::pair(std::string("\x01"), Code::kOk),
+                                     std::pair(std::string(8, '\xff') + "\x7f", Code::kOk),
+                                     std::pair(std::string(9, '\x80') + "\x01", Code::kCorrupt),
+                                     std::pair(std::string(9, '\xff') + "\x01", Code::kCorrupt)}) {
+    std::string bytes = before + behind + '\0';
+    seal(bytes, 'W');
+    REQUIRE(decode_window_state(bytes, 4).code() == code);
+  }
+}
+
 TEST_CASE("window state: its bytes are golden, come back as they went in, and every flipped bit is corrupt") {
   WindowState state;
   state.partition_count = kBlocksPartitionCount;

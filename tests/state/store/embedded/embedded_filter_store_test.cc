@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "schemas/bytes.h"
+#include "schemas/store_key.h"
 #include "state/store/embedded/embedded_filter_follower.h"
 #include "tests/state/store/filter_store_beds.h"
 #include "tests/support/child.h"
@@ -73,6 +74,28 @@ TEST_CASE("embedded filter store: one of a version that named no period takes th
   weeks.unit = PeriodUnit::kWeek;
   const Calendar calendar = std::move(Calendar::create(weeks)).value();
   CHECK(EmbeddedFilterStore::open(bed.config(), calendar, bed.clock, bed.memory()).code() == Code::kInvalid);
+}
+
+TEST_CASE("embedded filter store: its key of slot ends is its own, stays, and is heard by a follower") {
+  EmbeddedBed bed, other;
+  const std::optional<SumKey> key = bed.embedded().slot_end_key().value();
+  REQUIRE(key);
+  CHECK_FALSE(key == other.embedded().slot_end_key().value());
+  bed.reopen();
+  CHECK(bed.embedded().slot_end_key().value() == key);
+  const auto follower = EmbeddedFilterFollower::follow(bed.config(), bed.calendar, bed.clock, bed.memory());
+  REQUIRE(follower.ok());
+  CHECK((*follower)->slot_end_key().value() == key);
+  CHECK(bed.embedded().check({}).value().sound());
+}
+
+TEST_CASE("embedded filter store: a key of slot ends that cannot be read is replaced by the next start") {
+  EmbeddedBed bed;
+  const std::optional<SumKey> key = bed.embedded().slot_end_key().value();
+  bed.write_row(std::string(kSlotEndKeyKey), "garbage");  // Opens the store again.
+  REQUIRE(bed.embedded().slot_end_key().value());
+  CHECK_FALSE(bed.embedded().slot_end_key().value() == key);
+  CHECK(bed.embedded().check({}).value().sound());
 }
 
 TEST_CASE("embedded filter store: a filter whose period is over is folded to fewer bits and holds what it held") {

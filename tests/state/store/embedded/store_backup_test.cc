@@ -1,6 +1,7 @@
 #include "state/store/embedded/store_backup.h"
 
 #include <catch2/catch.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -106,6 +107,33 @@ TEST_CASE("store backup: it is taken beside the writer, copies only what is new,
   CHECK(left->front().id == small.id);
 }
 
+TEST_CASE("store backup: however many are taken at once, the last one of each of seven days stays") {
+  constexpr int64_t kHour = 3'600'000, kDay = 24 * kHour;
+  std::vector<StoreBackup> taken;
+  uint32_t id = 0;
+  for (int64_t day = 0; day < 10; ++day) {
+    for (const int64_t hour : {2, 14}) taken.push_back({.id = ++id, .time_ms = day * kDay + hour * kHour});
+  }
+  // Ids 19 and 20 are of the last day; 8 is the last one of the seventh day before the end.
+  const std::vector<uint32_t> kept_two = {1, 2, 3, 4, 5, 6, 7, 9, 11, 13, 15, 17};
+  auto removed = backups_to_remove(taken, 2);
+  std::ranges::sort(removed);
+  CHECK(removed == kept_two);
+  for (int i = 0; i < 30; ++i) taken.push_back({.id = ++id, .time_ms = 9 * kDay + 15 * kHour});
+  removed = backups_to_remove(taken, 24);
+  for (const uint32_t last : {8, 10, 12, 14, 16, 18}) {
+    CHECK(std::ranges::find(removed, last) == removed.end());
+  }
+  CHECK(taken.size() - removed.size() == 24 + 6);
+}
+
+TEST_CASE("store backup: one at least stays, and none go before there are too many") {
+  CHECK(backups_to_remove({}, 0).empty());
+  CHECK(backups_to_remove({{.id = 1, .time_ms = 5}}, 0).empty());
+  CHECK(backups_to_remove({{.id = 1, .time_ms = 5}, {.id = 2, .time_ms = 6}}, 0) == std::vector<uint32_t>{1});
+  CHECK(backups_to_remove({{.id = 1, .time_ms = 5}, {.id = 2, .time_ms = 6}}, 2).empty());
+}
+
 TEST_CASE("store backup: nothing is overwritten by a restore, and a number that is none is said") {
   Rig rig;
   rig.bed.play("u", kNow, {"a"});
@@ -134,6 +162,20 @@ TEST_CASE("store backup: a damaged file is found by a check and by a restore, an
   CHECK_FALSE(std::filesystem::exists(rig.bed.folder / "x"));
 }
 
+TEST_CASE("store backup: old backups are removed, except the newest one") {
+  Rig rig;
+  const StoreBackup first = rig.back_up();
+  const StoreBackup second = rig.back_up();
+  CHECK(rig.bed.embedded().remove_backups(rig.backups, first.time_ms).value() == 0);
+  const StoreBackup third = rig.back_up();
+  CHECK(rig.bed.embedded().remove_backups(rig.backups, INT64_MAX).value() == 2);
+  const auto left = list_backups(rig.backups);
+  REQUIRE(left->size() == 1);
+  CHECK(left->at(0).id == third.id);
+  CHECK(second.id != third.id);
+  CHECK(rig.bed.embedded().remove_backups(rig.bed.folder / "none", INT64_MAX).value() == 0);
+}
+
 TEST_CASE("store backup: a follower sees a store that was restored in its place, with its older watermark") {
   Rig rig;
   rig.bed.play("early", kNow, {"a"});
@@ -149,6 +191,7 @@ TEST_CASE("store backup: a follower sees a store that was restored in its place,
   rig.bed.open();  // The merge process.
   REQUIRE((*follower)->refresh().ok());
   CHECK((*(*follower)->read_watermark(PartitionId(1)))->offset == Offset(10));
+  CHECK((*follower)->slot_end_key().value() == rig.bed.embedded().slot_end_key().value());
 }
 
 TEST_CASE("store: for a new log watermarks begin at offset 0, hours and merged log time go on, and filters stay") {
@@ -156,7 +199,9 @@ TEST_CASE("store: for a new log watermarks begin at offset 0, hours and merged l
   rig.bed.play("u", kNow, {"a"});
   rig.merge_below(10);
   const MergedWatermark old = **rig.bed.store().read_watermark(PartitionId(1));
+  const SumKey old_key = **rig.bed.embedded().slot_end_key();
   REQUIRE(rig.bed.embedded().begin_new_log().ok());
+  CHECK_FALSE(**rig.bed.embedded().slot_end_key() == old_key);  // Slot ends of the old log name other offsets.
   rig.bed.reopen();
   const MergedWatermark merged = **rig.bed.store().read_watermark(PartitionId(1));
   CHECK(merged.offset == Offset(0));

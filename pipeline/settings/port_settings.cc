@@ -1,0 +1,112 @@
+#include "pipeline/settings/port_settings.h"
+
+#include "base/config/listen_address.h"
+
+namespace bloomring {
+namespace {
+
+std::string must_be_address(const std::string& text) {
+  return parse_listen_address(text).ok() ? "" : "must be host:port, as 0.0.0.0:9600, with port 0 for any free one";
+}
+
+std::string must_be_address_or_empty(const std::string& text) { return text.empty() ? "" : must_be_address(text); }
+
+std::string must_name_a_replica(const std::string& text) { return text.empty() ? "must not be empty" : ""; }
+
+void declare_tls(Config& config, ServeSettings& serve) {
+  config.string("serve.tls_certificate", &serve.tls.certificate)
+      .doc(
+          "PEM file with the certificate chain of the gRPC port. The process reads it again when it changes. Empty: "
+          "the port is not encrypted.");
+  config.string("serve.tls_key", &serve.tls.key).doc("PEM file with the private key of `serve.tls_certificate`.");
+  config.string("serve.tls_client_ca", &serve.tls.client_ca)
+      .doc(
+          "PEM file with the certificate authorities of clients. Only a client whose certificate one of them has "
+          "signed is answered. Empty: every client is answered.");
+  config.string("serve.tls_peer_ca", &serve.tls_peer_ca)
+      .doc(
+          "PEM file with the certificate authorities of the other replicas, to which this one passes calls on. "
+          "Empty: `serve.tls_client_ca`. This replica shows them `serve.tls_certificate`.");
+}
+
+}  // namespace
+
+void declare_serve(Config& config, ServeSettings& serve) {
+  config.section("serve", "The query service.");
+  config.string("serve.listen", &serve.listen)
+      .check(must_be_address)
+      .doc(
+          "Address of the gRPC service; port 0 takes a free one. An address that other machines reach needs TLS, or "
+          "`serve.insecure`.");
+  config.boolean("serve.insecure", &serve.insecure)
+      .doc(
+          "`true`: the gRPC port may listen without TLS on an address that other machines reach. Everybody who reaches "
+          "it can then read, and erase, the history of every user.");
+  config.string("serve.access_file", &serve.access_file)
+      .doc(
+          "File that lists which client certificates may make which calls (see `docs/security.md`). The process reads "
+          "it again when it changes. Needs `serve.tls_client_ca`. Empty: every client may make every call.");
+  config.integer("serve.replica_index", &serve.replica_index)
+      .range(0, 9999)
+      .doc("Index of this replica, from 0.");
+  config.integer("serve.replica_count", &serve.replica_count).range(1, 10000).doc("Number of serve replicas.");
+  config.integer("serve.replication_factor", &serve.replication_factor)
+      .range(1, 10000)
+      .doc("Number of replicas that hold each partition. At most `serve.replica_count`.");
+  config.list("serve.peers", &serve.peers)
+      .check(must_name_a_replica)
+      .doc(
+          "Addresses of the replicas. A replica passes calls on to them about partitions that it does not hold. One "
+          "address for each replica, in the order of their indices, or one pattern with `{index}`, as "
+          "`replica-{index}.internal:7700`. Empty: such calls are refused.");
+  config.integer("serve.candidates_max", &serve.candidates_max)
+      .range(1, 1000000)
+      .doc("Most candidates of one user in a query, alone or in a batch. A query with more is refused.");
+  config.integer("serve.batch_ids_max", &serve.batch_ids_max)
+      .range(1, 10000000)
+      .doc(
+          "Most candidates in a batch (`FilterBatch`), of all its users together. A batch with more is refused. "
+          "Where `serve.candidates_max` is larger, it is the bound.");
+  config.bytes("serve.request_bytes_max", &serve.request_bytes_max)
+      .range(1 << 20, 256 << 20)
+      .doc(
+          "Most bytes of a request. A larger one is refused with INVALID_ARGUMENT. One of more than four times as "
+          "many bytes, or of more than the memory for calls (which `check` prints), is refused with "
+          "RESOURCE_EXHAUSTED. The default holds 20,000 ids of 128 bytes in each list of a query, and 200,000 ids "
+          "of 40 bytes in a batch.");
+  config.boolean("serve.reflection", &serve.reflection)
+      .doc(
+          "Server reflection on the gRPC port: tools as grpcurl then need no file. Each of its streams holds a thread, "
+          "at most 64 in all, so it is for ports that only trusted clients reach.");
+  config.integer("serve.drain_seconds", &serve.drain_seconds)
+      .range(0, 300)
+      .unit("seconds")
+      .doc(
+          "Time after SIGTERM for which calls are still answered, while /readyz and the health service already send "
+          "clients elsewhere. Set it to the time that clients and load balancers need to notice. Must be less than "
+          "`process.stop_seconds`.");
+  declare_tls(config, serve);
+}
+
+void declare_admin(Config& config, AdminSettings& admin) {
+  config.section("admin",
+                 "The port for metrics, health and actions. Whoever reaches it reads its pages; an action needs the "
+                 "token.");
+  config.string("admin.listen", &admin.listen)
+      .check(must_be_address)
+      .doc(
+          "Address of /metrics, /healthz, /readyz, /status and of the actions; port 0 takes a free one. Monitoring on "
+          "another machine needs an address that it reaches.");
+  config.string("admin.health_listen", &admin.health_listen)
+      .check(must_be_address_or_empty)
+      .doc(
+          "Address of a second port with /healthz and /readyz alone, for probes of a supervisor: slow clients of "
+          "`admin.listen` do not delay them. Empty: no such port.");
+  config.string("admin.token_file", &admin.token_file)
+      .doc(
+          "File with the token that an action must carry, as `Authorization: Bearer TOKEN`. Its first line counts, of "
+          "at least 16 characters. Empty: the process that writes the filter store makes a token at its start, in "
+          "`admin.token` under `store.path`, which only its own user may read.");
+}
+
+}  // namespace bloomring

@@ -1,0 +1,41 @@
+#include "pipeline/topics/kafka_rights.h"
+
+#include <algorithm>
+
+#include "pipeline/topics/topic_check.h"
+
+namespace bloomring {
+
+namespace {
+
+bool has(const std::vector<TopicRole>& roles, TopicRole role) { return std::ranges::find(roles, role) != roles.end(); }
+
+}  // namespace
+
+std::string_view resource_name(KafkaResource resource) {
+  return resource == KafkaResource::kTopic ? "topic" : "group";
+}
+
+std::vector<KafkaRight> rights_of(const StageRow& stage, const Settings& settings) {
+  std::vector<KafkaRight> rights;
+  for (const TopicSpec& topic : topics_of(settings)) {
+    const bool reads = has(stage.reads, topic.role), writes = has(stage.writes, topic.role);
+    if (topic.of_the_site() && !reads && !writes) continue;
+    KafkaRight right{.resource = KafkaResource::kTopic, .name = topic.name, .operations = {}};
+    if (reads) right.operations.push_back("Read");
+    if (writes) right.operations.push_back("Write");
+    if (!reads && !writes) right.operations.push_back("Describe");  // The others include it.
+    if (!topic.of_the_site()) right.operations.push_back("DescribeConfigs");
+    rights.push_back(std::move(right));
+  }
+  const auto group = [&](std::string_view member, const char* operation) {
+    rights.push_back({.resource = KafkaResource::kGroup,
+                      .name = settings.kafka.group_prefix + "-" + std::string(member),
+                      .operations = {operation}});
+  };
+  if (stage.in_group) group(stage.name, "Read");
+  for (const std::string_view other : stage.watches) group(other, "Describe");
+  return rights;
+}
+
+}  // namespace bloomring

@@ -1,0 +1,31 @@
+// The rights in Kafka that a stage needs, and no more: for ACLs where the brokers have an authorizer.
+//
+// They follow from the table of stages and the names in the configuration: a stage reads and writes the topics of its
+// row, and finds all topics of ours at its start to check their partitions and settings. A stage with a consumer group
+// reads its group; the window stage also asks how far merge has read. Creating topics (`bloomring topics --execute`) is
+// a right of the operator and of no stage.
+// Threading: pure functions.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "pipeline/settings/settings.h"
+
+namespace bloomring {
+
+enum class KafkaResource : uint8_t { kTopic, kGroup };
+std::string_view resource_name(KafkaResource resource);  // "topic", "group".
+
+struct KafkaRight {
+  KafkaResource resource = KafkaResource::kTopic;
+  std::string name;
+  std::vector<std::string> operations;  // By Kafka's names: "Read", "Write", "Describe", "DescribeConfigs".
+  bool operator==(const KafkaRight&) const = default;
+};
+
+// Topics in the order of the flow, then groups. `stage` is one of settings.stages.
+std::vector<KafkaRight> rights_of(const StageRow& stage, const Settings& settings);
+
+}  // namespace bloomring

@@ -1,0 +1,166 @@
+#include "serving/server/acceptor.h"
+
+#include <grpc/support/time.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "base/log.h"
+#include "base/host/open_files.h"
+
+namespace bloomring {
+
+namespace {
+
+constexpr int kBackOffMs = 50;
+constexpr int kAcceptsAtOnce = 64;  // Before it looks for the stop again.
+constexpr uint64_t kReserveShare = 8;
+// A sweep asks the kernel about every connection: 1 ms for 4,000 of them. So at most a tenth of the thread's time.
+constexpr int64_t kSweepIntervalMs = 10;
+constexpr int64_t kTellIntervalMs = 10'000;
+
+int64_t now_ms() { return gpr_time_to_millis(gpr_now(GPR_CLOCK_MONOTONIC)); }
+
+bool is_gone_already(int error) {
+  switch (error) {
+    case EINTR:
+    case ECONNABORTED:
+    case EPROTO:
+    case ENETDOWN:
+    case ENETUNREACH:
+    case EHOSTDOWN:
+    case EHOSTUNREACH:
+    case ENOPROTOOPT:
+    case ENONET:
+    case EOPNOTSUPP: return true;  // accept(2): errors of the connection, not of the listening socket.
+    default: return false;
+  }
+}
+
+// gRPC takes no connection whose other end has reset it already; it logs an error for each.
+bool is_connected(int connection) {
+  sockaddr_storage peer{};
+  socklen_t size = sizeof peer;
+  return ::getpeername(connection, reinterpret_cast<sockaddr*>(&peer), &size) == 0;
+}
+
+uint64_t descriptors_for_connections() {
+  const uint64_t limit = open_files_limit();
+  return limit - limit / kReserveShare;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Acceptor>> Acceptor::open(const std::string& listen, size_t connections_max) {
+  BLOOMRING_TRY_ASSIGN(Listeners listeners, Listeners::open(listen));
+  const int stop_event = ::eventfd(0, EFD_CLOEXEC);
+  if (stop_event < 0) return invalid("gRPC cannot listen on " + listen + ": " + std::strerror(errno));
+  return std::unique_ptr<Acceptor>(new Acceptor(std::move(listeners), stop_event, connections_max));
+}
+
+Acceptor::Acceptor(Listeners listeners, int stop_event, size_t connections_max)
+    : port_(listeners.port()),
+      stop_event_(stop_event),
+      connections_max_(connections_max),
+      listeners_(std::move(listeners)) {}
+
+Acceptor::~Acceptor() {
+  stop();
+  ::close(stop_event_);
+}
+
+void Acceptor::start(Take take) {
+  take_ = std::move(take);
+  thread_ = std::thread([this] { run(); });
+}
+
+void Acceptor::stop() {
+  if (thread_.joinable()) {
+    const uint64_t one = 1;
+    static_cast<void>(::write(stop_event_, &one, sizeof one));
+    thread_.join();
+  }
+  listeners_.close();
+}
+
+void Acceptor::run() {
+  while (wait()) {
+    for (const int listener : listeners_.sockets()) accept_some(listener);
+  }
+}
+
+bool Acceptor::wait() {
+  std::vector<pollfd> watched = {{stop_event_, POLLIN, 0}};
+  const bool backing_off = std::exchange(backing_off_, false);
+  if (!backing_off) {
+    for (const int listener : listeners_.sockets()) watched.push_back({listener, POLLIN, 0});
+  }
+  ::poll(watched.data(), watched.size(), backing_off ? kBackOffMs : -1);
+  return watched.front().revents == 0;
+}
+
+void Acceptor::accept_some(int listener) {
+  for (int i = 0; i < kAcceptsAtOnce && !backing_off_; ++i) {
+    const int connection = ::accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (connection >= 0) {
+      take_or_refuse(listener, connection);
+    } else if (errno == EAGAIN) {
+      return;
+    } else if (!is_gone_already(errno)) {
+      backing_off_ = true;
+      ++counters_.postponed;
+    }
+  }
+}
+
+void Acceptor::take_or_refuse(int listener, int connection) {
+  if (std::atomic<uint64_t>* const bound = bound_reached(connection)) {
+    ::close(connection);
+    ++*bound;
+    return tell_refusals();
+  }
+  if (!is_connected(connection)) {
+    ::close(connection);
+    return;
+  }
+  const int yes = 1;
+  ::setsockopt(connection, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+  open_.add(connection);
+  ++counters_.accepted;
+  take_(listener, connection);
+}
+
+std::atomic<uint64_t>* Acceptor::bound_reached(int connection) {
+  if (static_cast<uint64_t>(connection) >= descriptors_for_connections()) return &counters_.refused_descriptors;
+  if (open_.count() >= connections_max_) sweep_if_due();
+  return open_.count() < connections_max_ ? nullptr : &counters_.refused_memory;
+}
+
+void Acceptor::sweep_if_due() {
+  const int64_t now = now_ms();
+  if (now - swept_ms_ < kSweepIntervalMs) return;
+  swept_ms_ = now;
+  open_.sweep();
+}
+
+void Acceptor::tell_refusals() {
+  const int64_t now = now_ms();
+  if (told_ms_ != 0 && now - told_ms_ < kTellIntervalMs) return;
+  told_ms_ = now;
+  log_warning("connections to the gRPC port are refused",
+              {{"open_at_most", open_.count()},
+               {"connections_max", connections_max_},
+               {"open_files_max", open_files_limit()},
+               {"refused_for_descriptors", counters_.refused_descriptors.load()},
+               {"refused_for_memory", counters_.refused_memory.load()}});
+}
+
+}  // namespace bloomring

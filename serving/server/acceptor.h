@@ -1,0 +1,71 @@
+// Accepts the connections to the gRPC port and gives them to gRPC.
+//
+//   open --> start --> (connections) --> stop
+//
+// gRPC 1.51 gives its own listening socket up at the first error of accept (CVE-2023-4785): after one burst of
+// connections beyond the limit of open files the port stays deaf for ever. Hence this loop.
+// Guarantees:
+// - It accepts until `stop`, whatever accept returns. When the process or the system has no descriptor or no memory
+//   left, it tries again every 50 ms; connections wait in the kernel's backlog meanwhile.
+// - A reserve: connections never take the last eighth of the descriptors that the process may have (RLIMIT_NOFILE).
+//   The kernel gives out the lowest free number, so a connection whose number lies in that eighth is closed at once.
+// - At most `connections_max` connections are open; further ones are closed at once.
+// Each refused connection is counted.
+// Threading: one thread of its own, which calls `take`. `start` and `stop` belong to one thread.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "base/result.h"
+#include "serving/server/connection_metrics.h"
+#include "serving/server/listeners.h"
+#include "serving/server/open_connections.h"
+
+namespace bloomring {
+
+class Acceptor {
+ public:
+  // Takes a connection over: a non-blocking socket without Nagle's delay, and the listening socket that it came from.
+  using Take = std::function<void(int listener, int connection)>;
+
+  // Listens on "host:port" (serving/server/listeners.h has the errors); until `start`, connections wait.
+  static Result<std::unique_ptr<Acceptor>> open(const std::string& listen, size_t connections_max);
+  ~Acceptor();
+  Acceptor(const Acceptor&) = delete;
+
+  uint16_t port() const { return port_; }
+  void start(Take take);
+  // Closes the listening sockets, so that nobody connects again, and returns when `take` runs no more.
+  void stop();
+  const ConnectionCounters& counters() const { return counters_; }
+
+ private:
+  Acceptor(Listeners listeners, int stop_event, size_t connections_max);
+
+  void run();
+  // Waits for a connection, or for a while after an error. False at the stop.
+  bool wait();
+  void accept_some(int listener);
+  void take_or_refuse(int listener, int connection);
+  // The counter of the bound that this connection is beyond; null when it may stay.
+  std::atomic<uint64_t>* bound_reached(int connection);
+  void sweep_if_due();
+  void tell_refusals();
+
+  const uint16_t port_;
+  const int stop_event_;
+  const size_t connections_max_;
+  Listeners listeners_;
+  Take take_;
+  ConnectionCounters counters_;
+  OpenConnections open_;  // This and the rest: of the thread.
+  bool backing_off_ = false;
+  int64_t swept_ms_ = 0;  // Of the monotonic clock.
+  int64_t told_ms_ = 0;
+  std::thread thread_;
+};
+
+}  // namespace bloomring

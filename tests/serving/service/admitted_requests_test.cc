@@ -1,0 +1,98 @@
+// Requests are admitted by what they would take, before anything is made of their bytes.
+#include <grpcpp/generic/generic_stub.h>
+
+#include <catch2/catch.hpp>
+#include <future>
+#include <string>
+
+#include "pipeline/runtime/wait.h"
+#include "tests/support/served_over_grpc.h"
+
+using namespace bloomring;
+
+namespace {
+
+// The end of a call of Filter or FilterBatch with these bytes as its message.
+grpc::Status send(Served& served, const std::string& method, const std::string& bytes,
+                  grpc_compression_algorithm algorithm = GRPC_COMPRESS_NONE) {
+  grpc::ClientContext context;
+  context.set_compression_algorithm(algorithm);
+  const grpc::Slice slice(bytes);
+  const grpc::ByteBuffer in(&slice, 1);
+  grpc::ByteBuffer out;
+  std::promise<grpc::Status> ended;
+  grpc::GenericStub stub(served.channel);
+  stub.UnaryCall(&context, "/bloomring.v1.BloomringService/" + method, {}, &in, &out,
+                 [&](grpc::Status status) { ended.set_value(status); });
+  return ended.get_future().get();
+}
+
+std::string question(int candidates) {
+  v1::FilterRequest request;
+  request.set_user("u1");
+  for (int i = 0; i < candidates; ++i) request.mutable_candidates()->add_text("v1");
+  return request.SerializeAsString();
+}
+
+}  // namespace
+
+TEST_CASE("admitted requests: a compressed message is refused with a clear text, and the next plain one is answered") {
+  Served served;
+  for (const grpc_compression_algorithm algorithm : {GRPC_COMPRESS_GZIP, GRPC_COMPRESS_DEFLATE}) {
+    const grpc::Status refused = send(served, "Filter", question(10'000), algorithm);
+    CHECK(refused.error_code() == grpc::StatusCode::UNIMPLEMENTED);
+    CHECK_THAT(refused.error_message(), Catch::Contains("Compression algorithm") && Catch::Contains("is disabled"));
+    CHECK(send(served, "Filter", question(10'000)).ok());
+  }
+}
+
+TEST_CASE("admitted requests: a batch of millions of empty requests is refused by their number") {
+  Served served;
+  std::string batch;
+  for (int i = 0; i < 2'000'000; ++i) batch += std::string("\x0a\x00", 2);
+  const grpc::Status refused = send(served, "FilterBatch", batch);
+  CHECK(refused.error_code() == grpc::StatusCode::INVALID_ARGUMENT);
+  CHECK(refused.error_message() ==
+        "requests: 2000000 requests, at most 200 are allowed; send them in several calls");
+}
+
+TEST_CASE("admitted requests: a message that takes more than all memory for requests is refused with both numbers") {
+  Served served({.service = {.memory_bytes_max = 1 << 20}});
+  CHECK(send(served, "Filter", question(1'000)).ok());
+  const grpc::Status refused = send(served, "Filter", question(20'000));
+  CHECK(refused.error_code() == grpc::StatusCode::INVALID_ARGUMENT);
+  CHECK_THAT(refused.error_message(),
+             Catch::StartsWith("message: ") && Catch::EndsWith("bytes of memory, at most 1048576 are allowed; ask "
+                                                               "about fewer items in a call, or send them packed"));
+}
+
+TEST_CASE("admitted requests: a call that finds the memory taken by others is refused, and admitted after their end") {
+  Served served({.service = {.memory_bytes_max = 150'000}});
+  served.log.stalled = true;
+  const std::vector<std::string> many(900, "v1");
+  auto first = std::async([&] { return served.record_served(many); });
+  const SystemClock clock;
+  REQUIRE(wait_until(clock, 60'000, "the first call to be in flight", [&]() -> Result<bool> {
+            const std::lock_guard lock(served.log.mutex);
+            return !served.log.waiting.empty();
+          }).ok());
+  const grpc::Status refused = served.record_served(many);
+  CHECK(refused.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED);
+  CHECK(refused.error_message() == "the memory for requests is taken by others");
+  served.log.stalled = false;
+  served.log.acknowledge();
+  CHECK(first.get().ok());
+  // Its share comes back when its answer was handed to gRPC.
+  CHECK(wait_until(clock, 60'000, "a call to be admitted", [&]() -> Result<bool> {
+          return served.record_served(many).ok();
+        }).ok());
+}
+
+TEST_CASE("admitted requests: bytes that are no message are the caller's mistake") {
+  Served served;
+  for (const std::string& bytes : {std::string("\x1f\x8b\x08 no message"), std::string("\x0a\x01\xff")}) {
+    const grpc::Status refused = send(served, "Filter", bytes);
+    CHECK(refused.error_code() == grpc::StatusCode::INVALID_ARGUMENT);
+    CHECK(refused.error_message() == "message: it is no FilterRequest, or a text in it is not UTF-8");
+  }
+}
