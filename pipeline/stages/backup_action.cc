@@ -23,8 +23,11 @@ void BackupAction::close() {
 }
 
 AdminPage BackupAction::take() {
-  const std::unique_lock lock(mutex_, std::try_to_lock);
-  return lock.owns_lock() ? take_locked() : refused(409, "a backup is under way");
+  if (taking_.test_and_set()) return refused(409, "a backup is under way");
+  const std::lock_guard lock(mutex_);
+  AdminPage page = take_locked();
+  taking_.clear();
+  return page;
 }
 
 Status BackupAction::remove_before(int64_t before_ms) {

@@ -1,12 +1,13 @@
 // The action POST /store/backup of the admin port: takes a backup of the filter store that this process writes.
 //
 // Guarantees: one backup at a time, and none sooner than store.backup_interval_seconds after the last one began:
-// requests cannot push out older backups, nor keep the disk busy.
+// requests cannot push out older backups, nor keep the disk busy. A backup waits for a removal that is under way.
 // Threading: thread safe.
 // Errors: as pages: 409 where none can be taken, 429 where the last one is too recent, 503 while no store is open, 500
 // where the store or the disk refuses; the log has the reason.
 #pragma once
 
+#include <atomic>
 #include <mutex>
 #include <optional>
 
@@ -37,7 +38,8 @@ class BackupAction {
   const StoreSettings& settings_;
   const Clock& clock_;
   Metrics& metrics_;
-  std::mutex mutex_;  // One backup at a time.
+  std::atomic_flag taking_;  // A backup is under way, or waits for a removal.
+  std::mutex mutex_;         // Held by whoever uses the store.
   StoreAdmin* store_ = nullptr;
   std::optional<int64_t> began_ns_;  // The last one, by steady time.
 };

@@ -1,6 +1,8 @@
 #include "pipeline/stages/backup_action.h"
 
 #include <catch2/catch.hpp>
+#include <chrono>
+#include <future>
 #include <semaphore>
 #include <thread>
 
@@ -21,6 +23,12 @@ class NumberedBackups final : public StoreAdmin {
     }
     if (fails) return fatal("the disk is full");
     return StoreBackup{.id = ++taken};
+  }
+
+  Result<size_t> remove_backups(const std::string&, int64_t) override {
+    begun.release();
+    may_end.acquire();
+    return size_t{1};
   }
 
   uint32_t taken = 0;
@@ -83,6 +91,18 @@ TEST_CASE("backup action: one backup at a time, and the end of the process waits
   rig.action.close();
   CHECK(rig.store.taken == 1);
   first.join();
+}
+
+TEST_CASE("backup action: a backup waits for a removal of older ones") {
+  Rig rig;
+  rig.action.open(rig.store);
+  std::thread removal([&] { CHECK(rig.action.remove_before(1).ok()); });
+  rig.store.begun.acquire();
+  auto backup = std::async(std::launch::async, [&] { return rig.action.take().status; });
+  CHECK(backup.wait_for(std::chrono::milliseconds(50)) == std::future_status::timeout);
+  rig.store.may_end.release();
+  removal.join();
+  CHECK(backup.get() == 200);
 }
 
 }  // namespace bloomring

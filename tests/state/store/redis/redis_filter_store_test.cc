@@ -114,12 +114,14 @@ TEST_CASE("redis store: a value that changes between read and write is read and 
   const PartitionId partition = partition_of_name("u1");
   const auto writer = take(bed.redis(), partition);
   REQUIRE(play(*writer, "u1", {"first"}).ok());
-  // The fence is held, and yet somebody restores older values under the key, again and again.
+  // The fence is held, and yet somebody restores two older values under the key in turn.
   const std::string key = bed.keys.filter(user("u1"), PeriodUnit::kMonth, PeriodIndex(kNow));
   const std::string older = bed.server().reply({"GET", key}).bytes;
+  REQUIRE(play(*writer, "u1", {"second"}).ok());
+  const std::string old = bed.server().reply({"GET", key}).bytes;
   std::atomic<bool> stop = false;
   std::thread disturber([&] {
-    while (!stop) static_cast<void>(bed.server().ask({"SET", key, older}));
+    for (bool turn = false; !stop; turn = !turn) static_cast<void>(bed.server().ask({"SET", key, turn ? older : old}));
   });
   const auto tries = [&] { return bed.redis().parts().conflicts.load(); };
   for (int i = 0; i < 5000 && tries() == 0; ++i) {
