@@ -10,7 +10,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <set>
 #include <sstream>
 
 #include "base/clock.h"
@@ -23,6 +25,8 @@ namespace {
 constexpr int64_t kPatienceNs = 30'000'000'000;
 
 void must(bool done) { BLOOMRING_CHECK(done, "what a test does with its redis-server works"); }
+
+void must_be_ok(const std::string& answer) { BLOOMRING_CHECK(answer == "OK\n", "a redis-server says OK: " + answer); }
 
 uint16_t free_port() {
   const int made = ::socket(AF_INET, SOCK_STREAM, 0);
@@ -152,19 +156,18 @@ RedisCluster::RedisCluster(size_t primaries, size_t replicas_of_each, std::vecto
     replicas_.push_back(std::make_unique<RedisServer>(settings, true));
   const std::vector<RedisServer*> servers = all();
   for (size_t i = 0; i < servers.size(); ++i) {
-    must(servers[i]->ask({"CLUSTER", "SET-CONFIG-EPOCH", std::to_string(i + 1)}) == "OK\n");
+    must_be_ok(servers[i]->ask({"CLUSTER", "SET-CONFIG-EPOCH", std::to_string(i + 1)}));
   }
   for (size_t i = 0; i < primaries; ++i) {
     const size_t from = i * kRedisSlots / primaries, to = (i + 1) * kRedisSlots / primaries - 1;
-    must(primaries_[i]->ask({"CLUSTER", "ADDSLOTSRANGE", std::to_string(from), std::to_string(to)}) == "OK\n");
+    must_be_ok(primaries_[i]->ask({"CLUSTER", "ADDSLOTSRANGE", std::to_string(from), std::to_string(to)}));
   }
   for (size_t i = 1; i < servers.size(); ++i) {
     // "port@bus" of the first server's own line.
     const std::string myself = servers[0]->ask({"CLUSTER", "NODES"});
     const size_t at = myself.find('@');
     const std::string bus = myself.substr(at + 1, myself.find_first_of(" ,", at) - at - 1);
-    must(servers[i]->ask({"CLUSTER", "MEET", "127.0.0.1", std::to_string(servers[0]->address().port), bus}) ==
-            "OK\n");
+    must_be_ok(servers[i]->ask({"CLUSTER", "MEET", "127.0.0.1", std::to_string(servers[0]->address().port), bus}));
   }
   wait_until_true("all servers to know each other", [&] {
     for (RedisServer* server : servers) {
@@ -222,24 +225,44 @@ std::string RedisCluster::id_of(const RedisServer& server) const {
 
 void RedisCluster::begin_move(uint16_t slot, size_t from, size_t to) {
   const std::string number = std::to_string(slot);
-  must(primaries_[to]->ask({"CLUSTER", "SETSLOT", number, "IMPORTING", id_of(*primaries_[from])}) == "OK\n");
-  must(primaries_[from]->ask({"CLUSTER", "SETSLOT", number, "MIGRATING", id_of(*primaries_[to])}) == "OK\n");
+  must_be_ok(primaries_[to]->ask({"CLUSTER", "SETSLOT", number, "IMPORTING", id_of(*primaries_[from])}));
+  must_be_ok(primaries_[from]->ask({"CLUSTER", "SETSLOT", number, "MIGRATING", id_of(*primaries_[to])}));
 }
 
 void RedisCluster::move_keys(uint16_t slot, size_t from, size_t to, size_t keys_max) {
   const RedisReply keys = primaries_[from]->reply(
       {"CLUSTER", "GETKEYSINSLOT", std::to_string(slot), std::to_string(keys_max)});
   for (const RedisReply& key : keys.elements) {
-    must(primaries_[from]->ask({"MIGRATE", "127.0.0.1", std::to_string(primaries_[to]->address().port), key.bytes,
-                                   "0", "5000"}) == "OK\n");
+    must_be_ok(primaries_[from]->ask({"MIGRATE", "127.0.0.1", std::to_string(primaries_[to]->address().port), key.bytes,
+                                   "0", "5000"}));
   }
 }
 
 void RedisCluster::end_move(uint16_t slot, size_t to) {
   const std::string id = id_of(*primaries_[to]);
-  must(primaries_[to]->ask({"CLUSTER", "SETSLOT", std::to_string(slot), "NODE", id}) == "OK\n");
+  must_be_ok(primaries_[to]->ask({"CLUSTER", "SETSLOT", std::to_string(slot), "NODE", id}));
   for (const auto& server : primaries_)
     static_cast<void>(server->ask({"CLUSTER", "SETSLOT", std::to_string(slot), "NODE", id}));
+  // Before all know its epoch, a later move could be given an older one, which others would not believe.
+  wait_until_true("all servers to agree on the owners of slots", [&] {
+    const std::string view = view_of(*primaries_[to]);
+    return std::ranges::all_of(primaries_, [&](const auto& server) { return view_of(*server) == view; });
+  });
+}
+
+std::string RedisCluster::view_of(const RedisServer& server) const {
+  std::istringstream lines(server.ask({"CLUSTER", "NODES"}));
+  std::set<std::string> nodes;
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string id, skipped, epoch, slots;
+    words >> id >> skipped >> skipped >> skipped >> skipped >> skipped >> epoch >> skipped;
+    std::getline(words, slots);
+    nodes.insert(id + " " + epoch + slots);
+  }
+  std::string view;
+  for (const std::string& node : nodes) view += node + "\n";
+  return view;
 }
 
 void RedisCluster::move_slot(uint16_t slot, size_t from, size_t to) {

@@ -53,10 +53,12 @@ class RedisCluster {
   // The two halves of a move: between them the slot is under way.
   void begin_move(uint16_t slot, size_t from, size_t to);
   void move_keys(uint16_t slot, size_t from, size_t to, size_t keys_max);
-  void end_move(uint16_t slot, size_t to);
+  void end_move(uint16_t slot, size_t to);  // Waits until all primaries agree.
 
  private:
   std::string id_of(const RedisServer& server) const;
+  // Each server's id, epoch and slots, as this one sees them.
+  std::string view_of(const RedisServer& server) const;
   std::vector<RedisServer*> all() const;
   std::vector<std::unique_ptr<RedisServer>> primaries_;
   std::vector<std::unique_ptr<RedisServer>> replicas_;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "pipeline/runtime/wait.h"
+#include "tests/support/instrumented.h"
 #include "tests/support/open_files_bound.h"
 #include "tests/support/tcp_client.h"
 
@@ -97,6 +98,7 @@ TEST_CASE("acceptor: connections leave the last eighth of the descriptors to the
 }
 
 TEST_CASE("acceptor: where no descriptor is left a connection waits, and is taken when there is one") {
+  if (kInstrumented) return;  // UBSan looks at objects through a pipe, for which no descriptor would be left.
   const OpenFilesBound few(256);
   Door door;
   const TcpClient client;
