@@ -52,8 +52,12 @@ class Bed {
   }
   // Those of the items that the filter of the period holds, one after the other.
   std::string seen(const std::string& name, int32_t period, const std::vector<std::string>& items) {
+    return items_in(read(name, {period}), name, items);
+  }
+  static std::string items_in(const std::vector<StoredFilter>& filters, const std::string& name,
+                              const std::vector<std::string>& items) {
     std::string found;
-    for (const StoredFilter& filter : read(name, {period})) {
+    for (const StoredFilter& filter : filters) {
       filter::Query query;
       REQUIRE(query.add(filter.value, filter.store_key).ok());
       for (const std::string& item : items) {
