@@ -30,6 +30,14 @@ target_compile_options(bloomring_options INTERFACE
   $<$<CXX_COMPILER_ID:Clang>:-Wdangling;-Wdangling-field;-Wdangling-gsl;-Wdangling-initializer-list;-Wreturn-stack-address>
   $<$<CXX_COMPILER_ID:Clang>:-Wrange-loop-analysis;-Wreturn-std-move;-Wself-move>
   $<$<CXX_COMPILER_ID:Clang>:-Wno-gnu-statement-expression>)  # librdkafka's macros
+# Hardening of what is shipped. tests/repo/test_shipped.py looks for it in the program; bench/RESULTS.md has its cost.
+target_compile_options(bloomring_options INTERFACE
+  "$<$<CONFIG:Release>:-fPIE;-fstack-protector-strong;-fstack-clash-protection;-U_FORTIFY_SOURCE;-D_FORTIFY_SOURCE=3>"
+  $<$<CONFIG:Release>:-D_GLIBCXX_ASSERTIONS>)
+target_link_options(bloomring_options INTERFACE "$<$<CONFIG:Release>:-pie;LINKER:-z,relro;LINKER:-z,now;LINKER:-z,noexecstack>")
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+  target_compile_options(bloomring_options INTERFACE $<$<CONFIG:Release>:-fcf-protection>)
+endif()
 if(BLOOMRING_SANITIZE)
   # With sanitizers g++ 12 sees uninitialised values inside the standard library's <regex> that are none.
   target_compile_options(bloomring_options INTERFACE

@@ -85,7 +85,7 @@ void Acceptor::start(Take take) {
 void Acceptor::stop() {
   if (thread_.joinable()) {
     const uint64_t one = 1;
-    static_cast<void>(::write(stop_event_, &one, sizeof one));
+    static_cast<void>(!::write(stop_event_, &one, sizeof one));
     thread_.join();
   }
   listeners_.close();

@@ -1,10 +1,12 @@
-"""What is shipped has no fault points: its program holds none of their names, and refuses to inject any.
+"""The program that is shipped has no fault points and refuses to inject any, and its build is hardened.
 
 Needs the programs of the presets `release` and `tested`: scripts/test builds both.
 """
 
 import os
 import pathlib
+import platform
+import re
 import subprocess
 import sys
 import unittest
@@ -27,6 +29,10 @@ def points_in(path):
     """The fault points whose names are constants of a program; there they end with a zero."""
     text = path.read_bytes()
     return [name for name in test_fault_points.points() if name.encode() + b"\0" in text]
+
+
+def read(*command):
+    return subprocess.run(command, capture_output=True, text=True, timeout=BOUND_S, check=True).stdout
 
 
 class Shipped(law.LawCase):
@@ -52,6 +58,22 @@ class Shipped(law.LawCase):
                     )
                     self.assertEqual(done.returncode, 2, done.stderr)
                     self.assertRegex(done.stderr, rf"^bloomring: {variable} is set[^\n]*\n$")
+
+    def test_hardened(self):
+        """shipped: the program of the release is hardened: position, relocations, stack, calls and containers"""
+        path = program("release")
+        elf = read("readelf", "--wide", "--file-header", "--program-headers", "--dynamic", path)
+        self.assertRegex(elf, r"Type: +DYN")  # Position independent.
+        self.assertIn("GNU_RELRO", elf)
+        self.assertRegex(elf, r"BIND_NOW|FLAGS.*\bNOW\b")
+        self.assertNotRegex(elf, r"GNU_STACK.*RWE")
+        symbols = read("readelf", "--wide", "--dyn-syms", path)
+        self.assertIn(" __stack_chk_fail@", symbols)
+        self.assertRegex(symbols, r" __(memcpy|snprintf|read)_chk@")  # _FORTIFY_SOURCE
+        self.assertIn("__glibcxx_assert_fail", symbols)  # _GLIBCXX_ASSERTIONS
+        if platform.machine() == "x86_64":
+            main = read("objdump", "--disassemble=main", "--no-show-raw-insn", path)
+            self.assertRegex(main, re.compile(r"<main>:\n[^\n]*\bendbr64\b"))
 
 
 if __name__ == "__main__":
