@@ -1,5 +1,6 @@
-// What is left of a user where, and until when, for `bloomring inspect user --erasure` (docs/erasure.md): from the
-// configuration, the stores on this machine, and what the service said.
+// Makes the report of `bloomring inspect user --erasure` (docs/erasure.md). Each row names a place that still has data of the
+// user, the data, and when it leaves that place. The rows follow from the configuration, from the stores on this machine
+// and from the service's answers.
 // Threading: pure function.
 #pragma once
 
