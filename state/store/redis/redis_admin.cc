@@ -25,9 +25,7 @@ Result<std::vector<std::string>> scan_step(const RedisStoreParts& parts, RedisCl
                        {"SCAN", cursor, "MATCH", parts.keys.pattern(), "COUNT", kKeysAtOnce});
   request.server = server;
   request.timeout_ms = kScanMs;
-  BLOOMRING_TRY_ASSIGN(auto replies, client.call(std::move(request)));
-  RedisReply& reply = replies[0];
-  if (reply.error()) return redis_failure(reply, server.text() + ": SCAN");
+  BLOOMRING_TRY_ASSIGN(RedisReply reply, only_reply(client.call(std::move(request)), server.text() + ": SCAN"));
   if (reply.elements.size() != 2) return retry(server.text() + ": the reply to SCAN has another form");
   cursor = reply.elements[0].bytes;
   std::vector<std::string> keys;
@@ -38,9 +36,7 @@ Result<std::vector<std::string>> scan_step(const RedisStoreParts& parts, RedisCl
 Result<bool> visit_all(RedisClient& client, const std::vector<std::string>& keys, const RedisVisit& visit) {
   std::vector<RedisRequest> requests;
   for (const std::string& key : keys) {
-    RedisRequest request;
-    append_redis_command(request.commands, {"GET", key});
-    request.slot = redis_slot(key);
+    RedisRequest request = get_request(key);
     request.timeout_ms = kScanMs;
     requests.push_back(std::move(request));
   }
@@ -90,17 +86,14 @@ class Checker {
     if (key == parts_.keys.slot_end_key()) return decode_slot_end_key(value).status();
     if (key == parts_.keys.meta())
       return check_store_meta(value, store_meta(parts_.config.partition_count, parts_.calendar()));
-    RedisReply reply;
-    reply.kind = RedisReply::Kind::kBytes;
-    reply.bytes = value;
-    if (const auto shard = parts_.keys.shard_of_state(key)) return parts_.decode(reply, *shard).status();
+    if (const auto shard = parts_.keys.shard_of_state(key)) return parts_.decode(value, *shard).status();
     for (uint32_t p = 0; p < parts_.config.partition_count; ++p) {
       const PartitionId partition(static_cast<int32_t>(p));
       if (key == parts_.keys.owner(partition))
         return decode_shard_state(value, parts_.label(partition), partition, parts_.config.partition_count).status();
       if (key != parts_.keys.watermark(partition)) continue;
-      BLOOMRING_TRY_ASSIGN(const auto watermark, parts_.decode_mark(reply, partition));
-      if (watermark) found.watermarks[partition] = *watermark;
+      BLOOMRING_TRY_ASSIGN(found.watermarks[partition],
+                           decode_watermark(value, partition, parts_.config.partition_count));
       return {};
     }
     return corrupt("a key that is not ours: " + printable(key));

@@ -12,32 +12,15 @@ constexpr int kTurnsMax = 64;  // Of a take-over that others disturb.
 constexpr int64_t kTakeOverMs = 10'000;
 
 RedisRequest get(const std::string& key) {
-  RedisRequest request;
-  append_redis_command(request.commands, {"GET", key});
-  request.slot = redis_slot(key);
+  RedisRequest request = get_request(key);
   request.timeout_ms = kTakeOverMs;
   return request;
 }
 
 RedisRequest set_under(const std::string& state_key, std::string_view state, const std::vector<RedisSet>& sets) {
-  RedisRequest request;
-  request.commands = compare_and_set(state_key, state, "", sets);
-  request.slot = redis_slot(state_key);
+  RedisRequest request = request_at(state_key, compare_and_set(state_key, state, "", sets));
   request.timeout_ms = kTakeOverMs;
   return request;
-}
-
-Result<RedisReply> only(RedisAnswer answer, std::string_view what) {
-  BLOOMRING_TRY(answer.status());
-  if (answer->front().error()) return redis_failure(answer->front(), what);
-  return std::move(answer->front());
-}
-
-// True when kCompareAndSet has written; otherwise `state` is what it found.
-bool written(const RedisReply& reply, std::string& state) {
-  if (!reply.elements.empty() && reply.elements[0].is(RedisReply::Kind::kInteger)) return true;
-  state = reply.elements.empty() ? "" : reply.elements[0].bytes;
-  return false;
 }
 
 uint64_t random_number() {
@@ -70,7 +53,7 @@ Status RedisFence::take_partition(RedisClient& client) {
   const std::string key = parts_.keys.owner(partition_);
   const std::string label = parts_.label(partition_);
   for (int turn = 0; turn < kTurnsMax; ++turn) {
-    BLOOMRING_TRY_ASSIGN(const RedisReply now, only(client.call(get(key)), "GET"));
+    BLOOMRING_TRY_ASSIGN(const RedisReply now, only_reply(client.call(get(key)), "GET"));
     uint64_t epoch = epoch_seen_;
     if (!now.is(RedisReply::Kind::kNil)) {
       BLOOMRING_TRY_ASSIGN(const ShardState owner,
@@ -79,16 +62,17 @@ Status RedisFence::take_partition(RedisClient& client) {
     }
     writer_ = {epoch + 1, random_number()};
     owner_ = encode_shard_state({writer_, {}, 0}, label, partition_, parts_.config.partition_count);
-    BLOOMRING_TRY_ASSIGN(const RedisReply set,
-                         only(client.call(set_under(key, now.bytes, {{key, std::string(kAnyValue), owner_}})), "EVAL"));
-    std::string found;
-    if (written(set, found) || found == owner_) return {};
+    BLOOMRING_TRY_ASSIGN(
+        const RedisReply set,
+        only_reply(client.call(set_under(key, now.bytes, {{key, std::string(kAnyValue), owner_}})), "EVAL"));
+    const auto found = other_state(set);
+    if (!found || *found == owner_) return {};
   }
   return retry("others take it over at the same time");
 }
 
 Result<bool> RedisFence::still_owner(RedisClient& client) const {
-  BLOOMRING_TRY_ASSIGN(const RedisReply now, only(client.call(get(parts_.keys.owner(partition_))), "GET"));
+  BLOOMRING_TRY_ASSIGN(const RedisReply now, only_reply(client.call(get(parts_.keys.owner(partition_))), "GET"));
   return now.bytes == owner_;
 }
 
@@ -99,16 +83,13 @@ Status RedisFence::take_shards(RedisClient& client) {
   for (const ShardId shard : left) requests.push_back(get(parts_.keys.shard_state(shard)));
   std::vector<RedisAnswer> answers = client.call_all(std::move(requests));
   for (size_t i = 0; i < left.size(); ++i) {
-    BLOOMRING_TRY_ASSIGN(const RedisReply now, only(std::move(answers[i]), "GET"));
+    BLOOMRING_TRY_ASSIGN(const RedisReply now, only_reply(std::move(answers[i]), "GET"));
     bytes[left[i]] = now.bytes;
   }
   for (int turn = 0; turn < kTurnsMax && !left.empty(); ++turn) {
     requests.clear();
     for (const ShardId shard : left) {
-      RedisReply now;
-      now.kind = RedisReply::Kind::kBytes;
-      now.bytes = bytes[shard];
-      BLOOMRING_TRY_ASSIGN(const std::optional<ShardState> state, parts_.decode(now, shard));
+      BLOOMRING_TRY_ASSIGN(const std::optional<ShardState> state, parts_.decode(bytes[shard], shard));
       if (state && state->writer > writer_) {
         epoch_seen_ = state->writer.epoch;
         return fenced("another writer has taken it over meanwhile");
@@ -121,11 +102,11 @@ Status RedisFence::take_shards(RedisClient& client) {
     answers = client.call_all(std::move(requests));
     std::vector<ShardId> changed;
     for (size_t i = 0; i < left.size(); ++i) {
-      BLOOMRING_TRY_ASSIGN(const RedisReply set, only(std::move(answers[i]), "EVAL"));
-      std::string found;
-      if (written(set, found)) continue;
-      if (found == parts_.encode(states_[left[i]], left[i])) continue;  // Its answer was lost on the way.
-      bytes[left[i]] = found;
+      BLOOMRING_TRY_ASSIGN(const RedisReply set, only_reply(std::move(answers[i]), "EVAL"));
+      auto found = other_state(set);
+      if (!found) continue;
+      if (*found == parts_.encode(states_[left[i]], left[i])) continue;  // Its answer was lost on the way.
+      bytes[left[i]] = std::move(*found);
       changed.push_back(left[i]);
     }
     left = std::move(changed);
@@ -135,7 +116,7 @@ Status RedisFence::take_shards(RedisClient& client) {
 
 Status RedisFence::settle_watermark(RedisClient& client) {
   const std::string key = parts_.keys.watermark(partition_);
-  BLOOMRING_TRY_ASSIGN(const RedisReply now, only(client.call(get(key)), "GET"));
+  BLOOMRING_TRY_ASSIGN(const RedisReply now, only_reply(client.call(get(key)), "GET"));
   BLOOMRING_TRY_ASSIGN(const std::optional<MergedWatermark> stored, parts_.decode_mark(now, partition_));
   std::optional<MergedWatermark> all = stored;
   for (const auto& [shard, state] : states_) all = least(all, state.mark);
@@ -143,10 +124,10 @@ Status RedisFence::settle_watermark(RedisClient& client) {
   const std::string value = all ? encode_watermark(*all, partition_, parts_.config.partition_count) : std::string();
   BLOOMRING_TRY_ASSIGN(
       const RedisReply set,
-      only(client.call(set_under(parts_.keys.owner(partition_), owner_, {{key, std::string(kAnyValue), value}})),
-           "EVAL"));
-  std::string found;
-  return written(set, found) ? Status() : found_owner(found);
+      only_reply(client.call(set_under(parts_.keys.owner(partition_), owner_, {{key, std::string(kAnyValue), value}})),
+                 "EVAL"));
+  const auto found = other_state(set);
+  return found ? found_owner(*found) : Status();
 }
 
 std::string RedisFence::known(ShardId shard) const {
@@ -174,10 +155,7 @@ void RedisFence::wrote(ShardId shard, const std::optional<MergedWatermark>& mark
 }
 
 Status RedisFence::found(ShardId shard, const std::string& bytes) {
-  RedisReply reply;
-  reply.kind = RedisReply::Kind::kBytes;
-  reply.bytes = bytes;
-  BLOOMRING_TRY_ASSIGN(const std::optional<ShardState> state, parts_.decode(reply, shard));
+  BLOOMRING_TRY_ASSIGN(const std::optional<ShardState> state, parts_.decode(bytes, shard));
   const std::lock_guard lock(mutex_);
   ShardState& known = states_.at(shard);
   switch (judge_shard(state, known)) {

@@ -72,9 +72,7 @@ void RedisReads::begin_user(const std::shared_ptr<Pending>& pending, size_t inde
   RedisCommand command(3 + filters.size());
   command.add("MGET").add(state_key).add(parts_.keys.forgotten(user));
   for (const StoredFilter& filter : filters) command.add(parts_.keys.filter(user, unit, filter.period));
-  RedisRequest request;
-  request.commands = std::move(command).take();
-  request.slot = redis_slot(state_key);
+  RedisRequest request = request_at(state_key, std::move(command).take());
   request.to_replica = to_replica;
   request.fail_fast = true;
   request.end = [this, pending, index, to_replica](RedisAnswer answer) {
@@ -102,7 +100,7 @@ Result<StoredUser> RedisReads::take_values(Pending& pending, size_t index, Redis
   if (reply.elements.size() != 2 + filters.size()) return retry("the reply to MGET has another form");
   const UserRef user = pending.user(index).user;
   const ShardId shard = user.shard();
-  BLOOMRING_TRY_ASSIGN(const std::optional<ShardState> state, parts_.decode(reply.elements[0], shard));
+  BLOOMRING_TRY_ASSIGN(const std::optional<ShardState> state, parts_.decode(reply.elements[0].bytes, shard));
   if (!covers_all(state ? state->mark : std::nullopt, pending.heard[index])) {
     behind = true;
     ++parts_.behind;
@@ -124,26 +122,18 @@ Result<StoredUser> RedisReads::take_values(Pending& pending, size_t index, Redis
 }
 
 Result<std::optional<MergedWatermark>> RedisReads::watermark(PartitionId partition) {
-  const auto get = [](const std::string& key) {
-    RedisRequest request;
-    append_redis_command(request.commands, {"GET", key});
-    request.slot = redis_slot(key);
-    return request;
-  };
   std::vector<RedisRequest> requests;
   const std::vector<ShardId> shards = parts_.shards_of(partition);
   // The watermark first: marks that are read after it are as new or newer.
-  BLOOMRING_TRY_ASSIGN(auto first, client().call(get(parts_.keys.watermark(partition))));
-  if (first[0].error()) return redis_failure(first[0], "GET");
-  BLOOMRING_TRY_ASSIGN(std::optional<MergedWatermark> found, parts_.decode_mark(first[0], partition));
+  BLOOMRING_TRY_ASSIGN(const RedisReply first,
+                       only_reply(client().call(get_request(parts_.keys.watermark(partition))), "GET"));
+  BLOOMRING_TRY_ASSIGN(std::optional<MergedWatermark> found, parts_.decode_mark(first, partition));
   if (!found) return found;
-  for (const ShardId shard : shards) requests.push_back(get(parts_.keys.shard_state(shard)));
+  for (const ShardId shard : shards) requests.push_back(get_request(parts_.keys.shard_state(shard)));
   std::vector<RedisAnswer> answers = client().call_all(std::move(requests));
   for (size_t i = 0; i < shards.size(); ++i) {
-    BLOOMRING_TRY(answers[i].status());
-    const RedisReply& reply = answers[i]->front();
-    if (reply.error()) return redis_failure(reply, "GET");
-    BLOOMRING_TRY_ASSIGN(const std::optional<ShardState> state, parts_.decode(reply, shards[i]));
+    BLOOMRING_TRY_ASSIGN(const RedisReply reply, only_reply(std::move(answers[i]), "GET"));
+    BLOOMRING_TRY_ASSIGN(const std::optional<ShardState> state, parts_.decode(reply.bytes, shards[i]));
     found = least(found, state ? state->mark : std::nullopt);
   }
   return found;
@@ -151,19 +141,12 @@ Result<std::optional<MergedWatermark>> RedisReads::watermark(PartitionId partiti
 
 Status RedisReads::hear_watermarks() {
   std::vector<RedisRequest> requests;
-  for (uint32_t p = 0; p < parts_.config.partition_count; ++p) {
-    const std::string key = parts_.keys.watermark(PartitionId(static_cast<int32_t>(p)));
-    RedisRequest request;
-    append_redis_command(request.commands, {"GET", key});
-    request.slot = redis_slot(key);
-    requests.push_back(std::move(request));
-  }
+  for (uint32_t p = 0; p < parts_.config.partition_count; ++p)
+    requests.push_back(get_request(parts_.keys.watermark(PartitionId(static_cast<int32_t>(p)))));
   std::vector<RedisAnswer> answers = client().call_all(std::move(requests));
   HeardWatermarks::All all;
   for (uint32_t p = 0; p < parts_.config.partition_count; ++p) {
-    BLOOMRING_TRY(answers[p].status());
-    const RedisReply& reply = answers[p]->front();
-    if (reply.error()) return redis_failure(reply, "GET");
+    BLOOMRING_TRY_ASSIGN(const RedisReply reply, only_reply(std::move(answers[p]), "GET"));
     BLOOMRING_TRY_ASSIGN(auto watermark, parts_.decode_mark(reply, PartitionId(static_cast<int32_t>(p))));
     if (watermark) parts_.clock.raise_merged_ms(watermark->merged_ms);
     all.push_back(std::move(watermark));
@@ -185,14 +168,10 @@ Status RedisReads::settle_doubts() {
   }
   for (const auto& [shard, since_ms] : doubts) {
     const PartitionId partition = parts_.partition_of(shard);
-    const std::string key = parts_.keys.shard_state(shard);
     BLOOMRING_TRY_ASSIGN(const std::optional<MergedWatermark> heard, parts_.heard.of(partition));
-    RedisRequest request;
-    append_redis_command(request.commands, {"GET", key});
-    request.slot = redis_slot(key);
-    BLOOMRING_TRY_ASSIGN(const auto replies, client().call(std::move(request)));
-    if (replies[0].error()) return redis_failure(replies[0], "GET");
-    BLOOMRING_TRY_ASSIGN(const std::optional<ShardState> state, parts_.decode(replies[0], shard));
+    BLOOMRING_TRY_ASSIGN(const RedisReply reply,
+                         only_reply(client().call(get_request(parts_.keys.shard_state(shard))), "GET"));
+    BLOOMRING_TRY_ASSIGN(const std::optional<ShardState> state, parts_.decode(reply.bytes, shard));
     const std::optional<MergedWatermark> mark = state ? state->mark : std::nullopt;
     const bool covered = covers_all(mark, heard);
     const bool long_enough = parts_.steady.steady_ns() / 1'000'000 - since_ms >= kDoubtMs;

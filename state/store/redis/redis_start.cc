@@ -20,12 +20,7 @@ return redis.sha1hex(found or '')
 constexpr int64_t kFarMs = 4'000'000'000'000;  // The year 2096.
 
 Result<RedisReply> ask(const RedisStoreParts& parts, RedisClient& client, std::string_view name, std::string command) {
-  RedisRequest request;
-  request.commands = std::move(command);
-  request.slot = redis_slot(parts.keys.meta());
-  BLOOMRING_TRY_ASSIGN(auto replies, client.call(std::move(request)));
-  if (replies[0].error()) return redis_failure(replies[0], name);
-  return std::move(replies[0]);
+  return only_reply(client.call(request_at(parts.keys.meta(), std::move(command))), name);
 }
 
 std::string command(std::initializer_list<std::string_view> words) {
@@ -77,9 +72,8 @@ Status check_redis_description(const RedisStoreParts& parts, RedisClient& client
     // Another process may make it at the same time.
     BLOOMRING_TRY_ASSIGN(const RedisReply set,
                          ask(parts, client, "EVAL", compare_and_set(key, "", "", {{key, std::string(), made}})));
-    if (!set.elements.empty() && set.elements[0].is(RedisReply::Kind::kBytes))
-      return check_store_meta(set.elements[0].bytes, configured);
-    return {};
+    const auto found = other_state(set);
+    return found ? check_store_meta(*found, configured) : Status();
   };
   return check().with_context(parts.name());
 }

@@ -35,6 +35,31 @@ std::string compare_and_set(std::string_view state_key, std::string_view state, 
   return std::move(command).take();
 }
 
+std::optional<std::string> other_state(const RedisReply& reply) {
+  if (reply.elements.empty()) return std::string();
+  if (reply.elements[0].is(RedisReply::Kind::kInteger)) return std::nullopt;
+  return reply.elements[0].bytes;
+}
+
+RedisRequest request_at(std::string_view key, std::string commands) {
+  RedisRequest request;
+  request.commands = std::move(commands);
+  request.slot = redis_slot(key);
+  return request;
+}
+
+RedisRequest get_request(std::string_view key) {
+  std::string command;
+  append_redis_command(command, {"GET", key});
+  return request_at(key, std::move(command));
+}
+
+Result<RedisReply> only_reply(RedisAnswer answer, std::string_view what) {
+  BLOOMRING_TRY(answer.status());
+  if (answer->front().error()) return redis_failure(answer->front(), what);
+  return std::move(answer->front());
+}
+
 Result<std::optional<MergedWatermark>> HeardWatermarks::of(PartitionId partition) const {
   const std::lock_guard lock(mutex_);
   BLOOMRING_TRY(Status(unheard_));
@@ -92,10 +117,10 @@ std::string RedisStoreParts::encode(const ShardState& state, ShardId shard) cons
   return encode_shard_state(state, label(shard), partition_of(shard), config.partition_count);
 }
 
-Result<std::optional<ShardState>> RedisStoreParts::decode(const RedisReply& reply, ShardId shard) const {
-  if (reply.is(RedisReply::Kind::kNil) || reply.bytes.empty()) return std::optional<ShardState>();
+Result<std::optional<ShardState>> RedisStoreParts::decode(std::string_view bytes, ShardId shard) const {
+  if (bytes.empty()) return std::optional<ShardState>();
   BLOOMRING_TRY_ASSIGN(ShardState state,
-                       decode_shard_state(reply.bytes, label(shard), partition_of(shard), config.partition_count));
+                       decode_shard_state(bytes, label(shard), partition_of(shard), config.partition_count));
   return std::optional(std::move(state));
 }
 

@@ -87,10 +87,18 @@ struct RedisSet {
 };
 std::string compare_and_set(std::string_view state_key, std::string_view state, std::string_view next_state,
                             const std::vector<RedisSet>& sets);
+// The state that kCompareAndSet found instead of the known one, "" for none; nothing when it was the known one.
+std::optional<std::string> other_state(const RedisReply& reply);
 // Lower-case hexadecimal SHA-1, as redis.sha1hex.
 std::string sha1_hex(std::string_view bytes);
 
 inline constexpr std::string_view kAnyValue = "*";
+
+// Commands for the server of the key's slot, and GET of the key.
+RedisRequest request_at(std::string_view key, std::string commands);
+RedisRequest get_request(std::string_view key);
+// The reply to the one command of a request. An error reply is a failure, which names `what`.
+Result<RedisReply> only_reply(RedisAnswer answer, std::string_view what);
 
 // The watermarks as last heard, with what reads found out since.
 class HeardWatermarks {
@@ -127,8 +135,8 @@ struct RedisStoreParts {
   std::string label(PartitionId partition) const { return "partition " + std::to_string(partition.value); }
   std::vector<ShardId> shards_of(PartitionId partition) const;
   std::string encode(const ShardState& state, ShardId shard) const;
-  // Nothing for a state that does not exist.
-  Result<std::optional<ShardState>> decode(const RedisReply& reply, ShardId shard) const;
+  // Nothing for a state that does not exist: no bytes.
+  Result<std::optional<ShardState>> decode(std::string_view bytes, ShardId shard) const;
   Result<std::optional<MergedWatermark>> decode_mark(const RedisReply& reply, PartitionId partition) const;
   // "filter store bloomring: on 127.0.0.1:6379".
   std::string name() const;

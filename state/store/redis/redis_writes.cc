@@ -20,13 +20,6 @@ constexpr int kTriesMax = 32;  // Of one value that others keep changing.
 constexpr int64_t kWriteMs = 10'000;
 constexpr int64_t kWaitMs = 1'000;  // For replicas to acknowledge.
 
-// The state that kCompareAndSet found instead of the known one; nothing when it was the known one.
-std::optional<std::string> other_state(const RedisReply& reply) {
-  if (reply.elements.empty()) return std::string();
-  if (reply.elements[0].is(RedisReply::Kind::kInteger)) return std::nullopt;
-  return reply.elements[0].bytes;
-}
-
 }  // namespace
 
 std::optional<Status> RedisOperation::take_end() {
