@@ -33,21 +33,35 @@ void RedisOperation::cancel() {
   fail(retry("the writer was closed"));
 }
 
+void RedisOperation::send(RedisRequest request, std::function<void(RedisAnswer)> taken) {
+  request.timeout_ms = kWriteMs;
+  request.end = [self = shared_from_this(), taken = std::move(taken)](RedisAnswer answer) {
+    const std::lock_guard lock(self->mutex_);
+    --self->under_way_;
+    if (!self->failed()) taken(std::move(answer));
+    self->go_on();
+  };
+  ++under_way_;
+  if (parts_.client.begin(std::move(request))) return;
+  --under_way_;
+  fail(retry("too many requests to the filter store are under way"));
+}
+
 void RedisOperation::fail(Status status) {
   if (!failure_) failure_ = std::move(status);
 }
 
-void RedisOperation::end(Status status) {
-  if (!end_) end_ = std::move(status);
+void RedisOperation::end() {
+  if (!end_) end_ = failure_.value_or(Status());
 }
 
 RedisApply::RedisApply(RedisWriteParts parts, std::vector<RedisChange> first, std::vector<RedisChange> second)
-    : parts_(std::move(parts)), first_(std::move(first)), second_(std::move(second)) {}
+    : RedisOperation(std::move(parts)), first_(std::move(first)), second_(std::move(second)) {}
 
 void RedisApply::begin() {
   const std::lock_guard lock(mutex_);
   fill(first_);
-  pump();
+  go_on();
 }
 
 void RedisApply::fill(std::vector<RedisChange>& changes) {
@@ -75,8 +89,7 @@ RedisApply::Chunk RedisApply::next_chunk() {
   return chunk;
 }
 
-// Begins what may be under way, and ends the operation when nothing is left. With the mutex held.
-void RedisApply::pump() {
+void RedisApply::go_on() {
   const uint64_t usual = std::max<uint64_t>(1, parts_.store.value_bytes);
   const uint64_t chunk_bytes = usual * std::clamp<uint64_t>(kChunkBytes / usual, 1, kChunkKeysMax);
   const size_t most = std::clamp<uint64_t>(kUnderWayBytes / chunk_bytes, 1, kChunksMax);
@@ -86,38 +99,29 @@ void RedisApply::pump() {
     read(chunk);
   }
   if (under_way_ > 0) return;
-  if (failed()) return end(*failure());
+  if (failed()) return end();
   if (!waiting_.empty()) return;
-  if (std::exchange(second_begun_, true)) return end({});
+  if (std::exchange(second_begun_, true)) return end();
   fill(second_);
-  pump();
+  go_on();
 }
 
-void RedisApply::send(ShardId shard, std::string commands, std::function<void(RedisAnswer)> taken) {
-  RedisRequest request;
-  request.commands = std::move(commands);
-  request.slot = redis_slot(parts_.store.keys.shard_state(shard));
-  request.timeout_ms = kWriteMs;
-  request.end = [self = shared_from_this(), shard, taken = std::move(taken)](RedisAnswer answer) {
-    const std::lock_guard lock(self->mutex_);
-    --self->under_way_;
-    if (--self->busy_.at(shard) == 0) self->busy_.erase(shard);
-    if (!self->failed()) taken(std::move(answer));
-    self->pump();
-  };
-  ++under_way_;
+// A failure leaves the shard busy: nothing begins after it.
+void RedisApply::send_to(ShardId shard, std::string commands, std::function<void(RedisAnswer)> taken) {
   ++busy_[shard];
-  if (parts_.client.begin(std::move(request))) return;
-  --under_way_;
-  fail(retry("too many writes to the filter store are under way"));
+  send(request_at(parts_.store.keys.shard_state(shard), std::move(commands)),
+       [this, shard, taken = std::move(taken)](RedisAnswer answer) {
+         if (--busy_.at(shard) == 0) busy_.erase(shard);
+         taken(std::move(answer));
+       });
 }
 
 void RedisApply::read(const Chunk& chunk) {
   RedisCommand command(1 + chunk.size());
   command.add("MGET");
   for (const RedisChange* change : chunk) command.add(change->key);
-  send(chunk.front()->shard, std::move(command).take(),
-       [this, chunk](RedisAnswer answer) { take_values(chunk, std::move(answer)); });
+  send_to(chunk.front()->shard, std::move(command).take(),
+          [this, chunk](RedisAnswer answer) { take_values(chunk, std::move(answer)); });
 }
 
 void RedisApply::take_values(const Chunk& chunk, RedisAnswer answer) {
@@ -176,8 +180,8 @@ void RedisApply::add_sets(RedisChange& change, RedisReply& stored, std::vector<R
 void RedisApply::write(const Chunk& chunk, const std::vector<size_t>& first_sets, const std::vector<RedisSet>& sets) {
   const ShardId shard = chunk.front()->shard;
   const std::string state_key = parts_.store.keys.shard_state(shard);
-  send(shard, compare_and_set(state_key, parts_.fence->known(shard), parts_.fence->next(shard), sets),
-       [this, chunk, first_sets](RedisAnswer answer) { take_written(chunk, first_sets, std::move(answer)); });
+  send_to(shard, compare_and_set(state_key, parts_.fence->known(shard), parts_.fence->next(shard), sets),
+          [this, chunk, first_sets](RedisAnswer answer) { take_written(chunk, first_sets, std::move(answer)); });
 }
 
 void RedisApply::take_written(const Chunk& chunk, const std::vector<size_t>& first_sets, RedisAnswer answer) {
@@ -221,7 +225,7 @@ void RedisApply::move_aside(RedisChange& change) {
                                   parts_.fence->known(change.shard)});
   ++parts_.store.put_aside;
   ++parts_.store.refused;
-  send(change.shard, std::move(commands), [this, &change](RedisAnswer answer) {
+  send_to(change.shard, std::move(commands), [this, &change](RedisAnswer answer) {
     if (!answer.ok()) return fail(answer.status());
     if (answer->front().error()) return fail(redis_failure(answer->front(), "EVAL"));
     again(change);
@@ -229,7 +233,7 @@ void RedisApply::move_aside(RedisChange& change) {
 }
 
 RedisReadForgotten::RedisReadForgotten(RedisWriteParts parts, std::vector<User> users)
-    : parts_(std::move(parts)), users_(std::move(users)), forgotten_(users_.size()) {}
+    : RedisOperation(std::move(parts)), users_(std::move(users)), forgotten_(users_.size()) {}
 
 void RedisReadForgotten::begin() {
   const std::lock_guard lock(mutex_);
@@ -240,26 +244,23 @@ void RedisReadForgotten::begin() {
       const std::vector<size_t> chunk(all.begin() + static_cast<std::ptrdiff_t>(from),
                                       all.begin() + static_cast<std::ptrdiff_t>(
                                                         std::min(all.size(), from + kChunkKeysMax)));
-      RedisCommand command(1 + chunk.size());
-      command.add("MGET");
-      for (const size_t i : chunk) command.add(users_[i].key);
-      RedisRequest request;
-      request.commands = std::move(command).take();
-      request.slot = redis_slot(users_[chunk.front()].key);
-      request.timeout_ms = kWriteMs;
-      request.end = [self = shared_from_this(), chunk](RedisAnswer answer) {
-        const std::lock_guard taking(self->mutex_);
-        --self->under_way_;
-        if (!self->failed()) self->take_values(chunk, std::move(answer));
-        if (self->under_way_ == 0) self->end(self->failure().value_or(Status()));
-      };
-      ++under_way_;
-      if (parts_.client.begin(std::move(request))) continue;
-      --under_way_;
-      fail(retry("too many requests to the filter store are under way"));
+      read(chunk);
     }
   }
-  if (under_way_ == 0) end(failure().value_or(Status()));
+  go_on();
+}
+
+// Everything is on its way from the beginning.
+void RedisReadForgotten::go_on() {
+  if (under_way_ == 0) end();
+}
+
+void RedisReadForgotten::read(const std::vector<size_t>& chunk) {
+  RedisCommand command(1 + chunk.size());
+  command.add("MGET");
+  for (const size_t i : chunk) command.add(users_[i].key);
+  send(request_at(users_[chunk.front()].key, std::move(command).take()),
+       [this, chunk](RedisAnswer answer) { take_values(chunk, std::move(answer)); });
 }
 
 void RedisReadForgotten::take_values(const std::vector<size_t>& chunk, RedisAnswer answer) {
@@ -279,34 +280,29 @@ void RedisReadForgotten::take_values(const std::vector<size_t>& chunk, RedisAnsw
 }
 
 RedisAdvance::RedisAdvance(RedisWriteParts parts, std::optional<MergedWatermark> watermark)
-    : parts_(std::move(parts)),
+    : RedisOperation(std::move(parts)),
       watermark_(std::move(watermark)),
       waiting_(parts_.store.shards_of(parts_.fence->partition())) {}
 
 void RedisAdvance::begin() {
   const std::lock_guard lock(mutex_);
-  pump();
+  go_on();
 }
 
-void RedisAdvance::pump() {
+void RedisAdvance::go_on() {
   const size_t most = parts_.store.config.min_replicas == 0 ? kMarksMax : kWaitingMarksMax;
   while (!failed() && under_way_ < most && !waiting_.empty()) {
     const ShardId shard = waiting_.back();
     waiting_.pop_back();
     mark(shard);
   }
-  if (under_way_ > 0) return;
-  if (failed()) return end(*failure());
-  if (!waiting_.empty()) return;
-  if (!watermark_) return end({});
-  write_watermark();
+  const bool all_marked = !failed() && under_way_ == 0;
+  if (all_marked && watermark_ && !std::exchange(watermark_begun_, true)) write_watermark();
+  if (under_way_ == 0) end();
 }
 
 RedisRequest RedisAdvance::with_wait(std::string commands, const std::string& key) const {
-  RedisRequest request;
-  request.commands = std::move(commands);
-  request.slot = redis_slot(key);
-  request.timeout_ms = kWriteMs;
+  RedisRequest request = request_at(key, std::move(commands));
   const uint32_t replicas = parts_.store.config.min_replicas;
   if (replicas == 0) return request;
   append_redis_command(request.commands, {"WAIT", std::to_string(replicas), std::to_string(kWaitMs)});
@@ -326,18 +322,10 @@ Status RedisAdvance::check_wait(const std::vector<RedisReply>& replies) const {
 void RedisAdvance::mark(ShardId shard) {
   const std::string key = parts_.store.keys.shard_state(shard);
   std::string value = watermark_ ? parts_.fence->next_with(shard, *watermark_) : parts_.fence->next(shard);
-  RedisRequest request = with_wait(
-      compare_and_set(key, parts_.fence->known(shard), "", {{key, std::string(kAnyValue), std::move(value)}}), key);
-  request.end = [self = shared_from_this(), shard](RedisAnswer answer) {
-    const std::lock_guard lock(self->mutex_);
-    --self->under_way_;
-    if (!self->failed()) self->take_marked(shard, std::move(answer));
-    self->pump();
-  };
-  ++under_way_;
-  if (parts_.client.begin(std::move(request))) return;
-  --under_way_;
-  fail(retry("too many writes to the filter store are under way"));
+  send(with_wait(
+           compare_and_set(key, parts_.fence->known(shard), "", {{key, std::string(kAnyValue), std::move(value)}}),
+           key),
+       [this, shard](RedisAnswer answer) { take_marked(shard, std::move(answer)); });
 }
 
 void RedisAdvance::take_marked(ShardId shard, RedisAnswer answer) {
@@ -359,20 +347,10 @@ void RedisAdvance::write_watermark() {
   const PartitionId partition = parts_.fence->partition();
   const std::string owner_key = parts_.store.keys.owner(partition);
   const std::string value = encode_watermark(*watermark_, partition, parts_.store.config.partition_count);
-  RedisRequest request = with_wait(
-      compare_and_set(owner_key, parts_.fence->owner(), "",
-                      {{parts_.store.keys.watermark(partition), std::string(kAnyValue), value}}),
-      owner_key);
-  request.end = [self = shared_from_this()](RedisAnswer answer) {
-    const std::lock_guard lock(self->mutex_);
-    --self->under_way_;
-    if (!self->failed()) self->take_watermark(std::move(answer));
-    self->end(self->failure().value_or(Status()));
-  };
-  ++under_way_;
-  if (parts_.client.begin(std::move(request))) return;
-  --under_way_;
-  end(retry("too many writes to the filter store are under way"));
+  send(with_wait(compare_and_set(owner_key, parts_.fence->owner(), "",
+                                 {{parts_.store.keys.watermark(partition), std::string(kAnyValue), value}}),
+                 owner_key),
+       [this](RedisAnswer answer) { take_watermark(std::move(answer)); });
 }
 
 void RedisAdvance::take_watermark(RedisAnswer answer) {

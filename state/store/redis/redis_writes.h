@@ -23,8 +23,14 @@
 
 namespace bloomring {
 
-// What an operation under way says of its end.
-class RedisOperation {
+struct RedisWriteParts {
+  RedisStoreParts& store;
+  RedisClient& client;
+  std::shared_ptr<RedisFence> fence;  // Shared with requests that outlive the writer.
+};
+
+// What an operation under way says of its end. Shared with its requests.
+class RedisOperation : public std::enable_shared_from_this<RedisOperation> {
  public:
   virtual ~RedisOperation() = default;
   // Never waits.
@@ -33,24 +39,24 @@ class RedisOperation {
   void cancel();
 
  protected:
+  explicit RedisOperation(RedisWriteParts parts) : parts_(std::move(parts)) {}
+
   // These with the mutex held.
+  // Sends the request. `taken` gets the answer, unless the operation has failed meanwhile; then comes `go_on`.
+  void send(RedisRequest request, std::function<void(RedisAnswer)> taken);
+  // Begins what may be under way, and ends the operation when nothing is left.
+  virtual void go_on() = 0;
   void fail(Status status);
   bool failed() const { return failure_.has_value(); }
-  const std::optional<Status>& failure() const { return failure_; }
-  void end(Status status);
+  void end();  // With the failure, if there is one.
 
+  const RedisWriteParts parts_;
   mutable std::mutex mutex_;
   size_t under_way_ = 0;
 
  private:
   std::optional<Status> failure_;
   std::optional<Status> end_;
-};
-
-struct RedisWriteParts {
-  RedisStoreParts& store;
-  RedisClient& client;
-  std::shared_ptr<RedisFence> fence;  // Shared with requests that outlive the writer.
 };
 
 // A change of one key, by compare-and-set.
@@ -67,7 +73,7 @@ struct RedisChange {
   int tries = 0;
 };
 
-class RedisApply final : public RedisOperation, public std::enable_shared_from_this<RedisApply> {
+class RedisApply final : public RedisOperation {
  public:
   // Changes of `first` are all written before one of `second`.
   RedisApply(RedisWriteParts parts, std::vector<RedisChange> first, std::vector<RedisChange> second);
@@ -76,7 +82,7 @@ class RedisApply final : public RedisOperation, public std::enable_shared_from_t
  private:
   using Chunk = std::vector<RedisChange*>;  // Of one shard.
   void fill(std::vector<RedisChange>& changes);
-  void pump();
+  void go_on() override;
   Chunk next_chunk();
   void read(const Chunk& chunk);
   void take_values(const Chunk& chunk, RedisAnswer answer);
@@ -85,9 +91,8 @@ class RedisApply final : public RedisOperation, public std::enable_shared_from_t
   void take_written(const Chunk& chunk, const std::vector<size_t>& first_sets, RedisAnswer answer);
   void move_aside(RedisChange& change);
   void again(RedisChange& change);
-  void send(ShardId shard, std::string commands, std::function<void(RedisAnswer)> taken);
+  void send_to(ShardId shard, std::string commands, std::function<void(RedisAnswer)> taken);
 
-  const RedisWriteParts parts_;
   std::vector<RedisChange> first_;
   std::vector<RedisChange> second_;
   bool second_begun_ = false;
@@ -96,7 +101,7 @@ class RedisApply final : public RedisOperation, public std::enable_shared_from_t
 };
 
 // Reads the forgotten values of users.
-class RedisReadForgotten final : public RedisOperation, public std::enable_shared_from_this<RedisReadForgotten> {
+class RedisReadForgotten final : public RedisOperation {
  public:
   struct User {
     ShardId shard;
@@ -111,8 +116,10 @@ class RedisReadForgotten final : public RedisOperation, public std::enable_share
   std::map<std::string, std::string, std::less<>> take_bytes() { return std::move(bytes_); }
 
  private:
+  void go_on() override;
+  void read(const std::vector<size_t>& chunk);
   void take_values(const std::vector<size_t>& chunk, RedisAnswer answer);
-  const RedisWriteParts parts_;
+
   const std::vector<User> users_;
   std::vector<Forgotten> forgotten_;
   std::map<std::string, std::string, std::less<>> bytes_;
@@ -120,13 +127,13 @@ class RedisReadForgotten final : public RedisOperation, public std::enable_share
 
 // Marks every shard, then writes the watermark; without a watermark it marks the shards with what they have, so that
 // replicas acknowledge all that was written before.
-class RedisAdvance final : public RedisOperation, public std::enable_shared_from_this<RedisAdvance> {
+class RedisAdvance final : public RedisOperation {
  public:
   RedisAdvance(RedisWriteParts parts, std::optional<MergedWatermark> watermark);
   void begin();
 
  private:
-  void pump();
+  void go_on() override;
   void mark(ShardId shard);
   void take_marked(ShardId shard, RedisAnswer answer);
   void write_watermark();
@@ -134,9 +141,9 @@ class RedisAdvance final : public RedisOperation, public std::enable_shared_from
   RedisRequest with_wait(std::string commands, const std::string& key) const;
   Status check_wait(const std::vector<RedisReply>& replies) const;
 
-  const RedisWriteParts parts_;
   const std::optional<MergedWatermark> watermark_;
   std::vector<ShardId> waiting_;
+  bool watermark_begun_ = false;
 };
 
 }  // namespace bloomring
