@@ -45,6 +45,11 @@ struct StoreCheck {
   std::map<PartitionId, MergedWatermark> watermarks;
   static constexpr size_t kDamagesMax = 20;
   bool sound() const { return damaged == 0; }
+
+  // Counts the row as damaged unless its check is ok.
+  void note_row(const Status& checked);
+  // Counts the filter under the logical key. kCorrupt for a damaged one.
+  Status check_filter(std::string_view store_key, std::string_view value);
 };
 using StoreCheckProgress = std::function<void(const StoreCheck&)>;  // About every 100,000 rows.
 

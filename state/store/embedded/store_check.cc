@@ -1,11 +1,9 @@
 #include "state/store/embedded/store_check.h"
 
-#include "filter/filter.h"
-#include "state/store/deletion_mark.h"
 #include "schemas/forgotten.h"
 #include "schemas/slot_end_key.h"
+#include "state/store/deletion_mark.h"
 #include "state/store/store_meta.h"
-#include "state/store/stored_union.h"
 
 namespace bloomring {
 
@@ -17,12 +15,7 @@ class Checker {
  public:
   explicit Checker(StoreMeta configured) : configured_(std::move(configured)) {}
 
-  void row(std::string_view key, std::string_view value) {
-    const Status status = check(key, value);
-    if (status.ok()) return;
-    ++found.damaged;
-    if (found.damages.size() < StoreCheck::kDamagesMax) found.damages.push_back(status.message());
-  }
+  void row(std::string_view key, std::string_view value) { found.note_row(check(key, value)); }
 
   StoreCheck found;
 
@@ -33,7 +26,8 @@ class Checker {
     if (!key.empty() && key[0] == kDeletionMarkKeyTag) return deletion_mark(key, value);
     if (!key.empty() && key[0] == kWatermarkKeyTag) return watermark(key, value);
     if (!key.empty() && key[0] == kForgottenKeyTag) return decode_forgotten(value, key).status();
-    return filter(key, value);
+    BLOOMRING_TRY(parse_filter_key(key).status());
+    return found.check_filter(key, value);
   }
 
   static Status deletion_mark(std::string_view key, std::string_view value) {
@@ -44,17 +38,6 @@ class Checker {
   Status watermark(std::string_view key, std::string_view value) {
     BLOOMRING_TRY_ASSIGN(const PartitionId partition, parse_watermark_key(key));
     BLOOMRING_TRY_ASSIGN(found.watermarks[partition], decode_watermark(value, partition, configured_.partition_count));
-    return {};
-  }
-
-  Status filter(std::string_view key, std::string_view value) {
-    BLOOMRING_TRY(parse_filter_key(key).status());
-    ++found.filters;
-    found.filter_bytes += value.size();
-    BLOOMRING_TRY(check_stored(value, key));
-    auto summary = filter::summarize(value, key);
-    if (!summary.ok()) return std::move(summary).status().with_context(describe_store_key(key));
-    found.items += summary->items;
     return {};
   }
 

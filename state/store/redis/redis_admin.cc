@@ -57,12 +57,7 @@ class Checker {
  public:
   explicit Checker(const RedisStoreParts& parts) : parts_(parts) {}
 
-  void look_at(std::string_view key, std::string_view value) {
-    const Status status = check(key, value);
-    if (status.ok()) return;
-    ++found.damaged;
-    if (found.damages.size() < StoreCheck::kDamagesMax) found.damages.push_back(status.message());
-  }
+  void look_at(std::string_view key, std::string_view value) { found.note_row(check(key, value)); }
 
   StoreCheck found;
 
@@ -72,13 +67,7 @@ class Checker {
     BLOOMRING_TRY_ASSIGN(const std::string_view logical, parts_.keys.logical(key));
     if (logical.empty()) return check_own(key, value);
     if (logical[0] == kForgottenKeyTag) return decode_forgotten(value, logical).status();
-    ++found.filters;
-    found.filter_bytes += value.size();
-    BLOOMRING_TRY(check_stored(value, logical));
-    auto summary = filter::summarize(value, logical);
-    if (!summary.ok()) return std::move(summary).status().with_context(describe_store_key(logical));
-    found.items += summary->items;
-    return {};
+    return found.check_filter(logical, value);
   }
 
   Status check_own(std::string_view key, std::string_view value) {
