@@ -3,14 +3,13 @@
 #include <utility>
 #include <vector>
 
+#include "pipeline/settings/value_rules.h"
 #include "schemas/clock_scene.h"
 
 namespace bloomring {
 namespace {
 
 constexpr int64_t kPlayBytesMax = 16 << 20;
-
-std::string must_not_be_empty(const std::string& text) { return text.empty() ? "must not be empty" : ""; }
 
 std::string why_no_scene(const std::string& scene) {
   if (scene == kClockScene) return "is a name of bloomring's own: give the scene another one";

@@ -1,17 +1,27 @@
 #include "pipeline/settings/port_settings.h"
 
-#include "base/config/listen_address.h"
+#include "pipeline/settings/value_rules.h"
 
 namespace bloomring {
 namespace {
 
-std::string must_be_address(const std::string& text) {
-  return parse_listen_address(text).ok() ? "" : "must be host:port, as 0.0.0.0:9600, with port 0 for any free one";
+void declare_bounds(Config& config, ServeSettings& serve) {
+  config.integer("serve.candidates_max", &serve.candidates_max)
+      .range(1, 1000000)
+      .doc("Most candidates of one user in a query, alone or in a batch. A query with more is refused.");
+  config.integer("serve.batch_ids_max", &serve.batch_ids_max)
+      .range(1, 10000000)
+      .doc(
+          "Most candidates in a batch (`FilterBatch`), of all its users together. A batch with more is refused. "
+          "Where `serve.candidates_max` is larger, it is the bound.");
+  config.bytes("serve.request_bytes_max", &serve.request_bytes_max)
+      .range(1 << 20, 256 << 20)
+      .doc(
+          "Most bytes of a request. A larger one is refused with INVALID_ARGUMENT. One of more than four times as "
+          "many bytes, or of more than the memory for calls (which `check` prints), is refused with "
+          "RESOURCE_EXHAUSTED. The default holds 20,000 ids of 128 bytes in each list of a query, and 200,000 ids "
+          "of 40 bytes in a batch.");
 }
-
-std::string must_be_address_or_empty(const std::string& text) { return text.empty() ? "" : must_be_address(text); }
-
-std::string must_name_a_replica(const std::string& text) { return text.empty() ? "must not be empty" : ""; }
 
 void declare_tls(Config& config, ServeSettings& serve) {
   config.string("serve.tls_certificate", &serve.tls.certificate)
@@ -54,26 +64,12 @@ void declare_serve(Config& config, ServeSettings& serve) {
       .range(1, 10000)
       .doc("Number of replicas that hold each partition. At most `serve.replica_count`.");
   config.list("serve.peers", &serve.peers)
-      .check(must_name_a_replica)
+      .check(must_not_be_empty)
       .doc(
           "Addresses of the replicas. A replica passes calls on to them about partitions that it does not hold. One "
           "address for each replica, in the order of their indices, or one pattern with `{index}`, as "
           "`replica-{index}.internal:7700`. Empty: such calls are refused.");
-  config.integer("serve.candidates_max", &serve.candidates_max)
-      .range(1, 1000000)
-      .doc("Most candidates of one user in a query, alone or in a batch. A query with more is refused.");
-  config.integer("serve.batch_ids_max", &serve.batch_ids_max)
-      .range(1, 10000000)
-      .doc(
-          "Most candidates in a batch (`FilterBatch`), of all its users together. A batch with more is refused. "
-          "Where `serve.candidates_max` is larger, it is the bound.");
-  config.bytes("serve.request_bytes_max", &serve.request_bytes_max)
-      .range(1 << 20, 256 << 20)
-      .doc(
-          "Most bytes of a request. A larger one is refused with INVALID_ARGUMENT. One of more than four times as "
-          "many bytes, or of more than the memory for calls (which `check` prints), is refused with "
-          "RESOURCE_EXHAUSTED. The default holds 20,000 ids of 128 bytes in each list of a query, and 200,000 ids "
-          "of 40 bytes in a batch.");
+  declare_bounds(config, serve);
   config.boolean("serve.reflection", &serve.reflection)
       .doc(
           "Server reflection on the gRPC port: tools as grpcurl then need no file. Each of its streams holds a thread, "

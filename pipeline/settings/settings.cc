@@ -4,12 +4,12 @@
 
 #include <algorithm>
 
-#include "absl/time/time.h"
 #include "base/config/finding.h"
 #include "base/hash.h"
 #include "pipeline/settings/event_settings.h"
 #include "pipeline/settings/port_settings.h"
 #include "pipeline/settings/settings_check.h"
+#include "pipeline/settings/value_rules.h"
 
 namespace bloomring {
 namespace {
@@ -18,33 +18,6 @@ constexpr int64_t kMiB = 1048576;
 constexpr int64_t kGiB = 1024 * kMiB;
 // The most bytes that a key may set: more than any machine has, and too few to overflow in sums.
 constexpr int64_t kBytesMax = 1024 * kGiB;
-
-std::string must_not_be_empty(const std::string& text) { return text.empty() ? "must not be empty" : ""; }
-
-// Accepts the topic names that a Kafka broker accepts.
-std::string must_be_topic(const std::string& name) {
-  const auto legal = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '_' || c == '-';
-  };
-  const bool ok = !name.empty() && name.size() <= 249 && name != "." && name != ".." &&
-                  std::all_of(name.begin(), name.end(), legal);
-  return ok ? "" : "must be a topic name: 1 to 249 of a-z A-Z 0-9 . _ -";
-}
-
-std::string must_be_time_zone(const std::string& name) {
-  absl::TimeZone zone;
-  return absl::LoadTimeZone(name, &zone) ? ""
-                                         : "must be an IANA time zone that this machine knows, as UTC or Asia/Shanghai";
-}
-
-// Restricts group and instance names, which appear at brokers, in file names and in metrics.
-std::string must_be_word(const std::string& text) {
-  const auto legal = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '_' || c == '-';
-  };
-  const bool ok = !text.empty() && text.size() <= 200 && std::all_of(text.begin(), text.end(), legal);
-  return ok ? "" : "must be 1 to 200 of a-z A-Z 0-9 . _ -";
-}
 
 void declare_kafka(Config& config, Settings& s) {
   config.section("kafka", "The brokers, and how to reach them.");
@@ -193,7 +166,7 @@ void declare_redis(Config& config, RedisSettings& redis) {
       .doc("How long a read may take, and how long a server may say nothing before it counts as away.");
 }
 
-void declare_stores(Config& config, Settings& s) {
+void declare_store(Config& config, Settings& s) {
   config.section("store", "The filter store.");
   config
       .choice<StoreKind>("store.kind", &s.store.kind,
@@ -226,6 +199,9 @@ void declare_stores(Config& config, Settings& s) {
            "other half no backup of before is left, except the newest one. At most twice topics.retention_hours. 0: no "
            "deadline; the bytes leave with the usual compactions, within weeks, and backups by their number alone.");
   declare_redis(config, s.store.redis);
+}
+
+void declare_state(Config& config, Settings& s) {
   config.section("state",
                  "The local state of the window stage. It may be deleted: the stage then reads it back from the log.");
   config.string("state.path", &s.state.path)
@@ -373,7 +349,8 @@ void declare_settings(Config& config, Settings& settings, Topology topology) {
   declare_ingest(config, settings);
   declare_ring(config, settings);
   declare_filter(config, settings);
-  declare_stores(config, settings);
+  declare_store(config, settings);
+  declare_state(config, settings);
   declare_serve(config, settings.serve);
   declare_served(config, settings);
   declare_admin(config, settings.admin);

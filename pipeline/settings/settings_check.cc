@@ -13,6 +13,7 @@
 #include "pipeline/settings/window_folder.h"
 #include "schemas/json/json_fields.h"
 #include "serving/query/peer_addresses.h"
+#include "state/store/redis/redis_key.h"
 
 namespace bloomring {
 namespace {
@@ -268,12 +269,8 @@ void check_redis(const StoreSettings& store, SettingFaults& faults) {
   }
   faults.require(redis.user.empty() || !redis.password_file.empty(), "store.redis.user",
                  "is " + redis.user + ", which needs store.redis.password_file beside it");
-  const bool plain = std::ranges::all_of(redis.prefix, [](char c) {
-    return c > ' ' && c < '\x7f' && std::string_view("{}*?[]\\^").find(c) == std::string_view::npos;
-  });
-  faults.require(plain && redis.prefix.size() <= 64, "store.redis.prefix",
-                 "is " + redis.prefix +
-                     "; it must be at most 64 printable characters without blanks and { } * ? [ ] \\ ^");
+  const std::string complaint = complain_about_prefix(redis.prefix);
+  faults.require(complaint.empty(), "store.redis.prefix", "is " + redis.prefix + "; it " + complaint);
   faults.require(store.backup_path.empty(), "store.backup_path",
                  "is " + store.backup_path + ", but backups are of the embedded store; the servers take their own");
 }

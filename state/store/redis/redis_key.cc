@@ -1,5 +1,6 @@
 #include "state/store/redis/redis_key.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "base/hash.h"
@@ -8,14 +9,12 @@
 namespace bloomring {
 
 std::string complain_about_prefix(const std::string& prefix) {
-  if (prefix.size() > 64) return "must be at most 64 characters";
-  for (const char c : prefix) {
-    const bool plain = c > ' ' && c < '\x7f';
-    // Braces would make another hash tag; the others are special in the patterns of SCAN.
-    if (!plain || std::string_view("{}*?[]\\^").find(c) != std::string_view::npos)
-      return "must be printable ASCII without spaces and without { } * ? [ ] \\ ^";
-  }
-  return "";
+  // Braces would make another hash tag; the others are special in the patterns of SCAN.
+  const bool plain = std::ranges::all_of(prefix, [](char c) {
+    return c > ' ' && c < '\x7f' && std::string_view("{}*?[]\\^").find(c) == std::string_view::npos;
+  });
+  if (plain && prefix.size() <= 64) return "";
+  return "must be at most 64 printable characters without blanks and { } * ? [ ] \\ ^";
 }
 
 std::string RedisKeys::filter(UserRef user, PeriodUnit unit, PeriodIndex period) const {

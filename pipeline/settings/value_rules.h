@@ -1,0 +1,19 @@
+// Rules for the value of one key, as `Config` checks them: each returns "must ..." for a text that breaks it, and an
+// empty text for another.
+// Threading: pure functions.
+#pragma once
+
+#include <string>
+
+namespace bloomring {
+
+std::string must_not_be_empty(const std::string& text);
+// Accepts the topic names that a Kafka broker accepts.
+std::string must_be_topic(const std::string& name);
+// Restricts group and instance names, which appear at brokers, in file names and in metrics.
+std::string must_be_word(const std::string& text);
+std::string must_be_time_zone(const std::string& name);
+std::string must_be_address(const std::string& text);
+std::string must_be_address_or_empty(const std::string& text);
+
+}  // namespace bloomring
