@@ -8,10 +8,10 @@
 
 #include <catch2/catch.hpp>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 
 #include "tests/support/folder.h"
+#include "tests/support/write_file.h"
 
 using namespace bloomring;
 using namespace bloomring::testing;
@@ -19,8 +19,6 @@ using namespace bloomring::testing;
 namespace {
 
 namespace fs = std::filesystem;
-
-void write(const std::string& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
 
 std::string mode_of(const std::string& path) {
   char text[8];
@@ -44,7 +42,7 @@ TEST_CASE("private files: what a process makes, only its user may read") {
   CHECK(holds_in_a_child([&] {
     ::umask(0022);
     keep_files_private();
-    write(folder / "file", "x");
+    write_file(folder / "file", "x");
     return fs::create_directory(folder / "folder");
   }));
   CHECK(mode_of(folder / "file") == "0600");
@@ -63,7 +61,7 @@ TEST_CASE("private files: a process that forbids core dumps leaves none, and not
 TEST_CASE("private files: a mode that lets others read is told, and a group may where a mount needs it") {
   const Folder folder;
   const std::string path = folder / "secret";
-  write(path, "x");
+  write_file(path, "x");
   const auto told = [&](unsigned mode, bool group_may) {
     fs::permissions(path, static_cast<fs::perms>(mode));
     return readable_by_others(path, group_may);
@@ -82,7 +80,7 @@ TEST_CASE("private files: a secret is the file without the line end that an edit
   for (const auto& [text, secret] : std::vector<std::pair<std::string, std::string>>{
            {"abc", "abc"}, {"abc\n", "abc"}, {"abc\r\n", "abc"}, {" a b \n", " a b "}, {"a\nb\n\n", "a\nb\n"}}) {
     INFO(text);
-    write(folder / "secret", text);
+    write_file(folder / "secret", text);
     CHECK(read_secret(folder / "secret").value() == secret);
   }
 }
@@ -91,10 +89,10 @@ TEST_CASE("private files: a secret that is absent, a folder, empty or too large 
   const Folder folder;
   CHECK(read_secret(folder / "none").status().message() == folder / "none: cannot be read: No such file or directory");
   CHECK(read_secret(folder.path()).status().message() == folder.path() + ": cannot be read: Is a directory");
-  write(folder / "empty", "\n");
+  write_file(folder / "empty", "\n");
   CHECK(read_secret(folder / "empty").status().message() == folder / "empty: is empty");
-  write(folder / "large", std::string(kSecretBytesMax + 1, 'x'));
+  write_file(folder / "large", std::string(kSecretBytesMax + 1, 'x'));
   CHECK(read_secret(folder / "large").code() == Code::kInvalid);
-  write(folder / "largest", std::string(kSecretBytesMax, 'x'));
+  write_file(folder / "largest", std::string(kSecretBytesMax, 'x'));
   CHECK(read_secret(folder / "largest").value().size() == kSecretBytesMax);
 }

@@ -2,19 +2,13 @@
 
 #include <catch2/catch.hpp>
 #include <filesystem>
-#include <fstream>
 
 #include "base/host/private_files.h"
 #include "tests/support/folder.h"
+#include "tests/support/write_file.h"
 
 using namespace bloomring;
 using namespace bloomring::testing;
-
-namespace {
-
-void write(const std::string& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
-
-}  // namespace
 
 TEST_CASE("admin token: it is the configured file, or a file in the folder of the store") {
   CHECK(admin_token_path("/run/secrets/token", "/store") == "/run/secrets/token");
@@ -37,10 +31,10 @@ TEST_CASE("admin token: one that is made is random, long, private, and stays at 
 TEST_CASE("admin token: only the first line of a file counts, and a short one is refused") {
   const Folder folder;
   const std::string path = folder / "token";
-  write(path, "0123456789abcdef\nthe rest\n");
+  write_file(path, "0123456789abcdef\nthe rest\n");
   CHECK(read_admin_token(path).value() == "0123456789abcdef");
   for (const char* wrong : {"0123456789abcde\n", "\n0123456789abcdef\n", "short\r\n0123456789abcdef\r\n"}) {
-    write(path, wrong);
+    write_file(path, wrong);
     CHECK(read_admin_token(path).status().message().starts_with(path + ": its first line is no token"));
     CHECK(make_admin_token(path).code() == Code::kInvalid);  // What is there is not replaced.
   }
@@ -49,7 +43,7 @@ TEST_CASE("admin token: only the first line of a file counts, and a short one is
 
 TEST_CASE("admin token: one that cannot be made says where") {
   const Folder folder;
-  write(folder / "file", "x");
+  write_file(folder / "file", "x");
   CHECK(make_admin_token(folder / "file/admin.token").message().find(folder / "file/admin.token") == 0);
 }
 

@@ -2,10 +2,10 @@
 
 #include <catch2/catch.hpp>
 #include <filesystem>
-#include <fstream>
 #include <vector>
 
 #include "tests/support/folder.h"
+#include "tests/support/write_file.h"
 
 using namespace bloomring;
 using namespace bloomring::testing;
@@ -22,8 +22,6 @@ AccessList list_of(const std::string& text) {
 }
 
 std::string complaint(const std::string& text) { return AccessList::parse(text, "F").status().message(); }
-
-void write(const std::string& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
 
 }  // namespace
 
@@ -79,23 +77,23 @@ TEST_CASE("access: without a list everybody may do everything") {
 TEST_CASE("access: a file that changes counts at once, and one that becomes wrong leaves the list as it was") {
   const Folder folder;
   const std::string path = folder / "access";
-  write(path, "read a\n");
+  write_file(path, "read a\n");
   auto opened = Access::open(path);
   REQUIRE(opened.ok());
   Access& access = **opened;
-  write(path, "read b\n");
+  write_file(path, "read b\n");
   CHECK(access.may(Names{"a"}, Right::kRead));
   access.refresh();
   CHECK_FALSE(access.may(Names{"a"}, Right::kRead));
   CHECK(access.may(Names{"b"}, Right::kRead));
-  write(path, "everything for everybody\n");
+  write_file(path, "everything for everybody\n");
   access.refresh();
   CHECK(access.may(Names{"b"}, Right::kRead));
   CHECK_FALSE(access.may(Names{"c"}, Right::kRead));
   std::filesystem::remove(path);
   access.refresh();
   CHECK(access.may(Names{"b"}, Right::kRead));
-  write(path, "read b\nread c\n");
+  write_file(path, "read b\nread c\n");
   access.refresh();
   CHECK(access.may(Names{"c"}, Right::kRead));
 }
@@ -104,8 +102,8 @@ TEST_CASE("access: a file that is absent, a folder, wrong or too large ends the 
   const Folder folder;
   CHECK(Access::open(folder / "none").status().message().starts_with(folder / "none: cannot be read"));
   CHECK(Access::open(folder.path()).code() == Code::kInvalid);
-  write(folder / "wrong", "read\n");
+  write_file(folder / "wrong", "read\n");
   CHECK(Access::open(folder / "wrong").status().message().starts_with((folder / "wrong") + ":1: a line is"));
-  write(folder / "large", std::string((1 << 20) + 1, '#'));
+  write_file(folder / "large", std::string((1 << 20) + 1, '#'));
   CHECK(Access::open(folder / "large").code() == Code::kInvalid);
 }

@@ -2,20 +2,10 @@
 
 #include <catch2/catch.hpp>
 
+#include "tests/state/redis/read_reply.h"
+
 using namespace bloomring;
-
-namespace {
-
-RedisReply one(const std::string& bytes) {
-  RedisReplyReader reader;
-  REQUIRE(reader.feed(bytes).ok());
-  auto next = reader.next();
-  REQUIRE(next.ok());
-  REQUIRE(next->has_value());
-  return std::move(**next);
-}
-
-}  // namespace
+using namespace bloomring::testing;
 
 TEST_CASE("redis reply: each kind is read with its content, however it is cut") {
   const std::string stream =
@@ -69,7 +59,7 @@ TEST_CASE("redis reply: a command is its words with their lengths") {
   CHECK(bytes == std::string("*3\r\n$3\r\nSET\r\n$3\r\na\0b\r\n$0\r\n\r\n", 28));
   RedisCommand command(2);
   command.add("GET").add(int64_t{12});
-  CHECK(one(std::move(command).take()).elements[1].bytes == "12");
+  CHECK(read_reply(std::move(command).take()).elements[1].bytes == "12");
 }
 
 TEST_CASE("redis reply: error replies ask for these reactions") {

@@ -2,20 +2,14 @@
 
 #include <catch2/catch.hpp>
 
+#include "tests/state/redis/read_reply.h"
+
 using namespace bloomring;
+using namespace bloomring::testing;
 
 namespace {
 
 const RedisAddress kAsked{"10.0.0.9", 7000};
-
-RedisReply read(const std::string& bytes) {
-  RedisReplyReader reader;
-  REQUIRE(reader.feed(bytes).ok());
-  auto next = reader.next();
-  REQUIRE(next.ok());
-  REQUIRE(next->has_value());
-  return std::move(**next);
-}
 
 std::string bulk(const std::string& text) { return "$" + std::to_string(text.size()) + "\r\n" + text + "\r\n"; }
 
@@ -27,7 +21,7 @@ std::string server(const std::string& host, int port) {
 }  // namespace
 
 TEST_CASE("redis topology: CLUSTER SLOTS names the primary and the replicas of each slot") {
-  const auto topology = parse_cluster_slots(read("*2\r\n*4\r\n:0\r\n:8000\r\n" + server("10.0.0.1", 1) +
+  const auto topology = parse_cluster_slots(read_reply("*2\r\n*4\r\n:0\r\n:8000\r\n" + server("10.0.0.1", 1) +
                                                  server("10.0.0.2", 2) + "*3\r\n:8002\r\n:16383\r\n" + server("", 3)),
                                             kAsked);
   REQUIRE(topology.ok());
@@ -45,7 +39,7 @@ TEST_CASE("redis topology: CLUSTER SHARDS says the same") {
            bulk(host) + bulk("role") + bulk(role) + bulk("health") + bulk(health);
   };
   const auto topology = parse_cluster_shards(
-      read("*2\r\n*4\r\n" + bulk("slots") + "*4\r\n:0\r\n:10\r\n:20\r\n:30\r\n" + bulk("nodes") + "*3\r\n" +
+      read_reply("*2\r\n*4\r\n" + bulk("slots") + "*4\r\n:0\r\n:10\r\n:20\r\n:30\r\n" + bulk("nodes") + "*3\r\n" +
            node("10.0.0.2", 2, "replica", "online") + node("10.0.0.1", 1, "master", "online") +
            node("10.0.0.7", 7, "replica", "fail") + "*4\r\n" + bulk("slots") + "*0\r\n" + bulk("nodes") + "*1\r\n" +
            node("10.0.0.3", 3, "master", "online")),
@@ -70,7 +64,7 @@ TEST_CASE("redis topology: a slot that has moved is asked for at its new server 
 
 TEST_CASE("redis topology: a reply of another form is refused") {
   for (const char* bytes : {":1\r\n", "*1\r\n:1\r\n", "*1\r\n*3\r\n:0\r\n:16384\r\n*0\r\n", "+OK\r\n"})
-    CHECK(parse_cluster_slots(read(bytes), kAsked).code() == Code::kRetry);
+    CHECK(parse_cluster_slots(read_reply(bytes), kAsked).code() == Code::kRetry);
   for (const char* bytes : {":1\r\n", "*1\r\n:1\r\n", "+OK\r\n"})
-    CHECK(parse_cluster_shards(read(bytes), kAsked).code() == Code::kRetry);
+    CHECK(parse_cluster_shards(read_reply(bytes), kAsked).code() == Code::kRetry);
 }
