@@ -44,13 +44,6 @@ def cpu_seconds(pid):
     return (int(fields[11]) + int(fields[12])) / TICKS_PER_S
 
 
-def resident_peak_mib(pid):
-    for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith("VmHWM:"):
-            return int(line.split()[1]) / 1024
-    raise processes.Failed(f"no VmHWM of process {pid}")
-
-
 def topic_bytes(kafka_folder, topic):
     """What the log of a topic takes on the broker's disk, compressed as it is."""
     logs = kafka_folder.glob(f"broker-1/data/{topic}-[0-9]*/*.log")
@@ -193,7 +186,7 @@ def ingest_once(node, options):
         return {
             "cpu_seconds": cpu_seconds(node.process.pid),
             "seconds": seconds,
-            "resident_mib": resident_peak_mib(node.process.pid),
+            "resident_mib": processes.resident_mib(node.process.pid, peak=True),
             "refused": node.total("bloomring_ingest_records_total", result="refused"),
             "repeats": node.total("bloomring_ingest_records_total", result="repeat"),
             "block_bytes": node.total("bloomring_block_bytes_total"),
@@ -264,7 +257,7 @@ def chain_totals(nodes, options, kafka_folder, store_folder, cpu_used, idle):
         "events_topic_bytes_per_play": topic_bytes(kafka_folder, nodes[0].events) * per_play,
         "batches_topic_bytes_per_play": topic_bytes(kafka_folder, nodes[0].batches) * per_play,
         "block_bytes_per_play": total("bloomring_block_bytes_total") * per_play,
-        "resident_peak_mib": sum(resident_peak_mib(node.process.pid) for node in nodes),
+        "resident_peak_mib": sum(processes.resident_mib(node.process.pid, peak=True) for node in nodes),
     }
 
 
@@ -316,7 +309,8 @@ def run_chain(options, server, folder, split):
             if split:
                 found |= {f"{name}_cpu_us_per_play": cpu * 1e6 / options.plays for name, cpu in zip(placements, used)}
                 found |= {
-                    f"{node.process.name}_resident_peak_mib": resident_peak_mib(node.process.pid) for node in nodes
+                    f"{node.process.name}_resident_peak_mib": processes.resident_mib(node.process.pid, peak=True)
+                    for node in nodes
                 }
             found["broker_cpu_us_per_play"] = (cpu_seconds(server.pids[0]) - broker_before) * 1e6 / options.plays
             yield found

@@ -31,7 +31,7 @@ def rebuild(options, server, folder, stage, run, topics, events):
         return {
             "cpu_seconds": chain_bench.cpu_seconds(node.process.pid),
             "seconds": seconds,
-            "resident_mib": chain_bench.resident_peak_mib(node.process.pid),
+            "resident_mib": processes.resident_mib(node.process.pid, peak=True),
         }
 
 

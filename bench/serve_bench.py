@@ -157,7 +157,7 @@ def loaded(site, served):
         **found,
         "service_cpu_seconds": cpu_seconds,
         "cache_hit_rate": hits / max(1, hits + misses),
-        "service_resident_peak_mib": chain_bench.resident_peak_mib(site.service.process.pid),
+        "service_resident_peak_mib": processes.resident_mib(site.service.process.pid, peak=True),
     }
 
 

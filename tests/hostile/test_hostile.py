@@ -5,7 +5,6 @@ import concurrent.futures
 import contextlib
 import json
 import pathlib
-import re
 import sys
 import time
 
@@ -58,8 +57,7 @@ class Hostile(law.LawCase):
         return int(ms * processes.PATIENCE)
 
     def memory_mib(self, peak=False):
-        status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")
-        return int(re.search(rf"^{'VmHWM' if peak else 'VmRSS'}:\s+(\d+) kB$", status, re.MULTILINE)[1]) / 1024
+        return processes.resident_mib(self.process.pid, peak)
 
     def refused(self):
         found = processes.metrics(self.admin)

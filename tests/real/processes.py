@@ -307,6 +307,15 @@ def window_has_read(admin, events):
     return read >= events and sum(values(found, "bloomring_processing_lag_records", stage="window")) == 0
 
 
+def resident_mib(pid, peak=False):
+    """Resident memory of a process: now, or the most that it ever had."""
+    name = "VmHWM:" if peak else "VmRSS:"
+    for line in pathlib.Path(f"/proc/{pid}/status").read_text(encoding="ascii").splitlines():
+        if line.startswith(name):
+            return int(line.split()[1]) / 1024
+    raise Failed(f"no {name} of process {pid}")
+
+
 def run(command, bound_s=60, stdin=None, check=True, cwd=None):
     """A command to its end, (exit code, stdout, stderr); with check, a failure is Failed with its last words. Whatever
     thread calls waits here, so the command dies with us, also when we are killed."""

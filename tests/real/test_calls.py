@@ -19,13 +19,6 @@ LIMIT_BYTES = 512 << 20
 REFUSED = {"invalid", "unavailable", "overload", "deadline", "strict", "permission"}
 
 
-def resident_mib(pid):
-    for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith("VmRSS:"):
-            return int(line.split()[1]) / 1024
-    raise processes.Failed(f"no VmRSS of process {pid}")
-
-
 def open_and_drop(address, count):
     """Connections that are dropped without a farewell: as they are, after a preface, in the middle of one."""
     host, port = address.split(":")
@@ -98,9 +91,9 @@ class Calls(law.LawCase):
         self.flood(dev, ready, WARM_UP_ROUNDS)
         growth_mib = []
         while min(growth_mib, default=GROWTH_MIB_MAX) >= GROWTH_MIB_MAX and len(growth_mib) < FLOODS_MAX:
-            before_mib = resident_mib(dev.pid)
+            before_mib = processes.resident_mib(dev.pid)
             self.flood(dev, ready, CONNECTIONS // AT_ONCE)
-            growth_mib.append(resident_mib(dev.pid) - before_mib)
+            growth_mib.append(processes.resident_mib(dev.pid) - before_mib)
             if processes.PATIENCE > 1:
                 return  # A sanitizer keeps what was given back, and says itself what leaked.
         self.assertLess(min(growth_mib), GROWTH_MIB_MAX, growth_mib)

@@ -41,16 +41,7 @@ class _Chain:
                 self.crash_each(run)
                 run.wait_until_merged()
                 self.wait_until_only_filters_answer(run)
-                oracle = plays.by_user(self.all_plays)
-                # Heavy users first: no filter of theirs has been read since it was merged.
-                for report in (
-                    heavy.check(run.grpc, {user: oracle[user] for user in heavy.USERS}),
-                    plays.check_all(run.grpc, oracle),
-                ):
-                    print(f"\nKafka {self.version}: {report}", flush=True)
-                    self.assertEqual(report.wrong(), [])
-                    self.assertGreaterEqual(report.reasons["filter"], 0.99 * report.played)
-                self.assertEqual(report.users, 664 + len(heavy.USERS))
+                self.check_every_user(run)
                 dead = [record["payload"] for record in processes.kcat_consume(server.bootstrap, "plays-dead")]
                 self.assertEqual(set(dead), {BAD_RECORD})
                 self.assertEqual(set(run.stop().values()), {0})
@@ -58,8 +49,6 @@ class _Chain:
     def crash_each(self, run):
         """Each part of the plays goes in, and in the middle of its processing one process is killed. What a complete
         answer has once shown as seen must be seen for ever after."""
-        size = -(-len(self.all_plays) // PARTS)
-        parts = [self.all_plays[at : at + size] for at in range(0, len(self.all_plays), size)]
         crashes = [
             ("user-events", "ingest", False),
             ("user-batches", "window-1", False),
@@ -69,7 +58,7 @@ class _Chain:
             None,
         ]
         produced = []
-        for part, crash in zip(parts, crashes, strict=True):
+        for part, crash in zip(self.parts(PARTS), crashes, strict=True):
             before = {topic: run.log_end(topic) for topic in ("user-events", "user-batches")}
             run.produce([play.json() for play in part] + ([BAD_RECORD] if crash is None else []))
             if crash:
@@ -80,6 +69,23 @@ class _Chain:
             self.wait_until_sample_seen(run, produced, part)
             self.assert_sample_seen(run, produced)
             run.all_running()
+
+    def parts(self, count):
+        size = -(-len(self.all_plays) // count)
+        return [self.all_plays[at : at + size] for at in range(0, len(self.all_plays), size)]
+
+    def check_every_user(self, run):
+        """All plays are seen, from filters alone, and no more strangers than answers say."""
+        oracle = plays.by_user(self.all_plays)
+        # Heavy users first: no filter of theirs has been read since it was merged.
+        for report in (
+            heavy.check(run.grpc, {user: oracle[user] for user in heavy.USERS}),
+            plays.check_all(run.grpc, oracle),
+        ):
+            print(f"\n{self.about}: {report}", flush=True)
+            self.assertEqual(report.wrong(), [])
+            self.assertGreaterEqual(report.reasons["filter"], 0.99 * report.played)
+        self.assertEqual(report.users, 664 + len(heavy.USERS))
 
     def sample(self, produced, of):
         """The first users of a part and the heavy ones, with all they have played until now."""

@@ -4,7 +4,6 @@ import json
 import time
 
 import chain
-import heavy
 import kafka_server
 import law
 import plays
@@ -48,15 +47,7 @@ class RedisStore(test_chain._Chain, law.LawCase):
                 self.play_through_faults(run)
                 self.wait_until_merged(run)
                 self.wait_until_only_filters_answer(run)
-                oracle = plays.by_user(self.all_plays)
-                for report in (
-                    heavy.check(run.grpc, {user: oracle[user] for user in heavy.USERS}),
-                    plays.check_all(run.grpc, oracle),
-                ):
-                    print(f"\n{report}", flush=True)
-                    self.assertEqual(report.wrong(), [])
-                    self.assertGreaterEqual(report.reasons["filter"], 0.99 * report.played)
-                self.assertEqual(report.users, 664 + len(heavy.USERS))
+                self.check_every_user(run)
                 self.check_tools(run, folder)
                 self.assertEqual(set(run.stop().values()), {0})
             for path in folder.glob("**/unused-store"):
@@ -64,8 +55,6 @@ class RedisStore(test_chain._Chain, law.LawCase):
 
     def play_through_faults(self, run):
         """Each part of the plays goes in, and in the middle of its processing something is killed or moved."""
-        size = -(-len(self.all_plays) // PARTS)
-        parts = [self.all_plays[at : at + size] for at in range(0, len(self.all_plays), size)]
         faults = [
             lambda: run.crash("merge-1"),
             lambda: self.fail_over(run),
@@ -74,7 +63,7 @@ class RedisStore(test_chain._Chain, law.LawCase):
             lambda: None,
         ]
         produced = []
-        for part, fault in zip(parts, faults, strict=True):
+        for part, fault in zip(self.parts(PARTS), faults, strict=True):
             before = run.log_end("user-batches")
             run.produce([play.json() for play in part])
             produced += part

@@ -1,7 +1,6 @@
 """The memory of a running process under the requests that take most of it."""
 
 import json
-import pathlib
 
 import law
 import plays
@@ -23,13 +22,6 @@ KINDS = {
 }
 
 
-def most_resident_mib(pid):
-    for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith("VmHWM:"):
-            return int(line.split()[1]) / 1024
-    raise processes.Failed(f"no VmHWM of process {pid}")
-
-
 class RequestMemory(law.LawCase):
     def test_limit(self):
         """memory: the worst requests of legal size, compressed or not, eight at once, leave the process below its limit"""
@@ -43,7 +35,7 @@ class RequestMemory(law.LawCase):
                         ask = [PYTHON, processes.ROOT / "tests" / "real" / "ask_at_once.py", address, kind, str(AT_ONCE)]
                         _, out, _ = processes.run(ask, bound_s=300)
                         self.assertLessEqual(set(json.loads(out)), allowed, kind)
-                    seen[kind] = round(most_resident_mib(dev.pid))
+                    seen[kind] = round(processes.resident_mib(dev.pid, peak=True))
                 print(seen)
                 plays.complete_answer(address, "u1", ["v1"])
                 if processes.PATIENCE == 1:  # A sanitizer keeps what was given back.
