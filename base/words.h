@@ -1,4 +1,4 @@
-// Lists of words and lines of text, as messages show them.
+// Lists of words, lines of text, and bytes, as messages show them.
 #pragma once
 
 #include <string>
@@ -9,6 +9,9 @@ namespace bloomring {
 
 // The lines of the text, without line ends.
 std::vector<std::string> lines_of(const std::string& text);
+
+// Two digits for each byte: "00ff".
+std::string hex(std::string_view bytes);
 
 // `Words` is any range of strings.
 template <typename Words>

@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "base/host/private_files.h"
+#include "base/words.h"
 
 namespace bloomring {
 
@@ -19,16 +20,11 @@ constexpr mode_t kOwnerAlone = 0600;
 constexpr const char* kTokenName = "admin.token";
 
 Result<std::string> random_token() {
-  std::array<unsigned char, 32> bytes{};
+  std::array<char, 32> bytes{};
   if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
     return invalid(std::string("this machine gives no random bytes: ") + std::strerror(errno));
   }
-  std::string token;
-  for (const unsigned char byte : bytes) {
-    token += "0123456789abcdef"[byte >> 4];
-    token += "0123456789abcdef"[byte & 15];
-  }
-  return token;
+  return hex({bytes.data(), bytes.size()});
 }
 
 }  // namespace

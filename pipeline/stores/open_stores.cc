@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/host/private_files.h"
+#include "base/words.h"
 #include "state/store/embedded/embedded_filter_follower.h"
 #include "state/store/redis/redis_filter_store.h"
 #include "state/store/redis/redis_metrics.h"
@@ -61,9 +62,7 @@ Result<FilterStores> open_redis(const Settings& settings, StoreRole role, const 
 
 std::string store_place(const Settings& settings) {
   if (settings.store.kind == StoreKind::kEmbedded) return settings.store.path;
-  std::string all;
-  for (const std::string& address : settings.store.redis.addresses) all += (all.empty() ? "" : ",") + address;
-  return all;
+  return joined(settings.store.redis.addresses, ",");
 }
 
 std::string describe_store_place(const Settings& settings) {

@@ -16,4 +16,9 @@ TEST_CASE("words: lines have no line ends, and the last one needs none") {
   CHECK(lines_of("").empty());
 }
 
+TEST_CASE("words: bytes are shown as two digits each") {
+  CHECK(hex(std::string_view("\x00\x0f\xa0\xff", 4)) == "000fa0ff");
+  CHECK(hex("").empty());
+}
+
 }  // namespace bloomring

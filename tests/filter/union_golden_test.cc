@@ -5,8 +5,8 @@
 #include <random>
 #include <sstream>
 
+#include "base/words.h"
 #include "tests/filter/filter_fixture.h"
-#include "tests/support/hex.h"
 
 using namespace bloomring;
 using namespace bloomring::filter;

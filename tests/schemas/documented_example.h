@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tests/support/hex.h"
+#include "base/words.h"
 
 namespace bloomring {
 

@@ -2,9 +2,9 @@
 
 #include <catch2/catch.hpp>
 
+#include "base/words.h"
 #include "schemas/store_key.h"
 #include "tests/schemas/documented_example.h"
-#include "tests/support/hex.h"
 
 using namespace bloomring;
 

@@ -4,10 +4,10 @@
 #include <functional>
 
 #include "base/hash.h"
+#include "base/words.h"
 #include "filter/filter.h"
 #include "schemas/store_key.h"
 #include "tests/schemas/documented_example.h"
-#include "tests/support/hex.h"
 
 using namespace bloomring;
 

@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "base/hash.h"
-#include "tests/support/hex.h"
+#include "base/words.h"
 
 using namespace bloomring;
 
