@@ -1,6 +1,5 @@
 #include "pipeline/settings/start_checks.h"
 
-#include <netdb.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -9,10 +8,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <memory>
 
 #include "absl/time/time.h"
 #include "base/config/listen_address.h"
+#include "base/host/addresses.h"
 #include "base/host/private_files.h"
 #include "pipeline/settings/certificates.h"
 #include "serving/admission/access.h"
@@ -78,8 +77,6 @@ void check_folder(const std::string& key, const std::string& path, StartFindings
   if (!why.empty()) found.errors.push_back(line(key, path, why, "name a folder that this user may make and write to"));
 }
 
-using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
-
 // The errno of an attempt to listen there; 0 on success.
 int listen_error(const addrinfo& address) {
   const int listener = ::socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -95,18 +92,13 @@ int listen_error(const addrinfo& address) {
 void check_port(const std::string& key, const std::string& listen, const OwnHolder& own_holder, StartFindings& found) {
   const auto address = parse_listen_address(listen);
   if (!address.ok() || address->port == 0) return;
-  addrinfo hints{};
-  hints.ai_flags = AI_PASSIVE;
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* resolved = nullptr;
-  const int unknown = ::getaddrinfo(address->host.c_str(), std::to_string(address->port).c_str(), &hints, &resolved);
-  const Addresses addresses(resolved, freeaddrinfo);
-  if (unknown != 0) {
-    found.errors.push_back(line(key, listen, std::string("no such host: ") + ::gai_strerror(unknown),
+  const auto addresses = resolve(address->host, address->port, AddressUse::kListen);
+  if (!addresses.ok()) {
+    found.errors.push_back(line(key, listen, "no such host: " + addresses.status().message(),
                                 "name an address of this machine, or 0.0.0.0 for all"));
     return;
   }
-  const int error = listen_error(*addresses);
+  const int error = listen_error(**addresses);
   const std::string own = error == EADDRINUSE && own_holder ? own_holder(key, listen) : "";
   if (!own.empty()) {
     found.warnings.push_back(

@@ -1,7 +1,6 @@
 #include "serving/server/hang_up.h"
 
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -13,17 +12,11 @@
 #include <system_error>
 #include <vector>
 
+#include "base/host/addresses.h"
+
 namespace bloomring {
 
 namespace {
-
-uint16_t local_port(int socket) {
-  sockaddr_storage name{};
-  socklen_t size = sizeof name;
-  if (::getsockname(socket, reinterpret_cast<sockaddr*>(&name), &size) != 0) return 0;
-  if (name.ss_family == AF_INET) return ntohs(reinterpret_cast<const sockaddr_in&>(name).sin_port);
-  return name.ss_family == AF_INET6 ? ntohs(reinterpret_cast<const sockaddr_in6&>(name).sin6_port) : uint16_t{0};
-}
 
 std::vector<int> open_files() {
   std::vector<int> files;

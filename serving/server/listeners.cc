@@ -1,24 +1,21 @@
 #include "serving/server/listeners.h"
 
-#include <netdb.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
-#include <memory>
 #include <utility>
 
 #include "base/config/listen_address.h"
+#include "base/host/addresses.h"
 
 namespace bloomring {
 
 namespace {
 
 constexpr int kBacklog = 4'096;  // The kernel lowers it to net.core.somaxconn.
-
-using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
 
 bool is_every_address(const std::string& host) { return host == "0.0.0.0" || host == "::"; }
 
@@ -28,14 +25,6 @@ void set_port(sockaddr& address, uint16_t port) {
   } else {
     reinterpret_cast<sockaddr_in&>(address).sin_port = htons(port);
   }
-}
-
-uint16_t port_of(int socket) {
-  sockaddr_storage name{};
-  socklen_t size = sizeof name;
-  if (::getsockname(socket, reinterpret_cast<sockaddr*>(&name), &size) != 0) return 0;
-  return ntohs(name.ss_family == AF_INET6 ? reinterpret_cast<const sockaddr_in6&>(name).sin6_port
-                                          : reinterpret_cast<const sockaddr_in&>(name).sin_port);
 }
 
 void set(int socket, int level, int option, int value) { ::setsockopt(socket, level, option, &value, sizeof value); }
@@ -89,18 +78,13 @@ Result<Listeners> Listeners::open(const std::string& address) {
     const int socket = open_every_address(wanted.port);
     if (socket < 0) return refused(address, -socket);
     all.sockets_.push_back(socket);
-    all.port_ = port_of(socket);
+    all.port_ = local_port(socket);
     return all;
   }
-  addrinfo hints{};
-  hints.ai_flags = AI_PASSIVE;
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  const int unknown = ::getaddrinfo(wanted.host.c_str(), std::to_string(wanted.port).c_str(), &hints, &found);
-  const Addresses addresses(found, freeaddrinfo);
-  if (unknown != 0) return invalid("gRPC cannot listen on " + address + ": " + ::gai_strerror(unknown));
+  const auto found = resolve(wanted.host, wanted.port, AddressUse::kListen);
+  if (!found.ok()) return invalid("gRPC cannot listen on " + address + ": " + found.status().message());
   int error = 0;
-  for (addrinfo* one = found; one != nullptr; one = one->ai_next) {
+  for (addrinfo* one = found->get(); one != nullptr; one = one->ai_next) {
     if (all.port_ != 0) set_port(*one->ai_addr, all.port_);
     const int socket = open_socket(one->ai_addr, one->ai_addrlen, false);
     if (socket == -EADDRINUSE) return refused(address, EADDRINUSE);
@@ -109,7 +93,7 @@ Result<Listeners> Listeners::open(const std::string& address) {
       continue;
     }
     all.sockets_.push_back(socket);
-    all.port_ = port_of(socket);
+    all.port_ = local_port(socket);
   }
   if (all.sockets_.empty()) return refused(address, error);
   return all;

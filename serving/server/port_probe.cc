@@ -1,16 +1,15 @@
 #include "serving/server/port_probe.h"
 
-#include <netdb.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
-#include <memory>
 #include <string_view>
 
 #include "base/config/listen_address.h"
+#include "base/host/addresses.h"
 
 namespace bloomring {
 
@@ -38,8 +37,6 @@ constexpr std::string_view kClientHello =
 static_assert(kClientHello.size() == 5 + 100);
 static_assert(kGreeting.size() == 33);
 
-using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
-
 class Socket {
  public:
   explicit Socket(int family) : fd_(::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)) {}
@@ -66,15 +63,12 @@ Status failed(const std::string& address, const std::string& why) {
 Status probe_port(const std::string& address, bool tls, int64_t patience_ms) {
   BLOOMRING_TRY_ASSIGN(const ListenAddress listens, parse_listen_address(address));
   const ListenAddress asked = listens.reachable();
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  const int unknown = ::getaddrinfo(asked.host.c_str(), std::to_string(asked.port).c_str(), &hints, &found);
-  const Addresses addresses(found, freeaddrinfo);
-  if (unknown != 0) return failed(address, std::string("has an unknown host: ") + ::gai_strerror(unknown));
-  const Socket socket(found->ai_family);
+  const auto found = resolve(asked.host, asked.port, AddressUse::kConnect);
+  if (!found.ok()) return failed(address, "has an unknown host: " + found.status().message());
+  const addrinfo& first = **found;
+  const Socket socket(first.ai_family);
   if (socket.fd() < 0) return failed(address, std::string("could not be asked: ") + std::strerror(errno));
-  const bool connected = ::connect(socket.fd(), found->ai_addr, found->ai_addrlen) == 0;
+  const bool connected = ::connect(socket.fd(), first.ai_addr, first.ai_addrlen) == 0;
   if (!connected && errno != EINPROGRESS)
     return failed(address, std::string("takes no connection: ") + std::strerror(errno));
   if (!socket.wait_for(POLLOUT, patience_ms)) return failed(address, "takes no connection");

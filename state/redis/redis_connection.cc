@@ -1,7 +1,6 @@
 #include "state/redis/redis_connection.h"
 
 #include <fcntl.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -14,6 +13,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/host/addresses.h"
+
 namespace bloomring {
 
 namespace {
@@ -25,20 +26,15 @@ std::string reason(int error) { return std::strerror(error); }
 
 // A socket that connects in the background.
 Result<int> connect_to(const RedisAddress& address) {
-  addrinfo hints{};
-  hints.ai_family = AF_UNSPEC;
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_NUMERICSERV;
-  addrinfo* found = nullptr;
-  const int looked_up = ::getaddrinfo(address.host.c_str(), std::to_string(address.port).c_str(), &hints, &found);
-  if (looked_up != 0) return retry(address.text() + ": " + ::gai_strerror(looked_up));
-  const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owned(found, ::freeaddrinfo);
-  const int made = ::socket(found->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  const auto found = resolve(address.host, address.port, AddressUse::kConnect);
+  if (!found.ok()) return retry(address.text() + ": " + found.status().message());
+  const addrinfo& first = **found;
+  const int made = ::socket(first.ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (made < 0) return retry(address.text() + ": no socket: " + reason(errno));
   const int on = 1;
   static_cast<void>(::setsockopt(made, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on));
   static_cast<void>(::setsockopt(made, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on));
-  if (::connect(made, found->ai_addr, found->ai_addrlen) == 0 || errno == EINPROGRESS) return made;
+  if (::connect(made, first.ai_addr, first.ai_addrlen) == 0 || errno == EINPROGRESS) return made;
   const int error = errno;
   ::close(made);
   return retry(address.text() + ": " + reason(error));
