@@ -1,6 +1,6 @@
-// Makes the report of `bloomring inspect user --erasure` (docs/erasure.md). Each row names a place that still has data of the
-// user, the data, and when it leaves that place. The rows follow from the configuration, from the stores on this machine
-// and from the service's answers.
+// Makes the report of `bloomring inspect user --erasure` (docs/erasure.md). Each row names a place that still has data
+// of the user, the data, and when it leaves that place. The rows follow from the configuration, from the stores on this
+// machine and from the service's answers.
 // Threading: pure function.
 #pragma once
 
