@@ -64,6 +64,7 @@ class Checker {
  private:
   Status check(std::string_view key, std::string_view value) {
     if (parts_.keys.is_aside(key)) return corrupt("a value of another program, kept aside: key " + head_of(key));
+    if (value.empty()) return corrupt("a value that is no string, under the key " + head_of(key));  // See visit_all.
     BLOOMRING_TRY_ASSIGN(const std::string_view logical, parts_.keys.logical(key));
     if (logical.empty()) return check_own(key, value);
     if (logical[0] == kForgottenKeyTag) return decode_forgotten(value, logical).status();

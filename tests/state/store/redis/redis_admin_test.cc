@@ -27,6 +27,18 @@ TEST_CASE("redis admin: a sound store passes its check, and every key in it is k
   CHECK_THAT(check->damages.at(0), Catch::Contains("bloomring:{x}y"));
 }
 
+TEST_CASE("redis admin: a shard's state that another program has made a list of is damage") {
+  RedisBed bed;
+  bed.play("u1", kNow, {"a"});
+  const std::string key = bed.keys.shard_state(UserRef(user("u1")).shard());
+  REQUIRE(bed.server().ask({"DEL", key}) == "1\n");
+  REQUIRE(bed.server().ask({"RPUSH", key, "of", "another"}) == "2\n");
+  const auto check = bed.redis().check({});
+  REQUIRE(check.ok());
+  CHECK(check->damaged == 1);
+  CHECK_THAT(check->damages.at(0), Catch::Contains("a value that is no string"));
+}
+
 TEST_CASE("redis admin: a new log begins at its start, with the hours of the old one") {
   RedisBed bed;
   MergedWatermark old;
