@@ -50,8 +50,16 @@ print(*answering)
 """
 
 
-def ip(*words):
-    subprocess.run(["ip", *words], check=True, stdin=subprocess.DEVNULL, capture_output=True)
+def inside(name, *command):
+    """A command within the namespace. `ip -n` does the same, but not where the root is no mount point, as in a chroot."""
+    return ["nsenter", f"--net=/run/netns/{name}", *command]
+
+
+def ip(*words, host=None):
+    command = ["ip", *words]
+    if host:
+        command = inside(host, *command)
+    subprocess.run(command, check=True, stdin=subprocess.DEVNULL, capture_output=True)
 
 
 @contextlib.contextmanager
@@ -63,15 +71,15 @@ def two_hosts():
     try:
         for name in names:
             ip("netns", "add", name)
-            ip("-n", name, "link", "set", "lo", "up")
-        ip("-n", names[0], "link", "add", "cable", "type", "veth", "peer", "name", "cable", "netns", names[1])
+            ip("link", "set", "lo", "up", host=name)
+        ip("link", "add", "cable", "type", "veth", "peer", "name", "cable", "netns", names[1], host=names[0])
         for name, address in zip(names, (HOST, STRANGER), strict=True):
-            ip("-n", name, "address", "add", f"{address}/24", "dev", "cable")
-            ip("-n", name, "link", "set", "cable", "up")
-        inside = os.open(f"/run/netns/{names[0]}", os.O_RDONLY)
-        if libc.setns(inside, CLONE_NEWNET) != 0:
+            ip("address", "add", f"{address}/24", "dev", "cable", host=name)
+            ip("link", "set", "cable", "up", host=name)
+        first = os.open(f"/run/netns/{names[0]}", os.O_RDONLY)
+        if libc.setns(first, CLONE_NEWNET) != 0:
             raise OSError(ctypes.get_errno(), "setns")
-        os.close(inside)
+        os.close(first)
         yield names[1]
     finally:
         libc.setns(before, CLONE_NEWNET)
@@ -83,7 +91,7 @@ def two_hosts():
 
 def answering(stranger):
     """The ports of the host that take a connection from the stranger."""
-    _, out, _ = processes.run(["ip", "netns", "exec", stranger, sys.executable, "-c", SCAN, HOST], bound_s=120)
+    _, out, _ = processes.run(inside(stranger, sys.executable, "-c", SCAN, HOST), bound_s=120)
     return [int(port) for port in out.split()]
 
 
