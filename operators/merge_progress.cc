@@ -13,13 +13,15 @@ int64_t end_ms(HourIndex hour, int64_t slot_ms) {
 
 }  // namespace
 
+void MergeProgress::begin_drain(const DrainHeader& header) {
+  drain_ = header;
+  seen_.clear();
+  digest_ = 0;
+}
+
 bool MergeProgress::begin_batch(const DrainHeader& header) {
   // Another drain than the last record's: the records seen so far do not count for its slot end.
-  if (header != drain_) {
-    drain_ = header;
-    seen_.clear();
-    digest_ = 0;
-  }
+  if (header != drain_) begin_drain(header);
   return !watermark_ || !watermark_->covers(header.range);
 }
 
@@ -52,7 +54,12 @@ MergeProgress::End MergeProgress::end_slot(const SlotEnd& end, int64_t wall_ms) 
   moved_ = watermark_.value_or(MergedWatermark{});
   for (const DrainedHour& drained : end.hours) moved_.add(drained.range, drained.hour);
   if (watermark_ && moved_ == *watermark_) return End::kCovered;
-  if (const End judged = judge(end); judged != End::kMoves) return judged;
+  if (const End judged = judge(end); judged != End::kMoves) {
+    // A window stage wrote it, so this run is over. The next one may have the same head, and sends all of its records.
+    const bool ended = judged == End::kIncomplete || judged == End::kDiffers;
+    if (ended && end.header == drain_) begin_drain(end.header);
+    return judged;
+  }
   moved_.slot_ms = slot_ms_;
   moved_.merged_ms = later_merged_ms(moved_.merged_ms, end_ms(end.hours.back().hour, slot_ms_), wall_ms);
   return End::kMoves;

@@ -5,7 +5,8 @@
 //   - its keyed sum is that of the view's store: so a window stage that reads this store wrote it, for this range;
 //   - this object has seen all batches of its drain, and no other ones: unseen ones may have been applied to a store
 //     that has since gone back to a backup, or may have been deleted from their topic unread.
-// A slot whose end moves nothing is drained again.
+// A slot whose end moves nothing is drained again. Batches before a slot end of the store's key do not count for the
+// next one: a run that was broken off, or a forger, may have left some with the head of every later run.
 // Threading: a value used by one thread.
 #pragma once
 
@@ -50,6 +51,7 @@ class MergeProgress {
 
  private:
   End judge(const SlotEnd& end) const;
+  void begin_drain(const DrainHeader& header);
 
   std::optional<MergedWatermark> watermark_;
   int64_t slot_ms_;

@@ -66,6 +66,17 @@ TEST_CASE("merge progress: a slot end moves nothing when other batches were read
   CHECK_FALSE(progress.watermark());
 }
 
+TEST_CASE("merge progress: a drain run again with the same head counts, whatever was read before its last end") {
+  // Two hours that a lap joined: every further run of their drain has the same head, and a quiet partition no other.
+  const DrainHeader header = drain(0, 10);
+  MergeProgress progress = progress_at(std::nullopt);
+  apply(progress, header, {"cut for less memory", "the rest"});  // A restart with other settings came between.
+  apply(progress, header, {"whole"});
+  CHECK(progress.end_slot(end_of(header, 5, {"whole"}), kWallMs) == End::kIncomplete);
+  apply(progress, header, {"whole"});
+  CHECK(progress.end_slot(end_of(header, 5, {"whole"}), kWallMs) == End::kMoves);
+}
+
 TEST_CASE("merge progress: a slot end without the store's keyed sum moves nothing, with or without batches") {
   const bool batches = GENERATE(false, true);
   const DrainHeader header = drain(0, 10);
