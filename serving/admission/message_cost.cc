@@ -169,7 +169,8 @@ bool Walk::varint(const Field& known) {
   uint64_t value = 0;
   if (!in_.ReadVarint64(&value)) return false;
   if (known.kind == Kind::kVarints) bytes_ += 2 * kGrowth * sizeof(uint32_t);  // And once more, decoded.
-  if (known.kind == Kind::kExplain) verdicts_ |= value == v1::EXPLAIN_LEVEL_VERDICTS;
+  // Protobuf keeps the low 32 bits of an enum.
+  if (known.kind == Kind::kExplain) verdicts_ |= static_cast<uint32_t>(value) == v1::EXPLAIN_LEVEL_VERDICTS;
   return true;
 }
 

@@ -127,6 +127,17 @@ TEST_CASE("message cost: a list of verdicts is counted where it is asked for") {
   CHECK(cost_of<v1::FilterRequest>(request.SerializeAsString())->bytes >= without + response.SpaceUsedLong());
 }
 
+TEST_CASE("message cost: verdicts are counted for every number that protobuf reads as asking for them") {
+  std::string request = with_texts(kMany, 8).SerializeAsString();
+  const size_t without = cost_of<v1::FilterRequest>(request)->bytes;
+  const uint64_t beyond_32_bits = 1ull << 32 | v1::EXPLAIN_LEVEL_VERDICTS;
+  request += tag(v1::FilterRequest::kExplainFieldNumber, 0) + varint(beyond_32_bits);
+  v1::FilterRequest parsed;
+  REQUIRE(parsed.ParseFromString(request));
+  REQUIRE(parsed.explain() == v1::EXPLAIN_LEVEL_VERDICTS);
+  CHECK(cost_of<v1::FilterRequest>(request)->bytes >= without + kMany * sizeof(v1::Verdict));
+}
+
 TEST_CASE("message cost: ordinary requests cost at most a few times what they take, so few are refused for nothing") {
   v1::FilterRequest integers;
   for (int i = 0; i < 5'000; ++i) integers.mutable_candidates()->add_integers(i);
