@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "serving/service/all_scenes.h"
+#include "serving/service/call_parts.h"
 #include "serving/service/filter_service.h"
 #include "serving/service/service_status.h"
 
@@ -21,6 +22,7 @@ struct FilterService::ScenesCall {
   std::string missing;
   std::vector<ScenePart> parts;
   std::atomic<size_t> left;
+  std::vector<CallMemory::Share> shares = {};  // Of the parts that are passed on.
 };
 
 void FilterService::filter_all_scenes(const grpc::CallbackServerContext& context, const v1::FilterRequest& request,
@@ -51,6 +53,7 @@ void FilterService::ask_scene(const grpc::CallbackServerContext& context, const 
   auto ended = [this, call, part](grpc::Status status) {
     if (part < call->parts.size()) call->parts[part].status = std::move(status);
     if (call->left.fetch_sub(1) > 1) return;
+    call->shares.clear();
     const grpc::Status united =
         unite_scenes(call->request, call->decoded->candidates(), call->parts, call->missing, call->response);
     if (united.ok()) count_known(call->response.complete(), call->response.user_known());
@@ -62,6 +65,10 @@ void FilterService::ask_scene(const grpc::CallbackServerContext& context, const 
   const auto partition = find_ready(partitions_, user_key);
   if (partition.ok())
     return filter_here(context, request, call->decoded, user_key, *partition, std::move(ended), response);
+  // A copy, and its bytes on the way: the call was admitted for one request.
+  auto share = memory_.take(call->request.SpaceUsedLong() + call->request.ByteSizeLong());
+  if (!share) return ended({grpc::StatusCode::RESOURCE_EXHAUSTED, "the memory for requests is taken by others"});
+  call->shares.push_back(std::move(*share));
   *request.mutable_candidates() = call->request.candidates();
   *request.mutable_ids_per_candidate() = call->request.ids_per_candidate();
   *request.mutable_client_seen() = call->request.client_seen();
@@ -92,8 +99,14 @@ void FilterService::forget_in_all_scenes(const grpc::CallbackServerContext& cont
   }
   const size_t count = scenes.names.size();
   if (count == 0) return done(grpc::Status::OK);
+  // Its copies would take more than the call was admitted for: none is made of what is refused or unknown.
+  const Status sound = user_of(request, config_.limits).status();
+  if (!sound.ok()) return done(to_grpc(sound));
+  if (const auto item = decode_forgotten_item(request); !item.ok()) return done(to_grpc(item.status()));
+  v1::ForgetRequest known = request;
+  known.DiscardUnknownFields();
   const std::shared_ptr<ForgetScenes> call(new ForgetScenes{
-      std::move(done), std::vector<v1::ForgetRequest>(count, request), std::vector<v1::ForgetResponse>(count),
+      std::move(done), std::vector<v1::ForgetRequest>(count, known), std::vector<v1::ForgetResponse>(count),
       std::vector<grpc::Status>(count), count});
   for (size_t i = 0; i < count; ++i) call->requests[i].set_scene(scenes.names[i]);
   for (size_t i = 0; i < count; ++i) {

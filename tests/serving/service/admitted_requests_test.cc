@@ -1,8 +1,10 @@
 // Requests are admitted by what they would take, before anything is made of their bytes.
 #include <grpcpp/generic/generic_stub.h>
+#include <malloc.h>
 
 #include <catch2/catch.hpp>
 #include <future>
+#include <set>
 #include <string>
 
 #include "pipeline/runtime/wait.h"
@@ -32,6 +34,19 @@ std::string question(int candidates) {
   request.set_user("u1");
   for (int i = 0; i < candidates; ++i) request.mutable_candidates()->add_text("v1");
   return request.SerializeAsString();
+}
+
+constexpr size_t kScenes = 16;
+
+void know_scenes(Served& served) {
+  std::set<std::string> scenes;
+  for (size_t i = 0; i < kScenes; ++i) scenes.insert("scene-" + std::to_string(i));
+  served.partitions.known.note_stored(scenes);
+}
+
+size_t allocated() {
+  const auto info = ::mallinfo2();
+  return info.uordblks + info.hblkhd;
 }
 
 }  // namespace
@@ -95,4 +110,53 @@ TEST_CASE("admitted requests: bytes that are no message are the caller's mistake
     CHECK(refused.error_code() == grpc::StatusCode::INVALID_ARGUMENT);
     CHECK(refused.error_message() == "message: it is no FilterRequest, or a text in it is not UTF-8");
   }
+}
+
+TEST_CASE("admitted requests: a forget in all scenes takes what it was admitted for, not that for each scene") {
+  Served served;
+  know_scenes(served);
+  served.log.stalled = true;
+  const size_t before = allocated();
+  constexpr size_t kUnknownBytes = 4 << 20;
+  v1::ForgetRequest request;
+  request.set_user("u1");
+  request.set_everything(true);
+  request.set_all_scenes(true);
+  request.GetReflection()->MutableUnknownFields(&request)->AddLengthDelimited(100, std::string(kUnknownBytes, 'x'));
+  auto forgotten = std::async([&] { return send(served, "Forget", request.SerializeAsString()); });
+  const SystemClock clock;
+  REQUIRE(wait_until(clock, 60'000, "all scenes to be in flight", [&]() -> Result<bool> {
+            const std::lock_guard lock(served.log.mutex);
+            return served.log.waiting.size() == kScenes;
+          }).ok());
+  const size_t taken = allocated() - before;
+  served.log.outcome = retry("the end of the test");
+  served.log.acknowledge();
+  CHECK_FALSE(forgotten.get().ok());
+  CHECK(taken < kScenes / 2 * kUnknownBytes);
+}
+
+TEST_CASE("admitted requests: a question that is passed on about each scene takes memory for each") {
+  Served holder;
+  Served asked({.service = {.memory_bytes_max = 1 << 20}});
+  know_scenes(holder);
+  know_scenes(asked);
+  asked.partitions.held = nullptr;
+  asked.partitions.elsewhere = {holder.server->address()};
+  v1::FilterRequest request;
+  request.set_user("u1");
+  request.set_all_scenes(true);
+  for (int i = 0; i < 1'000; ++i) request.mutable_candidates()->add_text(std::string(100, 'v'));
+  v1::FilterResponse response;
+  const grpc::Status status = asked.filter(request, &response);
+  INFO(status.error_message());
+  REQUIRE(status.ok());
+  CHECK_FALSE(response.complete());
+  REQUIRE(response.gaps_size() > 0);
+  CHECK_THAT(response.gaps(0).reason(), Catch::EndsWith("the memory for requests is taken by others"));
+  CHECK(asked.server->counters().forwarded < kScenes);
+  request.mutable_candidates()->Clear();
+  request.mutable_candidates()->add_text("v1");
+  REQUIRE(asked.filter(request, &response).ok());  // All of it came back.
+  CHECK(response.complete());
 }
