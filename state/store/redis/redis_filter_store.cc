@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/log.h"
 #include "schemas/store_key.h"
 #include "state/store/check_update.h"
 #include "state/store/redis/redis_admin.h"
@@ -53,7 +54,8 @@ Status RedisFilterStore::refresh() {
   if (!checked_) {
     Status checked = check_redis_commands(parts_, any_client(), may_write_);
     if (checked.ok()) checked = check_redis_description(parts_, any_client(), may_write_);
-    if (checked.ok() && may_write_) checked = make_redis_slot_end_key(parts_, any_client(), /*anew=*/false);
+    if (checked.ok() && may_write_)
+      checked = make_redis_slot_end_key(parts_, any_client(), random_sum_key(), /*anew=*/false);
     if (!checked.ok()) {
       parts_.heard.fail(checked);
       return checked;
@@ -61,6 +63,7 @@ Status RedisFilterStore::refresh() {
     checked_ = true;
   }
   BLOOMRING_TRY(hear_slot_end_key());
+  if (may_write_) BLOOMRING_TRY(put_back_slot_end_key());
   BLOOMRING_TRY(reads_.hear_watermarks().with_context(parts_.name()));
   return reads_.settle_doubts().with_context(parts_.name());
 }
@@ -71,7 +74,22 @@ Status RedisFilterStore::hear_slot_end_key() {
   if (!heard.ok() && heard.code() != Code::kCorrupt) return std::move(heard).status().with_context(parts_.name());
   const std::lock_guard lock(key_mutex_);
   slot_end_key_ = std::move(heard);
+  if (slot_end_key_.ok() && *slot_end_key_) known_key_ = *slot_end_key_;
   return {};
+}
+
+// A server may have lost it, as after a failover. The merges under way of all processes have this one.
+Status RedisFilterStore::put_back_slot_end_key() {
+  std::optional<SumKey> key;
+  {
+    const std::lock_guard lock(key_mutex_);
+    if (slot_end_key_.ok() && *slot_end_key_) return {};
+    key = known_key_;
+  }
+  if (!key) return {};
+  log_warning("the filter store has lost its key of slot ends: it is put back", {{"store", parts_.name()}});
+  BLOOMRING_TRY(make_redis_slot_end_key(parts_, any_client(), *key, /*anew=*/false).with_context(parts_.name()));
+  return hear_slot_end_key();
 }
 
 Result<std::optional<SumKey>> RedisFilterStore::slot_end_key() {
@@ -138,7 +156,7 @@ Status RedisFilterStore::begin_new_log() {
     BLOOMRING_TRY_ASSIGN(const auto old, read_watermark(partition));
     BLOOMRING_TRY(advance_now(*writer, of_new_log(old)));
   }
-  BLOOMRING_TRY(make_redis_slot_end_key(parts_, any_client(), /*anew=*/true));
+  BLOOMRING_TRY(make_redis_slot_end_key(parts_, any_client(), random_sum_key(), /*anew=*/true));
   return hear_slot_end_key();
 }
 

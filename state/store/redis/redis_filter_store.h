@@ -43,7 +43,8 @@ class RedisFilterStore final : public FilterReader, public FilterWriter, public 
     return parts_.heard.of(partition);
   }
   Result<std::optional<SumKey>> slot_end_key() override;
-  // Checks the servers and the description until that has succeeded once, then hears all watermarks.
+  // Checks the servers and the description until that has succeeded once, then hears all watermarks and the key of slot
+  // ends. A writer puts that key back where the servers have lost it.
   Status refresh() override;
   Result<std::set<std::string>> scenes() const override;
 
@@ -58,13 +59,15 @@ class RedisFilterStore final : public FilterReader, public FilterWriter, public 
 
  private:
   Status hear_slot_end_key();
+  Status put_back_slot_end_key();
   RedisClient& any_client() const { return *read_clients_.front(); }
 
   RedisStoreParts parts_;
   const bool may_write_;
   std::atomic<bool> checked_{false};
   mutable std::mutex key_mutex_;
-  Result<std::optional<SumKey>> slot_end_key_ = std::optional<SumKey>();  // As heard. Guarded by key_mutex_.
+  Result<std::optional<SumKey>> slot_end_key_ = std::optional<SumKey>();  // As heard. Guarded by key_mutex_...
+  std::optional<SumKey> known_key_;                                       // ...as is the last one that was heard.
   std::vector<std::unique_ptr<RedisClient>> read_clients_;
   RedisReads reads_;
   std::unique_ptr<RedisClient> writes_;  // Null in a store that only reads, and...

@@ -66,6 +66,23 @@ TEST_CASE("redis start: the first writer makes the key of slot ends, all hear it
   CHECK(reader.slot_end_key().value());
 }
 
+TEST_CASE("redis start: a writer puts back the key of slot ends that a server lost, so that merging goes on") {
+  World world;
+  RedisStoreConfig config;
+  config.addresses = {world.server.address()};
+  config.partition_count = 4;
+  RedisFilterStore writer(config, world.calendar, world.clock, true);
+  RedisFilterStore reader(config, world.calendar, world.clock, false);
+  for (RedisFilterStore* store : {&writer, &reader}) REQUIRE(store->refresh().to_string() == "ok");
+  const auto key = writer.slot_end_key().value();
+  REQUIRE(key);
+  SECTION("gone") { REQUIRE(world.server.ask({"DEL", "bloomring:{m}k"}) == "1\n"); }
+  SECTION("damaged") { REQUIRE(world.server.ask({"SET", "bloomring:{m}k", "damaged"}) == "OK\n"); }
+  for (RedisFilterStore* store : {&writer, &reader}) REQUIRE(store->refresh().to_string() == "ok");
+  CHECK(writer.slot_end_key().value() == key);
+  CHECK(reader.slot_end_key().value() == key);
+}
+
 TEST_CASE("redis start: a store of another partition count is refused, under another prefix it is another store") {
   World world;
   REQUIRE(world.start(true).ok());
