@@ -164,7 +164,10 @@ std::string yaml_scalar(const ConfigText& text) {
   YAML::Emitter out;
   switch (text.kind) {
     case ConfigText::Kind::kNothing: out << YAML::Null; break;
-    case ConfigText::Kind::kScalar: out << text.scalar; break;
+    case ConfigText::Kind::kScalar:
+      if (text.scalar.starts_with("...")) out << YAML::DoubleQuoted;  // Plain, it would end the document.
+      out << text.scalar;
+      break;
     case ConfigText::Kind::kList: out << YAML::Flow << text.items; break;
     case ConfigText::Kind::kMap:
       out << YAML::Flow << YAML::BeginMap;
