@@ -165,7 +165,8 @@ std::string yaml_scalar(const ConfigText& text) {
   switch (text.kind) {
     case ConfigText::Kind::kNothing: out << YAML::Null; break;
     case ConfigText::Kind::kScalar:
-      if (text.scalar.starts_with("...")) out << YAML::DoubleQuoted;  // Plain, it would end the document.
+      // Plain, these would end the document or begin one.
+      if (text.scalar.starts_with("...") || text.scalar.starts_with("---")) out << YAML::DoubleQuoted;
       out << text.scalar;
       break;
     case ConfigText::Kind::kList: out << YAML::Flow << text.items; break;

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <map>
 
+#include "base/config/config_text.h"
 #include "tests/base/config/sample_config.h"
 
 using namespace bloomring;
@@ -160,6 +161,39 @@ TEST_CASE("config: a variable that nothing has replaced is refused, with the one
                            "kafka:\n  properties:\n    sasl.password: a${b}c\n"}) {
     INFO(fine);
     CHECK(message_of(fine) == "");
+  }
+}
+
+TEST_CASE("config: a string that is written as YAML is read back as the same string") {
+  const auto is_section = [](std::string_view) { return false; };
+  for (const std::string value :
+       {"...", "... a", "...a", "---", "--- a", "---a", "%a", "%YAML 1.2", "@a", "`a", "", " ", " a", "a ", "a: b",
+        "a:", "#x", "a #x", "a#x", "null", "Null", "~", "true", "no", "1e3", "07", ".5", "!a", "&a", "*a", "|", ">",
+        "- a", "-", "? a", "?", ", a", "[a", "{a", "]", "}", "'a", "\"a", "a\"b\\c", "a\nb", "a\n", "\n",
+        "a\n...\nb", "a\r\nb", "\t", "a\tb", "a\x01" "b", "\x1b[0m", "\x7f", "\u00e9", "\u0085", "\u2028",
+        "\ufeff" "a", "\U0001f600"}) {
+    const std::string written = yaml_scalar(ConfigText::of(value));
+    INFO("written as " << written);
+    CHECK(written.find('\n') == std::string::npos);
+    const auto alone = read_config_value(written);
+    REQUIRE(alone.ok());
+    CHECK(alone->kind == ConfigText::Kind::kScalar);
+    CHECK(alone->scalar == value);
+    const auto list = read_config_value(yaml_scalar(ConfigText::list({value, value})));
+    REQUIRE(list.ok());
+    CHECK(list->items == std::vector<std::string>{value, value});
+    ConfigText map;
+    map.kind = ConfigText::Kind::kMap;
+    map.entries = {{value, value}};
+    const auto read_map = read_config_value(yaml_scalar(map));
+    REQUIRE(read_map.ok());
+    CHECK(read_map->entries == map.entries);
+    // As the value of a key, between others.
+    const auto entries = read_config_yaml("a: 1\nkey: " + written + "\nz: 2\n", "F", is_section);
+    REQUIRE(entries.ok());
+    REQUIRE(entries->size() == 3);
+    CHECK((*entries)[1].text.kind == ConfigText::Kind::kScalar);
+    CHECK((*entries)[1].text.scalar == value);
   }
 }
 
