@@ -214,7 +214,7 @@ void BM_Encode(benchmark::State& state) {
 }
 BENCHMARK(BM_Encode)->Arg(2'000)->Arg(5'000)->Arg(10'000)->Unit(benchmark::kMicrosecond);
 
-// What gRPC does beside: the messages to bytes and back.
+// The work of gRPC besides: the messages to bytes and back.
 void BM_Parse(benchmark::State& state) {
   std::vector<std::string> bytes;
   for (const auto& request : make_requests(static_cast<uint64_t>(state.range(0))))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The chain on a real Kafka broker under generated load: what a play costs, beside what reading it costs.
+"""The chain on a real Kafka broker under generated load: the cost of a play, next to the cost of reading it.
 
     python3 bench/chain_bench.py                 every part, three runs each: about 12 minutes
     python3 bench/chain_bench.py --part ingest   the raw topic read, and read by the ingest stage
@@ -8,7 +8,7 @@
 
 Needs a release build (build/release/bin, or the folder of $BLOOMRING_BIN) and `scripts/setup --kafka`. One JSON line for
 each run goes to standard output, and at the end a table of medians in Markdown. CPU is what counts: it is that of the
-processes themselves, so it holds beside other work on the machine, wall times do not.
+processes themselves, so it holds while other work runs on the machine, wall times do not.
 """
 
 import argparse
@@ -51,7 +51,7 @@ def topic_bytes(kafka_folder, topic):
 
 
 class PatientServer(kafka_server.KafkaServer):
-    """A broker that may take long to start, beside other work."""
+    """A broker that may take long to start while other work runs."""
 
     def wait_until_answers(self, bound_s=600):
         super().wait_until_answers(bound_s)

@@ -1,4 +1,4 @@
-// What filters cost, beside the Bloom filters that they replace, in one run: bits an item, time of a request, time of
+// The cost of filters, next to the Bloom filters they replace, in one run: bits an item, time of a request, time of
 // an update. `bloomring_filter_bench` prints the tables of bench/RESULTS.md; `--part=errors`, which takes minutes,
 // measures the error of queries against the computed one and looks for false negatives.
 //

@@ -182,7 +182,7 @@ def run_cost(site, run):
 
 
 def run_split(site, run):
-    """Medians of candidate_filter_bench; what gRPC and the kernel do beside is `cost` less their sum."""
+    """Medians of candidate_filter_bench; the rest, of gRPC and the kernel, is `cost` less their sum."""
     candidates = site.options.candidates
     command = [
         plays.binary().parent / "candidate_filter_bench",

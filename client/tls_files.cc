@@ -30,14 +30,14 @@ Status check_pair(const std::string& certificate, const std::string& key) {
 
 Status check(const TlsServerFiles& files) {
   if (!files.enabled() && !files.client_ca.empty())
-    return invalid("a CA for clients needs the server's certificate and key beside it");
+    return invalid("a CA for clients also needs the server's certificate and key");
   BLOOMRING_TRY(check_pair(files.certificate, files.key));
   return check_pem(files.client_ca, "CERTIFICATE");
 }
 
 Status check(const TlsClientFiles& files) {
   if (!files.enabled() && !files.certificate.empty())
-    return invalid("a client's certificate needs the server's CA beside it");
+    return invalid("a client's certificate also needs the server's CA");
   BLOOMRING_TRY(check_pair(files.certificate, files.key));
   return check_pem(files.ca, "CERTIFICATE");
 }

@@ -13,7 +13,7 @@ Status check_log_reaches(const MergedWatermark& watermark, Offset log_end) {
   if (merged <= log_end) return {};
   return retry("the filter store says that the log is merged below offset " + std::to_string(merged.value) +
                ", but the log ends at " + std::to_string(log_end.value) +
-               ": the topic was made anew or cut. Use the topic that the store was filled from; or, to "
+               ": the topic was made again or cut. Use the topic that the store was filled from; or, to "
                "keep the filters and go on with the new one, stop everything and run `bloomring store new-log`");
 }
 

@@ -53,7 +53,7 @@ Status cut(const WindowStartFacts& facts, const MergedWatermark& watermark) {
   if (!facts.local || facts.local->applied <= facts.log_end) return {};
   return retry("records up to offset " + text(facts.local->applied) +
                " were read once, but the log ends at " + text(facts.log_end) +
-               ": the topic was cut or made anew, and " +
+               ": the topic was cut or made again, and " +
                std::to_string(facts.local->applied.value - facts.log_end.value) +
                " records or more are lost. To go on without them stop everything, run `bloomring store new-log`, and "
                "remove the folders window-N in state.path of every other window process");

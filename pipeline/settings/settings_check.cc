@@ -167,9 +167,9 @@ void check_serving(const ServeSettings& serve, SettingFaults& faults) {
   faults.require(serve.tls.certificate.empty() == serve.tls.key.empty(), "serve.tls_certificate",
                  "and serve.tls_key are needed together, or neither");
   faults.require(serve.access_file.empty() || !serve.tls.client_ca.empty(), "serve.access_file",
-                 "lists names of client certificates, and no client shows one; set serve.tls_client_ca beside it");
+                 "lists names of client certificates, and no client shows one; also set serve.tls_client_ca");
   faults.require(serve.tls.client_ca.empty() || serve.tls.enabled(), "serve.tls_client_ca",
-                 "needs serve.tls_certificate and serve.tls_key beside it");
+                 "also needs serve.tls_certificate and serve.tls_key");
 }
 
 void check_served(const Settings& settings, const SettingFaults& faults, std::vector<std::string>& warnings) {
@@ -268,7 +268,7 @@ void check_redis(const StoreSettings& store, SettingFaults& faults) {
                    "has " + address + "; an address is host:port");
   }
   faults.require(redis.user.empty() || !redis.password_file.empty(), "store.redis.user",
-                 "is " + redis.user + ", which needs store.redis.password_file beside it");
+                 "is " + redis.user + ", which also needs store.redis.password_file");
   const std::string complaint = complain_about_prefix(redis.prefix);
   faults.require(complaint.empty(), "store.redis.prefix", "is " + redis.prefix + "; it " + complaint);
   faults.require(store.backup_path.empty(), "store.backup_path",

@@ -114,7 +114,7 @@ Result<Offset> IngestStage::on_assign(const kafka::TopicPartition& at, const kaf
   if (start > facts.log_end) {  // Or a broker that was stopped answers with an older log.
     return retry(kafka::to_string(at) + ": the group's offset " + std::to_string(start.value) +
                  " lies beyond the log's end " + std::to_string(facts.log_end.value) +
-                 ": the topic was made anew. Set the group's offset by hand");
+                 ": the topic was made again. Set the group's offset by hand");
   }
   lease_.take();
   worker_.call([&] { task_->add_source(at.topic, at.partition, start, std::move(source)); });

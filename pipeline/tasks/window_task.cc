@@ -85,7 +85,7 @@ Status WindowTask::compare(const LogRecord& again) {
       config_.events_topic + "[" + std::to_string(config_.window.partition.value) + "]: offset " +
       std::to_string(again.offset.value) +
       " holds another record than the one that was read there before: the topic "
-      "was made anew, or lost records by an unclean election. To go on with it stop everything, run `bloomring store "
+      "was made again, or lost records by an unclean election. To go on with it stop everything, run `bloomring store "
       "new-log`, and remove the folders window-N in state.path of every other window process");
 }
 

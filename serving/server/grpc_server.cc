@@ -34,7 +34,7 @@ int wire_bytes_max(const GrpcServerConfig& config) {
   return static_cast<int>(std::min<size_t>(wanted, INT_MAX));
 }
 
-// A message of some kilobytes inflates to as many megabytes, beside every bound of ours.
+// A message of some kilobytes inflates to as many megabytes, past every bound of ours.
 void refuse_compressed(grpc::ServerBuilder& builder) {
   builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_GZIP, false);
   builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, false);

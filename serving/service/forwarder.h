@@ -9,7 +9,7 @@
 // - At most `in_flight_max` forwarded calls are in flight, each about one user. Further ones are refused, so that slow
 //   neighbours do not use up the places for partitions held here. A caller (serving/admission/caller.h) takes at most
 // as
-//   many places as it leaves free: half of them alone, a third beside another one that takes all it can. So the batches
+//   many places as it leaves free: half of them alone, a third next to another that takes all it can. So the batches
 //   of one caller never leave another without a place.
 //
 // Threading: thread safe. No thread waits for an answer.

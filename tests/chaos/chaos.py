@@ -26,7 +26,7 @@ import watch as watching
 
 WARM_UP_BOUND_S = 60
 CALM_S = 2
-CANDIDATES_MAX = asking.plays.BATCH_ITEMS_MAX - 150  # Of a question at the end, beside the probes.
+CANDIDATES_MAX = asking.plays.BATCH_ITEMS_MAX - 150  # Of a question at the end, next to the probes.
 HEAVY_FROM = 1_000
 PROBES_AT_THE_END = 150  # Of each user and replica.
 MERGED_BOUND_S = 120

@@ -121,7 +121,7 @@ def full_disk(world, fault):
         yield fault.for_s
         disk.make_room()
         yield NOTICED_S
-        # Who met it gives its partitions back before it ends. That takes long beside brokers that are away: 20 s were seen.
+        # Who met it gives its partitions back before it ends. That takes long while brokers are away: 20 s were seen.
         over = time.monotonic() + worlds.END_BOUND_S
 
         def ended_or_not_met():
@@ -244,8 +244,8 @@ def partition_without_leader(world, fault):
     for instance in ("ingest-1", "window-1", "serve-0"):
         yield from _end_softly(world, instance)
         world.up(instance)
-    yield Until(world.all_up, worlds.UP_BOUND_S, "who starts beside partitions without a leader is up")
-    yield Until(world.all_seen, worlds.UP_BOUND_S, "what has a leader is seen beside partitions without one")
+    yield Until(world.all_up, worlds.UP_BOUND_S, "processes that start while partitions have no leader are up")
+    yield Until(world.all_seen, worlds.UP_BOUND_S, "plays of partitions with a leader are seen while others have none")
     yield Until(lambda: time.monotonic() > until, fault.for_s + 1, "the broker is away for its time")
     broker.start()
     yield Until(world.in_sync, worlds.UP_BOUND_S, f"{fault.target} is in sync again after minutes")

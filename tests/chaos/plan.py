@@ -1,7 +1,7 @@
 """What is done to the world, and when: a pure function of the seed.
 
 A deck holds every kind of fault, each with the stage or part it strikes. It is shuffled and dealt in steps of a few
-faults that strike different things at about the same time; when it is used up, it is shuffled anew. So a run of one
+faults that strike different things at about the same time; when it is used up, it is shuffled again. So a run of one
 deck has seen every kind, and a longer one the kinds in ever new company.
 """
 

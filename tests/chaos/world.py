@@ -44,7 +44,7 @@ STATE_DISK_BYTES = 64 << 20
 MEMORY_MAX_BYTES = 400 << 20  # Of a process: less than its memory.limit, which it does not need at this load.
 # No fault here makes Kafka lose a record that it acknowledged: who ends with this is wrong, whatever is broken.
 NEVER_EXCUSED = re.compile(
-    r"are lost|no longer (has offset|in the log)|topic was (cut or )?made anew|another record|beyond the log's end"
+    r"are lost|no longer (has offset|in the log)|topic was (cut or )?made again|another record|beyond the log's end"
 )
 
 

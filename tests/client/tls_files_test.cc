@@ -24,9 +24,9 @@ TEST_CASE("tls: files that are missing, are no PEM or lack their companion are n
         made.file("none.pem") + " cannot be read: No such file or directory");
   CHECK(refusal({certificate, made.file("text.pem"), ""}) ==
         made.file("text.pem") + " is no PEM file with a PRIVATE KEY");
-  CHECK(refusal({"", "", made.file("ca.pem")}) == "a CA for clients needs the server's certificate and key beside it");
+  CHECK(refusal({"", "", made.file("ca.pem")}) == "a CA for clients also needs the server's certificate and key");
   CHECK(check(TlsClientFiles{"", certificate, key}).message() ==
-        "a client's certificate needs the server's CA beside it");
+        "a client's certificate also needs the server's CA");
   CHECK(check(TlsClientFiles{made.file("text.pem"), "", ""}).message() ==
         made.file("text.pem") + " is no PEM file with a CERTIFICATE");
   GrpcServerConfig config;

@@ -28,7 +28,7 @@ TEST_CASE("merge start: it lies in the log, and leaves out nothing but what was 
   CHECK(cases == 36 * 10);
 }
 
-TEST_CASE("merge start: a log that was cut or made anew is read from its start") {
+TEST_CASE("merge start: a log that was cut or made again is read from its start") {
   CHECK(decide_merge_start({Offset(100), Offset(0), Offset(40)}).read_from == Offset(0));
   CHECK(decide_merge_start({Offset(100), Offset(30), Offset(40)}).read_from == Offset(30));
   CHECK(decide_merge_start({Offset(100), Offset(0), Offset(0)}).read_from == Offset(0));

@@ -189,7 +189,7 @@ TEST_CASE("window start: with several views a partition continues when its disk 
   WindowStartFacts cut = without;
   cut.log_end = Offset(249);
   CHECK(decide_window_start(cut, away).status().message().find("250 were read once") != std::string::npos);
-  // One that was made anew is told by what is merged first: that keeps the filters.
+  // One that was made again is told by what is merged first: that keeps the filters.
   cut.log_end = Offset(0);
   CHECK(decide_window_start(cut, away).status().message().find("merged below offset 200") != std::string::npos);
   // What one view lacks is lost, though the others have it.

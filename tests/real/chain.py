@@ -58,7 +58,7 @@ class Chain:
         self.folder = folder
         self.bootstrap = bootstrap
         self._instances = instances or self.INSTANCES  # instance: its stage
-        self._settings = settings or {}  # instance: {key: value} beside the file
+        self._settings = settings or {}  # instance: {key: value} next to the file
         self._stack = contextlib.ExitStack()
         self._processes = {}
         self._ready = {}

@@ -11,7 +11,7 @@ import plays
 import processes
 
 PARTS = 6
-SAMPLE_USERS = 12  # Beside the heavy ones.
+SAMPLE_USERS = 12  # Besides the heavy ones.
 BAD_RECORD = '{"user":"u1","item":'
 
 

@@ -141,7 +141,7 @@ class Check(law.LawCase):
             self.assertIn(f"127.0.0.1:{port}: what listens there speaks HTTP, and is no Kafka broker", reason)
 
     def test_store(self):
-        """check: a store of another number of partitions is told beside a broker that is not there"""
+        """check: a store of another number of partitions is told while a broker is not there"""
         with processes.temp_folder("check") as folder:
             nobody = f"127.0.0.1:{processes.free_port()}"
             play = {"user": "u1", "item": "v1", "time": int(time.time() * 1000)}

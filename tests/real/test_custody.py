@@ -67,9 +67,9 @@ class Custody(one_broker.OneBrokerCase):
                 accepting.wait_until(lambda: processes.window_has_read(ready["admin"], 30), 60, "the window stage to go on")
 
     def test_new_topic(self):
-        """custody: a topic that was made anew is refused while running and at start, a replica names the way out, and
+        """custody: a topic that was made again is refused while running and at start, a replica names the way out, and
         with `store new-log` the filters stay and the new log is taken up"""
-        site = self.install("anew")
+        site = self.install("remade")
         with site.process("ingest,window,merge") as run, site.process("serve") as serve:
             run.ready_line(60)
             grpc = serve.ready_line(60)["grpc"]
@@ -77,7 +77,7 @@ class Custody(one_broker.OneBrokerCase):
             site.wait_until_answered(serve, grpc, ["a", "b"], ["filter"])
             self.make_events_topic(site)
             self.assertEqual(run.wait(120), 1)
-            self.assertRegex(run.tail(60), r"the topic was cut or made anew|the topic was made anew or cut")
+            self.assertRegex(run.tail(60), r"the topic was cut or made again|the topic was made again or cut")
             serve.wait_until(lambda: "run `bloomring store new-log`" in serve.tail(500), 120, "the way out to be named")
 
             self.assertEqual(run.start().wait(120), 1)
@@ -92,7 +92,7 @@ class Custody(one_broker.OneBrokerCase):
             self.assertEqual([process.term() for process in (serve, run)], [0, 0])
 
     def test_another_log(self):
-        """custody: a topic that was made anew and is longer than before is told by its last applied record"""
+        """custody: a topic that was made again and is longer than before is told by its last applied record"""
         site = self.install("other", slot_seconds=processes.quiet_slot_seconds())
         with site.process("ingest,window,merge") as run:
             ready = run.ready_line(60)

@@ -1,4 +1,4 @@
-"""Users of any size: one who has played 150,000 items in one slot, beside others, on a real broker."""
+"""Users of any size: one who has played 150,000 items in one slot, next to others, on a real broker."""
 
 import chain
 import heavy
@@ -29,7 +29,7 @@ def reasons(run, user, items):
 
 class HeavyUsers(law.LawCase):
     def test_heavy_user(self):
-        """heavy users: 150,000 plays of one user in one slot become filters, like those of everybody beside"""
+        """heavy users: 150,000 plays of one user in one slot become filters, like those of everybody else"""
         with processes.temp_folder("heavy") as folder, kafka_server.KafkaServer("4.1.0", folder / "kafka") as server:
             settings = {instance: {"ring.slot_seconds": SLOT_SECONDS} for instance in INSTANCES}
             run = chain.Chain(folder, server.bootstrap, INSTANCES, settings)

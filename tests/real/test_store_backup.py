@@ -1,4 +1,4 @@
-"""The embedded filter store is backed up beside the running processes, and after a restore the log brings back what was
+"""The embedded filter store is backed up while the processes run, and after a restore the log brings back what was
 merged since, by itself."""
 
 import contextlib
@@ -11,7 +11,7 @@ import one_broker
 import processes
 
 SEEN = ["recent", "filter"]
-# What a window process says that was given its partitions anew in that moment, by a broker that was busy.
+# What a window process says that was given its partitions again in that moment, by a broker that was busy.
 BEGAN_ANEW = "local state does not continue the filter store"
 
 class StoreBackup(one_broker.OneBrokerCase):

@@ -30,7 +30,7 @@ FIELD = r"^ +{}: (?:>-\n +)?(.*)$"
 CASE = re.compile(r"alertname: (\w+),?\s+eval_time: \w+,?\s+exp_alerts:( \[\])?")
 CODE = re.compile(r"`([^`\n]+)`")
 FLAG = re.compile(r"(?<=\s)--[\w-]+")
-# Keys of Kafka that pages name beside ours.
+# Keys of Kafka that pages name besides ours.
 OF_KAFKA = {"session.timeout.ms", "retention.ms", "max.message.bytes", "min.insync.replicas"}
 KEY = re.compile(r"[a-z_]+(?:\.[a-z_]+)+")
 

@@ -72,7 +72,7 @@ class Pins(law.LawCase):
         self.expect_refusal(generate, plugin.name, "not the file of")
 
     def test_renew(self):
-        """pins: a list that is written anew from the same jars is the same list"""
+        """pins: a list that is written again from the same jars is the same list"""
         fresh = self.copy / "fresh.sha256"
         for name in KAFKA:
             code, text = self.run_with_copy("scripts/kafka/verify", "--renew", str(self.copy / name), str(fresh))

@@ -84,7 +84,7 @@ TEST_CASE("store key: a key that the builder would not have made is refused") {
   CHECK_FALSE(parse_watermark_key("w\xff\xff").ok());
 }
 
-TEST_CASE("store key: a forgotten key names its user, lies beside the filter keys and is parsed strictly") {
+TEST_CASE("store key: a forgotten key names its user, lies next to the filter keys and is parsed strictly") {
   const std::string good = forgotten_key(kUser);
   CHECK(parse_forgotten_key(good).value() == kUser);
   CHECK(good >= kFilterKeysEnd);

@@ -32,7 +32,7 @@ void World::stop_readers() {
   check_drain_order();
 }
 
-// user-events is made anew, and the operator runs `store new-log`. What no window stage has handed on is lost, and
+// user-events is made again, and the operator runs `store new-log`. What no window stage has handed on is lost, and
 // nobody takes the new log for the old.
 void World::replace_log() {
   stop_readers();

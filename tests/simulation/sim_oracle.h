@@ -10,7 +10,7 @@
 //   - where a wall clock of the window stage was wrong, hours end early: any play after it that was logged before it;
 //   - from before the record below the place at which a window stage began without its state was logged, or the first
 //     one from there on where no record has that offset;
-//   - from before the first record of a log that was made anew, or begins behind what is merged, was logged;
+//   - from before the first record of a log that was made again, or begins behind what is merged, was logged;
 //   - for a replica: from before the end of the hours that were merged when it began; and where log time went back to
 //     an hour before, or has not passed the hour after those, any play after it that was logged before it: what the
 //     replica lets go at once begins anywhere in an hour then.
@@ -94,7 +94,7 @@ struct LoggedRecord {
   bool lost = false;  // Retention removed it before it was merged: it may count or not.
 };
 
-// One of a log that user-events was made anew after. Where it was not merged, its plays are lost.
+// One of a log that user-events was made again after. Where it was not merged, its plays are lost.
 struct EarlierRecord {
   std::vector<LoggedRecord::Happened> events;
   bool merged;
@@ -109,7 +109,7 @@ struct BlindStarts {
   std::set<size_t> without_record_below;
 };
 
-// What is known of a partition's log beside its records.
+// What is known of a partition's log besides its records.
 struct LogFacts {
   const std::vector<EarlierRecord>& before;  // Of the logs before this one...
   bool made_anew;                            // ...of which there are some, perhaps without a record.

@@ -1,11 +1,11 @@
 // The whole chain in one thread: the real tasks and operators over an in-memory log, stores that crash as real ones
-// do, and a manual clock. Beside it an oracle: what each user played, was served and has forgotten (sim_oracle.h).
+// do, and a manual clock. Next to it an oracle: what each user played, was served and has forgotten (sim_oracle.h).
 //
 // Fault model: every task may crash at each fault point (base/faults/fault_point.h) and between steps, and comes back
 // with its disk as it was flushed, or without it; the merge process takes what the store had not made durable with it;
 // the filter store refuses for a while, is away for up to two laps, or goes back to a backup; the log misbehaves as
 // sim_log.h says; partitions of user-events take nothing for a while;
-// user-events is made anew, loses its end to an unclean election, or its beginning to retention before
+// user-events is made again, loses its end to an unclean election, or its beginning to retention before
 // it is merged, and the operator does what the refusals name (sim_lost.cc); processes start with other settings
 // (sim_settings.h); somebody forges slot ends; the group takes partitions from ingest and gives them back; time passes
 // in jumps, so that slots, laps and months turn; users go quiet; plays, serves and forgets come late, out of order and

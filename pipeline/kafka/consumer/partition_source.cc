@@ -98,7 +98,7 @@ Status PartitionSource::compare_again() {
   const Seen again = seen();
   if (!last_ || again.offset != last_->offset || again == *last_) return {};
   return fatal(to_string(at()) + ": offset " + std::to_string(again.offset.value) +
-               " holds another record than the one that was read there before: the topic was made anew, or lost "
+               " holds another record than the one that was read there before: the topic was made again, or lost "
                "records by an unclean election. The next start says what can be done");
 }
 

@@ -173,7 +173,7 @@ bool PositionRecovery::judge(Tracked& tracked, const PartitionFacts& log, int64_
   if (next > log.log_end.value) {
     if (!tracked.beyond_since_ns) tracked.beyond_since_ns = steady_ns;
     if (steady_ns - *tracked.beyond_since_ns < kBeyondPatienceNs) return false;
-    position.lose(not_in_log(position, log) + "the topic was cut or made anew, and " +
+    position.lose(not_in_log(position, log) + "the topic was cut or made again, and " +
                   std::to_string(next - log.log_end.value) + " records or more are lost");
     return false;
   }

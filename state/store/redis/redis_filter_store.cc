@@ -55,7 +55,7 @@ Status RedisFilterStore::refresh() {
     Status checked = check_redis_commands(parts_, any_client(), may_write_);
     if (checked.ok()) checked = check_redis_description(parts_, any_client(), may_write_);
     if (checked.ok() && may_write_)
-      checked = make_redis_slot_end_key(parts_, any_client(), random_sum_key(), /*anew=*/false);
+      checked = make_redis_slot_end_key(parts_, any_client(), random_sum_key(), /*replace=*/false);
     if (!checked.ok()) {
       parts_.heard.fail(checked);
       return checked;
@@ -88,7 +88,7 @@ Status RedisFilterStore::put_back_slot_end_key() {
   }
   if (!key) return {};
   log_warning("the filter store has lost its key of slot ends: it is put back", {{"store", parts_.name()}});
-  BLOOMRING_TRY(make_redis_slot_end_key(parts_, any_client(), *key, /*anew=*/false).with_context(parts_.name()));
+  BLOOMRING_TRY(make_redis_slot_end_key(parts_, any_client(), *key, /*replace=*/false).with_context(parts_.name()));
   return hear_slot_end_key();
 }
 
@@ -156,7 +156,7 @@ Status RedisFilterStore::begin_new_log() {
     BLOOMRING_TRY_ASSIGN(const auto old, read_watermark(partition));
     BLOOMRING_TRY(advance_now(*writer, of_new_log(old)));
   }
-  BLOOMRING_TRY(make_redis_slot_end_key(parts_, any_client(), random_sum_key(), /*anew=*/true));
+  BLOOMRING_TRY(make_redis_slot_end_key(parts_, any_client(), random_sum_key(), /*replace=*/true));
   return hear_slot_end_key();
 }
 

@@ -86,11 +86,11 @@ Result<std::optional<SumKey>> read_redis_slot_end_key(const RedisStoreParts& par
   return std::optional(key);
 }
 
-Status make_redis_slot_end_key(const RedisStoreParts& parts, RedisClient& client, const SumKey& key, bool anew) {
+Status make_redis_slot_end_key(const RedisStoreParts& parts, RedisClient& client, const SumKey& key, bool replace) {
   const std::string name = parts.keys.slot_end_key();
   BLOOMRING_TRY_ASSIGN(const RedisReply stored, ask(parts, client, "GET", command({"GET", name})));
   const bool none = stored.is(RedisReply::Kind::kNil);
-  if (!none && !anew && decode_slot_end_key(stored.bytes).ok()) return {};
+  if (!none && !replace && decode_slot_end_key(stored.bytes).ok()) return {};
   // Another process may make it at the same time: the first one's stays.
   const std::string old = none ? std::string() : stored.bytes;
   const std::string made = encode_slot_end_key(key);

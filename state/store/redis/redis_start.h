@@ -21,7 +21,7 @@ Status check_redis_description(const RedisStoreParts& parts, RedisClient& client
 
 // The key of slot ends (schemas/slot_end_key.h); nothing where no writer has made it yet.
 Result<std::optional<SumKey>> read_redis_slot_end_key(const RedisStoreParts& parts, RedisClient& client);
-// Writes this key where there is none, or a damaged one; with `anew` in any case.
-Status make_redis_slot_end_key(const RedisStoreParts& parts, RedisClient& client, const SumKey& key, bool anew);
+// Writes this key where there is none, or a damaged one; with `replace` in any case.
+Status make_redis_slot_end_key(const RedisStoreParts& parts, RedisClient& client, const SumKey& key, bool replace);
 
 }  // namespace bloomring

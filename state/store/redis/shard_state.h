@@ -1,4 +1,4 @@
-// The state of a shard, beside the values of its users in the same cluster slot: who may write them, and up to where
+// The state of a shard, next to the values of its users in the same cluster slot: who may write them, and up to where
 // the log is merged into them (the mark).
 //
 //   version:u8=1 epoch:u64 random:u64 writes:u64 marked:u8 watermark:raw sum:u64

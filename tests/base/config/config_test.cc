@@ -264,7 +264,7 @@ TEST_CASE("config: a secret comes from the file that its variable with _FILE nam
   CHECK(s.config.effective_yaml().find("hunter2") == std::string::npos);
 }
 
-TEST_CASE("config: a _FILE variable is an error without its file, or beside the variable itself") {
+TEST_CASE("config: a _FILE variable is an error without its file, or next to the variable itself") {
   CHECK(Sample().load({.environment = {{"BLOOMRING_KAFKA_PASSWORD_FILE", "/nonexistent/p"}}}).message() ==
         "BLOOMRING_KAFKA_PASSWORD_FILE: /nonexistent/p: cannot be read: No such file or directory");
   Sample s;

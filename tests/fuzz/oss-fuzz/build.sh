@@ -1,6 +1,6 @@
 #!/bin/bash -eu
 # Builds the targets as OSS-Fuzz asks for them: with its compiler and flags ($CXX, $CXXFLAGS), its engine ($LIB_FUZZING_ENGINE), and all
-# that a target needs in $OUT. Libraries of packages are shared there, and found beside the target.
+# that a target needs in $OUT. Libraries of packages are shared there, and found next to the target.
 cd "$SRC/bloomring"
 cmake -S . -B "$WORK/build" -G Ninja -DCMAKE_BUILD_TYPE=None -DBLOOMRING_FUZZ=ON -DBLOOMRING_BENCH=OFF \
   "-DBLOOMRING_FUZZ_ENGINE=$LIB_FUZZING_ENGINE"

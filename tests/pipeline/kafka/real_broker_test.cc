@@ -252,16 +252,16 @@ TEST_CASE("real broker: a position passes what is no record, and may stand where
 }
 
 // The new topic is shorter than what was read when its end is asked for, and longer a moment later: no offset tells.
-TEST_CASE("real broker: a topic that was made anew and grows past the position is told by the record before it") {
-  make_topic("anew", 1);
-  const TopicPartition at{"anew", PartitionId(0)};
+TEST_CASE("real broker: a topic that was made again and grows past the position is told by the record before it") {
+  make_topic("remade", 1);
+  const TopicPartition at{"remade", PartitionId(0)};
   const auto write = [](int first, int count) {
     const auto producer = must(Producer::create(real_broker()));
-    REQUIRE(eventually([&] { return producer->verify_topic("anew", 1).ok(); }));
-    write_numbers(*producer, "anew", 0, first, count);
+    REQUIRE(eventually([&] { return producer->verify_topic("remade", 1).ok(); }));
+    write_numbers(*producer, "remade", 0, first, count);
   };
   write(0, 10);
-  const ClientHandle client = must(make_client(must(consumer_conf(real_broker("anew"), 1)), RD_KAFKA_CONSUMER));
+  const ClientHandle client = must(make_client(must(consumer_conf(real_broker("remade"), 1)), RD_KAFKA_CONSUMER));
   SourceHost host{.client = client.get()};
   const auto position = std::make_shared<Position>(at);
   PositionRecovery placement(client.get(), real_broker().bootstrap);
@@ -272,8 +272,8 @@ TEST_CASE("real broker: a topic that was made anew and grows past the position i
   Read read;
   REQUIRE(eventually([&] { return read_some(*source, read), read.offsets.size() == 10; }));
 
-  delete_topic("anew");
-  make_topic("anew", 1);
+  delete_topic("remade");
+  make_topic("remade", 1);
   write(100, 3);
   REQUIRE(eventually([&] { return !must(source->poll()) && position->state() == Position::State::kDoubted; }));
   write(200, 20);
@@ -283,7 +283,7 @@ TEST_CASE("real broker: a topic that was made anew and grows past the position i
     must(placement.serve(clock.steady_ns()));
     return !(status = source->poll().status()).ok();
   }));
-  CHECK_THAT(status.message(), Catch::Contains("anew[0]: offset 9 holds another record"));
+  CHECK_THAT(status.message(), Catch::Contains("remade[0]: offset 9 holds another record"));
   source.reset();
   placement.clear();
 }

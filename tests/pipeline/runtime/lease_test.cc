@@ -28,7 +28,7 @@ TEST_CASE("lease: held from the hand-out for its length, and as long as it is re
   CHECK_FALSE(lease.held());
 }
 
-TEST_CASE("lease: one that has run out is not renewed, only taken anew") {
+TEST_CASE("lease: one that has run out is not renewed, only taken again") {
   ManualClock clock(1000);
   Lease lease(clock, kLengthMs);
   lease.take();

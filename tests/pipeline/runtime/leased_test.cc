@@ -46,7 +46,7 @@ struct CountingWriter final : PartitionWriter {
 }  // namespace
 
 TEST_CASE(
-    "lease: a stalled member sends no record until it has partitions anew, and hears acknowledgements all the time") {
+    "lease: a stalled member sends no record until it has partitions again, and hears acknowledgements all the time") {
   ManualClock clock(1000);
   Lease lease(clock, kLengthMs);
   int sent = 0;

@@ -102,7 +102,7 @@ TEST_CASE("settings: replicas, filters, stores, zones and addresses are checked"
         "--serve.drain_seconds: serve.drain_seconds is 30; it must be less than process.stop_seconds = 25, which "
         "bounds the whole end");
   CHECK(complaint({{"serve.tls_client_ca", "ca.pem"}}) ==
-        "--serve.tls_client_ca: serve.tls_client_ca needs serve.tls_certificate and serve.tls_key beside it");
+        "--serve.tls_client_ca: serve.tls_client_ca also needs serve.tls_certificate and serve.tls_key");
   CHECK(complaint({{"serve.tls_certificate", "c.pem"}, {"serve.tls_key", "c.key"}, {"serve.peers", "s-{index}:1"}}) ==
         "--serve.peers: serve.peers are asked over TLS; serve.tls_peer_ca must say who vouches for them");
   CHECK(complaint({{"filter.retention_periods", "2"}}) ==
@@ -119,7 +119,7 @@ TEST_CASE("settings: replicas, filters, stores, zones and addresses are checked"
   CHECK(redis({{"store.redis.addresses", "a:6379,b"}}) ==
         "--store.redis.addresses: store.redis.addresses has b; an address is host:port");
   CHECK(redis({{"store.redis.user", "site"}}) ==
-        "--store.redis.user: store.redis.user is site, which needs store.redis.password_file beside it");
+        "--store.redis.user: store.redis.user is site, which also needs store.redis.password_file");
   CHECK(redis({{"store.redis.prefix", "a{b"}}) ==
         "--store.redis.prefix: store.redis.prefix is a{b; it must be at most 64 printable characters without blanks "
         "and { } * ? [ ] \\ ^");
@@ -155,8 +155,8 @@ TEST_CASE("settings: by default nothing listens beyond this machine, and plain t
   CHECK(complaint({{"serve.listen", "0.0.0.0:7700"}, {"serve.tls_certificate", "c.pem"}, {"serve.tls_key", "c.key"}}) ==
         "");
   CHECK(complaint({{"serve.access_file", "access"}}) ==
-        "--serve.access_file: serve.access_file lists names of client certificates, and no client shows one; set "
-        "serve.tls_client_ca beside it");
+        "--serve.access_file: serve.access_file lists names of client certificates, and no client shows one; "
+        "also set serve.tls_client_ca");
 }
 
 TEST_CASE("settings: one number bounds all memory, and one that is too small is refused with the least that works") {

@@ -135,10 +135,10 @@ TEST_CASE("replica: it is not fresh before it has applied what the brokers told 
   CHECK(replica.lag_ms_after(0) > 30'000);
 }
 
-// The topic is gone, was cut or made anew.
+// The topic is gone, was cut or made again.
 class FailingSource final : public Source {
  public:
-  Result<std::optional<LogRecord>> poll() override { return fatal("the topic was cut or made anew"); }
+  Result<std::optional<LogRecord>> poll() override { return fatal("the topic was cut or made again"); }
   Offset position() const override { return Offset(0); }
   bool at_end() const override { return false; }
   bool lost_position() const override { return true; }
@@ -153,7 +153,7 @@ TEST_CASE("replica: a source that fails ends its task and no other: the partitio
   replica.held->set_ready();
   CHECK(replica.task.step(kStartMs).ok());
   CHECK_FALSE(replica.held->ready());
-  CHECK(replica.task.ended().message() == "the topic was cut or made anew");
+  CHECK(replica.task.ended().message() == "the topic was cut or made again");
   const Result<bool> again = replica.task.step(kStartMs);
   REQUIRE(again.ok());
   CHECK_FALSE(*again);

@@ -128,7 +128,7 @@ TEST_CASE("recent plays: a play of a period before the window is not returned") 
   CHECK(items_of(plays, user_key(1), PeriodIndex(now.value + 1)).empty());
 }
 
-TEST_CASE("recent plays: readers beside the writer always find what is held from the offset that they are told") {
+TEST_CASE("recent plays: readers next to the writer always find what is held from the offset that they are told") {
   RecentPlays plays({.slot_ms = 10, .bytes_max = size_t{1} << 30}, utc_months(), Offset(0));
   constexpr int64_t kRecords = 3'000;
   constexpr uint64_t kUsers = 8;
@@ -225,7 +225,7 @@ TEST_CASE("recent plays: of plays below its start it is known that they were log
   }
 }
 
-TEST_CASE("recent plays: in a log that was made anew a forget from before its first record is late") {
+TEST_CASE("recent plays: in a log that was made again a forget from before its first record is late") {
   constexpr int64_t kSlotMs = 3'600'000;
   const std::string user = user_key(1);
   const int64_t logged_ms = kStartMs + 5 * kSlotMs;

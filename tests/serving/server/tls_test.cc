@@ -107,7 +107,7 @@ TEST_CASE("tls: with a list of who may call, a certificate makes only the calls 
   made.signed_by("clients", "writer", "URI:spiffe://site/writer");
   made.signed_by("clients", "old", "");
   made.signed_by("clients", "other", "DNS:old");       // Another one's common name as its own.
-  made.signed_by("clients", "reader.internal", "DNS:stranger");  // A common name beside other names does not count.
+  made.signed_by("clients", "reader.internal", "DNS:stranger");  // A common name next to other names does not count.
   std::ofstream(made.file("access")) << "read reader.internal\nwrite spiffe://site/writer\nreplica old\n";
   const auto access = std::move(Access::open(made.file("access"))).value();
   GrpcServerConfig config = with(made.server("server", "clients"));

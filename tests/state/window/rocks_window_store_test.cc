@@ -202,7 +202,7 @@ TEST_CASE("window store: the folder of another partition count is refused with w
   CHECK_THAT(status.message(), Catch::Contains("partitions") && Catch::Contains("folder"));
 }
 
-TEST_CASE("window store: opened for reading beside its owner, it shows the owner's last flush") {
+TEST_CASE("window store: opened for reading next to its owner, it shows the owner's last flush") {
   OnDisk disk;
   const RocksWindowStoreConfig config{disk.folder / "w", kBlocksPartitionCount};
   CHECK(RocksWindowStore::open_for_reading(config, disk.memory).code() == Code::kInvalid);

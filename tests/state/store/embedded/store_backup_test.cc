@@ -90,7 +90,7 @@ TEST_CASE("store backup: what is restored has the filters and the watermark of i
   CHECK((*newest->read_watermark(PartitionId(1)))->offset == Offset(20));
 }
 
-TEST_CASE("store backup: it is taken beside the writer, copies only what is new, and old ones go") {
+TEST_CASE("store backup: it is taken while the writer runs, copies only what is new, and old ones go") {
   Rig rig;
   for (int u = 0; u < 2000; ++u) rig.bed.play("u" + std::to_string(u), kNow, {"a", "b", "c"});
   const StoreBackup whole = rig.back_up();

@@ -19,7 +19,7 @@ StoreCheck check(EmbeddedBed& bed) {
 
 }  // namespace
 
-TEST_CASE("store check: it reads every filter and watermark beside the writer, and counts what is damaged") {
+TEST_CASE("store check: it reads every filter and watermark while the writer runs, and counts what is damaged") {
   EmbeddedBed bed;
   for (int u = 0; u < 50; ++u) bed.play("u" + std::to_string(u), kNow, {"a", "b"});
   MergedWatermark watermark;

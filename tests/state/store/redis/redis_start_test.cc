@@ -61,7 +61,7 @@ TEST_CASE("redis start: the first writer makes the key of slot ends, all hear it
   REQUIRE(world.server.ask({"SET", "bloomring:{m}k", "damaged"}) == "OK\n");
   REQUIRE(reader.refresh().ok());
   CHECK(reader.slot_end_key().code() == Code::kCorrupt);
-  CHECK(RedisFilterStore(config, world.calendar, world.clock, true).refresh().ok());  // Makes it anew.
+  CHECK(RedisFilterStore(config, world.calendar, world.clock, true).refresh().ok());  // Makes it again.
   REQUIRE(reader.refresh().ok());
   CHECK(reader.slot_end_key().value());
 }
