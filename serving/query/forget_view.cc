@@ -50,14 +50,19 @@ ForgetView::ForgetView(std::span<const Forget> recent, const Forgotten& stored, 
   if (everything_ms_ != 0)
     everything_through_ = forget_rule::all_hidden_through(everything_ms_, /*stored=*/true, calendar);
   for (const Forget& forget : recent) {
+    // One item: see the next loop.
     if (!forget.everything) continue;
+    // Everything: plays and serves up to its time do not count.
     everything_ms_ = std::max(everything_ms_, forget.time_ms);
     const int64_t filter_ms = forget_rule::reach_ms(forget, kNotPassed, calendar);
+    // The stored forget reaches as far in filters.
     if (filter_ms <= stored.everything_ms()) continue;
+    // The filters through its period are hidden, too.
     everything_through_ =
         std::max(everything_through_, forget_rule::all_hidden_through(filter_ms, /*stored=*/false, calendar));
   }
   for (const Known& known : gather(recent, stored, calendar)) {
+    // Plays and serves of the item count after its latest forget, and its filters after the last hidden period.
     items_.push_back({known.item, known.time_ms});
     masks_.push_back({known.item, forget_rule::hidden_through(known.filter_ms, known.played_ms, calendar)});
   }
