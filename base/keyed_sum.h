@@ -1,4 +1,4 @@
-// A keyed checksum: who does not have the key cannot make the sum of bytes of his choice. SipHash-2-4 of Aumasson and
+// A keyed checksum: only an owner of the key can make the sum of bytes of his choice. SipHash-2-4 of Aumasson and
 // Bernstein (2012), with 64 bits; it is made for short messages.
 //
 // The plain sums of our formats (base/hash.h) find damage, and anybody can make them.

@@ -3,7 +3,7 @@
 // The hashes of base/hash.h are public, and ids may be chosen by anybody: a few milliseconds of work find an id whose
 // hash shares any 28 bits with others. In a table whose places are bits of the hash, many such ids make each search
 // walk along all of them. `scatter` mixes a hash with random numbers of the process, so that nobody outside knows
-// which hashes meet. For tables in memory only: what is stored or sent, shards and partitions keep the hash itself.
+// which hashes meet. For tables in memory only: stored and sent bytes, shards and partitions keep the hash itself.
 //
 // Two rounds of a folded multiplication (both halves of 64 x 64 bits, xored). One round leaves patterns: of hashes
 // that differ in a few bits only, for some random numbers many meet (tests/base/scatter_test.cc).

@@ -67,7 +67,7 @@ Verified verified(std::string value) { return VerifiedValue::verify(std::move(va
 Status add(Query& query, const std::string& value) { return query.add(value, kKey); }
 Status add(Query& query, const Verified& value) { return query.add(value); }
 
-// One user: what each structure holds of the same items, and some of the items to ask for.
+// One user: the same items in each structure, and some of the items to ask for.
 struct User {
   std::string name;
   uint64_t multiplier = 0;
@@ -170,7 +170,7 @@ void print_requests(const Policy& policy, const std::vector<size_t>& sizes) {
   }
 }
 
-// A value that grew in batches, as in life: what comes after the planned size is wide.
+// A value that grew in batches, as in life: items after the planned size are wide.
 std::string grown(std::span<const ItemHash> items, const std::string& user, const Policy& policy) {
   std::string value;
   const size_t batch = std::max<size_t>(1000, items.size() / 8);

@@ -3,7 +3,7 @@
 //   filter_store_bench [--benchmark_filter=...]       (TMPDIR says on which disk)
 //
 // Hours: each iteration is one hour, in which every user plays kPlaysPerHour times and is merged once, in random order.
-// The argument is the write buffer in KiB. What counts is its ratio to the operands of one hour (here 1.6 MB, for 50
+// The argument is the write buffer in KiB. Its ratio to the operands counts of one hour (here 1.6 MB, for 50
 // million users 2 GB): 64 KiB here is about 80 MiB there. Counters are over the whole run, compactions included: bytes
 // handed to the store and bytes it wrote to the disk per play, CPU of all threads per play.
 #include <benchmark/benchmark.h>

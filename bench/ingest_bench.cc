@@ -1,4 +1,4 @@
-// What a play costs on its way: parsing, packing, decoding of event blocks, drain of a slot, union into filters.
+// The cost of a play on its way: parsing, packing, decoding of event blocks, drain of a slot, union into filters.
 //
 //   ingest_bench [--benchmark_filter=...]       (TMPDIR says on which disk the embedded store lies)
 //

@@ -1,5 +1,5 @@
-// Rebuilding a partition from packed event blocks: what the window stage and a serve replica do with a log that they
-// must read again. Kafka is left out: `rebuild_bench.py` measures with it.
+// Rebuilding a partition from packed event blocks: the work of the window stage and of a serve replica on a log that
+// they must read again. Kafka is left out: `rebuild_bench.py` measures with it.
 //
 //   rebuild_bench       (TMPDIR says on which disk the window store lies)
 //

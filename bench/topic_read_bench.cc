@@ -1,4 +1,4 @@
-// Reads a topic once from its beginning to its end and does nothing with the records: what ingest is measured against.
+// Reads a topic once from its beginning to its end and does nothing with the records: the measure for ingest.
 //
 //   topic_read_bench BOOTSTRAP TOPIC PARTITIONS
 //

@@ -73,7 +73,7 @@ struct ItemVerdict {
 struct FilterReply {
   std::vector<ItemVerdict> items;  // One for each item of the call.
   bool complete = false;
-  std::vector<Gap> gaps;  // What is missing when `complete` is false.
+  std::vector<Gap> gaps;  // The missing parts when `complete` is false.
   bool user_known = false;
   double expected_error = 0;
   bool saturated = false;  // A filter is past its cap; `expected_error` says what that means.

@@ -110,7 +110,7 @@ class IngestClock {
 
   int64_t skew_max_ms_;
   State state_ = State::kUnknown;
-  bool known_ = false;                   // Whether the next is.
+  bool known_ = false;                   // True when the next is known.
   IngestTime ahead_of_steady_;           // The brokers' time less the steady one.
   int64_t vague_since_ms_ = kNotVague;   // Of the steady clock: the first acknowledgement that was too vague.
   int64_t off_at_ms_ = 0;

@@ -42,7 +42,7 @@ class MergeProgress {
   };
   // Why the slot end moves nothing, for people; empty for kMoves and kCovered.
   static std::string_view describe(End end);
-  // What the slot end does. `wall_ms` is the wall clock's; merged log time follows state/merged_time.h.
+  // The effect of the slot end. `wall_ms` is the wall clock's; merged log time follows state/merged_time.h.
   End end_slot(const SlotEnd& end, int64_t wall_ms);
   const MergedWatermark& moved() const { return moved_; }
   void advanced() { watermark_ = moved_; }

@@ -1,4 +1,4 @@
-// A view: what a drain collects from the slots of a ring, and what the merge stage makes of it. Filters are one view
+// A view: a drain collects it from the slots of a ring, and the merge stage puts it into a store. Filters are one view
 // (operators/filters/filter_view.h). The ring, the window stage and its task know views by these interfaces alone.
 //
 //   staged blocks --[ ViewDrain ]--> batches and slot end, in the view's topic --[ ViewMerge ]--> store and watermark

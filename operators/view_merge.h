@@ -1,7 +1,7 @@
 // The merge stage's work on one partition of a view's topic of batches: see operators/view.h.
 //
-// Guarantees: what `apply` returned for is in the view's store; the merged watermark moves over an hour only when every
-// batch of the hour's drain is durable there (operators/merge_progress.h).
+// Guarantees: a record that `apply` returned for is in the view's store; the merged watermark moves over an hour only
+// when every batch of the hour's drain is durable there (operators/merge_progress.h).
 // Errors: those of the view's store; the same record may be applied again.
 // Threading: used by the partition's task.
 #pragma once

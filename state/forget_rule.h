@@ -18,8 +18,8 @@
 //   late or passed                 count after the forget's time      hidden                       counts
 //
 // The filter of a forget's own period counts for an item again when the store knows of a play of the item after the
-// forget, and for everything when the store had the forget when it was read: it removed the filter, so what it has
-// since is later.
+// forget, and for everything when the store had the forget when it was read: it removed the filter
+// then, so a filter that it has now holds later plays only.
 // Threading: pure functions.
 #pragma once
 

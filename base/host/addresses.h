@@ -20,7 +20,8 @@ using Addresses = std::unique_ptr<addrinfo, FreeAddresses>;  // A list; never em
 
 enum class AddressUse : uint8_t { kConnect, kListen };
 
-// The addresses of a host, by name or number, for TCP. Errors: kInvalid with the resolver's words alone.
+// The addresses of a host, by name or number, for TCP.
+// Errors: kInvalid with the resolver's words alone.
 Result<Addresses> resolve(const std::string& host, uint16_t port, AddressUse use);
 
 // The port to which a socket of IPv4 or IPv6 is bound; 0 for every other file.

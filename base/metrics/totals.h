@@ -1,9 +1,9 @@
-// Counters of a stage, summed over its tasks when they are scraped: what the live tasks have counted so far, and what
-// those that ended have left.
+// Counters of a stage, summed over its tasks when they are scraped: the counts of the live tasks so far, and the last
+// counts of those that ended.
 //
 //   Totals<WindowCounts> totals(metrics, window_series());
 //   Totals<WindowCounts>::Share share = totals.share();  // One for each task, for as long as the task lives.
-//   share.set({...});                                    // What the task has counted since it began, now and then.
+//   share.set({...});                                    // The counts since the task began, now and then.
 //
 // Guarantees: every row is shown, with 0, from the beginning. A sum never falls: a share that ends leaves its last
 // counts, and the task that follows it begins at 0 with a share of its own.

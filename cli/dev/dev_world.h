@@ -51,7 +51,7 @@ class DevWorld {
   Status wait_until_merged();
   // Asks the service about every user of the file.
   Result<DevCheck> check(const PlayFile& file);
-  // What the chain did, in lines for people.
+  // A report of the chain, in lines for people.
   std::string summary();
   uint64_t plays_refused();
   std::string query_line(const std::string& user, const std::vector<std::string>& items);

@@ -8,7 +8,7 @@ namespace bloomring {
 
 void FilterNotes::note(HourIndex hour, int64_t log_time_ms, uint64_t forgets, int64_t newest_play_ms) {
   const int64_t logged_ms = std::max<int64_t>(log_time_ms, 0);
-  // The first record: what is merged below it was logged no later. (It was merged with the forgets before it.)
+  // The first record: the records merged below it were logged no later. (So were the forgets before them.)
   if (merged_below_) newest_play_ms_ = std::min(logged_ms, below_logged_ms_.value_or(logged_ms));
   // The first one after lost records: they were logged no later.
   if (lost_below_) newest_play_ms_ = std::max(newest_play_ms_, log_time_ms);

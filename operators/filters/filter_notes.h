@@ -1,4 +1,4 @@
-// What the filter view notes of each hour: which forgets are late.
+// The filter view's notes on each hour: which forgets are late.
 //
 // A forget is late when plays after it may be in hours before its own: when it happened before the newest play below
 // the hour's first offset, whatever the clocks of ingest and the brokers say. For plays that the window has not seen,

@@ -80,7 +80,7 @@ class Merge final : public ViewMerge {
   const MergeStats& stats() const { return stats_; }
 
  private:
-  // What the store does for the record, and what follows when it has done it.
+  // The operation of the store for the record; the merge goes on when it has ended.
   enum class Step : uint8_t { kIdle, kReadForgotten, kApply, kAdvance, kSync };
   Result<Applied> begin(std::string_view record, int64_t wall_ms, std::string& detail);
   void begin_unite(UserBatchReader& reader);

@@ -1,5 +1,5 @@
-// The token that actions of the admin port ask for: whoever has it may change something, whoever only reaches the port
-// may not.
+// The token that actions of the admin port ask for. A caller with the token may change something; a caller without it
+// may only read.
 //
 // It is the first line of `admin.token_file`. Where none is configured, the process that writes the filter store makes
 // one in its folder: the users of this host who may read the store may act on it.

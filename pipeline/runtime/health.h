@@ -1,4 +1,4 @@
-// Whether the process is alive and ready. Its parts report to it, and the admin port answers from it.
+// The health of a process: alive or not, ready or not. Its parts report to it, and the admin port answers from it.
 //
 // Alive and ready are different questions:
 // - /healthz fails when a part has failed: it cannot go on, and a restart may help.

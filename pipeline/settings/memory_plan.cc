@@ -7,7 +7,7 @@ namespace bloomring {
 
 namespace {
 
-// What a process takes before it has done anything, and what the allocator holds of memory that was freed: an eighth.
+// The memory of a process before it has done anything, and the part of freed memory that the allocator keeps.
 constexpr uint64_t kProcessBytes = 48 * kMiB;
 constexpr uint64_t kSlackShare = 8;
 

@@ -133,7 +133,7 @@ struct ThreadSettings {
 struct ServeSettings {
   std::string listen = "127.0.0.1:7700";
   bool insecure = false;    // Listens without TLS beyond this machine.
-  std::string access_file;  // Who may make which calls; see serving/admission/access.h. Empty: no such list.
+  std::string access_file;  // The rights of callers; see serving/admission/access.h. Empty: no such list.
   uint32_t replica_index = 0;
   uint32_t replica_count = 1;
   uint32_t replication_factor = 1;

@@ -19,7 +19,7 @@ struct Settings;
 struct StageContext;  // pipeline/stages/base/stage_context.h
 class Stage;          // pipeline/stages/base/stage.h
 
-// What a stage does with the filter store.
+// The use that a stage makes of the filter store.
 enum class StoreRole : uint8_t { kNone, kReads, kWrites };
 std::string_view store_role_name(StoreRole role);  // "none", "reads", "writes".
 

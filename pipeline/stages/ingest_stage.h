@@ -1,5 +1,8 @@
 // The ingest stage of a process: one ingest task that reads every partition of the plays topics that the group gives
 // it.
+// Threading: see Stage. The worker's thread owns the task and makes the reports. The poller's thread assigns and
+// revokes partitions, and reaches the task by messages to the worker.
+// Errors: a task or a poll that fails ends the process through StageContext::on_failure.
 #pragma once
 
 #include <memory>

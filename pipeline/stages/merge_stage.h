@@ -1,4 +1,6 @@
 // The merge stage of a process: merges the filter view, and measures what the merge does and the filter store has.
+// Threading: see PartitionStage. Each worker reports its own tasks; `mutex_` guards `counted_`.
+// Errors: see PartitionStage.
 #pragma once
 
 #include <map>

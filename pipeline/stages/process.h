@@ -50,7 +50,7 @@ class Process {
   Status start();
   // Makes the current wait of `start`, and each later one, fail at once. Thread safe.
   void give_up_start() { start_wait_.give_up(); }
-  // What `start` waits for, since when and why; empty when it does not wait. Thread safe.
+  // Names the thing that `start` waits for, since when and why; empty when it does not wait. Thread safe.
   std::string start_waits_for() const { return start_wait_.waiting_for(); }
   // False while `start` has only looked and waited: nothing is open for writing and no partition is read, so killing
   // the process is as safe as `stop`. Thread safe.
@@ -72,7 +72,7 @@ class Process {
   // with what it waits for: see pipeline/runtime/stop_bound.h.
   void stop() { stop(StopMode::kRestart); }
   void stop(StopMode mode);
-  // What its threads are busy with for a second or more, for the log.
+  // The work that has kept its threads busy for a second or more, for the log.
   std::string busy_with() const { return watchdog_.busy_with(); }
 
   Metrics& metrics() { return metrics_; }

@@ -5,6 +5,9 @@
 // names it.
 // The process fails /healthz when its gRPC port answers no connection for process.stall_seconds, at least 20 s
 // (serving/server/port_probe.h).
+// Threading: see Stage. Calls of the gRPC port ask for partitions, holders and scenes on threads of their own.
+// Errors: a partition that cannot be read waits (serve_partitions.h). A failure of all partitions ends the process
+// through StageContext::on_failure.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,6 @@
 // The stage that merges a view: a merge task for each partition of the view's topic that the group gives it.
+// Threading: see PartitionStage.
+// Errors: see PartitionStage.
 #pragma once
 
 #include "pipeline/metrics/partition_levels.h"

@@ -1,5 +1,7 @@
 // The window stage of a process: a window task for each partition of user-events that the group gives it. It drains the
 // ring for every view.
+// Threading: see PartitionStage. Each worker reports its own tasks; `mutex_` guards `reported_`.
+// Errors: see PartitionStage.
 #pragma once
 
 #include <map>

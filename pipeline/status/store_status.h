@@ -15,7 +15,7 @@ struct StoreStatus {
     uint64_t filters = 0;
     uint64_t bytes = 0;
   };
-  // What only a look at every filter finds.
+  // Only a look at every filter finds these.
   struct Contents {
     uint64_t unreadable = 0;
     std::vector<Period> periods = {};

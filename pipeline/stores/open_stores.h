@@ -28,11 +28,11 @@ struct FilterStores {
   std::unique_ptr<FilterReader> reader;  // Owns the store.
   FilterWriter* writer = nullptr;        // Null where the store is only read.
   StoreAdmin* admin = nullptr;
-  // What this kind of store measures beyond FilterStoreStats. May be empty; not to be called after the store's end.
+  // Writes this kind's metrics beyond FilterStoreStats. May be empty; not to be called after the store's end.
   std::function<void(Scrape&)> write_metrics = {};
 };
 
-// What a store uses of its process; all outlive it.
+// The parts of a process that a store uses; all outlive it.
 struct StoreParts {
   const Calendar& calendar;
   const Clock& clock;
@@ -40,8 +40,8 @@ struct StoreParts {
 };
 
 // Opens the store of the settings to write it, or to read what another process writes. A store that is read need not
-// exist yet: then its functions give kRetry until a `refresh` finds it. Errors: those of the kind of store; kInvalid
-// when another process writes an embedded store.
+// exist yet: then its functions give kRetry until a `refresh` finds it.
+// Errors: those of the kind of store; kInvalid when another process writes an embedded store.
 Result<FilterStores> open_stores(const Settings& settings, StoreRole role, const StoreParts& parts);
 
 // Where the store is, for messages: "store.path is /var/lib/bloomring/store", "store.redis.addresses is a:1,b:1".

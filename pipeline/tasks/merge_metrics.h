@@ -47,7 +47,7 @@ inline constexpr const MetricDecl* kMergeMetrics[] = {
 
 namespace bloomring {
 
-// What a merge task has counted.
+// The counts of a merge task.
 struct MergeCounts : MergeStats {
   uint64_t dead_letters = 0;
   uint64_t store_retries = 0;

@@ -66,14 +66,14 @@ inline constexpr const MetricDecl* kReplicaMetrics[] = {
 
 namespace bloomring {
 
-// What a replica task and its partition have counted.
+// The counts of a replica task and its partition.
 struct ReplicaCounts : ReplicaStats {
   uint64_t early_releases = 0;
   uint64_t served_shortened = 0;
 };
 SeriesTable<ReplicaCounts> replica_series();
 
-// What the memory of a partition holds now.
+// The contents of a partition's memory now.
 struct ReplicaMemory {
   RecentPlaysStats recent;
   ServedItemsStats served;

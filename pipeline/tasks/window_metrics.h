@@ -78,7 +78,7 @@ inline constexpr const MetricDecl* kWindowMetrics[] = {
 
 namespace bloomring {
 
-// What a window task has counted.
+// The counts of a window task.
 struct WindowCounts : WindowStats {
   uint64_t dead_letters = 0;
   uint64_t slots_joined = 0;

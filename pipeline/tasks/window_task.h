@@ -54,7 +54,7 @@ struct WindowTaskConfig {
   int64_t flush_interval_ms = 30'000;   // How often the window store is flushed: bounds what a crash re-reads.
 };
 
-// Where the batches of a view go and where its watermark comes from. What it names outlives the task.
+// Where the batches of a view go and where its watermark comes from. Both objects outlive the task.
 struct ViewLog {
   std::string batches_topic;
   WatermarkReader* watermarks = nullptr;

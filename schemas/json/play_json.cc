@@ -162,7 +162,7 @@ Refusal PlayParser::Impl::read_fields(std::string_view json) {
   return refuse(Refusal::kMalformedJson, fields.detail());
 }
 
-// Whoever checked the record before it came here may have taken another one of the repeated values.
+// A check of the record before it came here may have taken another one of the repeated values.
 Refusal PlayParser::Impl::refuse_repeated() {
   const Named named[] = {{"events.user", mapping.user},          {"events.item", mapping.item},
                          {"events.time", mapping.time},          {"events.scene", mapping.scene},

@@ -1,4 +1,4 @@
-// Who may make which calls: a list of names of client certificates, in the file `serve.access_file`.
+// The rights of callers: a list of names of client certificates, in the file `serve.access_file`.
 //
 //   # may      name of the certificate
 //   read       recommender.example.internal
@@ -14,7 +14,8 @@
 //
 // A line gives one right to one name; a name with several rights has several lines. `*` is every client whose
 // certificate the port accepts. A name is one of the alternative names of the certificate (DNS name, URI, e-mail or IP
-// address), compared whole; a certificate without any is known by its common name. What no line gives is denied.
+// address), compared whole; a certificate without any is known by its common name. A right that no line
+// gives is denied.
 // Errors: kInvalid for a file that cannot be read, or has a line that is not of this form; the message names the line.
 #pragma once
 
@@ -32,7 +33,8 @@ namespace bloomring {
 
 enum class Right : uint8_t { kRead, kWrite };
 
-// One reading of the file. Threading: immutable.
+// One reading of the file.
+// Threading: immutable.
 class AccessList {
  public:
   // `place` names the text in messages.
@@ -43,7 +45,8 @@ class AccessList {
   std::set<std::string, std::less<>> readers_, writers_;
 };
 
-// The list in force. Threading: thread safe.
+// The list in force.
+// Threading: thread safe.
 class Access {
  public:
   // Everybody may do everything.

@@ -1,4 +1,4 @@
-// Who makes a call, as its connection tells: by name where there is a list of names, else by the host. All clients on a
+// The caller of a call, as its connection tells: a name where there is a list of names, else the host. All clients on a
 // host are one caller, and so is another replica with all calls that it forwards.
 // Threading: pure functions.
 #pragma once

@@ -26,7 +26,7 @@ constexpr size_t characters(size_t bytes) { return bytes < sizeof(std::string) /
 // An unknown field: its entry in a list, and the string or the list of fields that it holds.
 constexpr size_t kUnknownField = kGrowth * 2 * sizeof(void*) + kString;
 constexpr size_t kUnknownGroup = kUnknownField + block(sizeof(std::vector<int>)) + block(2 * sizeof(void*));
-// What the service makes of an id: its hash, and its finding in a list that grows.
+// The service makes this of an id: its hash, and its finding in a list that grows.
 constexpr size_t kIdWork = sizeof(uint64_t) + kGrowth * sizeof(uint64_t);
 // With EXPLAIN_LEVEL_VERDICTS, of a candidate: an object with the name of a period, and its bytes in the answer.
 constexpr size_t kVerdict = block(sizeof(v1::Verdict)) + kPointer + kString + 24;

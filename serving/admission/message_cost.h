@@ -2,8 +2,8 @@
 //
 // Two bytes of a message can become a hundred bytes of objects: an empty request of a batch, an empty id, a field that
 // nobody knows. So the walk goes over the tags of a message, down to its lists of ids, and adds up what protobuf
-// allocates for each field, what the service makes of each id, and what its answer takes. It reads no content: a field
-// of integers or of packed ids costs one step.
+// allocates for each field, the parts that the service makes of each id, and its answer's bytes. It reads no content:
+// a field of integers or of packed ids costs one step.
 // Guarantees: the bound is never below what the parsed message takes, also for unknown fields, groups, fields that
 // come twice, and lists in both encodings. The walk itself allocates nothing.
 // Errors: kBadRecord when the bytes are no message of protobuf.

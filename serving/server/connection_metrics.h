@@ -25,7 +25,8 @@ inline constexpr const MetricDecl* kConnectionMetrics[] = {&kConnectionsRefused,
 
 namespace bloomring {
 
-// Monotonic. Threading: thread safe.
+// Monotonic.
+// Threading: thread safe.
 struct ConnectionCounters {
   std::atomic<uint64_t> accepted{0};             // Given to gRPC.
   std::atomic<uint64_t> refused_descriptors{0};  // Closed at once: too few descriptors were left...

@@ -70,7 +70,7 @@ class GrpcServer {
   std::string address_;
   bool ended_ = false;
   std::unique_ptr<grpc::Server> server_;
-  std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> connections_;  // Of the server: what it is given.
+  std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> connections_;  // Takes ours to the server.
   std::unique_ptr<Acceptor> acceptor_;                                           // Its thread uses the rest.
 };
 

@@ -1,4 +1,4 @@
-// What several calls of the service ask of their requests. Included by sources of this folder only.
+// Questions that several calls of the service ask of their requests. Included by sources of this folder only.
 #pragma once
 
 #include <grpcpp/grpcpp.h>

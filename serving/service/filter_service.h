@@ -49,7 +49,7 @@ struct FilterServiceConfig {
   // blocking its caller.
   std::optional<FilterReadPool> read_pool = FilterReadPool{};
   ForwarderConfig forward = {};
-  const Access* access = nullptr;  // Who may make which calls; outlives the service. Null: everybody may make all.
+  const Access* access = nullptr;  // The rights of callers; outlives the service. Null: everybody may make all.
   // Called at the end of every call with its status and duration. gRPC's threads call it, so it must be thread safe.
   std::function<void(Method, const grpc::Status&, double seconds)> observe = {};
   // Called with every answer that this replica made itself, from the same threads.
@@ -62,10 +62,10 @@ using RawService = v1::BloomringService::WithRawCallbackMethod_Filter<
         v1::BloomringService::WithRawCallbackMethod_GetSnapshot<
             v1::BloomringService::WithRawCallbackMethod_Forget<v1::BloomringService::Service>>>>>;
 
-// What is known of a call where it begins.
+// The facts about a call where it begins.
 struct CallStart {
   Method method;
-  grpc::CallbackServerContext& context;  // Who calls, and with which metadata and deadline.
+  grpc::CallbackServerContext& context;  // The caller, its metadata and its deadline.
   size_t bytes;                          // Of the message.
 };
 

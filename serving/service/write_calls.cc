@@ -1,4 +1,4 @@
-// Calls that write to the log: what was served, and what is forgotten.
+// Calls that write to the log: served items, and forgets.
 #include <algorithm>
 #include <optional>
 

@@ -1,4 +1,4 @@
-// What a RedisClient's thread does: routes requests to connections (redis_client.h has the rules).
+// The work of a RedisClient's thread: it routes requests to connections (redis_client.h has the rules).
 //
 // Threading: used by one thread.
 #pragma once

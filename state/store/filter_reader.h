@@ -37,7 +37,7 @@ class FilterRead {
   virtual ~FilterRead() = default;
   // Constant while the read runs, and so is everything that it borrows.
   virtual std::span<const UserPeriods> users() const = 0;
-  // Who asks, as a number: reads that wait are fair between callers. 0: nobody in particular.
+  // The caller, as a number: reads that wait are fair between callers. 0: nobody in particular.
   virtual uint64_t caller() const { return 0; }
   // False when nobody waits for the answer any more: a reader may then call `refuse` instead of reading.
   virtual bool wanted() const { return true; }

@@ -3,8 +3,8 @@
 //
 // A local read may wait for a disk. A caller whose thread must not wait puts a PooledFilterReader before it
 // (state/store/pooled_filter_reader.h).
-// Errors, threading: as filter_reader.h, filter_writer.h and store_admin.h say. Two threads never write the same
-// partition.
+// Errors: as filter_reader.h, filter_writer.h and store_admin.h say.
+// Threading: as these say; two threads never write the same partition.
 #pragma once
 
 #include <map>
@@ -40,7 +40,7 @@ class LocalFilterStore : public LocalFilterReader, public FilterWriter {
   // The writer outlives neither the store nor its process: the store's lock keeps other processes out.
   Result<std::unique_ptr<PartitionWriter>> take_over(PartitionId partition) final;
 
-  // What PartitionWriter says of the operations of these names.
+  // As PartitionWriter says of the operations of these names.
   virtual Status apply(std::span<const ForgottenUpdate> forgotten, std::span<const FilterUpdate> updates) = 0;
   Status apply(std::span<const FilterUpdate> updates) { return apply({}, updates); }
   virtual Status advance(PartitionId partition, const MergedWatermark& watermark) = 0;

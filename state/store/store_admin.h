@@ -1,4 +1,4 @@
-// Administration of a filter store: what tools and metrics ask. One of its three interfaces (reading: filter_reader.h;
+// Administration of a filter store, for tools and metrics. One of its three interfaces (reading: filter_reader.h;
 // writing: filter_writer.h). Every function may take as long as reading the store does.
 //
 // Errors: as filter_reader.h; kInvalid for something that this kind of store cannot do.

@@ -1,4 +1,4 @@
-// What goes into a filter store and comes out of it: the values of its three interfaces (filter_reader.h,
+// The values that go into a filter store and come out of it, by its three interfaces (filter_reader.h,
 // filter_writer.h, store_admin.h).
 #pragma once
 

@@ -55,8 +55,8 @@ struct Drain {
   SlotIndex slot;
   DrainAttempt attempt = DrainAttempt::kFirst;
   std::vector<StagedHour> hours;
-  // Hours before its last one that are neither in it nor merged, as far as the ring knows: what the view must know of
-  // them goes with the drain.
+  // Hours before its last one that are neither in it nor merged, as far as the ring knows: the view's
+  // notes on them go with the drain.
   std::vector<StagedHour> earlier = {};
 };
 

@@ -14,6 +14,8 @@
 //
 // Memory is shared by all stores of the process (state/rocksdb/state_memory.h); the owner flushes by timer, which
 // bounds the records to read again after a crash.
+// Errors: see window_store.h.
+// Threading: see window_store.h.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // Internal to pipeline/kafka: sends a group member's commits, one request at a time, and takes their results.
 //
-// Guarantees: commits only offsets recorded during the current assignment (between two calls of `forget`).
+// Guarantees: commits only offsets recorded during the current assignment (between two calls of `reset`).
 // Errors: a failed request is counted and logged, and its offsets go out with the next one, an interval later.
 // Threading: the member's thread; `board` and the counts from any thread.
 #pragma once

@@ -8,6 +8,9 @@
 // Stalls: while partitions are held, each step renews the lease. An expired lease means that the process was stopped
 // for so long that the group may have given the partitions to others. The poller then gives them up as lost and joins
 // again.
+// Threading: the worker's thread joins, polls, calls the listener and closes. `start` and `stop` are called by another
+// thread and return when the worker has done them.
+// Errors: kFenced as above; those of GroupConsumer. While no broker answers, a later step joins again.
 #pragma once
 
 #include <memory>

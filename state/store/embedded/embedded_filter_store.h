@@ -10,6 +10,7 @@
 // Other processes on the machine read it through EmbeddedFilterFollower
 // (state/store/embedded/embedded_filter_follower.h).
 // Errors: as state/store/filter_writer.h says; after kFatal the store must be opened again.
+// Threading: see local_filter_store.h.
 #pragma once
 
 #include <cstdint>

@@ -42,7 +42,7 @@ RedisFilterStore::RedisFilterStore(RedisStoreConfig config, const Calendar& cale
   marks_ = std::make_unique<RedisClient>("redis-mark", client_config(made, silence_ms, kWritesMax), parts_.traffic);
 }
 
-// Clients first: what they have under way ends and uses the parts.
+// Clients first: their requests under way end, and use the parts until then.
 RedisFilterStore::~RedisFilterStore() {
   reads_.close();
   marks_.reset();

@@ -6,7 +6,7 @@
 // fence that the writer of the partition holds (redis_fence.h). Values expire at the servers (PEXPIREAT) at the moment
 // that state/period.h gives.
 //
-// Guarantees: those of filter_reader.h and filter_writer.h. What "durable" means is the servers' affair: everything
+// Guarantees: those of filter_reader.h and filter_writer.h. "Durable" depends on the servers: everything
 // that a watermark covers was acknowledged by the primary and `min_replicas` replicas before the watermark was
 // written. A failover that loses writes takes the marks of its shards back with them: reads of these shards end with
 // kRetry, the stages end, and after their start the log is read again from the least mark (shard_state.h).

@@ -28,7 +28,7 @@ class RedisReads::Pending {
     read_->end(std::move(users));
   }
 
-  std::vector<std::vector<StoredFilter>> wanted_filters;      // By user: what the question asks for.
+  std::vector<std::vector<StoredFilter>> wanted_filters;      // By user, of the question.
   std::vector<std::optional<MergedWatermark>> heard;          // By user, when the read began.
   std::vector<Status> unheard;
 

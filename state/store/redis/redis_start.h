@@ -1,5 +1,5 @@
-// What a process checks before it uses a Redis filter store: that its servers can do what the store needs, and that the
-// store was made for this configuration.
+// The checks of a process before it uses a Redis filter store: that its servers can do what the store needs, and that
+// the store was made for this configuration.
 //
 // Errors: kRetry when no server answers, or the store was not made yet; kInvalid with the way out for a command that is
 // missing or forbidden, a server of another protocol, a clock that is far from ours, and a store of another partition

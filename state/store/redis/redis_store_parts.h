@@ -1,5 +1,5 @@
-// What the reader, the writers and the administration of one Redis filter store share. Included by sources of this
-// folder only.
+// The parts that the reader, the writers and the administration of one Redis filter store share. Included by sources
+// of this folder only.
 //
 // Threading: thread safe.
 #pragma once

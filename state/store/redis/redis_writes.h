@@ -29,7 +29,7 @@ struct RedisWriteParts {
   std::shared_ptr<RedisFence> fence;  // Shared with requests that outlive the writer.
 };
 
-// What an operation under way says of its end. Shared with its requests.
+// The end of an operation under way. Shared with its requests.
 class RedisOperation : public std::enable_shared_from_this<RedisOperation> {
  public:
   virtual ~RedisOperation() = default;

@@ -1,4 +1,4 @@
-// The state of a shard, next to the values of its users in the same cluster slot: who may write them, and up to where
+// The state of a shard, next to the values of its users in the same cluster slot: their writer, and up to where
 // the log is merged into them (the mark).
 //
 //   version:u8=1 epoch:u64 random:u64 writes:u64 marked:u8 watermark:raw sum:u64
@@ -32,7 +32,7 @@
 
 namespace bloomring {
 
-// Who writes a partition. A later take-over is larger.
+// The writer of a partition. A later take-over is larger.
 struct RedisWriter {
   uint64_t epoch = 0;
   uint64_t random = 0;  // Tells two writers of one epoch apart, which a failover can make.
@@ -54,10 +54,10 @@ Result<ShardState> decode_shard_state(std::string_view bytes, std::string_view l
 
 // True when the mark covers all that the watermark covers.
 bool covers_all(const std::optional<MergedWatermark>& mark, const std::optional<MergedWatermark>& watermark);
-// What both cover.
+// The offsets that both cover.
 std::optional<MergedWatermark> least(const std::optional<MergedWatermark>& a, const std::optional<MergedWatermark>& b);
 
-// What a writer finds instead of the state that it knows.
+// A writer finds one of these instead of the state that it knows.
 enum class ShardStanding : uint8_t {
   kOurs,      // Its own write, of which it did not see the answer.
   kTaken,     // A later writer has taken the partition over.
