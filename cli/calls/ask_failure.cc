@@ -17,7 +17,7 @@ std::string hint(const std::string& text, const TlsClientFiles& tls) {
     return std::string("nothing listens there: ") + kOfServe;
   }
   if (text.find("Failed parsing HTTP/2") != std::string::npos || text.find("http1") != std::string::npos) {
-    return std::string("what listens there is no such service, perhaps an admin port: ") + kOfServe;
+    return std::string("another service listens there, perhaps an admin port: ") + kOfServe;
   }
   if (text.find("DNS resolution") != std::string::npos || text.find("resolution failed") != std::string::npos) {
     return "the name is not known here: correct the host of --server";
@@ -27,8 +27,8 @@ std::string hint(const std::string& text, const TlsClientFiles& tls) {
     return "";
   }
   if (!tls.enabled()) {
-    return std::string("the service may want TLS: name the authority of its certificate with --tls-ca. Or what listens "
-                       "there is no such service: ") + kOfServe;
+    return std::string("the service may want TLS: name the authority of its certificate with --tls-ca. Or another "
+                       "service listens there: ") + kOfServe;
   }
   const std::string common =
       "the service may not speak TLS (leave --tls-ca out), or its certificate may be of another authority than "

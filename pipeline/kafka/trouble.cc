@@ -25,11 +25,11 @@ bool has(std::string_view line, std::string_view words) { return line.find(words
 
 // The meaning of the answer's first four bytes, which librdkafka took for a length.
 std::string meaning_of_size(unsigned long size) {
-  if (size == 0x48545450) return "what listens there speaks HTTP, and is no Kafka broker";
+  if (size == 0x48545450) return "that port speaks HTTP, and belongs to no Kafka broker";
   if (size >> 16 == 0x1503) {
     return "that port expects TLS; set security.protocol to SSL or SASL_SSL under kafka.properties";
   }
-  return "what listens there does not speak Kafka's protocol, or expects TLS (security.protocol under "
+  return "that port does not speak Kafka's protocol, or expects TLS (security.protocol under "
          "kafka.properties)";
 }
 

@@ -11,13 +11,13 @@
 namespace bloomring::kafka {
 
 // The meaning of a line of librdkafka's log that is known to mislead; empty for other lines. Pure.
-//   "Invalid response size 1213486160" -> "what listens there speaks HTTP, and is no Kafka broker"
+//   "Invalid response size 1213486160" -> "that port speaks HTTP, and belongs to no Kafka broker"
 std::string meaning_of(std::string_view line);
 
 // Keeps the meaning of a line for the address in it ("...: 127.0.0.1:8080/bootstrap: Receive failed: ...").
 void note_trouble(std::string_view line);
 
-// "127.0.0.1:8080: what listens there speaks HTTP, ..." for the first of these brokers with a known problem; empty
+// "127.0.0.1:8080: that port speaks HTTP, ..." for the first of these brokers with a known problem; empty
 // without one.
 std::string trouble_with(const std::string& bootstrap);
 

@@ -86,8 +86,8 @@ void declare_serve(Config& config, ServeSettings& serve) {
 
 void declare_admin(Config& config, AdminSettings& admin) {
   config.section("admin",
-                 "The port for metrics, health and actions. Whoever reaches it reads its pages; an action needs the "
-                 "token.");
+                 "The port for metrics, health and actions. Everybody who reaches it can read its pages; an "
+                 "action needs the token.");
   config.string("admin.listen", &admin.listen)
       .check(must_be_address)
       .doc(

@@ -71,7 +71,7 @@ Result<std::optional<LogRecord>> WindowTask::next_record() {
   if (polled.ok() || !source_->lost_position()) return polled;
   return fatal(
       polled.status().message() +
-      ". What was read before is kept; to go on without what is lost, start once with state.accept_lost_events "
+      ". Records read before are kept; to go on without the lost ones, start once with state.accept_lost_events "
       "set to true");
 }
 

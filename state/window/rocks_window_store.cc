@@ -118,8 +118,8 @@ Status RocksWindowStore::Impl::checked(const rocksdb::Status& status) const {
   if (found.code() != Code::kCorrupt) return found;
   std::ofstream note(config.path + "/" + kDamagedName);
   note << found.message() << std::endl;
-  const char* way_out = note ? ". The next start removes this folder, and reads what is not merged from the log"
-                             : ". Remove this folder: what is not merged is read from the log again";
+  const char* way_out = note ? ". The next start removes this folder, and reads the unmerged records from the log"
+                             : ". Remove this folder: the next start reads the unmerged records from the log";
   return corrupt(found.message() + way_out);
 }
 

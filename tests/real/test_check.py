@@ -138,7 +138,7 @@ class Check(law.LawCase):
             code, verdict, err = self.check(path)
             self.assertEqual(code, FAILED, err)
             reason = self.found(verdict, "kafka.bootstrap")["reason"]
-            self.assertIn(f"127.0.0.1:{port}: what listens there speaks HTTP, and is no Kafka broker", reason)
+            self.assertIn(f"127.0.0.1:{port}: that port speaks HTTP, and belongs to no Kafka broker", reason)
 
     def test_store(self):
         """check: a store of another number of partitions is told while a broker is not there"""

@@ -10,8 +10,8 @@ TEST_CASE("ask failure: what gRPC says of TLS and of addresses comes with what t
   };
   CHECK(hint("connections to all backends failing; last error: UNAVAILABLE: ipv4:127.0.0.1:1: Socket closed") ==
         "h:1: connections to all backends failing; last error: UNAVAILABLE: ipv4:127.0.0.1:1: Socket closed; the "
-        "service may want TLS: name the authority of its certificate with --tls-ca. Or what listens there is no such "
-        "service: --server must be the address that serve.listen of the service says");
+        "service may want TLS: name the authority of its certificate with --tls-ca. Or another service "
+        "listens there: --server must be the address that serve.listen of the service says");
   CHECK_THAT(hint("UNAVAILABLE: Failed parsing HTTP/2"), Catch::Contains("perhaps an admin port: --server must be"));
   CHECK_THAT(hint("Socket closed", {"ca.pem", "", ""}), Catch::Contains("wants a certificate of yours (--tls-cert"));
   CHECK_THAT(hint("Socket closed", {"ca.pem", "c.pem", "c.key"}), Catch::Contains("the authority of --tls-cert"));
