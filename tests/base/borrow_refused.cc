@@ -1,4 +1,4 @@
-// What clang refuses of types that borrow, in the builds that it makes: each line that a comment names must be an
+// Uses of types that borrow, which clang refuses in the builds that it makes: each line that a comment names must be an
 // error, and nothing else may be one. Only parsed, with clang's -verify.
 #include "base/borrow.h"
 

@@ -32,7 +32,7 @@ PROBES_AT_THE_END = 150  # Of each user and replica.
 MERGED_BOUND_S = 120
 # A run of all kinds that did less has shown little: it goes on, at most twice as long. On two busy cores it does 5 to 12.
 FAULTS_A_MINUTE_MIN = 3
-END_S = 55  # What the end takes: everything merged, a lap later, and the last questions.
+END_S = 55  # The end takes this: everything merged, a lap later, and the last questions.
 
 
 class Chaos:

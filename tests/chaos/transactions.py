@@ -1,6 +1,6 @@
 """Plays in transactions, committed and aborted, into a topic of their own: what Kafka Streams and Flink write.
 
-What is committed is acknowledged when the producer says so; what is aborted was never played. Where the producer cannot tell,
+A committed play is acknowledged when the producer says so; an aborted one was never played. Where the producer cannot tell,
 because brokers were away, nothing is said of the transaction, and the next producer aborts it if it is still open.
 """
 

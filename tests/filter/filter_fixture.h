@@ -1,4 +1,4 @@
-// What the filter tests share: items by number, one user, one store key, and short verbs.
+// Shared by the filter tests: items by number, one user, one store key, and short verbs.
 #pragma once
 
 #include <catch2/catch.hpp>

@@ -44,7 +44,7 @@ void expect_reads_as_damaged(const Forgotten& good, std::string_view bytes) {
   BLOOMRING_CHECK(kept, "its good part is kept");
 }
 
-// What merge does with a value: it goes on with the good part, and writes that back.
+// As merge does with a value: it goes on with the good part, and writes that back.
 void salvage_and_store(std::string_view bytes) {
   const auto salvaged = salvage_forgotten(bytes, kKey);
   if (salvaged.ok()) {

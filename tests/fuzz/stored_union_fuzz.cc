@@ -42,7 +42,7 @@ std::string value_of(uint8_t kind, std::string_view body) {
   return encode_damaged(damage, value);
 }
 
-// What of a value is good: all of it, its good part, or nothing.
+// The good part of a value: all of it, its good part, or nothing.
 std::string_view good_part(std::string_view value) {
   Damage damage;
   const std::string_view part = is_damaged(value) ? open_damaged(value, damage) : value;

@@ -16,7 +16,7 @@ PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE = 0, 1, 3, 4, 6, 7, 8
 END_STREAM, END_HEADERS, ACK = 1, 4, 1
 CANCEL = 8
-WINDOW_BYTES = 65_535  # What a stream and a connection may send before they are given more.
+WINDOW_BYTES = 65_535  # A stream and a connection may send this before they are given more.
 FRAME_BYTES = 16_384
 SERVICE = "/bloomring.v1.BloomringService/"
 

@@ -1,4 +1,4 @@
-"""What whoever reaches a port can do to a running process. After each attack a normal client is answered as before, and
+"""Attacks of somebody who reaches a port of a running process. After each one a normal client is answered as before, and
 the process has stayed below its memory limit."""
 
 import concurrent.futures
@@ -22,7 +22,7 @@ ANSWER_BOUND_MS = 2_000  # Of a normal question after an attack, on a busy machi
 
 
 class Hostile(law.LawCase):
-    """One process with every stage, for all attacks one after another: what one leaves behind, the next ones see."""
+    """One process with every stage, for all attacks one after another: the traces of one, the next ones see."""
 
     @classmethod
     def setUpClass(cls):

@@ -25,7 +25,7 @@ TEST_CASE("load model: a play is written in the field names and the time unit of
   mapping.time_unit = TimeUnit::kMicroseconds;
   LoadPlayWriter(mapping).write(play, json);
   CHECK(nlohmann::json::parse(json)["ts"] == 1'792'800'000'123'000);
-  // What is written is accepted by the parser of the same mapping, as the same play.
+  // The written record is accepted by the parser of the same mapping, as the same play.
   PlayParser parser(mapping);
   Play parsed;
   CHECK(parser.parse(json, play.time_ms, parsed) == Refusal::kNone);

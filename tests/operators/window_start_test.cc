@@ -192,7 +192,7 @@ TEST_CASE("window start: with several views a partition continues when its disk 
   // One that was made again is told by what is merged first: that keeps the filters.
   cut.log_end = Offset(0);
   CHECK(decide_window_start(cut, away).status().message().find("merged below offset 200") != std::string::npos);
-  // What one view lacks is lost, though the others have it.
+  // The records that one view lacks are lost, though the others have it.
   WindowStartFacts gone = facts;
   gone.local.reset();
   gone.log_start = Offset(150);

@@ -221,7 +221,7 @@ class KafkaServer:
         self.wait_until_answers(bound_s)
 
     def stop(self, broker=None):
-        """Ends one broker, or all, without ceremony: what is written is written, and nothing is left running."""
+        """Ends one broker, or all, without ceremony: written records stay, and nothing is left running."""
         for process in self._processes if broker is None else [self._processes[broker - 1]]:
             process.end()
 

@@ -13,7 +13,7 @@ import processes
 FILE = processes.ROOT / "tests" / "data" / "kuairand_plays.tsv"
 BATCH_ITEMS_MAX = 20_000  # the largest request that the service takes
 COMPLETE_BOUND_S = 60
-TIMEOUT_MS = 5000  # What `bloomring query` waits unless told.
+TIMEOUT_MS = 5000  # `bloomring query` waits so long unless told.
 
 
 def binary():

@@ -95,7 +95,7 @@ class Forget(law.LawCase):
                 run.produce(self.heavy_lines)
                 play(run, FORGETFUL, ITEMS, played_ms)
                 wait_for_seen(run, dict.fromkeys(FORGETFUL, FORGETFUL["nobody"]))
-                # What is forgotten is the first that the window stage reads when it has lost its disk.
+                # The forgotten plays are the first that the window stage reads when it has lost its disk.
                 run.wait_until_merged()
                 run._processes["window"].stall()
                 self.forget(run)

@@ -162,7 +162,7 @@ class Formats(law.LawCase):
         for store_key, value in answered.items():
             self.assertEqual(stored.united(store_key).hex(), value.hex(), store_key)
 
-        # What was only ever united by compactions is what the plays alone give.
+        # A value that only compactions united equals the one of the plays alone.
         items = collections.defaultdict(set)
         for key, kind, item, time_ms in world.sent:
             if kind == records.PLAY:

@@ -11,8 +11,8 @@ import one_broker
 import processes
 
 SEEN = ["recent", "filter"]
-# What a window process says that was given its partitions again in that moment, by a broker that was busy.
-BEGAN_ANEW = "local state does not continue the filter store"
+# A window process says this when it was given its partitions again in that moment, by a broker that was busy.
+BEGAN_AGAIN = "local state does not continue the filter store"
 
 class StoreBackup(one_broker.OneBrokerCase):
     def test_restore(self):
@@ -69,7 +69,7 @@ class StoreBackup(one_broker.OneBrokerCase):
 
             self.ends_because_of_the_store(serve)
             processes.wait_for(
-                lambda: not window.running() or window.logged_since(before, BEGAN_ANEW), 60, "window notices"
+                lambda: not window.running() or window.logged_since(before, BEGAN_AGAIN), 60, "window notices"
             )
             if not window.running():
                 self.ends_because_of_the_store(window)

@@ -1,7 +1,7 @@
 """The first hour of a site with its own topic, field names and certificates, as an operator spends it: seven processes, five
 codecs, mutual TLS, plays that do not count, refusals that are told, a check while all runs, and an orderly end.
 
-What cannot start is in test_start_failures.py, what has to wait in test_start_wait.py, the end under load in test_drain.py.
+Starts that fail are in test_start_failures.py, starts that wait in test_start_wait.py, the end under load in test_drain.py.
 """
 
 import contextlib

@@ -61,7 +61,7 @@ void insert(std::set<DrainedPlay>& plays, const DrainedPlay& play) {
   plays.insert(play);
 }
 
-// What one user has in a record.
+// The part of one user in a record.
 struct UserContent {
   std::set<DrainedPlay> plays;
   std::map<std::tuple<bool, bool, uint64_t>, Forget> forgotten;

@@ -11,7 +11,7 @@ namespace {
 
 OffsetRange range(int64_t from, int64_t to) { return {Offset(from), Offset(to)}; }
 
-// What a watermark stands for: the offsets that are merged.
+// The meaning of a watermark: the offsets that are merged.
 std::set<int64_t> covered_by(const MergedWatermark& w, int64_t end) {
   std::set<int64_t> offsets;
   for (int64_t o = 0; o < end; ++o) {

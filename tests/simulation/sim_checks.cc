@@ -51,7 +51,7 @@ std::map<std::string, UserOracle> World::oracle_of(int32_t p, size_t end, bool o
   return read_log(logged_[p], end, acknowledged_end(p), facts, calendar_);
 }
 
-// What a replica has applied, or noted by a call, it must answer by the law.
+// A replica must answer by the law about all that it has applied, or noted by a call.
 void World::check_queries(int32_t p) {
   if (!replicas_[p] || replica_outdated_[p]) return;
   // The store may know of later forgets than the replica has read so far.
@@ -248,7 +248,7 @@ bool World::check_start(int32_t p) {
   return may_start;
 }
 
-// What ingest has committed is in the log or in the dead letters.
+// Each play that ingest has committed is in the log or in the dead letters.
 void World::check_ingest_commits() {
   for (int32_t p = 0; p < kPlaysPartitions; ++p) {
     const int64_t next = log_.committed("ingest", "plays", PartitionId(p));
@@ -277,7 +277,7 @@ void World::check_drain_order() {
   }
 }
 
-// What the plays topics took is in the log.
+// Each play that the plays topics took is in the log.
 void World::check_all_in_log() { REQUIRE(ledger_.missing() == ""); }
 
 // Everything is merged: the filters alone answer by the law.

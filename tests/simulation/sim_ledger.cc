@@ -34,7 +34,7 @@ void Ledger::called(const std::string& user_key, const Event& event) {
   of(user_key, event).said_ms.insert(event.time_ms);
 }
 
-// What was said to be ahead may stand in the log with the time at which ingest read it.
+// A play that was said to be ahead may stand in the log with the time at which ingest read it.
 bool Ledger::became(const Event& said, int64_t logged_ms) const {
   if (logged_ms == said.time_ms) return true;
   if (logged_ms > said.time_ms) return false;

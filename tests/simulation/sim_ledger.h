@@ -1,4 +1,4 @@
-// What producers and callers said, held against what stands in the logs. Own books: of ingest only its promises are
+// The words of producers and callers, held against the records in the logs. Own books: of ingest only its promises are
 // used (docs/formats.md, "Play, as JSON"; pipeline/tasks/ingest_task.h).
 //
 //   - an accepted event is in the log with its own kind, user, item and time; one that was ahead of the brokers' clock
@@ -29,7 +29,7 @@ class Ledger {
   void appended_gap(size_t plays_partition) { at_partition(plays_partition).push_back(kGap); }
   // An event that a caller wrote into the log itself.
   void called(const std::string& user_key, const Event& event);
-  // What time it really was at one of its steps.
+  // The true time at one of its steps.
   void ingest_stepped(int64_t now_ms) { steps_ms_.insert(now_ms); }
   // How far behind the truth or ahead of it ingest may take the time to be: what brokers' clocks are wrong by. For a
   // forget, before it also for how long their word may be on its way: it then reaches less far, which hides no play.

@@ -1,4 +1,4 @@
-// What comes to the simulated world from outside: producers, callers, time and faults.
+// The events that reach the simulated world from outside: producers, callers, time and faults.
 #include <algorithm>
 #include <catch2/catch.hpp>
 

@@ -67,7 +67,7 @@ class SimLog {
   }
   int64_t& committed(const std::string& group, const std::string& topic, PartitionId partition);
 
-  // What is under way to this topic never arrives.
+  // Records under way to this topic never arrive.
   void lose_in_flight(const std::string& topic) {
     std::erase_if(in_flight_, [&](const InFlight& flight) { return flight.record.topic == topic; });
   }

@@ -1,4 +1,4 @@
-// What user-events loses of what it had acknowledged: all of it, or its end; and what the operator does then.
+// Losses of user-events, of records that it had acknowledged: all of them, or its end; and the operator's cure.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <utility>
@@ -32,8 +32,8 @@ void World::stop_readers() {
   check_drain_order();
 }
 
-// user-events is made again, and the operator runs `store new-log`. What no window stage has handed on is lost, and
-// nobody takes the new log for the old.
+// user-events is made again, and the operator runs `store new-log`. Records that no window stage handed on are lost,
+// and nobody takes the new log for the old.
 void World::replace_log() {
   stop_readers();
   for (int32_t p = 0; p < kPartitions; ++p) {
@@ -96,7 +96,8 @@ void World::expire_log() {
   ++tally_.logs_expired;
 }
 
-// What is neither in the log, nor merged, nor in local state that is used, is lost from now on. Says how much is new.
+// Plays that are neither in the log, nor merged, nor in local state that is used, are lost from now on. Says how many
+// are new.
 size_t World::lose_unmerged(int32_t p, const WindowStartFacts& facts, bool resumes) {
   size_t lost = 0;
   for (size_t offset = 0; offset < static_cast<size_t>(facts.log_start.value); ++offset) {

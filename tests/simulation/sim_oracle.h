@@ -109,7 +109,7 @@ struct BlindStarts {
   std::set<size_t> without_record_below;
 };
 
-// What is known of a partition's log besides its records.
+// The facts about a partition's log besides its records.
 struct LogFacts {
   const std::vector<EarlierRecord>& before;  // Of the logs before this one...
   bool made_anew;                            // ...of which there are some, perhaps without a record.

@@ -1,4 +1,4 @@
-// What happened in simulated worlds, for messages, and to see that a run was worth something.
+// Counts of the events in simulated worlds, for messages, and to see that a run was worth something.
 #pragma once
 
 #include <cstdint>

@@ -44,7 +44,7 @@
 
 namespace bloomring::simulation {
 
-// What a crash at a fault point throws.
+// A crash at a fault point throws this.
 struct Crash {};
 
 class World {

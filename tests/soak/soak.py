@@ -36,7 +36,7 @@ BACKLOG_PLAYS = 3_000_000  # More are produced when so many or fewer are not rea
 SAMPLE_S = 0.5
 CALLS_A_SECOND = 20
 MERGED_BOUND_S = 300
-# What is produced and read may go soon: the disk is not what is tested here.
+# Records that are produced and read may go soon: this is no test of the disk.
 BROKER = {"log.retention.check.interval.ms": 5000, "log.segment.bytes": 64 << 20, "log.retention.bytes": 256 << 20}
 HEAVY = {**heavy.USERS, "heavy-150000": 150_000}
 ASK_HEAVY_S = 20

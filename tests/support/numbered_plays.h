@@ -50,7 +50,7 @@ inline Status apply_plays(LocalFilterStore& store, int64_t from, int64_t to) {
   return store.apply(updates);
 }
 
-// Whether the play is in its filter.
+// True when the play is in its filter.
 inline Result<bool> has_play(LocalFilterReader& store, int64_t offset) {
   const PeriodIndex period = play_period(offset);
   std::vector<StoredFilter> filters;

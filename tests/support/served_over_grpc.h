@@ -137,7 +137,7 @@ struct Served {
   std::unique_ptr<v1::BloomringService::Stub> stub;
 };
 
-// What `ask` is told within its deadline of two seconds. The service answers at nine tenths of a deadline: where the
+// The answer to `ask` within its deadline of two seconds. The service answers at nine tenths of a deadline: where the
 // machine stood still for the last tenth, it is asked again with a longer one.
 inline grpc::Status ask_in_time(const std::function<grpc::Status(grpc::ClientContext& context)>& ask) {
   grpc::Status status;

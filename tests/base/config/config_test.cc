@@ -54,7 +54,7 @@ TEST_CASE("config: a section may lie in another one") {
   CHECK(s.topics == std::vector<std::string>{"one"});
   CHECK_THAT(s.config.effective_yaml(), Catch::Contains("kafka.proxy:\n  host: p"));
   CHECK_THAT(s.config.reference_markdown(), Catch::Contains("`kafka.proxy.host`"));
-  // What was printed is read back.
+  // The printed text is read back.
   const std::string printed = s.config.effective_yaml();
   host.clear();
   REQUIRE(s.load_text(printed).message() == "");

@@ -26,7 +26,7 @@ std::string mode_of(const std::string& path) {
   return text;
 }
 
-// What is changed belongs to the whole process, so a child does it. Its exit code is 0 when `check` holds.
+// The change is one of the whole process, so a child makes it. Its exit code is 0 when `check` holds.
 bool holds_in_a_child(const std::function<bool()>& check) {
   const pid_t child = ::fork();
   if (child == 0) ::_exit(check() ? 0 : 1);

@@ -36,7 +36,7 @@ TEST_CASE("admin token: only the first line of a file counts, and a short one is
   for (const char* wrong : {"0123456789abcde\n", "\n0123456789abcdef\n", "short\r\n0123456789abcdef\r\n"}) {
     write_file(path, wrong);
     CHECK(read_admin_token(path).status().message().starts_with(path + ": its first line is no token"));
-    CHECK(make_admin_token(path).code() == Code::kInvalid);  // What is there is not replaced.
+    CHECK(make_admin_token(path).code() == Code::kInvalid);  // The file that is there is not replaced.
   }
   CHECK(read_admin_token(folder / "none").code() == Code::kInvalid);
 }

@@ -36,7 +36,7 @@ OutRecord record(const std::string& topic, int32_t partition, const std::string&
 // Writes values "first" ... "first + count - 1" as text and waits until they are durable.
 void write_numbers(Producer& producer, const std::string& topic, int32_t partition, int first, int count);
 
-// What came out of a partition, record by record.
+// The records that came out of a partition.
 struct Read {
   std::vector<int64_t> offsets;
   std::vector<std::string> values;

@@ -18,7 +18,7 @@ inline Result<LoadedSettings> load(std::vector<std::pair<std::string, std::strin
   return load_settings(sources, topology());
 }
 
-// What is wrong with them; empty when nothing is.
+// Their faults; empty without one.
 inline std::string complaint(std::vector<std::pair<std::string, std::string>> values) {
   const Result<LoadedSettings> loaded = load(std::move(values));
   CHECK((loaded.ok() || loaded.code() == Code::kInvalid));

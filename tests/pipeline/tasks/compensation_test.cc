@@ -29,7 +29,7 @@ constexpr uint32_t kSlots = 6;
 const PartitionId kPartition(0);
 const UserKey kUser("", "u1");
 
-// What the brokers say of user-batches.
+// The brokers' facts about user-batches.
 class SimBatchesWatch final : public BatchesWatch {
  public:
   explicit SimBatchesWatch(SimLog& log) : log_(log) {}
@@ -48,7 +48,7 @@ enum class Watched { kNo, kYes };
 
 class Scenario {
  public:
-  // Whether the window task hears how far the merge stage has come.
+  // True when the window task hears how far the merge stage has come.
   explicit Scenario(Watched watched = Watched::kNo) : watched_(watched) {
     log_.trouble = 0;
     start_window();

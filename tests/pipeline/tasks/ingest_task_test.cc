@@ -1,5 +1,5 @@
-// What an ingest task commits, what it does with what it has read when its partitions are taken away, and by whose
-// clock it judges. (What it does otherwise is tested by the simulation.)
+// The commits of an ingest task, its handling of records that it has read when its partitions are taken away, and the
+// clock by which it judges. (The simulation tests the rest.)
 #include "pipeline/tasks/ingest_task.h"
 
 #include "tests/pipeline/tasks/ingest_rig.h"

@@ -1,5 +1,5 @@
-// What retention has removed before the window stage read it, some of it merged ahead by a life whose disk went back:
-// the stage goes on behind it, and nothing that is merged becomes unseen.
+// Records that retention has removed before the window stage read them, some merged ahead by a life whose disk went
+// back: the stage goes on behind them, and nothing that is merged becomes unseen.
 #include <catch2/catch.hpp>
 
 #include "base/hash.h"

@@ -85,7 +85,7 @@ struct Bed {
     const int64_t until_ms = kStartMs + static_cast<int64_t>(hours * static_cast<double>(kHourMs));
     for (; clock.now_ms() < until_ms; clock.advance_ms(60'000)) step();
   }
-  // What was sent becomes durable.
+  // The sent records become durable.
   void acknowledge_all() {
     for (; acknowledged < book.sent.size(); ++acknowledged) book.durable.push_back(book.sent[acknowledged].ticket);
     step();

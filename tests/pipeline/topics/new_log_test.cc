@@ -1,4 +1,4 @@
-// What `bloomring store new-log` does with user-batches: a log that was made again begins at offset 0 again, and what
+// The effect of `bloomring store new-log` on user-batches: a log that was made again begins at offset 0 again, and what
 // still stands there speaks of the offsets of the old one.
 #include <catch2/catch.hpp>
 

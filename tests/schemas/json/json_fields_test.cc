@@ -15,7 +15,7 @@ using Type = JsonField::Type;
 const std::vector<std::string> kNames = {"user", "item", "time"};
 const std::vector<std::string> kPaths = {"user.id", "user", "x.user.id", "item", ""};
 
-// What a reader says, in a form that compares and prints.
+// The answer of a reader, in a form that compares and prints.
 std::string said(JsonVerdict verdict, const JsonFields& fields) {
   if (verdict != JsonVerdict::kObject) return verdict == JsonVerdict::kNotUtf8 ? "not UTF-8" : "malformed";
   std::string text;

@@ -28,7 +28,7 @@ Result<MessageCost> cost_of(const std::string& bytes, size_t requests_max = kReq
   return message_cost<Request>(message, requests_max);
 }
 
-// What the parsed message takes: by protobuf's count, and by the allocator's where that is known.
+// The memory of the parsed message: by protobuf's count, and by the allocator's where that is known.
 template <typename Request>
 size_t taken_by(const std::string& bytes) {
   const size_t before = ::mallinfo2().uordblks;

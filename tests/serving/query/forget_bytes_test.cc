@@ -1,4 +1,4 @@
-// What forgets in memory are counted as, against what the allocator gives for them.
+// The counted bytes of forgets in memory, against those that the allocator gives for them.
 #include <malloc.h>
 
 #include <catch2/catch.hpp>

@@ -11,7 +11,7 @@ using namespace bloomring;
 
 namespace {
 
-// Whether the service answers a client with these files.
+// True when the service answers a client with these files.
 bool answers(const Served& served, const TlsClientFiles& files) {
   const auto client =
       Client::connect({.server = served.server->address(), .deadline_ms = 30'000, .fail_open = false, .tls = files});

@@ -69,7 +69,7 @@ class Bed {
     }
     return found;
   }
-  // What has expired by now may go: log time is merged up to now.
+  // Expired values may go: log time is merged up to now.
   void merge_to_now() {
     MergedWatermark watermark;
     watermark.merged_ms = clock.now_ms();

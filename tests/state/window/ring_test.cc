@@ -285,7 +285,7 @@ TEST_CASE("time ring: a state that no ring can have had is refused") {
 
 namespace {
 
-// What may happen to a ring, one at a time.
+// The events of a ring, one at a time.
 enum class Step {
   kPlay,
   kPlayNextHour,

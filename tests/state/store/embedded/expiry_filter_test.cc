@@ -21,7 +21,7 @@ TEST_CASE("embedded filter store: compactions drop what has expired and keep the
   bed.pass_to_ms(bed.calendar.start_ms(PeriodIndex(kNow + 8)));
   bed.play("new", kNow + 8, {"c"});
   bed.settle();
-  bed.clock.advance_to_ms(kNowMs);  // What is left is what was not dropped: reads hide nothing at this time.
+  bed.clock.advance_to_ms(kNowMs);  // Only dropped filters are gone: reads hide nothing at this time.
   CHECK(bed.scanned() == 1);
 }
 

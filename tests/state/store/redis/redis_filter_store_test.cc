@@ -1,4 +1,4 @@
-// What a store on servers of the Redis protocol promises beyond the law of every store (filter_store_test.cc): against
+// Promises of a store on Redis servers beyond the law of every store (filter_store_test.cc): against
 // other writers, lost answers, failovers, moved slots, full servers and foreign values.
 #include "state/store/redis/redis_filter_store.h"
 

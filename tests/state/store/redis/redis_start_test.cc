@@ -37,7 +37,7 @@ TEST_CASE("redis start: the writer makes the store, and readers wait for it") {
   CHECK(world.start(true).to_string() == "ok");
   CHECK(world.start(true).to_string() == "ok");
   CHECK(world.start(false).to_string() == "ok");
-  CHECK(world.server.ask({"EXISTS", "bloomring:{m}m", "bloomring:{m}k"}) == "2\n");  // What the check tries is gone.
+  CHECK(world.server.ask({"EXISTS", "bloomring:{m}m", "bloomring:{m}k"}) == "2\n");  // The check's keys are gone.
   CHECK(world.server.ask({"DBSIZE"}) == "2\n");
 }
 
