@@ -99,7 +99,7 @@ Status SlotDrain::next_pass(WindowStore& store, std::vector<std::string>& record
   } else {
     emit(records);
   }
-  let_go();
+  free_part();
   if (parts_.empty()) ++pass_;
   return {};
 }
@@ -212,7 +212,7 @@ std::optional<uint32_t> SlotDrain::full_shard() const {
 }
 
 // Frees the memory of the part: otherwise each of many draining partitions would keep that of a pass.
-void SlotDrain::let_go() {
+void SlotDrain::free_part() {
   plays_ = {};
   forgets_ = {};
   sorted_ = {};

@@ -99,7 +99,7 @@ class SlotDrain final : public ViewDrain {
   void drop_repeats();
   void cut_part();
   std::optional<uint32_t> full_shard() const;
-  void let_go();
+  void free_part();
   size_t events_held() const { return plays_.size() + 2 * forgets_.size(); }
   void sort_plays();
   void sort_forgets();

@@ -247,7 +247,7 @@ Status ServePartitions::begin(const std::vector<Placing>& placing) {
 
 void ServePartitions::take_aside() {
   const std::lock_guard lock(mutex_);
-  for (const PartitionId id : std::exchange(aside_, {})) consumer_->let_go(at(id));
+  for (const PartitionId id : std::exchange(aside_, {})) consumer_->release(at(id));
 }
 
 ServePartitions::Standing ServePartitions::report() {

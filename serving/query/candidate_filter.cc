@@ -72,9 +72,9 @@ class CandidateFilter::Scratch {
   std::vector<uint8_t> found;          // Of each id: an index into `filter_period`, or kUnseen.
   std::vector<uint8_t> filter_period;  // Of each filter of the query: the index of its period.
 
-  // The query shares the filters' bytes until `let_go`.
+  // The query shares the filters' bytes until `clear_filters`.
   void add_filters(const UserFilters& filters, const ForgetView& view, const Calendar& calendar, FilterAnswer& answer);
-  void let_go() { query.clear(); }
+  void clear_filters() { query.clear(); }
   void search_filters(const FilterQuestion& question, const ForgetView& view, const UserLookup& lookup);
   void search_exact(const FilterQuestion& question, const UserLookup& lookup, const LeftOut& left_out);
   void decide(const FilterQuestion& question, const LeftOut& left_out, FilterAnswer& answer) const;
@@ -306,7 +306,7 @@ FilterAnswer CandidateFilter::judge_unforgotten(const FilterQuestion& question, 
   scratch->search_exact(question, lookup, {});
   scratch->decide(question, {}, answer);
   if (answer.candidates - answer.seen_count < question.min_keep) relax(*scratch, question, lookup, answer);
-  scratch->let_go();
+  scratch->clear_filters();
   give_back(std::move(scratch));
   return answer;
 }

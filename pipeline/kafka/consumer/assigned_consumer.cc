@@ -47,7 +47,7 @@ class AssignedConsumer::Core {
   std::vector<Result<Offset>> log_ends(std::span<const TopicPartition> partitions, int timeout_ms);
   bool answers(int timeout_ms);
   Result<std::vector<std::unique_ptr<Source>>> assign(std::span<const Start> starts);
-  void let_go(const TopicPartition& partition);
+  void release(const TopicPartition& partition);
   Status poll(int timeout_ms);
 
  private:
@@ -125,7 +125,7 @@ Result<std::vector<std::unique_ptr<Source>>> AssignedConsumer::Core::assign(std:
   return sources;
 }
 
-void AssignedConsumer::Core::let_go(const TopicPartition& partition) {
+void AssignedConsumer::Core::release(const TopicPartition& partition) {
   --partitions_;
   recovery_->remove(partition);
 }
@@ -168,7 +168,7 @@ std::vector<Result<Offset>> AssignedConsumer::log_ends(std::span<const TopicPart
   return core_->log_ends(partitions, timeout_ms);
 }
 bool AssignedConsumer::answers(int timeout_ms) { return core_->answers(timeout_ms); }
-void AssignedConsumer::let_go(const TopicPartition& partition) { core_->let_go(partition); }
+void AssignedConsumer::release(const TopicPartition& partition) { core_->release(partition); }
 Result<std::vector<std::unique_ptr<Source>>> AssignedConsumer::assign(std::span<const Start> starts) {
   return core_->assign(starts);
 }

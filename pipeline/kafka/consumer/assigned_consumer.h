@@ -2,7 +2,7 @@
 //
 //   create -> facts (to decide where to start) -> assign -> read the sources, poll every second -> destroy
 //                        ^                           |
-//                        +---- for others, again ----+---- let_go
+//                        +---- for others, again ----+---- release
 //
 // Guarantees: those of Source. Reading starts exactly at the offsets given to `assign`. An answer about one partition
 // never waits for a missing answer about another.
@@ -66,7 +66,7 @@ class AssignedConsumer {
   Result<std::vector<std::unique_ptr<Source>>> assign(std::span<const Start> starts);
   // To be called after the partition's source was destroyed; then the partition may be assigned again. Until the next
   // assignment librdkafka still fills its queue.
-  void let_go(const TopicPartition& partition);
+  void release(const TopicPartition& partition);
 
   // Handles the client's errors (they go to the log), for at most `timeout_ms`, and doubted positions, for at most 1.6
   // s more. kFatal: the client cannot go on. A source's `commit` does nothing.

@@ -169,7 +169,7 @@ TEST_CASE("assigned consumer: partitions come and go, and those that stay are re
       return stays.offsets.size() >= wanted && comes.offsets.size() >= 100;
     }));
     one.clear();
-    consumer->let_go(kIn1);
+    consumer->release(kIn1);
   }
   CHECK(comes.offsets == numbers(100, 400));
   CHECK(stays.offsets == numbers(800));
