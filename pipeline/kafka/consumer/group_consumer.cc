@@ -78,14 +78,14 @@ class GroupConsumer::Core {
   std::optional<PositionRecovery> recovery_;  // Of the partitions handed out.
   CommitCounts commit_counts_;
   std::optional<Committer> committer_;
-  std::vector<TopicPartition> pending_;      // Assigned by the group, not yet handed out.
-  std::vector<TopicPartition> held_;         // Handed out.
+  std::vector<TopicPartition> pending_;      // In the group's assignment, not yet handed out.
+  std::vector<TopicPartition> assigned_;     // Handed out.
   Status failure_;                           // Of a callback; the next poll returns it.
   std::map<TopicPartition, int64_t> refused_since_ns_;  // Since when each is refused.
   int64_t hand_out_at_ns_ = 0;
   int64_t warn_at_ns_ = 0;
   bool abandoned_ = false;
-  std::atomic<int64_t> held_count_{0};
+  std::atomic<int64_t> assigned_count_{0};
   std::atomic<int64_t> rebalances_{0};
   std::atomic<bool> has_place_{false};
 };
@@ -170,7 +170,7 @@ void GroupConsumer::Core::assign_pending() {
   if (pending_.empty() || clock_.steady_ns() < hand_out_at_ns_) return;
   const auto facts = query_facts(client_.get(), settings_.bootstrap, pending_, Ask::kLogAndCommits, kLookupTimeoutMs);
   const auto partitions = std::exchange(pending_, {});
-  const size_t held_before = held_.size();
+  const size_t assigned_before = assigned_.size();
   for (size_t i = 0; i < partitions.size(); ++i) {
     if (facts[i].ok()) {
       hand_out(partitions[i], *facts[i]);
@@ -179,9 +179,9 @@ void GroupConsumer::Core::assign_pending() {
     }
   }
   if (!pending_.empty() && clock_.steady_ns() >= warn_at_ns_) warn_at_ns_ = clock_.steady_ns() + kWarnIntervalNs;
-  held_count_ = static_cast<int64_t>(held_.size());
-  if (pending_.empty() && held_.size() > held_before) listener_.on_handed_out();
-  if (held_.size() == held_before && (held_before > 0 || !pending_.empty())) return;
+  assigned_count_ = static_cast<int64_t>(assigned_.size());
+  if (pending_.empty() && assigned_.size() > assigned_before) listener_.on_handed_out();
+  if (assigned_.size() == assigned_before && (assigned_before > 0 || !pending_.empty())) return;
   if (Status assigned = recovery_->assign(clock_.steady_ns()); !assigned.ok()) fail(std::move(assigned));
 }
 
@@ -214,7 +214,7 @@ void GroupConsumer::Core::hand_out(const TopicPartition& at, const PartitionFact
   if (!start.ok()) return refuse(at, std::move(start).status().with_context("cannot start " + to_string(at)));
   refused_since_ns_.erase(at);
   recovery_->add(std::move(position), *start);
-  held_.push_back(at);
+  assigned_.push_back(at);
 }
 
 void GroupConsumer::Core::refuse(const TopicPartition& at, Status why) {
@@ -229,17 +229,17 @@ void GroupConsumer::Core::refuse(const TopicPartition& at, Status why) {
 // First the owner stops, then its last commits go out, then the group learns of it.
 void GroupConsumer::Core::take_back(bool lost) {
   log_info(lost ? "kafka: partitions lost" : "kafka: partitions given back",
-           {{"group", settings_.group}, {"partitions", held_.size()}});
+           {{"group", settings_.group}, {"partitions", assigned_.size()}});
   pending_.clear();
   refused_since_ns_.clear();
   hand_out_at_ns_ = 0;
   warn_at_ns_ = 0;
-  if (!held_.empty()) listener_.on_revoke(held_, lost);
+  if (!assigned_.empty()) listener_.on_revoke(assigned_, lost);
   BLOOMRING_CHECK(host_.live_sources == 0, "on_revoke returned while a source is still there");
   if (!lost) committer_->flush(kLastCommitTimeoutMs);
   committer_->reset();
-  held_.clear();
-  held_count_ = 0;
+  assigned_.clear();
+  assigned_count_ = 0;
   has_place_ = false;
   recovery_->clear();
 }
@@ -259,7 +259,7 @@ void GroupConsumer::Core::abandon() {
 void GroupConsumer::Core::close() {
   if (!client_) return;
   rd_kafka_consumer_close(client_.get());
-  if (!held_.empty()) take_back(/*lost=*/true);  // A client after a fatal error revokes nothing.
+  if (!assigned_.empty()) take_back(/*lost=*/true);  // A client after a fatal error revokes nothing.
   committer_.reset();
   recovery_.reset();
   client_.reset();
@@ -271,7 +271,7 @@ void GroupConsumer::Core::leave() {
   if (!client_) return;
   rd_kafka_unsubscribe(client_.get());
   const int64_t until_ns = clock_.steady_ns() + kLeaveTimeoutNs;
-  while ((!held_.empty() || member()) && clock_.steady_ns() < until_ns && fatal_error(client_.get()).ok()) {
+  while ((!assigned_.empty() || member()) && clock_.steady_ns() < until_ns && fatal_error(client_.get()).ok()) {
     const MessageHandle ignored(rd_kafka_consumer_poll(client_.get(), 10));
   }
   close();
@@ -285,7 +285,7 @@ bool GroupConsumer::Core::member() const {
 }
 
 GroupStats GroupConsumer::Core::stats() const {
-  return {.assigned = held_count_,
+  return {.assigned = assigned_count_,
           .has_place = has_place_,
           .rebalances = rebalances_,
           .commits = commit_counts_.succeeded,
