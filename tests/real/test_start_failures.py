@@ -169,7 +169,7 @@ class StartFailures(one_broker.OneBrokerCase):
                 answered | {"kafka.bootstrap": f"127.0.0.1:{web_port}"},
                 "ingest",
                 FAILED,
-                rf"{in_vain}brokers and topics: kafka\.bootstrap is 127\.0\.0\.1:{web_port}: .* speaks HTTP, and is no",
+                rf"{in_vain}brokers and topics: kafka\.bootstrap is 127\.0\.0\.1:{web_port}: .* speaks HTTP, and belongs to no",
                 True,
             ),
             "no authorities for brokers": (
