@@ -15,11 +15,11 @@ WindowTask::WindowTask(WindowTaskConfig config, const Clock& clock, std::unique_
       source_(std::move(source)),
       sink_(std::move(sink)),
       window_(std::move(window)),
+      log_clock_(window_.ring().begun_ms(), window_.ring().config().slot_ms),
       letters_(config_.dead_topic, {"window", config_.events_topic, config_.window.partition}) {
   BLOOMRING_CHECK(views.size() == window_.views(), "each view has a log");
   for (ViewLog& log : views) views_.push_back({std::move(log), {.expected = log.watch != nullptr}});
-  // The log's time may be behind the ring's: an hour far ahead was filling, or is merged.
-  if (const int64_t known_ms = window_.ring().known_time_ms(); known_ms > 0) log_clock_.saw(known_ms, steady_ms());
+  if (const int64_t noted_ms = window_.ring().noted_time_ms(); noted_ms > 0) log_clock_.saw(noted_ms, steady_ms());
 }
 
 Result<bool> WindowTask::step(int64_t now_ms) {
@@ -95,6 +95,7 @@ Status WindowTask::apply_blocks(int64_t now_ms) {
     if (!record) break;
     worked_ = true;
     log_clock_.saw(record->log_time_ms, steady_ms());
+    window_.note_time(log_clock_.now_ms(steady_ms()));
     if (record->offset < window_.ring().applied()) {
       BLOOMRING_TRY(compare(*record));
       window_.set_base_log_time(record->log_time_ms);

@@ -116,11 +116,11 @@ class WindowTask final : public PartitionTask {
 
   WindowTaskConfig config_;
   const Clock& clock_;
-  LogClock log_clock_;
   std::unique_ptr<WindowStore> store_;
   std::unique_ptr<Source> source_;
   std::unique_ptr<Sink> sink_;
   Window window_;
+  LogClock log_clock_;
   std::vector<ViewAtWork> views_;
 
   std::optional<HourIndex> filling_hour_;  // If it has records.

@@ -173,7 +173,7 @@ WindowState Ring::state(uint32_t partition_count) const {
   state.partition_count = partition_count;
   state.filling = filling_.value_or(HourIndex(0));
   state.slot_ms = config_.slot_ms;
-  state.log_time_ms = known_time_ms();
+  state.log_time_ms = noted_time_ms_;
   for (const SlotView& slot : slots_) state.hours.insert(state.hours.end(), slot.hours.begin(), slot.hours.end());
   std::sort(state.hours.begin(), state.hours.end(), [](const auto& a, const auto& b) { return a.hour < b.hour; });
   state.views.resize(views_.size());
@@ -200,10 +200,6 @@ std::optional<HourIndex> Ring::hour_holding(Offset offset) const {
     }
   }
   return std::nullopt;
-}
-
-int64_t Ring::known_time_ms() const {
-  return std::max(noted_time_ms_, filling_.value_or(first_hour_).value * config_.slot_ms);
 }
 
 Offset Ring::unmerged_from() const {

@@ -20,7 +20,7 @@
 //
 // The numbers of hours may run ahead of log time: one record with a log time far ahead opens an hour that log time does
 // not reach for days. From then on time alone ends hours (`advance_clock`), each after a slot's length, and records go
-// to the filling hour. `known_time_ms` is the log time reached so far; with it this continues after a restart.
+// to the filling hour. With `noted_time_ms` and `begun_ms` this continues after a restart (operators/log_clock.h).
 //
 // Others cut the log into hours by log time alone, and must be changed with whatever ends an hour here:
 //   which forgets are late  serving/query/recent_plays.h, state/forget_rule.h
@@ -105,11 +105,13 @@ class Ring {
   // The state that the window store keeps, without the names and notes of views.
   WindowState state(uint32_t partition_count) const;
   Offset applied() const { return applied_; }
-  // The log time reached, as far as the ring knows: at or after the end of every closed hour. 0 before anything is
-  // known.
-  int64_t known_time_ms() const;
   // Log time has reached `now_ms`; the state keeps it.
   void note_time(int64_t now_ms) { noted_time_ms_ = std::max(noted_time_ms_, now_ms); }
+  // The newest log time that was noted; 0 before any was.
+  int64_t noted_time_ms() const { return noted_time_ms_; }
+  // The start of the newest hour that began: the filling one, or the first behind the merged ones. Log time may be
+  // behind it.
+  int64_t begun_ms() const { return filling_.value_or(first_hour_).value * config_.slot_ms; }
   // When the filling hour ends, in ms; 0 before the first record.
   int64_t filling_end_ms() const { return filling_ ? (filling_->value + 1) * config_.slot_ms : 0; }
   // The filling hour when it holds records.

@@ -36,4 +36,19 @@ TEST_CASE("log clock: at the end of the log the wall clock counts once, and ends
   }
 }
 
+TEST_CASE("log clock: an hour that began up to a slot ahead waits for the log") {
+  LogClock clock(3'600'000, 3'600'000);
+  clock.saw(10'000, 0);
+  CHECK(clock.now_ms(500) == 10'500);
+}
+
+TEST_CASE("log clock: time goes on from an hour that began more than a slot ahead") {
+  LogClock clock(7'200'000, 3'600'000);
+  CHECK(clock.now_ms(0) == 0);
+  clock.saw(10'000, 0);
+  CHECK(clock.now_ms(500) == 7'200'500);
+  clock.saw(11'000, 1'000);
+  CHECK(clock.now_ms(1'000) == 7'201'000);
+}
+
 }  // namespace bloomring

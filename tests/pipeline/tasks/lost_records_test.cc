@@ -1,5 +1,5 @@
 // Records that retention has removed before the window stage read them, some merged ahead by a life whose disk went
-// back: the stage goes on behind them, and nothing that is merged becomes unseen.
+// back: the stage goes on behind them, nothing that is merged becomes unseen, and later hours end with the log.
 #include <catch2/catch.hpp>
 
 #include "base/hash.h"
@@ -63,6 +63,15 @@ struct World {
                                          filters.take_over(kPartition).value(), *filters.read_watermark(kPartition));
     return MergeTask(config, std::move(merge), source("merge", kBatches, Offset(0)), std::make_unique<SimSink>(log));
   }
+  // The disk knows offset 0 alone.
+  void stage_first_record() {
+    Ring before(ring, Offset(0));
+    before.admit(Offset(0), kStartMs, {.events = 0});
+    WindowState local = before.state(1);
+    local.views[0].name = "filters";
+    FilterNotes().save(local.hours, local.views[0]);
+    disk.current.state = local;
+  }
   bool in_filter(const std::string& item) {
     std::vector<StoredFilter> stored;
     REQUIRE(filters.read(kUser.bytes(), calendar.window(clock.now_ms()), stored).ok());
@@ -80,13 +89,8 @@ struct World {
 TEST_CASE("lost records: what was merged of them stays seen when the user forgets what came before it") {
   World world;
   const HourIndex hour(kStartMs / kSlotMs);
-  // The disk knows offset 0 alone. Offset 2 is merged ahead of 1, which has left the log with it.
-  Ring before(world.ring, Offset(0));
-  before.admit(Offset(0), kStartMs, {.events = 0});
-  WindowState local = before.state(1);
-  local.views[0].name = "filters";
-  FilterNotes().save(local.hours, local.views[0]);
-  world.disk.current.state = local;
+  world.stage_first_record();
+  // Offset 2 is merged ahead of 1, which has left the log with it.
   for (const std::string item : {"a", "b", "c"}) world.append({EventKind::kPlay, item_hash(item), kStartMs + 12'000});
   const ItemHash merged = item_hash("c");
   const PeriodIndex period = world.calendar.period_of_ms(kStartMs + 12'000);
@@ -107,6 +111,31 @@ TEST_CASE("lost records: what was merged of them stays seen when the user forget
   }
   REQUIRE(world.filters.read_watermark(kPartition)->value().offset == Offset(4));
   CHECK(world.in_filter("c"));
+}
+
+TEST_CASE("lost records: the hour in which they were lost ends early, and every later one when the log says so") {
+  World world;
+  world.stage_first_record();
+  const auto play_at = [&](int64_t ms) {
+    world.clock.advance_ms(kStartMs + ms - world.clock.now_ms());
+    world.append({EventKind::kPlay, item_hash("a"), kStartMs + ms});
+  };
+  play_at(0);
+  play_at(1'000);
+  play_at(2'000);
+  world.log.start(kEvents, kPartition) = Offset(2);
+  const MergedWatermark merged{.offset = Offset(0), .hour = HourIndex(kStartMs / kSlotMs - 1), .ahead = {}};
+  REQUIRE(world.filters.advance(kPartition, merged).ok());
+  WindowTask window = world.window();
+  const auto filling_ends_at = [&](int64_t ms) {
+    world.clock.advance_ms(kStartMs + ms - world.clock.now_ms());
+    REQUIRE(window.step(world.clock.now_ms()).ok());
+    return window.window().ring().filling_end_ms() - kStartMs;
+  };
+  CHECK(filling_ends_at(2'500) == 20'000);
+  play_at(12'000);
+  CHECK(filling_ends_at(19'900) == 20'000);
+  CHECK(filling_ends_at(20'100) == 30'000);
 }
 
 }  // namespace bloomring::simulation
