@@ -5,6 +5,7 @@ import json
 import shutil
 import time
 
+import heavy
 import plays
 import processes
 
@@ -144,6 +145,12 @@ class Chain:
 
     def produce(self, lines):
         processes.kcat_produce(self.bootstrap, "plays", lines)
+
+    def play_heavily(self, users=None):
+        """Every play of these heavy users, or of all: {user: items}."""
+        found = heavy.heavy_plays(int(time.time() * 1000), users)
+        self.produce([play.json() for play in found])
+        return plays.by_user(found)
 
     def log_end(self, topic):
         return sum(processes.end_offsets(self.bootstrap, topic, PARTITIONS).values())

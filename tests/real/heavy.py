@@ -11,6 +11,8 @@ import plays
 
 DENSE_FROM = 4096
 USERS = {"heavy-5000": 5_000, "heavy-20000": 20_000}  # User: how many items, all of one month.
+ONE = {"heavy-5000": 5_000}  # Where a test has other work to do.
+MERGED_OR_NOT = ("filter", "recent")  # Why a play is seen where a test does not wait for filters.
 SIZES = (1, 100, 5_000, 10_000, plays.BATCH_ITEMS_MAX)  # Candidates of a question.
 
 

@@ -3,6 +3,7 @@
 import re
 
 import chain
+import heavy
 import installation
 import kafka_admin
 import one_broker
@@ -73,8 +74,10 @@ class Custody(one_broker.OneBrokerCase):
         with site.process("ingest,window,merge") as run, site.process("serve") as serve:
             run.ready_line(60)
             grpc = serve.ready_line(60)["grpc"]
+            oracle = site.play_heavily(heavy.ONE)
             site.play(["a", "b"])
             site.wait_until_answered(serve, grpc, ["a", "b"], ["filter"])
+            site.wait_until_merged(run, sum(heavy.ONE.values()) + 60)
             self.make_events_topic(site)
             self.assertEqual(run.wait(120), 1)
             self.assertRegex(run.tail(60), r"the topic was cut or made again|the topic was made again or cut")
@@ -89,6 +92,7 @@ class Custody(one_broker.OneBrokerCase):
             grpc = serve.start().ready_line(60)["grpc"]
             site.play(["c"])
             site.wait_until_answered(serve, grpc, ["a", "b", "c"], ["filter"])
+            self.assertEqual(heavy.check(grpc, oracle).wrong(), [])
             self.assertEqual([process.term() for process in (serve, run)], [0, 0])
 
     def test_another_log(self):

@@ -5,6 +5,7 @@ import pathlib
 import sys
 import time
 
+import heavy
 import installation
 import one_broker
 import plays
@@ -60,6 +61,8 @@ class Erasure(one_broker.OneBrokerCase):
         with site.process("ingest,window,merge,serve") as process:
             ready = process.ready_line(60)
             admin, grpc = ready["admin"], ready["grpc"]
+            oracle = site.play_heavily({ERASED: 5_000, KEPT: 5_000})
+            site.wait_until_merged(process, 10_000)
             for user in (ERASED, KEPT):
                 play(site, user, ["a", "b"])
                 site.wait_until_answered(process, grpc, ["a", "b"], ["filter"], user=user)
@@ -76,6 +79,8 @@ class Erasure(one_broker.OneBrokerCase):
             left = [path for path in holders(store, row_prefix(ERASED)) if not path.startswith("MANIFEST")]
             self.assertEqual(left, [])
             self.report(site, grpc, old)
+            self.assertEqual(self.seen(grpc, ERASED, oracle[ERASED]), 0)
+            self.assertEqual(heavy.check(grpc, {KEPT: oracle[KEPT]}, heavy.MERGED_OR_NOT).wrong(), [])
             self.assertEqual([old], self.listed(site))  # The newest backup stays, however old it is.
             self.assertEqual(process.term(), 0)
 
@@ -91,6 +96,8 @@ class Erasure(one_broker.OneBrokerCase):
             checked = json.loads(site.command("store", "check")[1])
             self.assertTrue(checked["sound"], checked)
             site.wait_until_answered(process, grpc, ["a", "b"], ["filter", "recent"], user=KEPT)
+            self.assertEqual(self.seen(grpc, ERASED, oracle[ERASED]), 0)
+            self.assertEqual(heavy.check(grpc, {KEPT: oracle[KEPT]}, heavy.MERGED_OR_NOT).wrong(), [])
             self.assertEqual(process.term(), 0)
 
     def test_old_backup(self):
@@ -130,6 +137,10 @@ class Erasure(one_broker.OneBrokerCase):
         self.assertEqual(rows[f"backup {backup}"]["until"], "a newer backup is taken")
         for topic in (site.events, "batches-erasure", "dead-erasure", "plays-erasure"):
             self.assertIn(f"topic {topic}", rows)
+
+    def seen(self, grpc, user, items):
+        """How many of the items a complete answer calls seen."""
+        return sum(verdict["seen"] for verdict in plays.complete_answer(grpc, user, sorted(items))["items"])
 
     def listed(self, site):
         return [one["backup"] for one in json.loads(site.command("store", "list")[1])["backups"]]

@@ -1,6 +1,7 @@
 """What was served, through two serve processes that hold the same partitions."""
 
 import chain
+import heavy
 import kafka_server
 import law
 import processes
@@ -15,6 +16,7 @@ class Served(law.LawCase):
             run = chain.Chain(folder, server.bootstrap, replicas.INSTANCES, replicas.settings())
             run.make_topics()
             with run:
+                oracle = run.play_heavily(heavy.ONE)
                 self.assertEqual(
                     call(run, "serve-1", "served", "--user", "u1", "v1", "v2"), {"user": "u1", "recorded": 2}
                 )
@@ -31,6 +33,8 @@ class Served(law.LawCase):
                 for instance in BOTH:
                     wait_for_reasons(run, instance, "u1", {"v1": "served", "v2": "served", "v3": None})
                     wait_for_reasons(run, instance, "u2", {"w1": None, "w2": "served", "w101": "served"})
+                    report = heavy.check(run.grpc_of(instance), oracle, heavy.MERGED_OR_NOT)
+                    self.assertEqual(report.wrong(), [], instance)
                 self.assertEqual(set(run.stop().values()), {0})
 
     def through_a_topic(self, run):
