@@ -1,10 +1,16 @@
-"""The table of mutants, and how one is made: its text must stand in its file exactly once."""
+"""The list of mutants, the way one is made (its text must stand in its file exactly once), and the table of last runs."""
 
 import dataclasses
 import pathlib
+import re
 import tomllib
 
 TABLE = pathlib.Path(__file__).resolve().parent / "mutants.toml"
+HEAD = """\
+| mutant | the product is wrong like this | must be caught by | caught by | commit | day |
+|---|---|---|---|---|---|
+"""
+ROW = re.compile(r"^\| ([\w-]+) \| .* \|$", re.MULTILINE)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,3 +42,11 @@ def applied(mutant, text):
     if mutant.replace == mutant.find:
         raise ValueError(f"{mutant.name}: changes nothing")
     return text.replace(mutant.find, mutant.replace)
+
+
+def merged(page, rows, names):
+    """The page with these rows {name: line} in its table, which has the order of names: a row stays until its mutant is
+    run again or is gone."""
+    about, _, old = page.partition(HEAD)
+    lines = {match[1]: match[0] for match in ROW.finditer(old)} | rows
+    return about + HEAD + "".join(f"{lines[name]}\n" for name in names if name in lines)

@@ -30,6 +30,16 @@ class Mutants(unittest.TestCase):
                 self.assertIn(mutant.program, programs)
                 self.assertEqual(mutant.seeds > 0, mutant.program == "simulation_test")
 
+    def test_rows(self):
+        """A row stays in the table until its mutant is run again, or is gone; survivors stand there, too."""
+        kept, before = "| a | x | t | `one \\| two` | 1 | d |", "| c | x | t | `y` | 1 | d |"
+        after = "| c | x | t | **survived**: nothing | 2 | e |"
+        page = f"About.\n\n{mutants.HEAD}{kept}\n| gone | x | t | `y` | 1 | d |\n{before}\n"
+        again = mutants.merged(page, {"c": after}, ["a", "b", "c"])
+        self.assertEqual(again, f"About.\n\n{mutants.HEAD}{kept}\n{after}\n")
+        self.assertEqual(mutants.merged(again, {}, ["a", "b", "c"]), again)
+        self.assertEqual(mutants.merged("", {"b": "| b | x |"}, ["b"]), f"{mutants.HEAD}| b | x |\n")
+
 
 if __name__ == "__main__":
     unittest.main()
