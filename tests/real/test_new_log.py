@@ -5,6 +5,7 @@ import pathlib
 import sys
 
 import chain
+import heavy
 import installation
 import kafka_admin
 import one_broker
@@ -48,10 +49,12 @@ class NewLog(one_broker.OneBrokerCase):
         site = installation.Installation(self.folder, self.server.bootstrap, "shorter")
         with site.process("ingest,window,merge") as run:
             ready = run.ready_line(60)
+            oracle = site.play_heavily(heavy.ONE)
+            of_heavy = sum(heavy.ONE.values())
             for sent in range(1, ROUNDS + 1):
                 site.play([f"v{sent}"], users=USERS)
-                site.wait_until_ingested(run, ready, sent * USERS)
-            site.wait_until_merged(run, ROUNDS * USERS)
+                site.wait_until_ingested(run, ready, of_heavy + sent * USERS)
+            site.wait_until_merged(run, of_heavy + ROUNDS * USERS)
             self.assertEqual(run.term(), 0)
         kafka_admin.delete_topic(self.server.bootstrap, site.events)
         kafka_admin.create_topic(
@@ -76,6 +79,7 @@ class NewLog(one_broker.OneBrokerCase):
             site.command("store", "new-log", "--execute")
             again = serve.start().ready_line(60)["grpc"]
             site.wait_until_answered(serve, again, ["c"], ["recent"])
+            self.assertEqual(heavy.check(again, oracle).wrong(), [])
             self.assertEqual([process.term() for process in (serve, ingest)], [0, 0])
 
     def test_unread_batches(self):

@@ -5,6 +5,7 @@ import pathlib
 import sys
 import time
 
+import heavy
 import installation
 import one_broker
 import processes
@@ -49,6 +50,7 @@ class OsClock(one_broker.OneBrokerCase):
             for process in (merge, window):
                 process.ready_line(60)
             admin, grpc = ingest.ready_line(60)["admin"], serve.ready_line(60)["grpc"]
+            oracle = site.play_heavily(heavy.ONE)
             site.play(["a"])
 
             def says_why():
@@ -58,8 +60,9 @@ class OsClock(one_broker.OneBrokerCase):
             ingest.wait_until(says_why, 60, "ingest not to be ready, because of its clock")
             self.assertEqual(ingest.term(), 0)
             ready = ingest.start({"OS_CLOCK_AHEAD_S": "0"}).ready_line(60)
-            site.wait_until_ingested(ingest, ready, 30)
+            site.wait_until_ingested(ingest, ready, sum(heavy.ONE.values()) + 30)
             site.wait_until_answered(window, grpc, ["a"], ["filter"])
+            self.assertEqual(heavy.check(grpc, oracle, heavy.MERGED_OR_NOT).wrong(), [])
             self.assertEqual([process.term() for process in (serve, ingest, window, merge)], [0, 0, 0, 0])
         batches = dump.records(self.server.bootstrap, f"batches-{name}")
         self.assertNotEqual(batches, [])

@@ -4,6 +4,7 @@ import json
 import time
 
 import chain
+import heavy
 import kafka_server
 import law
 import plays
@@ -25,6 +26,7 @@ class SlotLength(law.LawCase):
             run = chain.Chain(folder, server.bootstrap, INSTANCES, settings(OLD))
             run.make_topics()
             with run:
+                oracle = run.play_heavily(heavy.ONE)
                 run.produce([play(f"u{n}", "before") for n in range(50)])
                 run.wait_until_merged()
                 self.assertEqual(set(run.stop().values()), {0})
@@ -42,6 +44,7 @@ class SlotLength(law.LawCase):
                 for n in range(50):
                     answer = plays.complete_answer(run.grpc, f"u{n}", ["before", "after"])
                     self.assertEqual([verdict["seen"] for verdict in answer["items"]], [True, True])
+                self.assertEqual(heavy.check(run.grpc, oracle, heavy.MERGED_OR_NOT).wrong(), [])
                 self.assertEqual(set(run.stop().values()), {0})
 
     def refused(self, folder, stage):
