@@ -28,8 +28,8 @@ class RedisReads::Pending {
     read_->end(std::move(users));
   }
 
-  std::vector<std::vector<StoredFilter>> wanted_filters;      // By user, of the question.
-  std::vector<std::optional<MergedWatermark>> heard;          // By user, when the read began.
+  std::vector<std::vector<StoredFilter>> wanted_filters;      // By user: what the question asks for.
+  std::vector<std::optional<MergedWatermark>> heard;          // By user, what was promised when the read began.
   std::vector<Status> unheard;
 
  private:
@@ -48,7 +48,7 @@ void RedisReads::begin(std::shared_ptr<FilterRead> read) {
   const PeriodUnit unit = parts_.calendar().config().unit;
   for (size_t i = 0; i < pending->users(); ++i) {
     const UserPeriods& user = pending->user(i);
-    auto heard = parts_.heard.of(parts_.partition_of(user.user.shard()));
+    auto heard = parts_.heard.promised(parts_.partition_of(user.user.shard()));
     if (heard.ok())
       pending->heard[i] = std::move(*heard);
     else
@@ -136,6 +136,7 @@ Result<std::optional<MergedWatermark>> RedisReads::watermark(PartitionId partiti
     BLOOMRING_TRY_ASSIGN(const std::optional<ShardState> state, parts_.decode(reply.bytes, shards[i]));
     found = least(found, state ? state->mark : std::nullopt);
   }
+  parts_.heard.promise(partition, found);
   return found;
 }
 

@@ -65,8 +65,27 @@ Result<std::optional<MergedWatermark>> HeardWatermarks::of(PartitionId partition
   return all_[at];
 }
 
+Result<std::optional<MergedWatermark>> HeardWatermarks::promised(PartitionId partition) const {
+  const std::lock_guard lock(mutex_);
+  BLOOMRING_TRY(Status(unheard_));
+  const auto promised = promised_.find(partition);
+  return promised == promised_.end() ? std::nullopt : std::optional(promised->second);
+}
+
+void HeardWatermarks::promise(PartitionId partition, const std::optional<MergedWatermark>& watermark) {
+  const std::lock_guard lock(mutex_);
+  raise(partition, watermark);
+}
+
+void HeardWatermarks::raise(PartitionId partition, const std::optional<MergedWatermark>& watermark) {
+  if (!watermark) return;
+  const auto [known, first] = promised_.try_emplace(partition, *watermark);
+  if (!first) known->second = most(known->second, *watermark);
+}
+
 void HeardWatermarks::hear(All all) {
   const std::lock_guard lock(mutex_);
+  for (size_t at = 0; at < all.size(); ++at) raise(PartitionId(static_cast<int32_t>(at)), all[at]);
   std::erase_if(lowered_, [&](const auto& entry) {
     const auto at = static_cast<size_t>(entry.first.value);
     return at >= all.size() || all[at] != entry.second.found;
@@ -77,6 +96,7 @@ void HeardWatermarks::hear(All all) {
 
 void HeardWatermarks::note(PartitionId partition, const MergedWatermark& watermark) {
   const std::lock_guard lock(mutex_);
+  raise(partition, watermark);
   const auto at = static_cast<size_t>(partition.value);
   if (at >= all_.size()) return;
   lowered_.erase(partition);

@@ -101,11 +101,17 @@ RedisRequest get_request(std::string_view key);
 Result<RedisReply> only_reply(RedisAnswer answer, std::string_view what);
 
 // The watermarks as last heard, with what reads found out since.
+//
+// `of` follows a store that went back; `promised` never does. Stages release recent plays by `of`, and notice only some
+// time after it that it went back. So a read compares with what any stage of this process may have released by.
 class HeardWatermarks {
  public:
   using All = std::vector<std::optional<MergedWatermark>>;
   // Nothing was heard yet: kRetry with the reason.
   Result<std::optional<MergedWatermark>> of(PartitionId partition) const;
+  // All that any watermark of the partition covered that this process has ever known. Errors: as `of`.
+  Result<std::optional<MergedWatermark>> promised(PartitionId partition) const;
+  void promise(PartitionId partition, const std::optional<MergedWatermark>& watermark);
   void hear(All all);
   // This process has written the watermark.
   void note(PartitionId partition, const MergedWatermark& watermark);
@@ -119,10 +125,13 @@ class HeardWatermarks {
     std::optional<MergedWatermark> found;    // The watermark of the partition that went with it.
     std::optional<MergedWatermark> instead;
   };
+  void raise(PartitionId partition, const std::optional<MergedWatermark>& watermark);
+
   mutable std::mutex mutex_;
   Status unheard_ = retry("the filter store was not read yet");
   All all_;
   std::map<PartitionId, Lowered> lowered_;
+  std::map<PartitionId, MergedWatermark> promised_;
 };
 
 struct RedisStoreParts {

@@ -67,6 +67,20 @@ std::optional<MergedWatermark> least(const std::optional<MergedWatermark>& a, co
   return both;
 }
 
+MergedWatermark most(const MergedWatermark& a, const MergedWatermark& b) {
+  if (covers_all(a, b)) return a;
+  if (covers_all(b, a)) return b;
+  const MergedWatermark& further = a.offset < b.offset ? b : a;
+  const MergedWatermark& other = a.offset < b.offset ? a : b;
+  MergedWatermark both = further;
+  for (const OffsetRange& range : other.ahead) {
+    if (both.add(range, both.hour)) continue;
+    // No place: everything up to there counts as covered. A reader then waits for more, never for less.
+    both.add({both.offset, range.to}, both.hour);
+  }
+  return both;
+}
+
 ShardStanding judge_shard(const std::optional<ShardState>& found, const ShardState& known) {
   if (!found || found->writer < known.writer) return ShardStanding::kWentBack;
   if (found->writer > known.writer) return ShardStanding::kTaken;

@@ -56,6 +56,8 @@ Result<ShardState> decode_shard_state(std::string_view bytes, std::string_view l
 bool covers_all(const std::optional<MergedWatermark>& mark, const std::optional<MergedWatermark>& watermark);
 // The offsets that both cover.
 std::optional<MergedWatermark> least(const std::optional<MergedWatermark>& a, const std::optional<MergedWatermark>& b);
+// What either covers.
+MergedWatermark most(const MergedWatermark& a, const MergedWatermark& b);
 
 // A writer finds one of these instead of the state that it knows.
 enum class ShardStanding : uint8_t {

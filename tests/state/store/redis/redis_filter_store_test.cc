@@ -238,10 +238,13 @@ TEST_CASE("redis store: a server that lost writes is noticed where it lost them,
   CHECK(bed.redis().read_watermark(partition).value() == merged_to(10));
   REQUIRE(reader->refresh().ok());
   CHECK(reader->heard_watermark(partition).value() == merged_to(10));
-  CHECK(read(*reader, "u1").ok());
+  // A stage of this process has released "b" and hears only later that the store went back.
+  CHECK(read(*reader, "u1").code() == Code::kRetry);
+  CHECK(read(*bed.another(false), "u1").ok());
   REQUIRE(play(*next, "u1", {"b"}).ok());
   REQUIRE(advance(*next, merged_to(20)).ok());
   CHECK(bed.seen("u1", kNow, {"a", "b"}) == "ab");
+  CHECK(read(*reader, "u1").ok());
 }
 
 TEST_CASE("redis store: updates that a failover lost before any watermark covered them are never covered") {
@@ -277,6 +280,22 @@ TEST_CASE("redis store: a shard that stays behind lowers the watermark for every
     REQUIRE(reader->refresh().ok());
     return reader->heard_watermark(partition).value() == merged_to(10);
   });
+  // Stages have released what was merged up to 20, and notice the lower watermark later.
+  CHECK(read(*reader, "u1").code() == Code::kRetry);
+}
+
+TEST_CASE("redis store: a read has all that a watermark covered with which a stage began, though none was heard") {
+  RedisBed bed;
+  const PartitionId partition = partition_of_name("u1");
+  const auto writer = take(bed.redis(), partition);
+  REQUIRE(advance(*writer, merged_to(10)).ok());
+  const std::string key = bed.keys.shard_state(UserRef(user("u1")).shard());
+  const std::string old_state = bed.server().reply({"GET", key}).bytes;
+  const auto reader = bed.another(false);
+  REQUIRE(advance(*writer, merged_to(20)).ok());
+  REQUIRE(reader->read_watermark(partition).value() == merged_to(20));
+  REQUIRE(bed.server().ask({"SET", key, old_state}) == "OK\n");
+  CHECK(read(*reader, "u1").code() == Code::kRetry);
 }
 
 TEST_CASE("redis store: a store whose owner's server lost writes is taken over all the same") {

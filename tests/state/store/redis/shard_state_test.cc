@@ -60,6 +60,24 @@ TEST_CASE("shard state: a mark covers a watermark when nothing of it is missing"
   CHECK_FALSE(covers_all(merged(15), merged(5, {range(10, 20)})));
 }
 
+TEST_CASE("shard state: the most of two covers both, also where there is no place for all ranges") {
+  std::vector<OffsetRange> even, odd;
+  for (int i = 1; i <= 64; ++i) {
+    even.push_back(range(i * 20, i * 20 + 5));
+    odd.push_back(range(i * 20 + 10, i * 20 + 15));
+  }
+  const std::vector<MergedWatermark> some = {merged(5), merged(9), merged(5, {range(7, 12)}),
+                                             merged(9, {range(20, 30)}), merged(40), merged(5, even), merged(9, odd)};
+  for (const MergedWatermark& a : some) {
+    for (const MergedWatermark& b : some) {
+      const MergedWatermark both = most(a, b);
+      CHECK(covers_all(both, a));
+      CHECK(covers_all(both, b));
+    }
+  }
+  CHECK(most(merged(5, {range(7, 12)}), merged(6)) == merged(6, {range(7, 12)}));
+}
+
 TEST_CASE("shard state: the least of two is covered by both") {
   CHECK_FALSE(least({}, merged(5)).has_value());
   CHECK_FALSE(least(merged(5), {}).has_value());
