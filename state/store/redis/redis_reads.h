@@ -2,8 +2,8 @@
 //
 // A read of many users is one command for each user (MGET of the wanted periods, the forgotten value and the state of
 // the shard), all of them on the way at once. The answer of a user is taken when the mark in the shard covers every
-// watermark that this process knew when the read began, also after the store went back; see shard_state.h. With `read_replicas` a replica is asked first, and
-// the primary when the replica is behind that watermark or away.
+// watermark that this process knew when the read began, also after the store went back; see shard_state.h. With
+// `read_replicas` a replica is asked first, and the primary when the replica is behind that watermark or away.
 //
 // A shard of a primary that is behind is in doubt: an old primary that is cut off answers for a moment, too.
 // `settle_doubts` asks again; a shard that stays behind for kDoubtMs lowers the watermark (HeardWatermarks::lower),
