@@ -155,8 +155,8 @@ void declare_redis(Config& config, RedisSettings& redis) {
           "written. With 0 a failover can lose merged plays; they are noticed and merged again from the log.");
   config.choice<bool>("store.redis.read_from", &redis.read_replicas, {{"primary", false}, {"replica", true}})
       .doc(
-          "`replica`: reads ask a replica first, and the primary where the replica is behind the merged watermark or "
-          "away.");
+          "`replica`: reads ask a replica first, and the primary where the replica is behind the merged watermark, lacks "
+          "a filter or is away. The primary is always asked how many filters there are.");
   config.integer("store.redis.connections_max", &redis.connections_max)
       .range(1, 64)
       .doc("Connections for reads to each server, with a thread each. A process that merges has two more.");

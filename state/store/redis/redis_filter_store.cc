@@ -14,7 +14,7 @@ namespace bloomring {
 
 namespace {
 
-constexpr size_t kReadsMax = 4096;      // Of each client.
+constexpr size_t kReadsMax = 8192;      // Of each client; a user takes two.
 constexpr size_t kWritesMax = 1 << 16;  // Operations bound themselves.
 constexpr int64_t kWriteSilenceMs = 5'000;
 

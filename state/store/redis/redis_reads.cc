@@ -1,5 +1,6 @@
 #include "state/store/redis/redis_reads.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/faults/fault_point.h"
@@ -7,6 +8,22 @@
 #include "schemas/store_key.h"
 
 namespace bloomring {
+
+namespace {
+
+// A filter that is written between MGET and EXISTS looks like a key that holds no string.
+constexpr int kAttemptsMax = 4;
+
+}  // namespace
+
+// One user's values, and how many of their keys the primary has. Shared by the two requests.
+struct RedisReads::Asked {
+  RedisAnswer values = retry("not answered");
+  RedisAnswer present = retry("not answered");
+  std::atomic<int> left = 2;
+  bool behind = false;
+  bool lacking = false;  // The primary has a key of which no value came.
+};
 
 // A read while its users' answers come in.
 class RedisReads::Pending {
@@ -58,10 +75,10 @@ void RedisReads::begin(std::shared_ptr<FilterRead> read) {
       pending->wanted_filters[i].push_back({period, filter_key(user.user, unit, period), {}});
     }
   }
-  for (size_t i = 0; i < pending->users(); ++i) begin_user(pending, i, parts_.config.read_replicas);
+  for (size_t i = 0; i < pending->users(); ++i) begin_user(pending, i, {parts_.config.read_replicas, 0});
 }
 
-void RedisReads::begin_user(const std::shared_ptr<Pending>& pending, size_t index, bool to_replica) {
+void RedisReads::begin_user(const std::shared_ptr<Pending>& pending, size_t index, Attempt attempt) {
   Status injected = injected_failure("store.read");
   if (injected.ok()) injected = pending->unheard[index];
   if (!injected.ok()) return pending->end_user(index, injected);
@@ -69,32 +86,43 @@ void RedisReads::begin_user(const std::shared_ptr<Pending>& pending, size_t inde
   const PeriodUnit unit = parts_.calendar().config().unit;
   const std::vector<StoredFilter>& filters = pending->wanted_filters[index];
   const std::string state_key = parts_.keys.shard_state(user.shard());
-  RedisCommand command(3 + filters.size());
-  command.add("MGET").add(state_key).add(parts_.keys.forgotten(user));
-  for (const StoredFilter& filter : filters) command.add(parts_.keys.filter(user, unit, filter.period));
-  RedisRequest request = request_at(state_key, std::move(command).take());
-  request.to_replica = to_replica;
-  request.fail_fast = true;
-  request.end = [this, pending, index, to_replica](RedisAnswer answer) {
-    take_user(pending, index, to_replica, std::move(answer));
+  RedisCommand values(3 + filters.size()), present(2 + filters.size());
+  values.add("MGET").add(state_key).add(parts_.keys.forgotten(user));
+  present.add("EXISTS").add(parts_.keys.forgotten(user));
+  for (const StoredFilter& filter : filters) {
+    const std::string key = parts_.keys.filter(user, unit, filter.period);
+    values.add(key);
+    present.add(key);
+  }
+  const auto asked = std::make_shared<Asked>();
+  RedisClient& client_of_both = client();  // So they share a connection and its round trip.
+  const auto ask = [&](RedisCommand command, bool to_replica, RedisAnswer Asked::*part) {
+    const auto end = [this, pending, index, attempt, asked, part](RedisAnswer answer) {
+      (*asked).*part = std::move(answer);
+      if (--asked->left == 0) take_user(pending, index, attempt, *asked);
+    };
+    RedisRequest request = request_at(state_key, std::move(command).take());
+    request.to_replica = to_replica;
+    request.fail_fast = true;
+    request.end = end;
+    if (!client_of_both.begin(std::move(request))) end(retry("too many reads of the filter store are under way"));
   };
-  if (!client().begin(std::move(request)))
-    pending->end_user(index, retry("too many reads of the filter store are under way"));
+  ask(std::move(values), attempt.replica, &Asked::values);
+  ask(std::move(present), false, &Asked::present);
 }
 
-void RedisReads::take_user(const std::shared_ptr<Pending>& pending, size_t index, bool from_replica,
-                           RedisAnswer answer) {
-  bool behind = false;
-  auto user = take_values(*pending, index, std::move(answer), behind);
-  const bool again = from_replica && !user.ok() && user.code() == Code::kRetry && pending->wanted() && !closed_;
-  if (again) return begin_user(pending, index, false);
-  if (behind && !from_replica) doubt(pending->user(index).user.shard());
+void RedisReads::take_user(const std::shared_ptr<Pending>& pending, size_t index, Attempt attempt, Asked& asked) {
+  auto user = take_values(*pending, index, asked);
+  const bool elsewhere = attempt.replica && !user.ok() && user.code() == Code::kRetry;
+  const bool again = elsewhere || (asked.lacking && attempt.number + 1 < kAttemptsMax);
+  if (again && pending->wanted() && !closed_) return begin_user(pending, index, {false, attempt.number + 1});
+  if (asked.behind && !attempt.replica) doubt(pending->user(index).user.shard());
   pending->end_user(index, std::move(user));
 }
 
-Result<StoredUser> RedisReads::take_values(Pending& pending, size_t index, RedisAnswer answer, bool& behind) {
-  BLOOMRING_TRY(answer.status());
-  RedisReply& reply = answer->front();
+Result<StoredUser> RedisReads::take_values(Pending& pending, size_t index, Asked& asked) {
+  BLOOMRING_TRY(asked.values.status());
+  RedisReply& reply = asked.values->front();
   if (reply.error()) return redis_failure(reply, "MGET");
   std::vector<StoredFilter>& filters = pending.wanted_filters[index];
   if (reply.elements.size() != 2 + filters.size()) return retry("the reply to MGET has another form");
@@ -102,10 +130,20 @@ Result<StoredUser> RedisReads::take_values(Pending& pending, size_t index, Redis
   const ShardId shard = user.shard();
   BLOOMRING_TRY_ASSIGN(const std::optional<ShardState> state, parts_.decode(reply.elements[0].bytes, shard));
   if (!covers_all(state ? state->mark : std::nullopt, pending.heard[index])) {
-    behind = true;
+    asked.behind = true;
     ++parts_.behind;
     return retry("shard " + std::to_string(shard.value) +
                  " of the filter store is behind its watermark: a server has lost writes, or is cut off");
+  }
+  const auto found = std::count_if(reply.elements.begin() + 1, reply.elements.end(),
+                                   [](const RedisReply& value) { return !value.is(RedisReply::Kind::kNil); });
+  if (static_cast<size_t>(found) < 1 + filters.size()) {
+    BLOOMRING_TRY_ASSIGN(const RedisReply present, only_reply(std::move(asked.present), "EXISTS"));
+    if (present.integer > found) {
+      asked.lacking = true;
+      return corrupt(describe_store_key(forgotten_key(user)) + " or a filter of the same user is no string: another "
+                     "program has written under our key; `bloomring store check` names it");
+    }
   }
   StoredUser stored;
   if (!reply.elements[1].is(RedisReply::Kind::kNil)) {

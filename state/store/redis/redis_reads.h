@@ -5,6 +5,11 @@
 // watermark that this process knew when the read began, also after the store went back; see shard_state.h. With
 // `read_replicas` a replica is asked first, and the primary when the replica is behind that watermark or away.
 //
+// MGET answers nil where a key holds a list or the like. A replica also answers nil for a filter of a slot that moves,
+// although its state covers all: filters arrive and leave one by one. So each read asks the primary at the same time
+// how many of the keys exist (EXISTS), and takes no answer with fewer values: it asks the primary for the values. When
+// the primary itself has a key without a string, the answer is corrupt.
+//
 // A shard of a primary that is behind is in doubt: an old primary that is cut off answers for a moment, too.
 // `settle_doubts` asks again; a shard that stays behind for kDoubtMs lowers the watermark (HeardWatermarks::lower),
 // which tells the stages that the store went back.
@@ -42,10 +47,15 @@ class RedisReads {
 
  private:
   class Pending;
+  struct Asked;
+  struct Attempt {
+    bool replica = false;
+    int number = 0;
+  };
   RedisClient& client() { return *clients_[turn_++ % clients_.size()]; }
-  void begin_user(const std::shared_ptr<Pending>& pending, size_t user, bool to_replica);
-  void take_user(const std::shared_ptr<Pending>& pending, size_t user, bool from_replica, RedisAnswer answer);
-  Result<StoredUser> take_values(Pending& pending, size_t user, RedisAnswer answer, bool& behind);
+  void begin_user(const std::shared_ptr<Pending>& pending, size_t user, Attempt attempt);
+  void take_user(const std::shared_ptr<Pending>& pending, size_t user, Attempt attempt, Asked& asked);
+  Result<StoredUser> take_values(Pending& pending, size_t user, Asked& asked);
   void doubt(ShardId shard);
 
   RedisStoreParts& parts_;

@@ -50,6 +50,7 @@ Status check_redis_commands(const RedisStoreParts& parts, RedisClient& client, b
   const auto check = [&]() -> Status {
     BLOOMRING_TRY(ask(parts, client, "GET", command({"GET", meta})).status());
     BLOOMRING_TRY(ask(parts, client, "MGET", command({"MGET", meta, probe})).status());
+    BLOOMRING_TRY(ask(parts, client, "EXISTS", command({"EXISTS", meta})).status());
     BLOOMRING_TRY(check_clock(parts, client));
     if (!writes) return {};
     BLOOMRING_TRY_ASSIGN(const RedisReply sum,

@@ -204,6 +204,20 @@ TEST_CASE("redis store: a value of another program under our key is kept aside a
   CHECK_FALSE(check->sound());
 }
 
+TEST_CASE("redis store: a value that is no string, under any key of a user, makes the user's answers incomplete") {
+  RedisBed bed;
+  bed.play("u1", kNow, {"a"});
+  const bool filter = GENERATE(true, false);
+  const std::string key = filter ? bed.keys.filter(user("u1"), PeriodUnit::kMonth, PeriodIndex(kNow))
+                                 : bed.keys.forgotten(user("u1"));
+  REQUIRE(bed.server().ask({"DEL", key}) == (filter ? "1\n" : "0\n"));
+  REQUIRE(bed.server().ask({"RPUSH", key, "of", "another"}) == "2\n");
+  CHECK(read(bed.redis(), "u1").code() == Code::kCorrupt);
+  CHECK(read(bed.redis(), "u2").ok());
+  REQUIRE(bed.server().ask({"DEL", key}) == "1\n");
+  CHECK(read(bed.redis(), "u1").ok());
+}
+
 TEST_CASE("redis store: a server that lost writes is noticed where it lost them, and the watermark goes back") {
   RedisClusterBed bed(0);
   const PartitionId partition = partition_of_name("u1");
@@ -460,6 +474,13 @@ TEST_CASE("redis store: a replica answers as far as it has what the watermark co
   REQUIRE(calls() == std::string::npos);
   CHECK(read(reader, "u1").ok());
   CHECK(calls() != std::string::npos);
+  // A slot that moves: the replica has its state, and this filter has left already, or has not come yet.
+  const std::string key = bed.keys.filter(user("u1"), PeriodUnit::kMonth, PeriodIndex(kNow));
+  REQUIRE(replica.ask({"CONFIG", "SET", "replica-read-only", "no"}) == "OK\n");
+  REQUIRE(replica.ask({"DEL", key}) == "1\n");
+  const auto moved = read(reader, "u1");
+  REQUIRE(moved.ok());
+  CHECK(Bed::items_in(moved->filters, "u1", {"a"}) == "a");
   // The replica stands still.
   REQUIRE(replica.ask({"REPLICAOF", "NO", "ONE"}) == "OK\n");
   REQUIRE(play(*writer, "u1", {"b"}).ok());
