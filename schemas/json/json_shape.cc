@@ -4,8 +4,6 @@
 #include <cstring>
 #include <limits>
 
-#include "schemas/json/json_fields.h"
-
 namespace bloomring {
 
 namespace {

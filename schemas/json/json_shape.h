@@ -14,9 +14,9 @@
 #include <string_view>
 #include <vector>
 
-namespace bloomring {
+#include "schemas/json/json_field.h"
 
-struct JsonField;
+namespace bloomring {
 
 class JsonShape {
  public:
