@@ -16,15 +16,9 @@
 #include "base/result.h"
 #include "pipeline/kafka/partition.h"
 #include "pipeline/kafka/settings.h"
+#include "pipeline/kafka/topic_description.h"
 
 namespace bloomring::kafka {
-
-struct TopicDescription {
-  std::string name;
-  bool exists = false;
-  int32_t partitions = 0;
-  int32_t replication = 0;  // The smallest of its partitions.
-};
 
 struct NewTopic {
   std::string name;

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "base/result.h"
-#include "pipeline/kafka/admin.h"
 #include "pipeline/kafka/handle.h"
 #include "pipeline/kafka/partition.h"
+#include "pipeline/kafka/topic_description.h"
 
 namespace bloomring::kafka {
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "pipeline/kafka/admin.h"
 #include "pipeline/kafka/client.h"
 #include "pipeline/kafka/consumer/committer.h"
 #include "pipeline/kafka/consumer/consumer_errors.h"
