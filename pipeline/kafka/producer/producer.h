@@ -17,23 +17,18 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 
 #include "base/result.h"
 #include "pipeline/io/io.h"
+#include "pipeline/kafka/producer/producer_stats.h"
+#include "pipeline/kafka/producer/written.h"
 #include "pipeline/kafka/settings.h"
 
 namespace bloomring::kafka {
 
 class ProducerClient;
-
-struct ProducerStats {
-  int64_t in_flight = 0;  // Records taken and neither acknowledged nor failed.
-  int64_t delivered = 0;
-  int64_t failed = 0;
-};
 
 class Producer {
  public:
@@ -55,11 +50,6 @@ class Producer {
   // - kRetry when the queue is full, when the producer is destroyed first (the record may be in the log or not), or
   //   when the broker does not return the place;
   // - kFatal when the record cannot be written at all.
-  struct Place {
-    Offset offset;
-    int64_t log_time_ms = 0;
-  };
-  using Written = std::function<void(Result<Place> place)>;
   void write(const OutRecord& record, Written written);
 
   // Waits until nothing is in flight. kRetry when that took longer than `timeout_ms`.

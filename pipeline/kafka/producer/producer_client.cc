@@ -47,14 +47,14 @@ Status status_of(const rd_kafka_message_t& message) {
   return was_purged(message.err) ? retry(why) : fatal(why);
 }
 
-Result<Producer::Place> outcome_of(const rd_kafka_message_t& message) {
+Result<WrittenPlace> outcome_of(const rd_kafka_message_t& message) {
   BLOOMRING_TRY(status_of(message));
   if (message.offset < 0) {
     return retry("the broker did not report the offset of a record that it wrote to " +
                  place(rd_kafka_topic_name(message.rkt), message.partition));
   }
   rd_kafka_timestamp_type_t type;
-  return Producer::Place{Offset(message.offset), rd_kafka_message_timestamp(&message, &type)};
+  return WrittenPlace{Offset(message.offset), rd_kafka_message_timestamp(&message, &type)};
 }
 
 // The broker's timestamp; 0 if it did not stamp the record.
@@ -139,7 +139,7 @@ Status ProducerClient::send(const Topic& topic, const OutRecord& record, const s
   return take(topic, record, in_flight);
 }
 
-void ProducerClient::write(const Topic& topic, const OutRecord& record, Producer::Written written) {
+void ProducerClient::write(const Topic& topic, const OutRecord& record, Written written) {
   auto in_flight = std::make_unique<InFlight>(InFlight{.written = std::move(written)});
   Status taken = take(topic, record, in_flight);
   if (!taken.ok()) in_flight->written(std::move(taken));

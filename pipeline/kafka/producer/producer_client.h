@@ -9,7 +9,6 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -20,7 +19,9 @@
 #include "pipeline/io/io.h"
 #include "pipeline/kafka/handle.h"
 #include "pipeline/kafka/producer/ack_list.h"
-#include "pipeline/kafka/producer/producer.h"
+#include "pipeline/kafka/producer/producer_stats.h"
+#include "pipeline/kafka/producer/written.h"
+#include "pipeline/kafka/settings.h"
 #include "pipeline/kafka/shared_bound.h"
 
 namespace bloomring::kafka {
@@ -28,7 +29,7 @@ namespace bloomring::kafka {
 struct InFlight {
   std::shared_ptr<AckList> acks = {};  // Shared: the sink may end before the report. Null: calls `written`.
   uint64_t ticket = 0;
-  Producer::Written written = {};
+  Written written = {};
   std::atomic<int64_t>* queued = nullptr;  // The partition's bytes in flight; queued_bytes is this record's part.
   int64_t queued_bytes = 0;
 };
@@ -51,7 +52,7 @@ class ProducerClient {
   // As Sink::send.
   Status send(const Topic& topic, const OutRecord& record, const std::shared_ptr<AckList>& acks, uint64_t ticket);
   // As Producer::write.
-  void write(const Topic& topic, const OutRecord& record, Producer::Written written);
+  void write(const Topic& topic, const OutRecord& record, Written written);
   Status flush(int timeout_ms);
   ProducerStats stats() const;
 

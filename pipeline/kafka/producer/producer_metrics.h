@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/metrics/series_table.h"
-#include "pipeline/kafka/producer/producer.h"
+#include "pipeline/kafka/producer/producer_stats.h"
 
 namespace bloomring::metric {
 

@@ -207,7 +207,7 @@ TEST_CASE("producer: who writes without a sink is called back once, when the rec
   std::atomic<int> calls = 0;
   std::vector<Offset> offsets;  // Told on the drain thread, one after the other.
   for (int i = 0; i < 3; ++i) {
-    producer->write(record("out", 1, "v"), [&](const Result<Producer::Place>& place) {
+    producer->write(record("out", 1, "v"), [&](const Result<WrittenPlace>& place) {
       calls += place.ok() ? 1 : 100;
       if (place.ok()) offsets.push_back(place->offset);
     });
@@ -227,7 +227,7 @@ TEST_CASE("producer: a record that cannot be taken or written is told to its wri
   const auto told = [&](const std::string& topic, int32_t partition) {
     Code code = Code::kOk;
     producer->write(record(topic, partition, "v"),
-                    [&](const Result<Producer::Place>& place) { code = place.code(); });
+                    [&](const Result<WrittenPlace>& place) { code = place.code(); });
     return code;
   };
   CHECK(told("nowhere", 0) == Code::kFatal);
@@ -235,7 +235,7 @@ TEST_CASE("producer: a record that cannot be taken or written is told to its wri
   broker->set_down(true);
   std::atomic<int> retries = 0;
   producer->write(record("out", 0, "v"),
-                  [&](const Result<Producer::Place>& place) { retries += place.code() == Code::kRetry; });
+                  [&](const Result<WrittenPlace>& place) { retries += place.code() == Code::kRetry; });
   CHECK(told("out", 0) == Code::kRetry);  // The queue is full.
   CHECK(retries == 0);
   producer.reset();  // What is under way is told that it cannot be said.
