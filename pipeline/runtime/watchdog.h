@@ -20,12 +20,12 @@
 
 namespace bloomring {
 
-class Watchdog {
+class Watchdog final : public WorkerWatch {
  public:
   Watchdog(const Clock& clock, int64_t stall_ms, Health& health, Metrics& metrics);
 
-  void watch(const Worker& worker);
-  void remove(const Worker& worker);
+  void watch(const Worker& worker) override;
+  void remove(const Worker& worker) override;
   // "window user-events[3] for 12 s, a message to thread window-poll for 12 s": every activity of a second or more, or
   // "nothing".
   std::string busy_with() const;

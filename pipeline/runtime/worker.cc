@@ -5,8 +5,6 @@
 #include <chrono>
 #include <future>
 
-#include "pipeline/runtime/watchdog.h"
-
 namespace bloomring {
 
 namespace {
@@ -14,15 +12,15 @@ namespace {
 constexpr std::chrono::milliseconds kIdleWait{5};
 }  // namespace
 
-Worker::Worker(std::string name, const Clock& clock, OnFailure on_failure, Watchdog* watchdog)
+Worker::Worker(std::string name, const Clock& clock, OnFailure on_failure, WorkerWatch* watch)
     : name_(std::move(name)),
       clock_(clock),
       on_failure_(std::move(on_failure)),
-      watchdog_(watchdog),
+      watch_(watch),
       message_name_("a message to thread " + name_),
       tick_name_("the report of thread " + name_),
       thread_([this] { run(); }) {
-  if (watchdog_ != nullptr) watchdog_->watch(*this);
+  if (watch_ != nullptr) watch_->watch(*this);
 }
 
 Worker::~Worker() {
@@ -32,7 +30,7 @@ Worker::~Worker() {
   }
   wake_.notify_one();
   thread_.join();
-  if (watchdog_ != nullptr) watchdog_->remove(*this);
+  if (watch_ != nullptr) watch_->remove(*this);
 }
 
 std::optional<Worker::Activity> Worker::activity() const {
@@ -43,7 +41,7 @@ std::optional<Worker::Activity> Worker::activity() const {
 
 template <typename F>
 auto Worker::doing(const std::string& what, F work) {
-  if (watchdog_ == nullptr) return work();
+  if (watch_ == nullptr) return work();
   struct Doing {
     Worker& worker;
     Doing(Worker& at, const std::string& what) : worker(at) {

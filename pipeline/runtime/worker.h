@@ -2,7 +2,7 @@
 // nothing to do. The other threads of the tree are those of a producer (pipeline/kafka/producer/producer_client.h) and
 // of reads of the filter store for queries (state/store/pooled_filter_reader.h).
 //
-// A watchdog, if given, sees what the thread is busy with and since when (pipeline/runtime/watchdog.h).
+// A watch, if given, sees what the thread is busy with and since when (pipeline/runtime/watchdog.h).
 // Threading: rebalances, timers and shutdown reach a task as posted messages, so only the worker's thread touches a
 // task.
 // Errors: the worker does not step a task again whose step failed. It calls `on_failure` on its thread.
@@ -23,14 +23,22 @@
 
 namespace bloomring {
 
-class Watchdog;
+class Worker;
+
+// Sees the workers that were made with it: each exists between its `watch` and its `remove`.
+class WorkerWatch {
+ public:
+  virtual ~WorkerWatch() = default;
+  virtual void watch(const Worker& worker) = 0;
+  virtual void remove(const Worker& worker) = 0;
+};
 
 class Worker {
  public:
   using OnFailure = std::function<void(const Status&)>;
 
-  // `name` is the thread's name, of at most 15 characters. `watchdog` outlives the worker.
-  Worker(std::string name, const Clock& clock, OnFailure on_failure, Watchdog* watchdog = nullptr);
+  // `name` is the thread's name, of at most 15 characters. `watch` outlives the worker.
+  Worker(std::string name, const Clock& clock, OnFailure on_failure, WorkerWatch* watch = nullptr);
   // Ends after the step that is running; messages not yet run are dropped.
   ~Worker();
 
@@ -73,7 +81,7 @@ class Worker {
   const std::string name_;
   const Clock& clock_;
   const OnFailure on_failure_;
-  Watchdog* const watchdog_;
+  WorkerWatch* const watch_;
   const std::string message_name_;  // Names of a message and a tick as an activity.
   const std::string tick_name_;
   std::vector<Member> members_;  // Of the thread.
