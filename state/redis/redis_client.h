@@ -17,7 +17,6 @@
 // under way with kRetry before it returns.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
@@ -29,31 +28,12 @@
 #include <vector>
 
 #include "base/result.h"
+#include "state/redis/redis_client_config.h"
 #include "state/redis/redis_connection.h"
-#include "state/redis/redis_topology.h"
+#include "state/redis/redis_counters.h"
+#include "state/redis/redis_reply.h"
 
 namespace bloomring {
-
-struct RedisClientConfig {
-  std::vector<RedisAddress> addresses;  // At least one: where the topology is asked for first.
-  RedisLogin login;
-  int64_t timeout_ms = 1000;           // Of a request that names none; also how long a server may be silent.
-  int64_t topology_interval_ms = 5000;  // Between two questions for the topology when nothing goes wrong.
-  size_t in_flight_max = 4096;         // Requests; more are refused.
-};
-
-// Since the start. All clients of a process may share one.
-struct RedisCounters {
-  std::atomic<uint64_t> requests{0};
-  std::atomic<uint64_t> failed{0};      // Ended without an answer.
-  std::atomic<uint64_t> redirects{0};   // MOVED and ASK.
-  std::atomic<uint64_t> tried_again{0};
-  std::atomic<uint64_t> connects{0};
-  std::atomic<uint64_t> breaks{0};      // Connections that failed.
-  std::atomic<uint64_t> bytes_sent{0};
-  std::atomic<uint64_t> bytes_received{0};
-  std::atomic<uint64_t> nanoseconds{0};  // Of requests that were answered, together.
-};
 
 class RedisRouter;
 

@@ -12,7 +12,10 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "state/redis/redis_client.h"
+#include "state/redis/redis_client_config.h"
+#include "state/redis/redis_connection.h"
+#include "state/redis/redis_counters.h"
+#include "state/redis/redis_topology.h"
 
 namespace bloomring {
 

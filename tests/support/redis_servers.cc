@@ -17,6 +17,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "state/redis/redis_slot.h"
 
 namespace bloomring::testing {
 
