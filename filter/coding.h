@@ -1,6 +1,6 @@
 // The loops over coded sets: decode, encode, index, look up. Written once, always inlined, and compiled for each
-// instruction set by kernels.cc and kernels_avx2.cc (shifts and bit counts take half the time with BMI2). No loop reads
-// outside the value, whatever its bytes.
+// instruction set by kernels_portable.cc and kernels_avx2.cc (shifts and bit counts take half the time with BMI2). No
+// loop reads outside the value, whatever its bytes.
 #pragma once
 
 #include <algorithm>
@@ -88,7 +88,7 @@ BLOOMRING_INLINE size_t fill_slots(const Int* begin, const Int* end, const SlotF
     const auto key = static_cast<uint32_t>(*begin >> f.cut_bits);
     uint32_t& slot = f.slots[key >> f.content_bits];
     const uint32_t before = slot;
-    const uint32_t entry = (key & f.content_mask) << UnionTable::kNumberBits | f.number;
+    const uint32_t entry = (key & f.content_mask) << UnionSlots::kNumberBits | f.number;
     const auto is_taken = static_cast<uint32_t>(before != 0);
     slot = before | (entry & (is_taken - 1));
     collisions[count] = key;
@@ -98,7 +98,7 @@ BLOOMRING_INLINE size_t fill_slots(const Int* begin, const Int* end, const SlotF
 }
 
 // Probes the candidates from `first` on, and appends to the `count` hits at hand.
-BLOOMRING_INLINE size_t probe_table(const UnionTable& table, std::span<const uint32_t> keys, size_t first, size_t count,
+BLOOMRING_INLINE size_t probe_table(const UnionSlots& table, std::span<const uint32_t> keys, size_t first, size_t count,
                                     uint32_t* hits, uint32_t* hit_slots) {
   for (size_t c = first; c < keys.size(); ++c) {
     const uint32_t slot = table.slot_of(keys[c]);

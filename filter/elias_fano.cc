@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "filter/bits.h"
-#include "filter/kernels.h"
 
 namespace bloomring::filter {
 
@@ -18,14 +17,6 @@ EliasFanoShape elias_fano_shape(uint64_t items, uint32_t width_bits) {
   return shape;
 }
 
-void elias_fano_append(std::span<const uint64_t> set, uint32_t width_bits, std::string& out) {
-  const EliasFanoShape shape = elias_fano_shape(set.size(), width_bits);
-  const size_t start = out.size();
-  out.resize(start + shape.bytes(), '\0');
-  auto* const lows = reinterpret_cast<uint8_t*>(out.data()) + start;
-  best_kernels().encode(set.data(), set.size(), shape, lows, lows + shape.lows_bytes);
-}
-
 void elias_fano_append_directory(std::span<const uint64_t> set, uint32_t width_bits, std::string& out) {
   const EliasFanoShape shape = elias_fano_shape(set.size(), width_bits);
   size_t before = 0;
@@ -34,12 +25,6 @@ void elias_fano_append_directory(std::span<const uint64_t> set, uint32_t width_b
     const auto entry = static_cast<uint32_t>(before);
     out.append(reinterpret_cast<const char*>(&entry), kDirectoryEntryBytes);
   }
-}
-
-Status elias_fano_decode(const EliasFanoView& view, Fingerprints& out) {
-  const size_t start = out.size();
-  out.resize(start + view.items);  // The uppers hold a bit for each item, so the input justifies this.
-  return elias_fano_status(best_kernels().decode(view, out.data() + start));
 }
 
 Status elias_fano_status(EliasFanoFault fault) {

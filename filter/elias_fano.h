@@ -39,8 +39,7 @@ inline constexpr size_t kDirectoryEntryBytes = 4;
 // For 1 <= items <= min(2^width_bits, kItemsFormatMax) and 1 <= width_bits <= kWidthBitsMax.
 EliasFanoShape elias_fano_shape(uint64_t items, uint32_t width_bits);
 
-// Appends the coding of a set that is not empty.
-void elias_fano_append(std::span<const uint64_t> set, uint32_t width_bits, std::string& out);
+// Appends the directory of a set that is not empty.
 void elias_fano_append_directory(std::span<const uint64_t> set, uint32_t width_bits, std::string& out);
 
 // A coded set inside a value. Borrows: the caller of `parse` keeps the bytes of the value (format.h, View).
@@ -62,8 +61,5 @@ struct EliasFanoView {
 
 enum class EliasFanoFault : uint8_t { kNone, kTooMany, kTooFew, kNotAscending, kTooWide };
 Status elias_fano_status(EliasFanoFault fault);
-
-// Appends the fingerprints to `out`, or returns the fault of the coding.
-Status elias_fano_decode(const EliasFanoView& view, Fingerprints& out);
 
 }  // namespace bloomring::filter

@@ -22,15 +22,9 @@
 #include "base/borrow.h"
 #include "base/ids.h"
 #include "base/result.h"
+#include "filter/policy.h"
 
 namespace bloomring::filter {
-
-// The configuration under which values are written. Readers need none of it: a value describes itself.
-struct Policy {
-  double false_positive_rate = 0.01;  // (0, 0.1]: for the union of everything that one query reads.
-  uint32_t periods_read = 4;          // [1, 64]: how many filters one query reads.
-  uint32_t dense_from_items = 4096;   // A set with at least this many items takes the dense form; 0: always.
-};
 
 // A value's description of itself.
 struct Summary {

@@ -28,6 +28,22 @@ void append_set_header(uint64_t items, uint32_t width_bits, std::string& out) {
   out.push_back(static_cast<char>(items));
 }
 
+// The coding of a set that is not empty.
+void append_set(std::span<const uint64_t> set, uint32_t width_bits, std::string& out) {
+  const EliasFanoShape shape = elias_fano_shape(set.size(), width_bits);
+  const size_t start = out.size();
+  out.resize(start + shape.bytes(), '\0');
+  auto* const lows = reinterpret_cast<uint8_t*>(out.data()) + start;
+  best_kernels().encode(set.data(), set.size(), shape, lows, lows + shape.lows_bytes);
+}
+
+// Appends the fingerprints to `out`, or returns the fault of the coding.
+Status decode_set(const EliasFanoView& view, Fingerprints& out) {
+  const size_t start = out.size();
+  out.resize(start + view.items);  // The uppers hold a bit for each item, so the input justifies this.
+  return elias_fano_status(best_kernels().decode(view, out.data() + start));
+}
+
 // Bytes of a set with its directory.
 uint64_t dense_bytes(uint64_t items, uint32_t width_bits) {
   if (items == 0) return 0;
@@ -150,8 +166,8 @@ std::string assemble(const Parts& parts, std::string_view store_key) {
     out.resize(kIndexOffset, '\0');
     append_index(parts, out);
   }
-  if (!parts.narrow.empty()) elias_fano_append(parts.narrow, parts.narrow_width_bits, out);
-  if (!parts.wide.empty()) elias_fano_append(parts.wide, parts.wide_width_bits, out);
+  if (!parts.narrow.empty()) append_set(parts.narrow, parts.narrow_width_bits, out);
+  if (!parts.wide.empty()) append_set(parts.wide, parts.wide_width_bits, out);
   const uint32_t checksum = checksum_of(out, store_key);
   out.append(reinterpret_cast<const char*>(&checksum), kChecksumBytes);
   return out;
@@ -206,8 +222,8 @@ Status decode(const View& view, Parts& out) {
   out.index = view.has(kHasIndex);
   out.folded = view.has(kFolded);
   out.saturated = view.has(kSaturated);
-  if (view.narrow.items > 0) BLOOMRING_TRY(elias_fano_decode(view.narrow, out.narrow));
-  if (view.wide.items > 0) BLOOMRING_TRY(elias_fano_decode(view.wide, out.wide));
+  if (view.narrow.items > 0) BLOOMRING_TRY(decode_set(view.narrow, out.narrow));
+  if (view.wide.items > 0) BLOOMRING_TRY(decode_set(view.wide, out.wide));
   if (covers_any(out.wide, out.wide_width_bits, out.narrow, out.narrow_width_bits)) {
     return corrupt("a wide fingerprint begins with a narrow one");
   }

@@ -3,7 +3,7 @@
 //   value := magic flags {width items} [pad index {directory}] {lows uppers} checksum
 //
 // `parse` trusts nothing: afterwards every range of a View is inside the value, but the sets themselves have not
-// been decoded (elias_fano_decode checks them).
+// been decoded (`decode` checks them).
 #pragma once
 
 #include <cstdint>

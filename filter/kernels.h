@@ -9,7 +9,6 @@
 #include "base/ids.h"
 #include "filter/elias_fano.h"
 #include "filter/index.h"
-#include "filter/union_table.h"
 
 namespace bloomring::filter {
 
@@ -21,7 +20,29 @@ struct Confirmation {
   uint8_t filter;
 };
 
-// How fingerprints become slots of a UnionTable.
+// The slots of a UnionTable (union_table.h).
+struct UnionSlots {
+  // A slot: content << 8 | number of the set + 1, or first link << 8 | kChain. 0 is empty. (A content has at most 22
+  // bits, so 24 ones are free to mean any content.)
+  static constexpr uint32_t kNumberBits = 8;
+  static constexpr uint32_t kNumberMask = 0xff;
+  static constexpr uint32_t kChain = 0xff;
+
+  // Key: the top 32 bits of hash * multiplier.
+  uint32_t slot_of(uint32_t key) const { return slots[key >> (32 - slot_bits)]; }
+  // False: the item with this key and slot is certainly in no set.
+  bool may_hold(uint32_t slot, uint32_t key) const {
+    return (slot >> kNumberBits == (key >> content_shift & content_mask) && slot != 0) ||
+           (slot & kNumberMask) == kChain;
+  }
+
+  std::vector<uint32_t> slots;
+  uint32_t slot_bits = 0;
+  uint32_t content_shift = 0;
+  uint32_t content_mask = 0;
+};
+
+// How fingerprints become UnionSlots.
 struct SlotFill {
   uint32_t cut_bits;      // From a fingerprint to the key that is compared.
   uint32_t content_bits;  // From a key to its slot.
@@ -57,7 +78,7 @@ struct Kernels {
   // Fills empty slots; writes the keys whose slot was taken to `collisions`, and returns their number.
   size_t (*fill_slots)(const uint32_t* begin, const uint32_t* end, const SlotFill& fill, uint32_t* collisions);
   // Also writes the slot of each hit.
-  size_t (*probe_table)(const UnionTable& table, std::span<const uint32_t> keys, uint32_t* hits, uint32_t* hit_slots);
+  size_t (*probe_table)(const UnionSlots& table, std::span<const uint32_t> keys, uint32_t* hits, uint32_t* hit_slots);
   // Probes 1 to kIndexGroupMax indexes of the same key_bits; writes a list of hits for each.
   void (*probe_indexes)(std::span<const IndexView* const> group, std::span<const uint32_t> keys, IndexHits& hits);
   void (*confirm)(const Confirmation& what, std::span<const uint32_t> hits, uint8_t* found);

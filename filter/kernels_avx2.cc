@@ -31,7 +31,7 @@ BLOOMRING_AVX2 inline __m256i lanes_first(uint32_t bits) {
   return _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(static_cast<int64_t>(_pext_u64(0x0706050403020100, bytes))));
 }
 
-BLOOMRING_AVX2 size_t probe_table(const UnionTable& table, std::span<const uint32_t> keys, uint32_t* hits,
+BLOOMRING_AVX2 size_t probe_table(const UnionSlots& table, std::span<const uint32_t> keys, uint32_t* hits,
                                   uint32_t* hit_slots) {
   const auto* const slots = reinterpret_cast<const int*>(table.slots.data());
   const __m128i slot_shift = _mm_cvtsi32_si128(static_cast<int>(32 - table.slot_bits));

@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-#include "filter/filter.h"
+#include "filter/policy.h"
 
 namespace bloomring::filter {
 

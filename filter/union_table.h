@@ -10,12 +10,11 @@
 
 #include "base/result.h"
 #include "filter/elias_fano.h"
+#include "filter/kernels.h"
 
 namespace bloomring::filter {
 
-struct Kernels;
-
-class UnionTable {
+class UnionTable : public UnionSlots {
  public:
   static constexpr uint8_t kNoFilter = 0xff;
 
@@ -27,30 +26,12 @@ class UnionTable {
   void build();
   void clear();
   bool empty() const { return sets_.empty(); }
-
-  // Key: the top 32 bits of hash * multiplier.
-  uint32_t slot_of(uint32_t key) const { return slots[key >> (32 - slot_bits)]; }
-  // False: the item with this key and slot is certainly in no set.
-  bool may_hold(uint32_t slot, uint32_t key) const {
-    return (slot >> kNumberBits == (key >> content_shift & content_mask) && slot != 0) ||
-           (slot & kNumberMask) == kChain;
-  }
   // The first filter that holds the item of a slot that may hold it, or kNoFilter. `full_key` is all of
   // hash * multiplier.
   uint8_t resolve(uint32_t slot, uint64_t full_key) const {
     const bool is_exact = all_exact_ && (slot & kNumberMask) != kChain;
     return is_exact ? sets_[(slot & kNumberMask) - 1].filter : resolve_slowly(slot, full_key);
   }
-
-  // A slot: content << 8 | number of the set + 1, or first link << 8 | kChain. 0 is empty. (A content has at most 22
-  // bits, so 24 ones are free to mean any content.)
-  static constexpr uint32_t kNumberBits = 8;
-  static constexpr uint32_t kNumberMask = 0xff;
-  static constexpr uint32_t kChain = 0xff;
-  std::vector<uint32_t> slots;
-  uint32_t slot_bits = 0;
-  uint32_t content_shift = 0;
-  uint32_t content_mask = 0;
 
  private:
   // A decoded set: a range of keys_, or of long_keys_ when it is wider than 32 bits.

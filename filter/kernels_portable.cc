@@ -34,7 +34,7 @@ size_t fill_slots(const uint32_t* begin, const uint32_t* end, const SlotFill& fi
   return coding::fill_slots(begin, end, fill, collisions);
 }
 
-size_t probe_table(const UnionTable& table, std::span<const uint32_t> keys, uint32_t* hits, uint32_t* hit_slots) {
+size_t probe_table(const UnionSlots& table, std::span<const uint32_t> keys, uint32_t* hits, uint32_t* hit_slots) {
   return coding::probe_table(table, keys, 0, 0, hits, hit_slots);
 }
 
