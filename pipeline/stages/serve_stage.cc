@@ -224,7 +224,7 @@ void ServeStage::write_memory(Scrape& scrape) const {
     const ReplicaMemory memory{held.recents().stats(), held.served().stats()};
     for (size_t row = 0; row < kTable.size(); ++row) sums[row] += kTable[row].number(memory);
     if (!held.ready()) return;
-    const auto from = static_cast<double>(memory.recent.held_from.value);
+    const auto from = static_cast<double>(memory.recent.recent_from.value);
     series.write(metric::kRecentFromOffset, held.id(), from, Fold::kSum);
   });
   for (size_t row = 0; row < kTable.size(); ++row)

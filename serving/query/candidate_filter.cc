@@ -243,7 +243,7 @@ UserLookup CandidateFilter::look_up(const ReplicaPartition& partition, UserRef u
   lookup.periods = periods_between(bounds, lookup.gaps);
   const RecentPlays::Found found =
       partition.recents().lookup(user.hash, lookup.periods.back(), wanted, lookup.recents, lookup.forgets);
-  lookup.held_from = found.held_from;
+  lookup.recent_from = found.recent_from;
   lookup.left_out = found.left_out;
   lookup.merged = partition.merged();
   partition.served().lookup(user.hash, bounds.earliest_ms, lookup.served);
@@ -256,7 +256,7 @@ UserLookup CandidateFilter::look_up(const ReplicaPartition& partition, UserRef u
 }
 
 std::shared_ptr<const UserFilters> CandidateFilter::cached(UserRef user, const UserLookup& lookup) {
-  return cache_.find(user, lookup.periods, lookup.held_from);
+  return cache_.find(user, lookup.periods, lookup.recent_from);
 }
 
 Result<std::shared_ptr<const UserFilters>> CandidateFilter::keep(UserRef user, const UserLookup& lookup,

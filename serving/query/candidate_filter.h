@@ -66,7 +66,7 @@ struct UserLookup {
   std::vector<RecentPlay> recents;
   std::vector<Forget> forgets;
   std::vector<ServedItem> served;
-  Offset held_from;  // Memory has everything of the user at and above this offset.
+  Offset recent_from;  // Memory has everything of the user at and above this offset.
   Offset merged;     // Filters read from now on have everything below this offset.
   std::vector<Gap> gaps;
   bool left_out = false;  // The user has more plays than the lookup wanted.

@@ -29,7 +29,7 @@ void FilterCache::erase(Stripe& stripe, Entries::iterator entry) {
 }
 
 std::shared_ptr<const UserFilters> FilterCache::find(UserRef user, std::span<const PeriodIndex> periods,
-                                                     Offset held_from) {
+                                                     Offset recent_from) {
   Stripe& stripe = stripe_of(user);
   std::lock_guard lock(stripe.mutex);
   const auto found = stripe.by_user.find(user);
@@ -38,7 +38,7 @@ std::shared_ptr<const UserFilters> FilterCache::find(UserRef user, std::span<con
     return nullptr;
   }
   const Entries::iterator entry = found->second;
-  const bool exact = entry->filters->merged >= held_from;
+  const bool exact = entry->filters->merged >= recent_from;
   const bool same_window = std::ranges::equal(entry->filters->periods, periods);
   if (!exact || !same_window) {
     ++(exact ? stripe.stats.misses : stripe.stats.stale);

@@ -41,10 +41,10 @@ class FilterCache {
   // 0 bytes: caches nothing.
   explicit FilterCache(size_t bytes_max) : stripe_bytes_max_(bytes_max / kStripes) {}
 
-  // The user's filters of exactly these periods, when they hold everything below `held_from`; else null.
-  // `held_from` is what RecentPlays::lookup returned for this request, before this call. Shared with running requests.
+  // The user's filters of exactly these periods, when they hold everything below `recent_from`; else null.
+  // RecentPlays::lookup returned `recent_from` for this request, before this call. Shared with running requests.
   std::shared_ptr<const UserFilters> find(UserRef user, std::span<const PeriodIndex> periods,
-                                          Offset held_from);
+                                          Offset recent_from);
   // Keeps the filters unless the present entry is newer.
   void put(UserRef user, std::shared_ptr<const UserFilters> filters);
   FilterCacheStats stats() const;

@@ -28,7 +28,7 @@ RecentPlays::RecentPlays(const RecentPlaysConfig& config, Calendar calendar, Off
     : config_(config),
       calendar_(std::move(calendar)),
       start_(start),
-      held_from_(start.value),
+      recent_from_(start.value),
       applied_(start.value),
       newest_log_time_ms_(log_floor_ms),
       any_below_(start.value > 0 || log_floor_ms > 0),
@@ -183,7 +183,7 @@ bool RecentPlays::may_drop(const Generation& oldest, const MergedWatermark& wate
 
 void RecentPlays::drop_oldest() {
   // Raised before the drop: a lookup that misses the dropped plays reads this value or a later one (see the header).
-  held_from_.store(generations_.front().offsets.to.value, std::memory_order_seq_cst);
+  recent_from_.store(generations_.front().offsets.to.value, std::memory_order_seq_cst);
   for (Stripe& stripe : stripes_) {
     std::unique_ptr<PlayTable> dropped;  // Freed outside the lock.
     std::lock_guard lock(stripe.mutex);
@@ -197,10 +197,10 @@ void RecentPlays::drop_oldest() {
 }
 
 void RecentPlays::drop_forgets(Stripe& stripe) {
-  const Offset held_from(held_from_.load());
+  const Offset recent_from(recent_from_.load());
   for (auto user = stripe.forgets.begin(); user != stripe.forgets.end();) {
     const size_t before = bytes_of(user->second);
-    if (std::erase_if(user->second, [&](const UnmergedForget& one) { return one.forget.offset < held_from; }) > 0)
+    if (std::erase_if(user->second, [&](const UnmergedForget& one) { return one.forget.offset < recent_from; }) > 0)
       user->second.shrink_to_fit();
     forget_bytes_ += bytes_of(user->second) - before;
     user = user->second.empty() ? stripe.forgets.erase(user) : std::next(user);
@@ -224,8 +224,8 @@ size_t RecentPlays::release(const MergedWatermark& watermark, int64_t lap_floor_
 }
 
 // Generations dropped or records applied between two parts do no harm: the answer about each item is as of the look at
-// its part, and `held_from` is read after all of them. Forgets were copied before. A forget applied since came during
-// the question; a forget dropped since is in the filters, which are read after `held_from`.
+// its part, and `recent_from` is read after all of them. Forgets were copied before. A forget applied since came during
+// the question; a forget dropped since is in the filters, which are read after `recent_from`.
 void RecentPlays::look_for(const Stripe& stripe, PlacedUser user, std::span<const ItemHash> items,
                            std::vector<RecentPlay>& plays) const {
   std::array<int64_t, kItemsAtOnce> times_ms;
@@ -273,7 +273,7 @@ RecentPlays::Found RecentPlays::lookup(uint64_t user_hash, PeriodIndex oldest, c
     }
   }
   if (is_indexed) look_for(stripe, placed, wanted.items, plays);
-  found.held_from = Offset(held_from_.load(std::memory_order_seq_cst));
+  found.recent_from = Offset(recent_from_.load(std::memory_order_seq_cst));
   for (auto play = plays.begin() + first; play != plays.end(); ++play)
     play->period = calendar_.period_of_ms(play->time_ms);
   plays.erase(
@@ -313,7 +313,7 @@ RecentPlaysStats RecentPlays::stats() const {
   std::lock_guard lock(generations_mutex_);
   RecentPlaysStats stats{.bytes = bytes(),
                          .generations = generations_.size(),
-                         .held_from = Offset(held_from_.load()),
+                         .recent_from = Offset(recent_from_.load()),
                          .early_releases = early_releases_,
                          .over_bound = over_bound_};
   for (const Generation& generation : generations_) stats.plays += generation.plays;

@@ -70,7 +70,7 @@ struct RecentPlaysStats {
   uint64_t forgets = 0;
   size_t bytes = 0;
   size_t generations = 0;
-  Offset held_from{0};
+  Offset recent_from{0};
   uint64_t early_releases = 0;  // Generations dropped before their lap was over, to stay within bytes_max.
   bool over_bound = false;  // Above bytes_max, and the watermark does not cover the oldest generation.
 };
@@ -104,9 +104,9 @@ class RecentPlays {
   void note_forget(uint64_t user_hash, bool everything, ItemHash item, int64_t time_ms, Offset offset);
 
   // Appends the user's plays of periods from `oldest` on, newest generation first, forgotten ones too, and the user's
-  // forgets; see the guarantees for `held_from`. `left_out`: the user has more plays than `wanted`.
+  // forgets; see the guarantees for `recent_from`. `left_out`: the user has more plays than `wanted`.
   struct Found {
-    Offset held_from;
+    Offset recent_from;
     bool left_out = false;
   };
   Found lookup(uint64_t user_hash, PeriodIndex oldest, const WantedPlays& wanted, std::vector<RecentPlay>& plays,
@@ -173,7 +173,7 @@ class RecentPlays {
   const RecentPlaysConfig config_;
   const Calendar calendar_;
   const Offset start_;
-  std::atomic<int64_t> held_from_;
+  std::atomic<int64_t> recent_from_;
   std::atomic<int64_t> applied_;
   std::array<Stripe, kStripes> stripes_;
   std::atomic<size_t> forget_bytes_{0};  // Of all stripes.

@@ -91,7 +91,7 @@ TEST_CASE("recent plays: a generation is dropped only when it is merged and its 
   CHECK(plays.release(merged_to(2), kStartMs) == 0);                 // Merged, within a lap.
   CHECK(plays.release(merged_to(2), kStartMs + 1) == 1);             // The first is both.
   CHECK(items_of(plays, user_key(1)) == std::vector<uint64_t>{2});
-  CHECK(plays.stats().held_from == Offset(1));
+  CHECK(plays.stats().recent_from == Offset(1));
 }
 
 TEST_CASE("recent plays: beyond the bound of bytes a merged generation goes before its lap is over") {
@@ -142,7 +142,7 @@ TEST_CASE("recent plays: readers next to the writer always find what is held fro
       found.clear();
       const int64_t applied = plays.applied().value;
       const uint64_t hash = user_hash(user_key(user));
-      const int64_t from = plays.lookup(hash, PeriodIndex(0), kAllPlays, found, forgets).held_from.value;
+      const int64_t from = plays.lookup(hash, PeriodIndex(0), kAllPlays, found, forgets).recent_from.value;
       std::set<uint64_t> items;
       for (const RecentPlay& play : found) items.insert(play.item.value);
       for (int64_t o = from; o < applied; ++o) wrong += items.contains(static_cast<uint64_t>(o)) ? 0 : 1;
@@ -159,7 +159,7 @@ TEST_CASE("recent plays: readers next to the writer always find what is held fro
   first.join();
   second.join();
   CHECK(wrong == 0);
-  CHECK(plays.stats().held_from > Offset(kRecords - 100));
+  CHECK(plays.stats().recent_from > Offset(kRecords - 100));
 }
 
 TEST_CASE("recent plays: a forget that was noted is held until its own record is applied, whatever is dropped before") {
@@ -251,7 +251,7 @@ TEST_CASE("recent plays: after one log time far ahead what is merged is let go s
     plays.release(merged_to(hour - 1), kStartMs + (hour - 6) * kSlotMs);
     CHECK(plays.stats().generations <= 10);
   }
-  CHECK(plays.stats().held_from >= Offset(kHours - 8));
+  CHECK(plays.stats().recent_from >= Offset(kHours - 8));
 }
 
 TEST_CASE("recent plays: a forget that was noted later stays when the record of an earlier one comes") {
