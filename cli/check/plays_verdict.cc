@@ -112,7 +112,7 @@ class Tally {
     example.fields = fields_there(record.value);
   }
   void note_fields(const std::string& record) {
-    if (optional_.read(record) != JsonVerdict::kObject) return;
+    if (optional_.read(record) != JsonOutcome::kObject) return;
     for (size_t i = 0; i < found_.size(); ++i) found_[i] += optional_.fields()[i].type != JsonField::Type::kAbsent;
   }
   std::string start() const {

@@ -211,10 +211,10 @@ size_t JsonFields::want(std::string_view path, int field) {
   return at->place;
 }
 
-JsonVerdict JsonFields::read(std::string_view json) {
+JsonOutcome JsonFields::read(std::string_view json) {
   if (!read_by_shape(json) && !read_quickly(json)) return read_strictly(json);
   take_paths();
-  return JsonVerdict::kObject;
+  return JsonOutcome::kObject;
 }
 
 void JsonFields::take_paths() {
@@ -304,19 +304,19 @@ void JsonFields::learn(std::string_view json, std::span<const JsonShape::Value> 
   shapes_.insert(shapes_.begin(), JsonShape(json, values));
 }
 
-JsonVerdict JsonFields::read_strictly(std::string_view json) {
+JsonOutcome JsonFields::read_strictly(std::string_view json) {
   load(json);
   clear_found();
   element document;
   const auto error = readers_->strict.parse(padded_.data(), json.size(), false).get(document);
   if (error || !document.is_object()) {
     detail_ = error ? simdjson::error_message(error) : "the record is JSON but not an object";
-    return error == simdjson::UTF8_ERROR ? JsonVerdict::kNotUtf8 : JsonVerdict::kMalformed;
+    return error == simdjson::UTF8_ERROR ? JsonOutcome::kNotUtf8 : JsonOutcome::kMalformed;
   }
   readers_->take_fields(*this, document, wanted_);
   note_ambiguous();
   take_paths();
-  return JsonVerdict::kObject;
+  return JsonOutcome::kObject;
 }
 
 }  // namespace bloomring

@@ -30,7 +30,7 @@
 
 namespace bloomring {
 
-enum class JsonVerdict : uint8_t { kObject, kMalformed, kNotUtf8 };
+enum class JsonOutcome : uint8_t { kObject, kMalformed, kNotUtf8 };
 
 class JsonFields {
  public:
@@ -41,9 +41,9 @@ class JsonFields {
   JsonFields(JsonFields&&) noexcept;
   JsonFields& operator=(JsonFields&&) noexcept;
 
-  JsonVerdict read(std::string_view json);
+  JsonOutcome read(std::string_view json);
   // `read` without its quick readers: for tests and fuzzing.
-  JsonVerdict read_strictly(std::string_view json);
+  JsonOutcome read_strictly(std::string_view json);
 
   // In the order of the names; those of the last record that was read as an object.
   std::span<const JsonField> fields() const BLOOMRING_LIFETIMEBOUND { return std::span(fields_).first(names_); }

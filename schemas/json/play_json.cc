@@ -155,9 +155,9 @@ Refusal PlayParser::Impl::read_fields(std::string_view json) {
                                           std::to_string(mapping.record_bytes_max));
   }
   switch (fields.read(json)) {
-    case JsonVerdict::kObject: return Refusal::kNone;
-    case JsonVerdict::kNotUtf8: return refuse(Refusal::kNotUtf8, "the record is not UTF-8");
-    case JsonVerdict::kMalformed: break;
+    case JsonOutcome::kObject: return Refusal::kNone;
+    case JsonOutcome::kNotUtf8: return refuse(Refusal::kNotUtf8, "the record is not UTF-8");
+    case JsonOutcome::kMalformed: break;
   }
   return refuse(Refusal::kMalformedJson, fields.detail());
 }

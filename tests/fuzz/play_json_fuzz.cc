@@ -25,10 +25,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view input(reinterpret_cast<const char*>(data), size);
   static const std::vector<std::string> names = {"user", "item.id", "time"};
   static JsonFields quick(names), strict(names);
-  const JsonVerdict verdict = strict.read_strictly(input);
+  const JsonOutcome outcome = strict.read_strictly(input);
   for (int pass = 0; pass < 2; ++pass) {
-    BLOOMRING_CHECK(quick.read(input) == verdict, "the quick readers judge as the strict one");
-    if (verdict != JsonVerdict::kObject) continue;
+    BLOOMRING_CHECK(quick.read(input) == outcome, "the quick readers judge as the strict one");
+    if (outcome != JsonOutcome::kObject) continue;
     for (size_t i = 0; i < names.size(); ++i) {
       check_same(quick.fields()[i], strict.fields()[i]);
       const bool repeated = quick.fields()[i].type == JsonField::Type::kRepeated;

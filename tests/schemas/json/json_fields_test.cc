@@ -16,8 +16,8 @@ const std::vector<std::string> kNames = {"user", "item", "time"};
 const std::vector<std::string> kPaths = {"user.id", "user", "x.user.id", "item", ""};
 
 // The answer of a reader, in a form that compares and prints.
-std::string said(JsonVerdict verdict, const JsonFields& fields) {
-  if (verdict != JsonVerdict::kObject) return verdict == JsonVerdict::kNotUtf8 ? "not UTF-8" : "malformed";
+std::string said(JsonOutcome outcome, const JsonFields& fields) {
+  if (outcome != JsonOutcome::kObject) return outcome == JsonOutcome::kNotUtf8 ? "not UTF-8" : "malformed";
   std::string text;
   for (const JsonField& field : fields.fields()) {
     switch (field.type) {
@@ -239,7 +239,7 @@ TEST_CASE("json fields: a field is repeated exactly where counting its names fin
   for (int i = 0; i < rounds(200'000); ++i) {
     const std::string record = object(random);
     INFO(record);
-    if (fields.read(record) != JsonVerdict::kObject) continue;
+    if (fields.read(record) != JsonOutcome::kObject) continue;
     for (size_t name = 0; name < kPaths.size(); ++name) {
       if (kPaths[name].empty()) continue;
       const bool twice = fields.fields()[name].type == Type::kRepeated;
