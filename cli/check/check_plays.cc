@@ -25,11 +25,11 @@ void check_plays(kafka::Admin& admin, const Settings& settings, CheckReport& rep
     const auto plays = newest_plays(kafka, topic.name, static_cast<uint32_t>(topic.partitions), kPlaysLooked,
                                     kReadBoundMs, clock);
     if (!report.succeeds(plays.status().with_context("topic " + topic.name))) continue;
-    const PlaysVerdict verdict =
+    const PlaysFinding finding =
         judge_plays(topic.name, *plays, settings.events, settings.ingest.refused_share_max, clock.now_ms());
-    report.plays.push_back(verdict.read);
-    report.warnings.insert(report.warnings.end(), verdict.warnings.begin(), verdict.warnings.end());
-    for (const std::string& error : verdict.errors) errors += (errors.empty() ? "" : "\n") + error;
+    report.plays.push_back(finding.read);
+    report.warnings.insert(report.warnings.end(), finding.warnings.begin(), finding.warnings.end());
+    for (const std::string& error : finding.errors) errors += (errors.empty() ? "" : "\n") + error;
   }
   if (!report.succeeds(errors.empty() ? Status() : invalid(errors))) return;
   const bool all_read = report.plays.size() == topics->size() &&

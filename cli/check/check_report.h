@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "cli/check/plays_verdict.h"
+#include "cli/check/plays_finding.h"
 #include "cli/commands.h"
 #include "pipeline/settings/memory_plan.h"
 #include "pipeline/settings/start_checks.h"

@@ -1,4 +1,4 @@
-#include "cli/check/plays_verdict.h"
+#include "cli/check/plays_finding.h"
 
 #include <catch2/catch.hpp>
 #include <fstream>
@@ -33,58 +33,58 @@ EventSettings with_kinds(std::map<std::string, std::string> kinds) {
   return events;
 }
 
-PlaysVerdict judge(const std::vector<NewestPlay>& plays, const EventSettings& events, double share_max = kShareMax) {
+PlaysFinding judge(const std::vector<NewestPlay>& plays, const EventSettings& events, double share_max = kShareMax) {
   return judge_plays("views", plays, events, share_max, kNowMs);
 }
 
 }  // namespace
 
-TEST_CASE("plays verdict: more refused than the share that ingest allows is an error, up to it a warning") {
+TEST_CASE("plays finding: more refused than the share that ingest allows is an error, up to it a warning") {
   const EventSettings events = with_kinds({{"view", "play"}});
-  const PlaysVerdict much = judge(records(89, kPlay) + records(11, kNobody), events);
+  const PlaysFinding much = judge(records(89, kPlay) + records(11, kNobody), events);
   REQUIRE(much.errors.size() == 1);
   CHECK(much.errors.front() ==
         "topic views: of the newest 100 records 89 would be accepted and 11 refused as missing_field, the first at "
         "partition 3, offset 17: events.user 'user': field missing (fields there: item, time, action, who.id); correct "
         "events.user, or the producer");
   CHECK(much.warnings.empty());
-  const PlaysVerdict some = judge(records(90, kPlay) + records(10, kNobody), events);
+  const PlaysFinding some = judge(records(90, kPlay) + records(10, kNobody), events);
   CHECK(some.errors.empty());
   CHECK(some.warnings.size() == 1);
   CHECK(judge(records(89, kPlay) + records(11, kNobody), events, 0.11).errors.empty());
 }
 
-TEST_CASE("plays verdict: the share of a handful says nothing, all of it does") {
+TEST_CASE("plays finding: the share of a handful says nothing, all of it does") {
   const EventSettings events = with_kinds({{"view", "play"}});
   CHECK(judge(records(2, kPlay) + records(17, kNobody), events).errors.empty());
   CHECK(judge(records(2, kPlay) + records(18, kNobody), events).errors.size() == 1);
   CHECK(judge(records(1, kNobody), events, 1).errors.size() == 1);
 }
 
-TEST_CASE("plays verdict: skipped records are no refused ones, and are told by why") {
+TEST_CASE("plays finding: skipped records are no refused ones, and are told by why") {
   EventSettings events = with_kinds({{"view", "play"}, {"like", "ignore"}, {"delete", "forget"}});
   events.watched = "w";
   events.view_ms_min = 10;
   const auto kind = [](const std::string& fields) {
     return R"({"user":"u1","item":"v1","time":1649314823123,)" + fields + "}";
   };
-  const PlaysVerdict verdict =
+  const PlaysFinding finding =
       judge(records(1, kind(R"("action":"view","w":10)")) + records(2, kind(R"("action":"view","w":9)")) +
                 records(97, kind(R"("action":"like")")) + records(1, kind(R"("action":"delete")")) + records(3, kPlay),
             events);
-  CHECK(verdict.errors.empty());
-  CHECK(to_string(verdict.read) ==
+  CHECK(finding.errors.empty());
+  CHECK(to_string(finding.read) ==
         "topic views: 104 read, of which 1 are plays, 1 serves or forgets, 97 of ignored kinds, 2 short views, 3 "
         "refused");
-  REQUIRE(verdict.warnings.size() == 1);
-  CHECK(verdict.warnings.front().find("3 refused as missing_field") != std::string::npos);
+  REQUIRE(finding.warnings.size() == 1);
+  CHECK(finding.warnings.front().find("3 refused as missing_field") != std::string::npos);
   CHECK(judge(records(5, kind(R"("action":"like")")), events).warnings.front().find("all would be skipped") !=
         std::string::npos);
 }
 
-TEST_CASE("plays verdict: records without the field of kinds are told with key, topic and how many") {
+TEST_CASE("plays finding: records without the field of kinds are told with key, topic and how many") {
   const auto plays = records(40, kPlay) + records(2, kUnnamed);
-  const PlaysVerdict refused = judge(plays, with_kinds({{"view", "play"}}));
+  const PlaysFinding refused = judge(plays, with_kinds({{"view", "play"}}));
   REQUIRE(refused.warnings.size() == 1);
   CHECK(refused.warnings.front() ==
         "topic views: of the newest 42 records 40 would be accepted and 2 refused as missing_field, the first at "
@@ -92,30 +92,30 @@ TEST_CASE("plays verdict: records without the field of kinds are told with key, 
         "user, item, time); correct events.event, or give records without it a kind in events.kinds, as \"\": play "
         "or \"\": ignore");
   CHECK(judge(plays, with_kinds({{"view", "play"}, {"", "ignore"}})).warnings.empty());
-  const PlaysVerdict never = judge(records(42, kUnnamed), with_kinds({{"view", "play"}, {"", "play"}}));
+  const PlaysFinding never = judge(records(42, kUnnamed), with_kinds({{"view", "play"}, {"", "play"}}));
   REQUIRE(never.warnings.size() == 1);
   CHECK(finding_of(never.warnings.front()).key == "events.event");
   CHECK(never.warnings.front().find("none of the newest 42 records of topic views") != std::string::npos);
 }
 
-TEST_CASE("plays verdict: each field that is wrong is told, also where the reason is the same") {
+TEST_CASE("plays finding: each field that is wrong is told, also where the reason is the same") {
   const auto plays = records(40, kPlay) + records(2, kNobody) + records(1, R"({"user":"u1","action":"view"})");
-  const PlaysVerdict verdict = judge(plays, with_kinds({{"view", "play"}}));
-  REQUIRE(verdict.warnings.size() == 2);
-  CHECK(verdict.warnings[0].find("1 refused as missing_field") != std::string::npos);
-  CHECK(verdict.warnings[0].find("events.item 'item'") != std::string::npos);
-  CHECK(verdict.warnings[1].find("2 refused as missing_field") != std::string::npos);
-  CHECK(verdict.warnings[1].find("events.user 'user'") != std::string::npos);
+  const PlaysFinding finding = judge(plays, with_kinds({{"view", "play"}}));
+  REQUIRE(finding.warnings.size() == 2);
+  CHECK(finding.warnings[0].find("1 refused as missing_field") != std::string::npos);
+  CHECK(finding.warnings[0].find("events.item 'item'") != std::string::npos);
+  CHECK(finding.warnings[1].find("2 refused as missing_field") != std::string::npos);
+  CHECK(finding.warnings[1].find("events.user 'user'") != std::string::npos);
 }
 
-TEST_CASE("plays verdict: of an empty topic nothing was read, and nothing is found") {
-  const PlaysVerdict verdict = judge({}, EventSettings());
-  CHECK(verdict.errors.empty());
-  CHECK(verdict.warnings.empty());
-  CHECK(to_string(verdict.read) == "topic views: nothing was read, it is empty");
+TEST_CASE("plays finding: of an empty topic nothing was read, and nothing is found") {
+  const PlaysFinding finding = judge({}, EventSettings());
+  CHECK(finding.errors.empty());
+  CHECK(finding.warnings.empty());
+  CHECK(to_string(finding.read) == "topic views: nothing was read, it is empty");
 }
 
-TEST_CASE("plays verdict: the example of a site's events becomes what docs/operating.md says") {
+TEST_CASE("plays finding: the example of a site's events becomes what docs/operating.md says") {
   const std::string folder = std::string(BLOOMRING_EXAMPLES) + "/events/";
   const auto loaded = load_settings(ConfigSources{.path = folder + "site.yaml"}, topology());
   REQUIRE(loaded.status().message() == "");

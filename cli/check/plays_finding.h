@@ -30,12 +30,12 @@ std::string to_string(const PlaysRead& read);
 
 // Lines (base/config/finding.h). It is an error when more than `refused_share_max` of the records are refused, or all;
 // below RefusalWatch::kRecordsMin records only when all are.
-struct PlaysVerdict {
+struct PlaysFinding {
   PlaysRead read;
   std::vector<std::string> errors;
   std::vector<std::string> warnings;  // Some would be refused, or the mapping probably misreads them.
 };
-PlaysVerdict judge_plays(const std::string& topic, std::span<const NewestPlay> plays, const EventSettings& events,
+PlaysFinding judge_plays(const std::string& topic, std::span<const NewestPlay> plays, const EventSettings& events,
                          double refused_share_max, int64_t now_ms);
 
 }  // namespace bloomring

@@ -1,4 +1,4 @@
-#include "cli/check/plays_verdict.h"
+#include "cli/check/plays_finding.h"
 
 #include <algorithm>
 #include <array>
@@ -76,17 +76,17 @@ class Tally {
     scenes_.emplace(play.scene);
   }
 
-  PlaysVerdict verdict(double refused_share_max) const {
-    PlaysVerdict verdict{counts_, {}, {}};
-    std::vector<std::string>& refusals = too_many(refused_share_max) ? verdict.errors : verdict.warnings;
+  PlaysFinding finding(double refused_share_max) const {
+    PlaysFinding finding{counts_, {}, {}};
+    std::vector<std::string>& refusals = too_many(refused_share_max) ? finding.errors : finding.warnings;
     for (const auto& [reason, example] : reasons_) refusals.push_back(said(reason.first, reason.second, example));
     if (counts_.ignored_kind + counts_.short_view == counts_.read) {
-      verdict.warnings.push_back(start() + "all would be skipped, by events.kinds, events.view_share_min or "
+      finding.warnings.push_back(start() + "all would be skipped, by events.kinds, events.view_share_min or "
                                            "events.view_ms_min; correct them unless nobody has played anything");
     }
-    tell_absent(verdict);
-    tell_scenes(verdict);
-    return verdict;
+    warn_of_absent_fields(finding);
+    warn_of_scenes(finding);
+    return finding;
   }
 
  private:
@@ -124,24 +124,24 @@ class Tally {
            example.place + ": " + example.detail + example.fields + "; " + way_out(reason, key);
   }
   // Warns of optional fields that the site has named and no record has.
-  void tell_absent(PlaysVerdict& verdict) const {
-    const auto tell = [&](const char* key, const std::string& name, uint64_t found) {
+  void warn_of_absent_fields(PlaysFinding& finding) const {
+    const auto warn = [&](const char* key, const std::string& name, uint64_t found) {
       if (name.empty() || found > 0) return;
-      verdict.warnings.push_back(std::string(key) + " is " + name + ": none of the newest " +
+      finding.warnings.push_back(std::string(key) + " is " + name + ": none of the newest " +
                                  std::to_string(counts_.read) + " records of topic " + counts_.topic +
                                  " has such a field; correct it, or set it to \"\"");
     };
     const EventSettings usual;
-    if (events_.scene != usual.scene) tell("events.scene", events_.scene, found_[0]);
+    if (events_.scene != usual.scene) warn("events.scene", events_.scene, found_[0]);
     // If the field is required, its lack is a refusal.
     const bool optional = events_.kinds.empty() || events_.kinds.contains("");
     if (optional && (events_.event != usual.event || !events_.kinds.empty()))
-      tell("events.event", events_.event, found_[1]);
+      warn("events.event", events_.event, found_[1]);
   }
-  void tell_scenes(PlaysVerdict& verdict) const {
+  void warn_of_scenes(PlaysFinding& finding) const {
     const bool any = std::ranges::any_of(scenes_, [](const std::string& scene) { return !scene.empty(); });
     if (!any || !events_.scenes.empty()) return;
-    verdict.warnings.push_back("events.scene is " + events_.scene + ": the newest records of topic " + counts_.topic +
+    finding.warnings.push_back("events.scene is " + events_.scene + ": the newest records of topic " + counts_.topic +
                                " are of the scenes " + joined_names(scenes_) +
                                ", whose filters never mix, and each query must name its scene; set events.scene to "
                                "\"\" if an item that was played anywhere counts as seen everywhere, or declare the "
@@ -168,12 +168,12 @@ std::string to_string(const PlaysRead& read) {
          " refused";
 }
 
-PlaysVerdict judge_plays(const std::string& topic, std::span<const NewestPlay> plays, const EventSettings& events,
+PlaysFinding judge_plays(const std::string& topic, std::span<const NewestPlay> plays, const EventSettings& events,
                          double refused_share_max, int64_t now_ms) {
   if (plays.empty()) return {PlaysRead{.topic = topic}, {}, {}};
   Tally tally(topic, events);
   for (const NewestPlay& play : plays) tally.take(play, now_ms);
-  return tally.verdict(refused_share_max);
+  return tally.finding(refused_share_max);
 }
 
 }  // namespace bloomring
