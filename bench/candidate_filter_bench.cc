@@ -193,7 +193,7 @@ void BM_MinKeep(benchmark::State& state) {
   const std::string key(UserKey("", user_of(0)).bytes());
   for (auto _ : state) {
     const FilterAnswer answer = world.core.answer(world.partition, {key, ids, {}, client_seen, ids.size()});
-    BLOOMRING_CHECK(answer.findings.size() == ids.size() && answer.seen_count == half, "half of them come back");
+    BLOOMRING_CHECK(answer.verdicts.size() == ids.size() && answer.seen_count == half, "half of them come back");
   }
 }
 BENCHMARK(BM_MinKeep)->Arg(1'000)->Arg(10'000)->Arg(50'000)->Unit(benchmark::kMicrosecond);

@@ -25,8 +25,8 @@ std::string_view source_name(AnswerSource source) {
 }
 
 Verdict FilterAnswer::verdict(size_t candidate) const {
-  const auto found = std::ranges::lower_bound(findings, candidate, {}, &Finding::candidate);
-  return found == findings.end() || found->candidate != candidate ? Verdict{} : found->verdict;
+  const auto found = std::ranges::lower_bound(verdicts, candidate, {}, &CandidateVerdict::candidate);
+  return found == verdicts.end() || found->candidate != candidate ? Verdict{} : found->verdict;
 }
 
 }  // namespace bloomring

@@ -31,7 +31,7 @@ struct Verdict {
 };
 
 // A candidate that has a reason. Most have none, so an answer lists only these.
-struct Finding {
+struct CandidateVerdict {
   uint32_t candidate = 0;
   Verdict verdict;
 };
@@ -50,8 +50,8 @@ struct Relaxed {
 };
 
 struct FilterAnswer {
-  size_t candidates = 0;          // Number of candidates in the question.
-  std::vector<Finding> findings;  // Those that have a reason, in order.
+  size_t candidates = 0;                   // Number of candidates in the question.
+  std::vector<CandidateVerdict> verdicts;  // Those that have a reason, in order.
   size_t seen_count = 0;
   std::vector<PeriodIndex> periods;  // The window, newest first.
   std::vector<Gap> gaps;

@@ -37,15 +37,15 @@ uint64_t nonzero_bytes(uint64_t bytes) {
   return (((bytes & kLow) + kLow) | bytes) & ~kLow;
 }
 
-// Adds the findings of the full judging that the relaxed one no longer has: with their reason, but not seen. Both are
+// Adds the verdicts of the full judging that the relaxed one no longer has: with their reason, but not seen. Both are
 // in the order of candidates, so they are merged in one walk.
-void bring_back(std::vector<Finding> before, FilterAnswer& answer) {
-  for (Finding& finding : before) finding.verdict.seen = false;
-  std::vector<Finding> all;
+void bring_back(std::vector<CandidateVerdict> before, FilterAnswer& answer) {
+  for (CandidateVerdict& found : before) found.verdict.seen = false;
+  std::vector<CandidateVerdict> all;
   all.reserve(before.size());
-  std::ranges::set_union(answer.findings, before, std::back_inserter(all), {}, &Finding::candidate,
-                         &Finding::candidate);
-  answer.findings = std::move(all);
+  std::ranges::set_union(answer.verdicts, before, std::back_inserter(all), {}, &CandidateVerdict::candidate,
+                         &CandidateVerdict::candidate);
+  answer.verdicts = std::move(all);
 }
 
 bool any_filter_counts(const UserFilters* filters, const ForgetView& view) {
@@ -158,7 +158,7 @@ Verdict CandidateFilter::Scratch::verdict_of(size_t begin, size_t end, const Lef
 void CandidateFilter::Scratch::decide_one(size_t candidate, size_t begin, size_t end, const LeftOut& left_out,
                                           FilterAnswer& answer) const {
   const Verdict verdict = verdict_of(begin, end, left_out, answer.periods.size());
-  if (verdict.reason != Reason::kNone) answer.findings.push_back({static_cast<uint32_t>(candidate), verdict});
+  if (verdict.reason != Reason::kNone) answer.verdicts.push_back({static_cast<uint32_t>(candidate), verdict});
 }
 
 // Most candidates are unseen: checks eight at once, and decides only those that are found somewhere.
@@ -191,13 +191,13 @@ void CandidateFilter::Scratch::decide_grouped(const FilterQuestion& question, co
 
 void CandidateFilter::Scratch::decide(const FilterQuestion& question, const LeftOut& left_out,
                                       FilterAnswer& answer) const {
-  answer.findings.clear();
+  answer.verdicts.clear();
   if (question.ids_per_candidate.empty()) {
     decide_single(left_out, answer);
   } else {
     decide_grouped(question, left_out, answer);
   }
-  answer.seen_count = answer.findings.size();
+  answer.seen_count = answer.verdicts.size();
 }
 
 CandidateFilter::CandidateFilter(FilterReader& store, Calendar calendar, const Clock& clock,
@@ -314,7 +314,7 @@ FilterAnswer CandidateFilter::judge_unforgotten(const FilterQuestion& question, 
 void CandidateFilter::relax(Scratch& scratch, const FilterQuestion& question, const UserLookup& lookup,
                             FilterAnswer& answer) {
   // First without the oldest period; if too few are still unseen, without the served items, too.
-  std::vector<Finding> all = std::move(answer.findings);
+  std::vector<CandidateVerdict> all = std::move(answer.verdicts);
   const auto too_few = [&] { return answer.candidates - answer.seen_count < question.min_keep; };
   LeftOut left_out{.oldest_period = true, .served = false};
   scratch.search_exact(question, lookup, left_out);

@@ -80,8 +80,8 @@ void FilterService::count(const grpc::Status& status) {
 
 void FilterService::count(const FilterAnswer& answer) {
   std::array<uint64_t, kReasonCount> verdicts{};
-  for (const Finding& finding : answer.findings) {
-    if (finding.verdict.seen) ++verdicts[static_cast<size_t>(finding.verdict.reason)];
+  for (const CandidateVerdict& found : answer.verdicts) {
+    if (found.verdict.seen) ++verdicts[static_cast<size_t>(found.verdict.reason)];
   }
   verdicts[static_cast<size_t>(Reason::kNone)] = answer.candidates - answer.seen_count;
   for (size_t reason = 0; reason < kReasonCount; ++reason) counters_.verdicts[reason] += verdicts[reason];

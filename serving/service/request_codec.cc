@@ -142,7 +142,7 @@ Status check_groups(const google::protobuf::RepeatedField<uint32_t>& ids_per_can
 void encode_codes(const FilterAnswer& answer, v1::FilterResponse& response) {
   std::string& codes = *response.mutable_codes();
   codes.assign(answer.candidates, '\0');
-  for (const auto& [candidate, verdict] : answer.findings) {
+  for (const auto& [candidate, verdict] : answer.verdicts) {
     const int code =
         verdict.reason == Reason::kFilter ? kFilterCode + verdict.period : static_cast<int>(verdict.reason);
     codes[candidate] = static_cast<char>(code);
@@ -150,7 +150,7 @@ void encode_codes(const FilterAnswer& answer, v1::FilterResponse& response) {
 }
 
 void encode_verdicts(const FilterAnswer& answer, v1::FilterResponse& response) {
-  for (const auto& [candidate, verdict] : answer.findings) {
+  for (const auto& [candidate, verdict] : answer.verdicts) {
     v1::Verdict& out = *response.add_verdicts();
     out.set_candidate(candidate);
     out.set_seen(verdict.seen);
@@ -273,7 +273,7 @@ void encode(const FilterAnswer& answer, const Calendar& calendar, v1::ExplainLev
             v1::FilterResponse& response) {
   std::string& seen = *response.mutable_seen();
   seen.assign((answer.candidates + 7) / 8, '\0');
-  for (const auto& [candidate, verdict] : answer.findings) {
+  for (const auto& [candidate, verdict] : answer.verdicts) {
     seen[candidate / 8] = static_cast<char>(seen[candidate / 8] | (verdict.seen ? 1 << (candidate % 8) : 0));
   }
   response.set_seen_count(static_cast<uint32_t>(answer.seen_count));

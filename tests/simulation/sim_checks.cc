@@ -95,9 +95,9 @@ void World::check_user(int32_t p, const std::string& user_key, const UserOracle&
   answer = core_->answer(*held_[p], question);
   if (says_it_lacks(answer)) return;
   tally_.forgotten += unseen.size();
-  for (const Finding& finding : answer.findings) {
-    REQUIRE(finding.verdict.reason == Reason::kFilter);
-    check_collision(user_key, user, unseen[finding.candidate], answer.periods[finding.verdict.period]);
+  for (const CandidateVerdict& found : answer.verdicts) {
+    REQUIRE(found.verdict.reason == Reason::kFilter);
+    check_collision(user_key, user, unseen[found.candidate], answer.periods[found.verdict.period]);
   }
 }
 

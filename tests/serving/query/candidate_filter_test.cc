@@ -320,17 +320,17 @@ TEST_CASE("candidate filter: what min_keep brings back keeps its place and reaso
                                                                    {"played", {Reason::kRecent, true}},
                                                                    {"known", {Reason::kClient, true}},
                                                                    {"new", {Reason::kNone, false}}};
-  size_t findings = 0, seen = 0;
+  size_t verdicts = 0, seen = 0;
   for (size_t i = 0; i < candidates.size(); ++i) {
     const auto& [reason, is_seen] = expected.at(candidates[i]);
     REQUIRE(answer.verdict(i).reason == reason);
     REQUIRE(answer.verdict(i).seen == is_seen);
-    findings += reason != Reason::kNone ? 1 : 0;
+    verdicts += reason != Reason::kNone ? 1 : 0;
     seen += is_seen ? 1 : 0;
   }
-  CHECK(answer.findings.size() == findings);
+  CHECK(answer.verdicts.size() == verdicts);
   CHECK(answer.seen_count == seen);
-  CHECK(std::ranges::is_sorted(answer.findings, {}, &Finding::candidate));
+  CHECK(std::ranges::is_sorted(answer.verdicts, {}, &CandidateVerdict::candidate));
 }
 
 TEST_CASE("candidate filter: what was served and played counts as served, and as recent once 100 newer were served") {
