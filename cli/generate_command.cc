@@ -12,7 +12,7 @@
 #include "pipeline/kafka/admin.h"
 #include "pipeline/kafka/producer/producer.h"
 #include "pipeline/runtime/signals.h"
-#include "pipeline/topics/topic_check.h"
+#include "pipeline/settings/client_settings.h"
 
 namespace bloomring::cli {
 

@@ -2,6 +2,7 @@
 
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "pipeline/settings/client_settings.h"
 #include "pipeline/topics/topic_check.h"
 
 namespace bloomring::cli {

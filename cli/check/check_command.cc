@@ -8,6 +8,7 @@
 #include "cli/check/port_holder.h"
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "pipeline/settings/client_settings.h"
 #include "pipeline/settings/start_checks.h"
 #include "pipeline/topics/topic_check.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/clock.h"
-#include "pipeline/topics/topic_check.h"
+#include "pipeline/settings/client_settings.h"
 
 namespace bloomring::cli {
 namespace {

@@ -12,11 +12,11 @@
 #include "pipeline/admin/admin_token.h"
 #include "pipeline/admin/backup_json.h"
 #include "pipeline/kafka/consumer/assigned_consumer.h"
+#include "pipeline/settings/client_settings.h"
 #include "pipeline/settings/process_identity.h"
 #include "pipeline/settings/window_folder.h"
 #include "pipeline/stores/open_stores.h"
 #include "pipeline/topics/new_log.h"
-#include "pipeline/topics/topic_check.h"
 #include "state/slot_length.h"
 #include "state/store/embedded/store_backup.h"
 

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "pipeline/admin/admin_token.h"
 #include "pipeline/metrics/process_metrics.h"
+#include "pipeline/settings/client_settings.h"
 #include "pipeline/settings/process_identity.h"
 #include "pipeline/settings/start_checks.h"
 #include "pipeline/status/stage_metrics.h"

@@ -10,8 +10,8 @@
 #include "pipeline/kafka/admin.h"
 #include "pipeline/kafka/consumer/assigned_consumer.h"
 #include "pipeline/runtime/wait.h"
+#include "pipeline/settings/client_settings.h"
 #include "pipeline/tasks/unread_batches.h"
-#include "pipeline/topics/topic_check.h"
 
 namespace bloomring {
 

@@ -129,13 +129,6 @@ std::string missing_internal(kafka::Admin& admin, const std::string& name) {
   return missing_internal(name, there.ok() ? *there : std::vector<std::string>());
 }
 
-kafka::ClientSettings client_settings(const Settings& settings) {
-  kafka::ClientSettings client;
-  client.bootstrap = settings.kafka.bootstrap;
-  client.properties = settings.kafka.properties;
-  return client;
-}
-
 std::vector<TopicSpec> topics_of(const Settings& settings) {
   const TopicSettings& topics = settings.topics;
   TopicPlan plan;

@@ -15,7 +15,6 @@ namespace bloomring {
 
 // The registry for these settings.
 std::vector<TopicSpec> topics_of(const Settings& settings);
-kafka::ClientSettings client_settings(const Settings& settings);
 
 struct TopicFinding {
   TopicSpec wanted;
