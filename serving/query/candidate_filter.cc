@@ -8,7 +8,7 @@
 #include "base/hash.h"
 #include "filter/exact_set.h"
 #include "filter/filter.h"
-#include "serving/query/told_reason.h"
+#include "serving/query/public_reason.h"
 
 namespace bloomring {
 
@@ -95,7 +95,7 @@ void CandidateFilter::Scratch::add_filters(const UserFilters& filters, const For
     const Status status = stored.value.ok() ? query.add(stored.value.value()) : stored.value.status();
     if (!status.ok()) {
       answer.gaps.push_back(
-          {AnswerSource::kFilters, "filter of " + calendar.name(stored.period) + " " + told_reason(status)});
+          {AnswerSource::kFilters, "filter of " + calendar.name(stored.period) + " " + public_reason(status)});
       continue;
     }
     filter_period.push_back(static_cast<uint8_t>(at - answer.periods.begin()));

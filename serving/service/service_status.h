@@ -5,7 +5,7 @@
 #include <grpcpp/grpcpp.h>
 
 #include "base/result.h"
-#include "serving/query/told_reason.h"
+#include "serving/query/public_reason.h"
 
 namespace bloomring {
 
@@ -14,7 +14,7 @@ inline grpc::Status to_grpc(const Status& status) {
     case Code::kOk: return grpc::Status::OK;
     case Code::kRetry: return {grpc::StatusCode::UNAVAILABLE, status.message()};
     case Code::kBadRecord: return {grpc::StatusCode::INVALID_ARGUMENT, status.message()};
-    default: return {grpc::StatusCode::INTERNAL, "the call " + told_reason(status)};
+    default: return {grpc::StatusCode::INTERNAL, "the call " + public_reason(status)};
   }
 }
 

@@ -4,7 +4,7 @@
 
 #include "filter/filter.h"
 #include "schemas/snapshot.h"
-#include "serving/query/told_reason.h"
+#include "serving/query/public_reason.h"
 #include "serving/service/request_codec.h"
 
 namespace bloomring {
@@ -25,7 +25,7 @@ void add_filters(const CandidateFilter& core, const WaitingRead::Outcome& outcom
       snapshot.filters.push_back({index_of(outcome.lookup.periods, stored.period), value.store_key(), value.bytes()});
     } else {
       const std::string reason =
-          "filter of " + core.calendar().name(stored.period) + " " + told_reason(stored.value.status());
+          "filter of " + core.calendar().name(stored.period) + " " + public_reason(stored.value.status());
       gaps.push_back({AnswerSource::kFilters, reason});
     }
   }

@@ -1,13 +1,13 @@
 #include "serving/service/waiting_append.h"
 
-#include "serving/query/told_reason.h"
+#include "serving/query/public_reason.h"
 
 namespace bloomring {
 
 namespace {
 
 // The log's failure, without what only its operator should read.
-Status told(const Status& failure) { return Status(failure.code(), "the log " + told_reason(failure)); }
+Status for_callers(const Status& failure) { return Status(failure.code(), "the log " + public_reason(failure)); }
 
 }  // namespace
 
@@ -26,7 +26,7 @@ void WaitingAppend::begin(EventLog& log, const UserKey& user_key, std::span<cons
   });
   log.append(user_key, events, [append = shared_from_this()](Result<Appended> appended) {
     if (appended.ok()) append->durable_(*appended);
-    append->end(appended.ok() ? std::move(appended) : told(appended.status()));
+    append->end(appended.ok() ? std::move(appended) : for_callers(appended.status()));
     append->alarm_.Cancel();
   });
 }

@@ -1,6 +1,6 @@
 #include "serving/service/waiting_read.h"
 
-#include "serving/query/told_reason.h"
+#include "serving/query/public_reason.h"
 
 namespace bloomring {
 
@@ -36,7 +36,7 @@ void WaitingRead::end(std::vector<Result<StoredUser>> users) {
   if (filters.ok()) {
     decide({.lookup = lookup_, .filters = std::move(filters).value()});
   } else {
-    decide({.lookup = lookup_, .missing = "filter store " + told_reason(filters.status())});
+    decide({.lookup = lookup_, .missing = "filter store " + public_reason(filters.status())});
   }
   end_read();
 }

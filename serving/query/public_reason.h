@@ -1,4 +1,4 @@
-// A failure as a caller of the service is told it.
+// A failure as callers of the service may see it.
 //
 // Guarantees: no path, no key of a store, no name of a broker and no id of a user leaves the replica in a gap or in the
 // text of a status. The log has the whole failure, at growing intervals: the first one of each code, then the second,
@@ -13,6 +13,6 @@
 namespace bloomring {
 
 // "does not answer now", "is damaged", or "failed; the log of the replica has the reason".
-std::string told_reason(const Status& failure);
+std::string public_reason(const Status& failure);
 
 }  // namespace bloomring

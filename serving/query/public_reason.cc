@@ -1,4 +1,4 @@
-#include "serving/query/told_reason.h"
+#include "serving/query/public_reason.h"
 
 #include <array>
 #include <atomic>
@@ -8,11 +8,11 @@
 
 namespace bloomring {
 
-std::string told_reason(const Status& failure) {
+std::string public_reason(const Status& failure) {
   static std::array<std::atomic<uint64_t>, 16> counts{};
   const uint64_t count = ++counts[static_cast<size_t>(failure.code()) % counts.size()];
   if (std::has_single_bit(count)) {
-    log_warning("callers are told of a failure: " + failure.message(),
+    log_warning("callers get a short reason for: " + failure.message(),
                 {{"code", code_name(failure.code())}, {"so_far", count}});
   }
   switch (failure.code()) {
