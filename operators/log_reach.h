@@ -21,15 +21,15 @@ class LogReach {
   explicit LogReach(int64_t begin_ns = 0) : reached_ns_(begin_ns) {}
 
   // The log's end was `end` at some moment after `asked_at_ns`.
-  void hear(Offset end, int64_t asked_at_ns) {
+  void update_end(Offset end, int64_t asked_at_ns) {
     if (ends_.size() == kEndsMax) ends_.pop_back();
     ends_.push_back({end, asked_at_ns});
-    take();
+    pass_ends();
   }
   // Everything below `next` is applied.
   void reach(Offset next) {
     next_ = std::max(next_, next);
-    take();
+    pass_ends();
   }
   int64_t behind_ns(int64_t now_ns) const { return std::max<int64_t>(0, now_ns - reached_ns_); }
 
@@ -40,7 +40,7 @@ class LogReach {
   };
   static constexpr size_t kEndsMax = 16;  // When full, a new end replaces the last one.
 
-  void take() {
+  void pass_ends() {
     for (; !ends_.empty() && next_ >= ends_.front().end; ends_.pop_front())
       reached_ns_ = std::max(reached_ns_, ends_.front().asked_at_ns);
   }

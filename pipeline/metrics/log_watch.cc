@@ -51,7 +51,7 @@ std::vector<kafka::TopicPartition> LogWatch::wanted() const {
 
 void LogWatch::report_end(const kafka::TopicPartition& at, Offset end, int64_t asked_at_ns) {
   const std::lock_guard lock(mutex_);
-  for (Listener* listener : listeners_) listener->hear(at, end, asked_at_ns);
+  for (Listener* listener : listeners_) listener->update_log_end(at, end, asked_at_ns);
 }
 
 void LogWatch::tell_silence() {

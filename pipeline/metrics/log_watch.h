@@ -6,7 +6,7 @@
 // its state and reports the gap, and taking all replicas out of service at once would leave none to answer.
 // Threading: one thread of its own asks; all members may be called from any thread. Listeners are called on that
 // thread, under a lock for which `remove` waits.
-// Errors: a listener hears nothing of a partition without an answer; the watch asks again.
+// Errors: a listener gets no end of a partition without an answer; the watch asks again.
 #pragma once
 
 #include <atomic>
@@ -30,7 +30,7 @@ class LogWatch {
     virtual ~Listener() = default;
     virtual std::vector<kafka::TopicPartition> wanted() const = 0;
     // The log ended there at some moment after `asked_at_ns` of the steady clock.
-    virtual void hear(const kafka::TopicPartition& at, Offset end, int64_t asked_at_ns) = 0;
+    virtual void update_log_end(const kafka::TopicPartition& at, Offset end, int64_t asked_at_ns) = 0;
   };
 
   // `clock` and `health` outlive the watch.

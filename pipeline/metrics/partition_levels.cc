@@ -48,7 +48,7 @@ std::vector<kafka::TopicPartition> PartitionLevels::wanted() const {
   return all;
 }
 
-void PartitionLevels::hear(const kafka::TopicPartition& at, Offset end, int64_t asked_at_ns) {
+void PartitionLevels::update_log_end(const kafka::TopicPartition& at, Offset end, int64_t asked_at_ns) {
   const std::lock_guard lock(mutex_);
   const auto found = levels_.find(at);
   if (found == levels_.end()) return;
@@ -56,7 +56,7 @@ void PartitionLevels::hear(const kafka::TopicPartition& at, Offset end, int64_t 
     levels_.erase(found);
     return;
   }
-  found->second.reach.hear(end, asked_at_ns);
+  found->second.reach.update_end(end, asked_at_ns);
   found->second.level.log_end = std::max(found->second.level.log_end, end);
 }
 

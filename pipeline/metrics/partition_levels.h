@@ -2,8 +2,8 @@
 // is behind its log.
 //
 // The time behind grows without reports: it counts from the log end that was reached last. Log ends come from the
-// brokers, through the log watch or the caller of `hear`. A partition is shown from its assignment on, also before its
-// first record.
+// brokers, through the log watch or the caller of `update_log_end`. A partition is shown from its assignment on, also
+// before its first record.
 // Threading: thread safe. Reports come from the workers, log ends from the asking threads, scrapes from the admin
 // port.
 #pragma once
@@ -27,7 +27,7 @@ class PartitionLevels final : public LogWatch::Listener {
   struct Config {
     std::string stage;
     bool per_partition = true;   // metrics.per_partition
-    LogWatch* watch = nullptr;   // Reports the ends of logs; null when the owner calls `hear`.
+    LogWatch* watch = nullptr;   // Reports the ends of logs; null when the owner calls `update_log_end`.
   };
   // `metrics`, `clock` and the watch outlive it.
   PartitionLevels(Metrics& metrics, const Clock& clock, Config config);
@@ -42,7 +42,7 @@ class PartitionLevels final : public LogWatch::Listener {
   std::vector<PartitionStatus> status() const;
 
   std::vector<kafka::TopicPartition> wanted() const override;
-  void hear(const kafka::TopicPartition& at, Offset end, int64_t asked_at_ns) override;
+  void update_log_end(const kafka::TopicPartition& at, Offset end, int64_t asked_at_ns) override;
 
  private:
   struct Tracked {

@@ -146,7 +146,7 @@ void ServePartitions::ask_log_ends() {
       ReplicaTask* task = members_.at(ids[i]).task.get();
       if (task == nullptr || !ends[i].ok()) continue;
       task->update_log_end(*ends[i], asked_at_ns);
-      levels_.hear(at(ids[i]), *ends[i], asked_at_ns);
+      levels_.update_log_end(at(ids[i]), *ends[i], asked_at_ns);
     }
   });
 }

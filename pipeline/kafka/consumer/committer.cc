@@ -26,14 +26,14 @@ Committer::Committer(rd_kafka_t* client, const Clock& clock, int interval_ms, Co
       sent_at_ns_(clock.steady_ns()) {}
 
 void Committer::serve() {
-  while (hear(0)) {
+  while (poll_result(0)) {
   }
   if (in_flight_ == 0 && clock_.steady_ns() - sent_at_ns_ >= interval_ns_) send();
 }
 
 void Committer::flush(int timeout_ms) {
   send();
-  while (in_flight_ > 0 && hear(timeout_ms)) {
+  while (in_flight_ > 0 && poll_result(timeout_ms)) {
   }
 }
 
@@ -61,7 +61,7 @@ void Committer::send() {
   for (const auto& [at, next] : commits) board_.put_back(at, next);
 }
 
-bool Committer::hear(int timeout_ms) {
+bool Committer::poll_result(int timeout_ms) {
   const EventHandle event(rd_kafka_queue_poll(results_.get(), timeout_ms));
   if (!event) return false;
   if (rd_kafka_event_type(event.get()) == RD_KAFKA_EVENT_OFFSET_COMMIT) on_result(event.get());

@@ -35,7 +35,7 @@ class Committer {
 
  private:
   void send();
-  bool hear(int timeout_ms);
+  bool poll_result(int timeout_ms);
   void on_result(rd_kafka_event_t* event);
 
   rd_kafka_t* client_;

@@ -29,8 +29,8 @@ struct Levels {
   void set(int32_t partition, int64_t applied, int64_t committed, int64_t end) {
     levels.set("t", PartitionId(partition), {Offset(applied), Offset(committed), Offset(end)});
   }
-  void hear(int32_t partition, int64_t end) {
-    levels.hear({"t", PartitionId(partition)}, Offset(end), clock.steady_ns());
+  void update_log_end(int32_t partition, int64_t end) {
+    levels.update_log_end({"t", PartitionId(partition)}, Offset(end), clock.steady_ns());
   }
 };
 
@@ -41,7 +41,7 @@ TEST_CASE("partition levels: what is behind rises between reports, also of a par
   all.set(3, -1, -1, -1);
   all.clock.advance_ms(7'000);
   CHECK(has_line(all.metrics.text(), series("behind_seconds", "3", "7")));
-  all.hear(3, 0);
+  all.update_log_end(3, 0);
   all.set(3, 0, -1, 0);
   CHECK(has_line(all.metrics.text(), series("behind_seconds", "3", "0")));
   all.clock.advance_ms(90'000);
@@ -51,7 +51,7 @@ TEST_CASE("partition levels: what is behind rises between reports, also of a par
 TEST_CASE("partition levels: an end that the brokers tell counts for the lag before the stage hears of it") {
   Levels all(/*per_partition=*/true);
   all.set(3, 10, 5, 10);
-  all.hear(3, 30);
+  all.update_log_end(3, 30);
   const std::string text = all.metrics.text();
   CHECK(has_line(text, series("processing_lag_records", "3", "20")));
   CHECK(has_line(text, series("custody_lag_records", "3", "25")));
@@ -75,22 +75,22 @@ TEST_CASE("partition levels: a partition that is given back is not shown any mor
   Levels all(/*per_partition=*/true);
   all.set(3, 10, 5, 10);
   all.levels.remove("t", PartitionId(3), /*lost=*/false);
-  all.hear(3, 30);
+  all.update_log_end(3, 30);
   CHECK(all.metrics.text().find("partition=\"3\"") == std::string::npos);
 }
 
 TEST_CASE("partition levels: a partition that is lost while no broker answers falls behind until one does") {
   Levels all(/*per_partition=*/true);
   all.set(3, 10, 5, 10);
-  all.hear(3, 10);
+  all.update_log_end(3, 10);
   all.levels.remove("t", PartitionId(3), /*lost=*/true);
   all.clock.advance_ms(40'000);
   CHECK(has_line(all.metrics.text(), series("behind_seconds", "3", "40")));
-  all.hear(3, 10);
+  all.update_log_end(3, 10);
   CHECK(all.metrics.text().find("partition=\"3\"") == std::string::npos);
   all.levels.remove("t", PartitionId(3), /*lost=*/true);
   all.set(3, 10, 5, 10);
-  all.hear(3, 10);
+  all.update_log_end(3, 10);
   CHECK(has_line(all.metrics.text(), series("behind_seconds", "3", "0")));
 }
 

@@ -60,7 +60,7 @@ struct QuietReplica {
   std::unique_ptr<Source> source = std::make_unique<SilentSource>();
   ReplicaTask task{{}, clock, held, filters, std::move(source), start, start};
 
-  void hear(Offset end, int64_t asked_at_ms) { task.update_log_end(end, asked_at_ms * 1'000'000); }
+  void update_log_end(Offset end, int64_t asked_at_ms) { task.update_log_end(end, asked_at_ms * 1'000'000); }
   int64_t lag_ms_after(int64_t ms) {
     clock.advance_ms(ms);
     REQUIRE(task.step(clock.now_ms()).ok());
@@ -78,11 +78,11 @@ double delay_of_block(int64_t age_ms, int64_t log_ahead_ms, int64_t end_heard_ms
   QuietReplica replica{.source = std::make_unique<OneBlock>(kStartMs + log_ahead_ms + kAppliedMs - age_ms)};
   replica.clock.set_wrong_by_ms(wrong_by_ms);
   replica.held->log_time().saw(kStartMs + log_ahead_ms, replica.clock.steady_ns());
-  replica.hear(Offset(0), kStartMs);
+  replica.update_log_end(Offset(0), kStartMs);
   replica.lag_ms_after(0);  // Ready, and fresh at the start.
   const int64_t before_ms = end_heard_ms < 0 ? kAppliedMs : kAppliedMs - end_heard_ms;
   replica.clock.advance_ms(before_ms);
-  if (end_heard_ms >= 0) replica.hear(Offset(1), kStartMs + before_ms);
+  if (end_heard_ms >= 0) replica.update_log_end(Offset(1), kStartMs + before_ms);
   replica.lag_ms_after(kAppliedMs - before_ms);
   const auto delays = replica.task.take_delays();
   REQUIRE(delays.size() == 1);
@@ -106,32 +106,32 @@ TEST_CASE("replica: a delay is at most since the log was asked for its end, and 
 
 TEST_CASE("replica: a quiet partition is fresh as of the last time that the brokers told its end") {
   QuietReplica replica;
-  replica.hear(Offset(0), kStartMs);
+  replica.update_log_end(Offset(0), kStartMs);
   CHECK(replica.lag_ms_after(0) == 0);
-  replica.hear(Offset(0), kStartMs + 900);
+  replica.update_log_end(Offset(0), kStartMs + 900);
   CHECK(replica.lag_ms_after(1'000) == 100);
 }
 
 TEST_CASE("replica: without word from the brokers a partition grows old, however quiet its connection is") {
   QuietReplica replica;
-  replica.hear(Offset(0), kStartMs);
+  replica.update_log_end(Offset(0), kStartMs);
   CHECK(replica.lag_ms_after(30'000) == 30'000);
 }
 
 // Of a broker that stood still, goes on, and takes itself for the leader. What comes meanwhile is with its successor.
 TEST_CASE("replica: an end below what was heard or read before tells nothing, and the partition grows old") {
   QuietReplica replica{.start = Offset(10)};
-  replica.hear(Offset(10), kStartMs);
+  replica.update_log_end(Offset(10), kStartMs);
   CHECK(replica.lag_ms_after(1'000) == 1'000);
-  replica.hear(Offset(7), kStartMs + 1'000);
+  replica.update_log_end(Offset(7), kStartMs + 1'000);
   CHECK(replica.lag_ms_after(1'000) == 2'000);
-  replica.hear(Offset(10), kStartMs + 2'000);
+  replica.update_log_end(Offset(10), kStartMs + 2'000);
   CHECK(replica.lag_ms_after(0) == 0);
 }
 
 TEST_CASE("replica: it is not fresh before it has applied what the brokers told of") {
   QuietReplica replica;
-  replica.hear(Offset(1), kStartMs);
+  replica.update_log_end(Offset(1), kStartMs);
   CHECK(replica.lag_ms_after(0) > 30'000);
 }
 
@@ -161,7 +161,7 @@ TEST_CASE("replica: a source that fails ends its task and no other: the partitio
 
 TEST_CASE("replica: a watermark beyond the log's end ends the task when brokers say for 30 s that it is") {
   QuietReplica replica;
-  replica.hear(Offset(0), kStartMs);
+  replica.update_log_end(Offset(0), kStartMs);
   CHECK(replica.lag_ms_after(0) == 0);
   MergedWatermark watermark;
   watermark.offset = Offset(400);
@@ -170,10 +170,10 @@ TEST_CASE("replica: a watermark beyond the log's end ends the task when brokers 
     replica.lag_ms_after(1'000);
     CHECK(replica.task.ended().ok());
     CHECK(replica.held->merged() == Offset(0));
-    replica.hear(Offset(0), replica.clock.now_ms());
+    replica.update_log_end(Offset(0), replica.clock.now_ms());
   }
   replica.lag_ms_after(1'000);
-  replica.hear(Offset(0), replica.clock.now_ms());
+  replica.update_log_end(Offset(0), replica.clock.now_ms());
   CHECK_FALSE(replica.held->ready());
   CHECK_THAT(replica.task.ended().message(), Catch::Contains("ends at 0") && Catch::Contains("store new-log"));
 }
@@ -195,7 +195,7 @@ TEST_CASE("replica: when the filter store went back its partition is not ready a
 
 TEST_CASE("replica: a watermark that is only ahead of the end that was heard last is waited for") {
   QuietReplica replica;
-  replica.hear(Offset(0), kStartMs);
+  replica.update_log_end(Offset(0), kStartMs);
   MergedWatermark watermark;
   watermark.offset = Offset(400);
   REQUIRE(replica.filters.advance(PartitionId(0), watermark).ok());
@@ -203,7 +203,7 @@ TEST_CASE("replica: a watermark that is only ahead of the end that was heard las
   CHECK(replica.held->merged() == Offset(0));
   replica.lag_ms_after(60'000);  // No broker tells anything.
   CHECK(replica.task.ended().ok());
-  replica.hear(Offset(400), replica.clock.now_ms());
+  replica.update_log_end(Offset(400), replica.clock.now_ms());
   replica.lag_ms_after(1'000);
   CHECK(replica.held->merged() == Offset(400));
   CHECK(replica.task.ended().ok());
@@ -212,7 +212,8 @@ TEST_CASE("replica: a watermark that is only ahead of the end that was heard las
 // It is two seconds behind all the time, so the end that was heard last is never reached.
 TEST_CASE("replica: one that is always a little behind is as fresh as the last end that it has reached") {
   QuietReplica replica{.source = std::make_unique<OneBlock>(kStartMs)};
-  for (int64_t second = 0; second < 100; ++second) replica.hear(Offset(1 + second), kStartMs + second * 1'000);
+  for (int64_t second = 0; second < 100; ++second)
+    replica.update_log_end(Offset(1 + second), kStartMs + second * 1'000);
   CHECK(replica.lag_ms_after(1'000) > 30'000);
   CHECK(replica.lag_ms_after(0) == 1'000);
 }
@@ -221,7 +222,7 @@ TEST_CASE("replica: one that is always a little behind is as fresh as the last e
 TEST_CASE("replica: no clock that is wrong makes a partition fresher or older than the brokers' word does") {
   for (const int64_t ahead_ms : {240'000L, 0L, -240'000L, 90L * 86'400'000}) {
     QuietReplica replica{.source = std::make_unique<OneBlock>(kStartMs + ahead_ms)};
-    replica.hear(Offset(0), kStartMs);
+    replica.update_log_end(Offset(0), kStartMs);
     CAPTURE(ahead_ms);
     CHECK(replica.lag_ms_after(1'000) == 1'000);
     CHECK(replica.lag_ms_after(1'000) == 2'000);
