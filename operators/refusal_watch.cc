@@ -10,30 +10,30 @@ std::string to_string(const RefusedRecord& record) {
 }
 
 void RefusalWatch::note(int64_t now_ms, uint64_t read, uint64_t refused, const RefusedRecord& first) {
-  const int64_t tenth = now_ms / (kWindowMs / kTenths);
-  Counts& counts = window_[static_cast<size_t>(tenth % kTenths)];
+  const int64_t tenth = now_ms / (kShareMs / kTenths);
+  Counts& counts = tenths_[static_cast<size_t>(tenth % kTenths)];
   if (counts.tenth != tenth) counts = {tenth, 0, 0};
   counts.read += read;
   counts.refused += refused;
-  read_unsaid_ += read;
+  read_since_warning_ += read;
   if (refused == 0) return;
   last_ = first;
-  if (!unsaid_) unsaid_ = Warning{first, 0, 0};
-  unsaid_->refused += refused;
+  if (!pending_) pending_ = Warning{first, 0, 0};
+  pending_->refused += refused;
 }
 
 std::optional<RefusalWatch::Warning> RefusalWatch::take_warning(int64_t now_ms) {
-  if (!unsaid_ || (warned_at_ms_ && now_ms - *warned_at_ms_ < kWarnIntervalMs)) return std::nullopt;
+  if (!pending_ || (warned_at_ms_ && now_ms - *warned_at_ms_ < kWarnIntervalMs)) return std::nullopt;
   warned_at_ms_ = now_ms;
-  unsaid_->read = read_unsaid_;
-  read_unsaid_ = 0;
-  return std::exchange(unsaid_, std::nullopt);
+  pending_->read = read_since_warning_;
+  read_since_warning_ = 0;
+  return std::exchange(pending_, std::nullopt);
 }
 
-RefusalWatch::Counts RefusalWatch::in_window(int64_t now_ms) const {
-  const int64_t newest = now_ms / (kWindowMs / kTenths);
+RefusalWatch::Counts RefusalWatch::of_last_minute(int64_t now_ms) const {
+  const int64_t newest = now_ms / (kShareMs / kTenths);
   Counts sum;
-  for (const Counts& counts : window_) {
+  for (const Counts& counts : tenths_) {
     if (counts.tenth < 0 || counts.tenth <= newest - kTenths) continue;
     sum.read += counts.read;
     sum.refused += counts.refused;
@@ -42,12 +42,12 @@ RefusalWatch::Counts RefusalWatch::in_window(int64_t now_ms) const {
 }
 
 double RefusalWatch::share(int64_t now_ms) const {
-  const Counts sum = in_window(now_ms);
+  const Counts sum = of_last_minute(now_ms);
   return sum.read == 0 ? 0 : static_cast<double>(sum.refused) / static_cast<double>(sum.read);
 }
 
 bool RefusalWatch::degraded(int64_t now_ms) const {
-  return in_window(now_ms).read >= kRecordsMin && share(now_ms) > share_max_;
+  return of_last_minute(now_ms).read >= kRecordsMin && share(now_ms) > share_max_;
 }
 
 }  // namespace bloomring

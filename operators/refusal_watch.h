@@ -30,7 +30,7 @@ std::string to_string(const RefusedRecord& record);
 
 class RefusalWatch {
  public:
-  static constexpr int64_t kWindowMs = 60'000;
+  static constexpr int64_t kShareMs = 60'000;
   static constexpr int64_t kWarnIntervalMs = 60'000;
   static constexpr uint64_t kRecordsMin = 20;
 
@@ -62,12 +62,12 @@ class RefusalWatch {
     uint64_t read = 0;
     uint64_t refused = 0;
   };
-  Counts in_window(int64_t now_ms) const;
+  Counts of_last_minute(int64_t now_ms) const;
 
   const double share_max_;
-  std::array<Counts, kTenths> window_{};
-  std::optional<Warning> unsaid_;
-  uint64_t read_unsaid_ = 0;
+  std::array<Counts, kTenths> tenths_{};
+  std::optional<Warning> pending_;
+  uint64_t read_since_warning_ = 0;
   std::optional<int64_t> warned_at_ms_;
   RefusedRecord last_;
 };

@@ -54,7 +54,7 @@ void LogWatch::report_end(const kafka::TopicPartition& at, Offset end, int64_t a
   for (Listener* listener : listeners_) listener->update_log_end(at, end, asked_at_ns);
 }
 
-void LogWatch::tell_silence() {
+void LogWatch::log_silence() {
   if (silence_ns() >= kSilenceToldNs && !silent_since_ns_) {
     silent_since_ns_ = heard_at_ns_.load();
     log_warning("kafka: no broker answers", {{"seconds", silence_ns() / 1'000'000'000}});
@@ -73,7 +73,7 @@ void LogWatch::tell_silence() {
 
 void LogWatch::ask() {
   ask_ends();
-  tell_silence();
+  log_silence();
 }
 
 void LogWatch::ask_ends() {

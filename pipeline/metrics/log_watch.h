@@ -47,7 +47,7 @@ class LogWatch {
   std::vector<kafka::TopicPartition> wanted() const;
   void report_end(const kafka::TopicPartition& at, Offset end, int64_t asked_at_ns);
   void ask_ends();
-  void tell_silence();
+  void log_silence();
 
   const kafka::ClientSettings settings_;
   const Clock& clock_;

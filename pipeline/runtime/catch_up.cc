@@ -68,7 +68,7 @@ std::optional<CatchUp::Progress> CatchUp::progress(int64_t now_ns) const {
 void CatchUpReport::begin(PartitionId partition, Offset from, Offset to) {
   const std::lock_guard lock(mutex_);
   const int64_t now_ns = clock_.steady_ns();
-  if (!under_way_) tell_due_ns_ = now_ns + kFirstLineNs;
+  if (!under_way_) log_due_ns_ = now_ns + kFirstLineNs;
   catch_up_.begin(partition, from, to, now_ns);
   under_way_ = catch_up_.progress(now_ns).has_value();
 }
@@ -93,7 +93,7 @@ std::string CatchUpReport::text() {
   metrics_.gauge(metric::kRebuildRate, {stage_}).set(shown.events_per_second);
   metrics_.gauge(metric::kRebuildSecondsLeft, {stage_}).set(shown.seconds_left);
   if (!left) {
-    if (std::exchange(told_, false)) {
+    if (std::exchange(logged_, false)) {
       log_info(stage_ + " has caught up", {{"stage", stage_},
                                            {"events", catch_up_.events()},
                                            {"seconds", std::round(catch_up_.seconds(now_ns) * 10) / 10}});
@@ -101,11 +101,11 @@ std::string CatchUpReport::text() {
     under_way_ = false;
     return {};
   }
-  if (now_ns >= tell_due_ns_) {
+  if (now_ns >= log_due_ns_) {
     log_info(stage_ + " catches up: " + sentence(*left),
              {{"stage", stage_}, {"events_per_second", std::llround(left->events_per_second)}});
-    tell_due_ns_ = now_ns + kLineIntervalNs;
-    told_ = true;
+    log_due_ns_ = now_ns + kLineIntervalNs;
+    logged_ = true;
   }
   return sentence(*left);
 }

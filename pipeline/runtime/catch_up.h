@@ -69,8 +69,8 @@ class CatchUpReport {
   std::mutex mutex_;
   CatchUp catch_up_;
   bool under_way_ = false;
-  bool told_ = false;
-  int64_t tell_due_ns_ = 0;
+  bool logged_ = false;
+  int64_t log_due_ns_ = 0;
 };
 
 }  // namespace bloomring

@@ -7,7 +7,7 @@ void Opening::begin(const std::string& partition, int64_t now_ns) {
   partition_ = partition;
   if (since_ns_) return;
   since_ns_ = now_ns;
-  tell_at_ns_ = now_ns + kSilentNs;
+  log_at_ns_ = now_ns + kSilentNs;
 }
 
 void Opening::end() {
@@ -35,8 +35,8 @@ std::string Opening::doing() const {
 
 std::optional<std::string> Opening::due(int64_t now_ns) {
   const std::lock_guard lock(mutex_);
-  if (partition_.empty() || now_ns < tell_at_ns_) return std::nullopt;
-  tell_at_ns_ = now_ns + kTellIntervalNs;
+  if (partition_.empty() || now_ns < log_at_ns_) return std::nullopt;
+  log_at_ns_ = now_ns + kLogIntervalNs;
   return text() + ", for " + std::to_string((now_ns - *since_ns_) / 1'000'000'000) + " s in all";
 }
 

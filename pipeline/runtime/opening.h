@@ -14,7 +14,7 @@ namespace bloomring {
 class Opening {
  public:
   static constexpr int64_t kSilentNs = 3'000'000'000;  // Most openings are over by then.
-  static constexpr int64_t kTellIntervalNs = 10'000'000'000;
+  static constexpr int64_t kLogIntervalNs = 10'000'000'000;
 
   // `what` says what the stage does to a partition: "opens its local state".
   explicit Opening(std::string what) : what_(std::move(what)) {}
@@ -28,7 +28,7 @@ class Opening {
 
   // "opens its local state of user-events[12], after 3 other partitions"; empty while nothing is opened.
   std::string doing() const;
-  // The same with the time taken so far, when a log line is due: after kSilentNs, then every kTellIntervalNs.
+  // The same with the time taken so far, when a log line is due: after kSilentNs, then every kLogIntervalNs.
   std::optional<std::string> due(int64_t now_ns);
 
  private:
@@ -39,7 +39,7 @@ class Opening {
   std::string partition_;  // Empty between two partitions.
   uint64_t opened_ = 0;
   std::optional<int64_t> since_ns_;
-  int64_t tell_at_ns_ = 0;
+  int64_t log_at_ns_ = 0;
 };
 
 }  // namespace bloomring

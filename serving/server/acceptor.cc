@@ -25,7 +25,7 @@ constexpr int kAcceptsAtOnce = 64;  // Before it looks for the stop again.
 constexpr uint64_t kReserveShare = 8;
 // A sweep asks the kernel about every connection: 1 ms for 4,000 of them. So at most a tenth of the thread's time.
 constexpr int64_t kSweepIntervalMs = 10;
-constexpr int64_t kTellIntervalMs = 10'000;
+constexpr int64_t kLogIntervalMs = 10'000;
 
 int64_t now_ms() { return gpr_time_to_millis(gpr_now(GPR_CLOCK_MONOTONIC)); }
 
@@ -125,7 +125,7 @@ void Acceptor::take_or_refuse(int listener, int connection) {
   if (std::atomic<uint64_t>* const bound = bound_reached(connection)) {
     ::close(connection);
     ++*bound;
-    return tell_refusals();
+    return log_refusals();
   }
   if (!is_connected(connection)) {
     ::close(connection);
@@ -151,10 +151,10 @@ void Acceptor::sweep_if_due() {
   open_.sweep();
 }
 
-void Acceptor::tell_refusals() {
+void Acceptor::log_refusals() {
   const int64_t now = now_ms();
-  if (told_ms_ != 0 && now - told_ms_ < kTellIntervalMs) return;
-  told_ms_ = now;
+  if (logged_ms_ != 0 && now - logged_ms_ < kLogIntervalMs) return;
+  logged_ms_ = now;
   log_warning("connections to the gRPC port are refused",
               {{"open_at_most", open_.count()},
                {"connections_max", connections_max_},

@@ -53,7 +53,7 @@ class Acceptor {
   // The counter of the bound that this connection is beyond; null when it may stay.
   std::atomic<uint64_t>* bound_reached(int connection);
   void sweep_if_due();
-  void tell_refusals();
+  void log_refusals();
 
   const uint16_t port_;
   const int stop_event_;
@@ -64,7 +64,7 @@ class Acceptor {
   OpenConnections open_;  // This and the rest: of the thread.
   bool backing_off_ = false;
   int64_t swept_ms_ = 0;  // Of the monotonic clock.
-  int64_t told_ms_ = 0;
+  int64_t logged_ms_ = 0;
   std::thread thread_;
 };
 

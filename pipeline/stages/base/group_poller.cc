@@ -87,11 +87,11 @@ void GroupPoller::join_after_standstill() {
 
 void GroupPoller::set_not_ready(const std::string& reason) {
   health_.set_not_ready(stage_, reason);
-  told_ready_ = false;
+  reported_ready_ = false;
 }
 
 void GroupPoller::set_ready() {
-  if (!std::exchange(told_ready_, true)) health_.set_ready(stage_);
+  if (!std::exchange(reported_ready_, true)) health_.set_ready(stage_);
 }
 
 void GroupPoller::report() {

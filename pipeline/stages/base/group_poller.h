@@ -80,7 +80,7 @@ class GroupPoller final : public Task {
   std::unique_ptr<kafka::GroupConsumer> consumer_;  // Null until it could join again.
   Totals<kafka::GroupStats>::Share counted_;        // Of consumer_.
   Fencing fencing_;
-  bool told_ready_ = false;    // The stage's health says so.
+  bool reported_ready_ = false;  // The stage's health says so.
 };
 
 }  // namespace bloomring

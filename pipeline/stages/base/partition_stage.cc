@@ -46,7 +46,7 @@ void PartitionStage::stop(StopMode mode) { poller_.stop(mode); }
 
 Result<Offset> PartitionStage::on_assign(const kafka::TopicPartition& at, const kafka::PartitionFacts& facts,
                                          std::unique_ptr<Source> source) {
-  tell_opening(at);
+  log_opening(at);
   auto opened = make(at.partition, facts, std::move(source));
   opening_.end();
   BLOOMRING_TRY_ASSIGN(PartitionWork made, std::move(opened));
@@ -94,7 +94,7 @@ void PartitionStage::on_revoke(std::span<const kafka::TopicPartition> partitions
   }
 }
 
-void PartitionStage::tell_opening(const kafka::TopicPartition& at) {
+void PartitionStage::log_opening(const kafka::TopicPartition& at) {
   opening_.begin(kafka::to_string(at), context_.clock.steady_ns());
   if (!handed_out_) poller_.set_not_ready(opening_.doing());
 }

@@ -71,7 +71,7 @@ class PartitionStage : public Stage, private kafka::GroupListener {
   void on_revoke(std::span<const kafka::TopicPartition> partitions, bool lost) override;
   void report_all(size_t worker);
   void on_handed_out() override;
-  void tell_opening(const kafka::TopicPartition& at);
+  void log_opening(const kafka::TopicPartition& at);
 
   const StageContext context_;
   const std::string stage_;
