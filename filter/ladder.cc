@@ -11,7 +11,7 @@ namespace bloomring::filter {
 namespace {
 
 constexpr double kNarrowPart = 0.8;    // Of the share; the rest is for the wide set.
-constexpr uint32_t kGapBitsMax = 32;   // An error of 2^-32 a value: more would not fit kWidthBitsMax.
+constexpr uint32_t kErrorBitsMax = 32;   // An error of 2^-32 a value: more would not fit kWidthBitsMax.
 constexpr uint64_t kRestingParts = 8;  // A closed period rests when at most an eighth of it is new.
 
 // The smallest b in [0, most] with scale * 2^-b <= limit.
@@ -26,18 +26,18 @@ uint32_t bits_for(double scale, double limit, uint32_t most) {
 Ladder ladder_of(const Policy& policy) {
   Ladder ladder;
   ladder.share = policy.false_positive_rate / std::max(policy.periods_read, 1u);
-  ladder.gap_bits = bits_for(1.0, kNarrowPart * ladder.share, kGapBitsMax);
-  ladder.narrow_bits = ladder.gap_bits + ceil_log2(kItemsPlanned);
-  const double left = ladder.share - std::ldexp(1.0, -static_cast<int>(ladder.gap_bits));
+  ladder.error_bits = bits_for(1.0, kNarrowPart * ladder.share, kErrorBitsMax);
+  ladder.narrow_bits = ladder.error_bits + ceil_log2(kItemsPlanned);
+  const double left = ladder.share - std::ldexp(1.0, -static_cast<int>(ladder.error_bits));
   ladder.wide_bits = bits_for(static_cast<double>(kItemsCap), left, kWidthBitsMax);
   return ladder;
 }
 
 uint64_t Ladder::capacity(uint32_t width_bits) const {
-  return width_bits < gap_bits ? 0 : uint64_t{1} << (width_bits - gap_bits);
+  return width_bits < error_bits ? 0 : uint64_t{1} << (width_bits - error_bits);
 }
 
-uint32_t Ladder::folded_bits(uint64_t items) const { return std::clamp(ceil_log2(items) + gap_bits, 1u, wide_bits); }
+uint32_t Ladder::folded_bits(uint64_t items) const { return std::clamp(ceil_log2(items) + error_bits, 1u, wide_bits); }
 
 UnionPlan plan_union(const Ladder& ladder, const UnionFacts& facts) {
   const bool has_narrow = facts.narrow_width_bits != 0;

@@ -19,7 +19,7 @@ inline constexpr uint64_t kItemsCap = uint64_t{1} << 21;
 
 struct Ladder {
   double share = 0;          // The error that one value may have: false_positive_rate / periods_read.
-  uint32_t gap_bits = 0;     // A narrow set of n items is as wide as log2(n) + gap: error 2^-gap <= 0.8 share.
+  uint32_t error_bits = 0;   // A narrow set of n items is log2(n) + error_bits wide: error 2^-error_bits <= 0.8 share.
   uint32_t narrow_bits = 0;  // Of an open period: holds kItemsPlanned.
   uint32_t wide_bits = 0;    // kItemsCap of these stay within the part of the share that the narrow set leaves.
 
@@ -29,7 +29,7 @@ struct Ladder {
   uint32_t folded_bits(uint64_t items) const;
 };
 
-// 0.01 for 4 periods: share 0.0025, gap 9, narrow 26, wide 32.
+// 0.01 for 4 periods: share 0.0025, error bits 9, narrow 26, wide 32.
 Ladder ladder_of(const Policy& policy);
 
 // The facts about a union before the decision.

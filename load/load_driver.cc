@@ -235,11 +235,11 @@ LoadReport LoadRun::run() {
   const std::optional<double> service_cpu = around_.service_cpu_seconds();
   const std::optional<double> own_cpu = around_.own_cpu_seconds();
   std::mt19937_64 random(options_.seed);
-  std::exponential_distribution<double> gap_seconds(options_.rate);
+  std::exponential_distribution<double> interval_seconds(options_.rate);
   const int64_t start_ns = around_.clock.steady_ns();
   const double end_seconds = options_.warm_up_seconds + options_.seconds;
-  double due_seconds = gap_seconds(random);
-  for (; due_seconds < end_seconds; due_seconds += gap_seconds(random)) {
+  double due_seconds = interval_seconds(random);
+  for (; due_seconds < end_seconds; due_seconds += interval_seconds(random)) {
     const int64_t due_ns = start_ns + static_cast<int64_t>(due_seconds * 1e9);
     auto call = prepare(due_ns, due_seconds >= options_.warm_up_seconds);
     if (!wait_until_due(due_ns)) break;

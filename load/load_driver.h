@@ -1,8 +1,8 @@
 // Open-loop load on a running query service: the core of `bloomring load`.
 //
-// Calls are due at random moments (exponential gaps, as from many independent users) at a given rate, even if earlier
-// calls are unanswered. A latency counts from the moment when the call was due, not when it could be sent: a stall of
-// the service, the network or the load tool shows in the latency of every call that it delays (no coordinated
+// Calls are due at random moments (exponential intervals, as from many independent users) at a given rate, even if
+// earlier calls are unanswered. A latency counts from the moment when the call was due, not when it could be sent: a
+// stall of the service, the network or the load tool shows in the latency of every call that it delays (no coordinated
 // omission).
 //
 // After each answer the driver records the first unseen candidates as served, if the service offers it. The driver
@@ -56,7 +56,7 @@ struct LoadOptions {
   uint32_t connections = 2;
   uint32_t served = 0;  // Items recorded as served after each answer; 0: none.
   int64_t in_flight_max = 10'000;
-  uint64_t seed = 1;  // Of the gaps.
+  uint64_t seed = 1;  // Of the intervals.
 };
 
 // The functions that a run needs from its caller.

@@ -77,8 +77,8 @@ void check_fields(const EventSettings& events, SettingFaults& faults) {
   for (const auto& [key, path] : fields) {
     faults.require(std::count(path.begin(), path.end(), '.') < JsonFields::kDepthMax, key,
                    "is " + path + "; a path has at most " + std::to_string(JsonFields::kDepthMax) + " names");
-    const bool gap = path.starts_with('.') || path.ends_with('.') || path.find("..") != std::string::npos;
-    faults.require(!gap, key, "is " + path + "; a path has a name before and behind each dot");
+    const bool empty_name = path.starts_with('.') || path.ends_with('.') || path.find("..") != std::string::npos;
+    faults.require(!empty_name, key, "is " + path + "; a path has a name before and behind each dot");
   }
 }
 

@@ -28,7 +28,7 @@ struct RedisLogin {
 using RedisAnswer = Result<std::vector<RedisReply>>;
 
 struct RedisRequest {
-  std::string commands;                // As bytes, one after the other; they go over one connection without a gap.
+  std::string commands;                // As bytes, one after the other; they go over one connection, unbroken.
   uint32_t replies = 1;                // Number of the commands.
   uint16_t slot = 0;                   // The primary of this slot is asked...
   std::optional<RedisAddress> server;  // ...or this server.

@@ -14,7 +14,7 @@ constexpr int64_t kAgainFirstNs = 5 * kMs;
 constexpr int64_t kAgainMostNs = 500 * kMs;
 constexpr int64_t kReconnectFirstNs = 20 * kMs;
 constexpr int64_t kReconnectMostNs = 2'000 * kMs;
-constexpr int64_t kTopologyGapNs = 50 * kMs;  // Between two questions while something is wrong.
+constexpr int64_t kTopologyIntervalNs = 50 * kMs;  // Between two questions while something is wrong.
 constexpr uint32_t kRedirectsMax = 16;        // Of one request.
 constexpr int kIdleMs = 1'000;
 
@@ -335,7 +335,7 @@ void RedisRouter::take_role(size_t index, RedisAnswer answer) {
 void RedisRouter::take_topology(RedisTopology topology) {
   topology_ = std::move(topology);
   asking_ = false;
-  topology_due_ns_ = now_ns_ + kTopologyGapNs;
+  topology_due_ns_ = now_ns_ + kTopologyIntervalNs;
   topology_stale_ns_ = now_ns_ + config_.topology_interval_ms * kMs;
   // Servers that are gone need no connection.
   const std::set<RedisAddress> servers = topology_.servers();
@@ -350,7 +350,7 @@ void RedisRouter::take_topology(RedisTopology topology) {
 void RedisRouter::topology_failed(const Status& why) {
   asking_ = false;
   topology_wanted_ = true;
-  topology_due_ns_ = now_ns_ + 2 * kTopologyGapNs;
+  topology_due_ns_ = now_ns_ + 2 * kTopologyIntervalNs;
   topology_stale_ns_ = now_ns_ + config_.topology_interval_ms * kMs;
   problem_ = why.message();
   if (refusal_.ok() || !topology_.empty()) return;

@@ -15,7 +15,7 @@ UnionPlan plan(uint64_t items, uint64_t new_items, uint32_t narrow_bits, bool cl
 TEST_CASE("ladder: 1 % for 4 periods gives 26 narrow and 32 wide bits") {
   const Ladder ladder = ladder_of(Policy{});
   CHECK(ladder.share == 0.0025);
-  CHECK(ladder.gap_bits == 9);
+  CHECK(ladder.error_bits == 9);
   CHECK(ladder.narrow_bits == 26);
   CHECK(ladder.wide_bits == 32);
   CHECK(ladder.capacity(26) == kItemsPlanned);
