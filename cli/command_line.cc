@@ -273,10 +273,10 @@ void declare_topics(CLI::App& app, CommandLine& line) {
 void declare_inspect(CLI::App& app, CommandLine& line) {
   InspectArgs& args = line.inspect;
   CLI::App& command = *app.add_subcommand("inspect", "Show stored data, decoded");
-  const std::map<std::string, InspectWhat> words = {{"user", InspectWhat::kUser},
-                                                    {"filter", InspectWhat::kFilter},
-                                                    {"ring", InspectWhat::kRing},
-                                                    {"store", InspectWhat::kStore}};
+  const std::map<std::string, InspectSubject> words = {{"user", InspectSubject::kUser},
+                                                    {"filter", InspectSubject::kFilter},
+                                                    {"ring", InspectSubject::kRing},
+                                                    {"store", InspectSubject::kStore}};
   add_word(command, "what", args.what, words, "Data to show")->required();
   add_config_flags(command, args.config);
   command.add_option("--user", args.user, "User id, for user and filter")->type_name("ID");
@@ -298,12 +298,12 @@ void declare_inspect(CLI::App& app, CommandLine& line) {
 void declare_store(CLI::App& app, CommandLine& line) {
   StoreArgs& args = line.store;
   CLI::App& command = *app.add_subcommand("store", "Back up, restore and check the embedded filter store");
-  const std::map<std::string, StoreWhat> words = {{"backup", StoreWhat::kBackup},
-                                                  {"list", StoreWhat::kList},
-                                                  {"restore", StoreWhat::kRestore},
-                                                  {"check", StoreWhat::kCheck},
-                                                  {"new-log", StoreWhat::kNewLog},
-                                                  {"slot-length", StoreWhat::kSlotLength}};
+  const std::map<std::string, StoreAction> words = {{"backup", StoreAction::kBackup},
+                                                  {"list", StoreAction::kList},
+                                                  {"restore", StoreAction::kRestore},
+                                                  {"check", StoreAction::kCheck},
+                                                  {"new-log", StoreAction::kNewLog},
+                                                  {"slot-length", StoreAction::kSlotLength}};
   add_word(
       command, "what", args.what, words,
       "backup: take a backup while the process runs; list: list the backups; restore: copy a backup into an empty "
@@ -346,8 +346,8 @@ void declare_acls(CLI::App& app, CommandLine& line) {
 
 void declare_reference(CLI::App& app, CommandLine& line) {
   CLI::App& command = *app.add_subcommand("reference", "Print a reference page, made from the declarations");
-  const std::map<std::string, ReferenceWhat> words = {
-      {"config", ReferenceWhat::kConfig}, {"metrics", ReferenceWhat::kMetrics}, {"topics", ReferenceWhat::kTopics}};
+  const std::map<std::string, ReferencePage> words = {
+      {"config", ReferencePage::kConfig}, {"metrics", ReferencePage::kMetrics}, {"topics", ReferencePage::kTopics}};
   add_word(command, "what", line.reference.what, words, "Page to print")->required();
   command.callback([&line] { line.chosen = [&line] { return reference_command(line.reference); }; });
 }

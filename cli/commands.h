@@ -122,9 +122,9 @@ struct TopicsArgs {
 };
 int topics_command(const TopicsArgs& args);
 
-enum class InspectWhat : uint8_t { kUser, kFilter, kRing, kStore };
+enum class InspectSubject : uint8_t { kUser, kFilter, kRing, kStore };
 struct InspectArgs {
-  InspectWhat what = InspectWhat::kStore;
+  InspectSubject what = InspectSubject::kStore;
   ConfigArgs config;
   std::string user;            // For user and filter.
   std::string scene;
@@ -138,9 +138,9 @@ struct InspectArgs {
 };
 int inspect_command(const InspectArgs& args);
 
-enum class StoreWhat : uint8_t { kBackup, kList, kRestore, kCheck, kNewLog, kSlotLength };
+enum class StoreAction : uint8_t { kBackup, kList, kRestore, kCheck, kNewLog, kSlotLength };
 struct StoreArgs {
-  StoreWhat what = StoreWhat::kCheck;
+  StoreAction what = StoreAction::kCheck;
   ConfigArgs config;
   uint32_t backup = 0;     // For restore and check: its number; 0: the newest.
   bool of_backup = false;  // For check: a backup instead of the store.
@@ -164,9 +164,9 @@ struct AclsArgs {
 };
 int acls_command(const AclsArgs& args);
 
-enum class ReferenceWhat : uint8_t { kConfig, kMetrics, kTopics };
+enum class ReferencePage : uint8_t { kConfig, kMetrics, kTopics };
 struct ReferenceArgs {
-  ReferenceWhat what = ReferenceWhat::kConfig;
+  ReferencePage what = ReferencePage::kConfig;
 };
 int reference_command(const ReferenceArgs& args);
 

@@ -54,9 +54,9 @@ std::vector<std::string_view> stage_names() {
 
 int reference_command(const ReferenceArgs& args) {
   switch (args.what) {
-    case ReferenceWhat::kConfig: print(kConfigHead + settings_reference(topology())); return 0;
-    case ReferenceWhat::kMetrics: print(kMetricsHead + metrics_reference(metric::all(), stage_names())); return 0;
-    case ReferenceWhat::kTopics: print(kTopicsHead + topics_reference()); return 0;
+    case ReferencePage::kConfig: print(kConfigHead + settings_reference(topology())); return 0;
+    case ReferencePage::kMetrics: print(kMetricsHead + metrics_reference(metric::all(), stage_names())); return 0;
+    case ReferencePage::kTopics: print(kTopicsHead + topics_reference()); return 0;
   }
   return 1;
 }

@@ -312,10 +312,10 @@ Result<Json> Inspector::store() {
 Result<Json> inspect(const InspectArgs& args, const Settings& settings) {
   BLOOMRING_TRY_ASSIGN(const std::unique_ptr<Inspector> inspector, Inspector::open(settings));
   switch (args.what) {
-    case InspectWhat::kUser: return inspector->user(args);
-    case InspectWhat::kFilter: return inspector->filter(args);
-    case InspectWhat::kRing: return inspector->ring(args);
-    case InspectWhat::kStore: return inspector->store();
+    case InspectSubject::kUser: return inspector->user(args);
+    case InspectSubject::kFilter: return inspector->filter(args);
+    case InspectSubject::kRing: return inspector->ring(args);
+    case InspectSubject::kStore: return inspector->store();
   }
   return invalid("nothing to inspect");
 }

@@ -264,12 +264,12 @@ Result<Json> StoreTool::slot_length() {
 Result<Json> work(const StoreArgs& args, const Settings& settings) {
   BLOOMRING_TRY_ASSIGN(const std::unique_ptr<StoreTool> tool, StoreTool::make(args, settings));
   switch (args.what) {
-    case StoreWhat::kBackup: return tool->backup();
-    case StoreWhat::kList: return tool->list();
-    case StoreWhat::kRestore: return tool->restore();
-    case StoreWhat::kCheck: return tool->check();
-    case StoreWhat::kNewLog: return tool->new_log();
-    case StoreWhat::kSlotLength: return tool->slot_length();
+    case StoreAction::kBackup: return tool->backup();
+    case StoreAction::kList: return tool->list();
+    case StoreAction::kRestore: return tool->restore();
+    case StoreAction::kCheck: return tool->check();
+    case StoreAction::kNewLog: return tool->new_log();
+    case StoreAction::kSlotLength: return tool->slot_length();
   }
   return invalid("nothing to do");
 }
