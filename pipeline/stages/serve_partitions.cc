@@ -66,10 +66,11 @@ std::shared_ptr<ReplicaPartition> ServePartitions::make_partition(PartitionId id
   const ServedItemsConfig served{settings.served.per_user_max, settings.served.max_age_ms(),
                                  context_.plan.of(MemoryUse::kServedItems) / partitions_max_};
   const int64_t log_floor_ms = start.first_hour.value * settings.ring.slot_ms();
-  auto held = std::make_shared<ReplicaPartition>(id, recents, context_.calendar, start.merged, served, log_floor_ms);
-  held->set_lost_below(start.lost_below);
-  if (scene_rules_.part_filters) held->set_scenes(&scenes_);
-  return held;
+  auto partition =
+      std::make_shared<ReplicaPartition>(id, recents, context_.calendar, start.merged, served, log_floor_ms);
+  partition->set_lost_below(start.lost_below);
+  if (scene_rules_.part_filters) partition->set_scenes(&scenes_);
+  return partition;
 }
 
 Status ServePartitions::tend() {
@@ -108,8 +109,8 @@ AllScenes ServePartitions::scenes() const {
   const int64_t now_ns = context_.clock.steady_ns();
   for (const auto& [id, member] : members_) {
     if (!all.missing.empty()) break;
-    const bool known = member.held->ready() && member.held->joins_filters() &&
-                       member.held->lag_ms(now_ns) <= CandidateFilterConfig().lag_max_ms;
+    const bool known = member.partition->ready() && member.partition->joins_filters() &&
+                       member.partition->lag_ms(now_ns) <= CandidateFilterConfig().lag_max_ms;
     if (!known) all.missing = kafka::to_string(at(id)) + " is behind, and may have a scene that is not known";
   }
   return all;
@@ -175,17 +176,17 @@ Status ServePartitions::place() {
   const auto facts = consumer_->facts_of_each(partitions, kPlaceTimeoutMs);
   const auto young = consumer_->offsets_at(partitions, young_ms, kPlaceTimeoutMs);
   const bool warn = asked_at_ns >= warn_at_ns_;
-  std::vector<Placing> placing;
+  std::vector<PartitionStart> starts;
   for (size_t i = 0; i < ids.size(); ++i) {
     const Result<ReplicaStart> start = decide(watermarks[i], facts[i], young[i]);
     if (start.ok()) {
-      placing.push_back({ids[i], *start, facts[i]->log_end, asked_at_ns});
+      starts.push_back({ids[i], *start, facts[i]->log_end, asked_at_ns});
     } else {
       wait_because(ids[i], start.status(), warn);
     }
   }
-  if (warn && placing.size() < ids.size()) warn_at_ns_ = asked_at_ns + kWarnIntervalNs;
-  BLOOMRING_TRY(begin(placing));
+  if (warn && starts.size() < ids.size()) warn_at_ns_ = asked_at_ns + kWarnIntervalNs;
+  BLOOMRING_TRY(begin(starts));
   if (!placed().empty()) place_at_ns_ = context_.clock.steady_ns() + kPlaceIntervalNs;
   return {};
 }
@@ -211,28 +212,28 @@ void ServePartitions::wait_because(PartitionId id, const Status& why, bool warn)
   members_.at(id).why_waiting = why.message();
 }
 
-Status ServePartitions::begin(const std::vector<Placing>& placing) {
-  if (placing.empty()) return {};
-  std::vector<kafka::AssignedConsumer::Start> starts;
-  for (const Placing& one : placing) starts.push_back({at(one.id), one.start.read_from});
-  BLOOMRING_TRY_ASSIGN(std::vector<std::unique_ptr<Source>> sources, consumer_->assign(starts));
+Status ServePartitions::begin(const std::vector<PartitionStart>& starts) {
+  if (starts.empty()) return {};
+  std::vector<kafka::AssignedConsumer::Start> assigned;
+  for (const PartitionStart& one : starts) assigned.push_back({at(one.id), one.start.read_from});
+  BLOOMRING_TRY_ASSIGN(std::vector<std::unique_ptr<Source>> sources, consumer_->assign(assigned));
   scenes_.expect_stored();
   int64_t to_go = 0;
-  for (const Placing& one : placing) to_go += std::max<int64_t>(0, one.log_end.value - one.start.read_from.value);
+  for (const PartitionStart& one : starts) to_go += std::max<int64_t>(0, one.log_end.value - one.start.read_from.value);
   log_info("serve begins with its partitions", {{"stage", "serve"},
                                                 {"topic", context_.settings.topics.user_events},
-                                                {"partitions", placing.size()},
+                                                {"partitions", starts.size()},
                                                 {"records_to_go", to_go}});
   const ReplicaTaskConfig config{context_.settings.topics.partitions, context_.settings.ring.lap_ms()};
-  for (size_t i = 0; i < placing.size(); ++i) {
-    const auto& [id, start, log_end, asked_at_ns] = placing[i];
+  for (size_t i = 0; i < starts.size(); ++i) {
+    const auto& [id, start, log_end, asked_at_ns] = starts[i];
     log_debug("serve: begins", {{"stage", "serve"},
                                 {"topic", at(id).topic},
                                 {"partition", id.value},
                                 {"offset", start.read_from.value},
                                 {"log_end", log_end.value}});
-    auto held = make_partition(id, start);
-    auto task = std::make_unique<ReplicaTask>(config, context_.clock, held, *context_.stores.reader,
+    auto partition = make_partition(id, start);
+    auto task = std::make_unique<ReplicaTask>(config, context_.clock, partition, *context_.stores.reader,
                                               std::move(sources[i]), start.read_from, log_end);
     task->update_log_end(log_end, asked_at_ns);
     catch_up_.begin(id, start.read_from, log_end);
@@ -240,7 +241,7 @@ Status ServePartitions::begin(const std::vector<Placing>& placing) {
     Member& member = members_.at(id);
     task->know(member.watermark);
     worker_.post([this, added = task.get(), name = "serve " + kafka::to_string(at(id))] { worker_.add(*added, name); });
-    member = {std::move(held), std::move(task), totals_.share(), member.watermark, {}};
+    member = {std::move(partition), std::move(task), totals_.share(), member.watermark, {}};
   }
   return {};
 }
@@ -250,32 +251,32 @@ void ServePartitions::take_aside() {
   for (const PartitionId id : std::exchange(aside_, {})) consumer_->release(at(id));
 }
 
-ServePartitions::Standing ServePartitions::report() {
-  Standing standing;
+ServePartitions::Readiness ServePartitions::report() {
+  Readiness readiness;
   {
     const std::lock_guard lock(mutex_);
     for (auto& [id, member] : members_) {
       if (member.task) report(id, member);
       if (!member.task) {
-        if (standing.waiting++ == 0) standing.why = kafka::to_string(at(id)) + ": " + member.why_waiting;
+        if (readiness.waiting++ == 0) readiness.why = kafka::to_string(at(id)) + ": " + member.why_waiting;
       } else {
-        ++(member.held->ready() ? standing.ready : standing.catching_up);
+        ++(member.partition->ready() ? readiness.ready : readiness.catching_up);
       }
     }
   }
-  standing.to_go = catch_up_.text();
+  readiness.to_go = catch_up_.text();
   Metrics& metrics = context_.metrics;
-  metrics.gauge(metric::kServePartitions, {"ready"}).set(static_cast<double>(standing.ready));
-  metrics.gauge(metric::kServePartitions, {"catching_up"}).set(static_cast<double>(standing.catching_up));
-  metrics.gauge(metric::kServePartitions, {"waiting"}).set(static_cast<double>(standing.waiting));
-  return standing;
+  metrics.gauge(metric::kServePartitions, {"ready"}).set(static_cast<double>(readiness.ready));
+  metrics.gauge(metric::kServePartitions, {"catching_up"}).set(static_cast<double>(readiness.catching_up));
+  metrics.gauge(metric::kServePartitions, {"waiting"}).set(static_cast<double>(readiness.waiting));
+  return readiness;
 }
 
 void ServePartitions::report(PartitionId id, Member& member) {
   Metrics& metrics = context_.metrics;
   ReplicaTask& task = *member.task;
-  const ReplicaCounts counts{task.stats(), member.held->recents().stats().early_releases,
-                             member.held->served().stats().shortened};
+  const ReplicaCounts counts{task.stats(), member.partition->recents().stats().early_releases,
+                             member.partition->served().stats().shortened};
   member.counted.set(counts);
   catch_up_.note(id, task.next(), counts.events);
   levels_.set(context_.settings.topics.user_events, id, {task.next(), Offset(-1), task.log_end()});
@@ -312,12 +313,12 @@ void ServePartitions::close() {
 std::shared_ptr<ReplicaPartition> ServePartitions::find(PartitionId partition) const {
   const std::lock_guard lock(mutex_);
   const auto found = members_.find(partition);
-  return found == members_.end() ? nullptr : found->second.held;
+  return found == members_.end() ? nullptr : found->second.partition;
 }
 
 void ServePartitions::for_each(const std::function<void(const ReplicaPartition&)>& take) const {
   const std::lock_guard lock(mutex_);
-  for (const auto& [id, member] : members_) take(*member.held);
+  for (const auto& [id, member] : members_) take(*member.partition);
 }
 
 }  // namespace bloomring

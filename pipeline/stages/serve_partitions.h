@@ -44,7 +44,7 @@ class ServePartitions {
   // second.
   Status tend();
 
-  struct Standing {
+  struct Readiness {
     size_t ready = 0;
     size_t catching_up = 0;
     size_t waiting = 0;
@@ -52,7 +52,7 @@ class ServePartitions {
     std::string to_go;  // Of the partitions that catch up; see CatchUpReport::text.
   };
   // Makes partitions wait whose tasks failed, and updates the metrics.
-  Standing report();
+  Readiness report();
   // Destroys all tasks.
   void close();
 
@@ -64,13 +64,13 @@ class ServePartitions {
 
  private:
   struct Member {
-    std::shared_ptr<ReplicaPartition> held;  // Shared with requests.
+    std::shared_ptr<ReplicaPartition> partition;  // Shared with requests.
     std::unique_ptr<ReplicaTask> task;    // Null while it waits. The worker's, as all that follows.
     Totals<ReplicaCounts>::Share counted;
     MergedWatermark watermark;  // As the previous task last read it.
     std::string why_waiting;
   };
-  struct Placing {
+  struct PartitionStart {
     PartitionId id;
     ReplicaStart start;
     Offset log_end;
@@ -87,7 +87,7 @@ class ServePartitions {
   static Result<ReplicaStart> decide(const Result<std::optional<MergedWatermark>>& watermark,
                                      const Result<kafka::PartitionFacts>& facts,
                                      const Result<std::optional<Offset>>& young);
-  Status begin(const std::vector<Placing>& placing);
+  Status begin(const std::vector<PartitionStart>& starts);
   void wait_because(PartitionId id, const Status& why, bool warn);
   void take_aside();
   void report(PartitionId id, Member& member);

@@ -170,23 +170,23 @@ std::vector<std::string> ServeStage::holders(PartitionId partition) const {
 AllScenes ServeStage::scenes() const { return partitions_->scenes(); }
 
 void ServeStage::report() {
-  const ServePartitions::Standing standing = partitions_->report();
-  report_standing(standing);
+  const ServePartitions::Readiness readiness = partitions_->report();
+  report_readiness(readiness);
 }
 
-void ServeStage::report_standing(const ServePartitions::Standing& standing) {
-  const size_t all = standing.ready + standing.catching_up + standing.waiting;
+void ServeStage::report_readiness(const ServePartitions::Readiness& readiness) {
+  const size_t all = readiness.ready + readiness.catching_up + readiness.waiting;
   const bool patient = context_.clock.steady_ns() - started_at_ns_ < kWaitingPatienceNs;
   const std::string of_all = " of " + std::to_string(all) + " partitions";
   std::string lacking;
-  if (standing.waiting > 0)
-    lacking = std::to_string(standing.waiting) + of_all + " cannot be answered for: " + standing.why;
-  context_.metrics.gauge(metric::kStageReady, {"serve"}).set(standing.ready == all ? 1 : 0);
-  if (standing.catching_up > 0 && !serving_) {
-    std::string why = "catching up with the log: " + std::to_string(standing.catching_up) + of_all + " to go";
-    for (const std::string& more : {standing.to_go, lacking}) why += more.empty() ? "" : "; " + more;
+  if (readiness.waiting > 0)
+    lacking = std::to_string(readiness.waiting) + of_all + " cannot be answered for: " + readiness.why;
+  context_.metrics.gauge(metric::kStageReady, {"serve"}).set(readiness.ready == all ? 1 : 0);
+  if (readiness.catching_up > 0 && !serving_) {
+    std::string why = "catching up with the log: " + std::to_string(readiness.catching_up) + of_all + " to go";
+    for (const std::string& more : {readiness.to_go, lacking}) why += more.empty() ? "" : "; " + more;
     context_.health.set_not_ready("serve", why);
-  } else if (standing.waiting > 0 && ((!serving_ && patient) || standing.ready == 0)) {
+  } else if (readiness.waiting > 0 && ((!serving_ && patient) || readiness.ready == 0)) {
     context_.health.set_not_ready("serve", lacking);
   } else {
     context_.health.set_ready("serve", lacking);
@@ -204,7 +204,7 @@ StageStatus ServeStage::status() const {
 
 uint64_t ServeStage::recent_plays() const {
   uint64_t plays = 0;
-  partitions_->for_each([&](const ReplicaPartition& held) { plays += held.recents().stats().plays; });
+  partitions_->for_each([&](const ReplicaPartition& partition) { plays += partition.recents().stats().plays; });
   return plays;
 }
 
@@ -220,12 +220,12 @@ void ServeStage::write_memory(Scrape& scrape) const {
   static const SeriesTable<ReplicaMemory> kTable = replica_memory_series();
   std::vector<double> sums(kTable.size());
   PartitionSeries series(scrape, context_.settings.metrics.per_partition);
-  partitions_->for_each([&](const ReplicaPartition& held) {
-    const ReplicaMemory memory{held.recents().stats(), held.served().stats()};
+  partitions_->for_each([&](const ReplicaPartition& partition) {
+    const ReplicaMemory memory{partition.recents().stats(), partition.served().stats()};
     for (size_t row = 0; row < kTable.size(); ++row) sums[row] += kTable[row].number(memory);
-    if (!held.ready()) return;
+    if (!partition.ready()) return;
     const auto from = static_cast<double>(memory.recent.recent_from.value);
-    series.write(metric::kRecentFromOffset, held.id(), from, Fold::kSum);
+    series.write(metric::kRecentFromOffset, partition.id(), from, Fold::kSum);
   });
   for (size_t row = 0; row < kTable.size(); ++row)
     scrape.write_series(*kTable[row].decl, kTable[row].labels, sums[row]);

@@ -53,7 +53,7 @@ class ServeStage final : public Stage, private PartitionDirectory {
   Status serve_calls();
   void watch_port();
   void report();
-  void report_standing(const ServePartitions::Standing& standing);
+  void report_readiness(const ServePartitions::Readiness& readiness);
   void write(Scrape& scrape);
   void write_calls(Scrape& scrape) const;
   void write_memory(Scrape& scrape) const;
