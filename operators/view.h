@@ -46,7 +46,7 @@ class ViewDrain {
   struct Totals {
     uint64_t batches = 0;
     uint64_t plays = 0;
-    size_t events_held_max = 0;  // The most events held in memory at once.
+    size_t events_in_memory_max = 0;  // The most events at once.
   };
   virtual Totals totals() const = 0;
 };

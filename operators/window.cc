@@ -170,7 +170,7 @@ Status Window::merged(size_t view, const MergedWatermark& watermark) {
 size_t Window::drain_events_max() const {
   size_t most = 0;
   for (const ViewAtWork& at : views_) {
-    if (at.drain) most = std::max(most, at.drain->drain->totals().events_held_max);
+    if (at.drain) most = std::max(most, at.drain->drain->totals().events_in_memory_max);
   }
   return most;
 }

@@ -80,7 +80,7 @@ class Window {
   Status merged(size_t view, const MergedWatermark& watermark);
 
   const Ring& ring() const { return ring_; }
-  // The most events that a drain under way has held at once; 0 without one.
+  // The most events that a drain under way has had in memory at once; 0 without one.
   size_t drain_events_max() const;
   const WindowStats& stats() const { return stats_; }
 

@@ -110,7 +110,7 @@ Status SlotDrain::collect_part(WindowStore& store) {
   plays_.reserve(std::min<uint64_t>(events_of(drain_, forgets_of_), events_max_));
   for (const StagedHour& staged : drain_.hours) BLOOMRING_TRY(scan(store, staged, Take::kAll));
   for (const StagedHour& staged : drain_.earlier) BLOOMRING_TRY(scan(store, staged, Take::kForgets));
-  events_held_max_ = std::max(events_held_max_, events_held());
+  events_in_memory_max_ = std::max(events_in_memory_max_, events_in_memory());
   return {};
 }
 
@@ -150,7 +150,7 @@ void SlotDrain::collect(Offset offset, EventBlockReader& reader, int64_t late_be
       const bool everything = event.kind == EventKind::kForgetAll;
       // Skipped: serves, plays of earlier hours, and items of another part. A forget of everything goes with each part.
       if ((!play && !forget) || (!everything && !part_.takes(event.item))) continue;
-      if (events_held() + 2 > events_max_ && !make_room()) return;
+      if (events_in_memory() + 2 > events_max_ && !make_room()) return;
       if (play) {
         plays_.push_back({DrainedPlay::at(event.time_ms, event.item), user});
         continue;
@@ -164,10 +164,10 @@ void SlotDrain::collect(Offset offset, EventBlockReader& reader, int64_t late_be
 
 // Called when the memory of the pass is used up. False when the part must be cut.
 bool SlotDrain::make_room() {
-  events_held_max_ = std::max(events_held_max_, events_held());
+  events_in_memory_max_ = std::max(events_in_memory_max_, events_in_memory());
   drop_repeats();
   // Below three quarters dropping was worth its time. A part that cannot be cut continues in any case.
-  too_large_ = events_held() > events_max_ / 4 * 3 && part_.can_be_cut();
+  too_large_ = events_in_memory() > events_max_ / 4 * 3 && part_.can_be_cut();
   return !too_large_;
 }
 

@@ -59,7 +59,7 @@ class SlotDrain final : public ViewDrain {
   Status next_pass(WindowStore& store, std::vector<std::string>& records) override;
   void drop_merged(const MergedWatermark& watermark) override;
   std::string slot_end(const SumKey& key) const override { return encode_slot_end(end(), key); }
-  Totals totals() const override { return {writer_.batches(), totals_.plays, events_held_max_}; }
+  Totals totals() const override { return {writer_.batches(), totals_.plays, events_in_memory_max_}; }
   // The slot end of the drain, without a keyed sum; meaningful once it is done.
   SlotEnd end() const;
 
@@ -100,7 +100,7 @@ class SlotDrain final : public ViewDrain {
   void cut_part();
   std::optional<uint32_t> full_shard() const;
   void free_part();
-  size_t events_held() const { return plays_.size() + 2 * forgets_.size(); }
+  size_t events_in_memory() const { return plays_.size() + 2 * forgets_.size(); }
   void sort_plays();
   void sort_forgets();
   std::span<const DrainedPlay> plays_of(uint32_t user);
@@ -118,7 +118,7 @@ class SlotDrain final : public ViewDrain {
   SlotEnd totals_;
   std::vector<HourIndex> merged_;  // During the drain: perhaps no longer in the store.
   UserBatchWriter writer_;
-  size_t events_held_max_ = 0;
+  size_t events_in_memory_max_ = 0;
 
   // Of the pass under way.
   std::vector<Part> parts_;  // Remaining parts, the next one last; empty between passes.

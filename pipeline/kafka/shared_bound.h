@@ -14,18 +14,18 @@ class SharedBound {
  public:
   explicit SharedBound(int64_t most) : most_(most) {}
 
-  // `held` is the amount of one holder. False, and nothing is taken, when it may not hold `cost` more. A holder of
+  // `own` is the amount of one holder. False, and nothing is taken, when it may not hold `cost` more. A holder of
   // nothing may take all that is left. The first take of all may have any cost.
-  bool take(std::atomic<int64_t>& held, int64_t cost) {
-    const int64_t all = all_.load(), own = held.load();
+  bool take(std::atomic<int64_t>& own, int64_t cost) {
+    const int64_t all = all_.load(), before = own.load();
     const int64_t left = most_ - all;
-    if (all > 0 && (cost > left || (own > 0 && own + cost > left))) return false;
-    held += cost;
+    if (all > 0 && (cost > left || (before > 0 && before + cost > left))) return false;
+    own += cost;
     all_ += cost;
     return true;
   }
-  void give_back(std::atomic<int64_t>& held, int64_t cost) {
-    held -= cost;
+  void give_back(std::atomic<int64_t>& own, int64_t cost) {
+    own -= cost;
     all_ -= cost;
   }
   int64_t all() const { return all_.load(); }

@@ -30,15 +30,15 @@ void KafkaEventLog::append(const UserKey& user_key, std::span<const Event> event
   const PartitionId partition = partition_of(user.shard(), config_.partition_count);
   EventBlockBuilder builder;
   for (const Event& event : events) builder.add(user, event);
-  std::atomic<int64_t>& held = of_partition_[static_cast<size_t>(partition.value)];
-  if (!appends_.take(held, 1)) {
+  std::atomic<int64_t>& waiting = of_partition_[static_cast<size_t>(partition.value)];
+  if (!appends_.take(waiting, 1)) {
     return durable(retry(std::to_string(appends_.all()) + " writes wait for the brokers already, " +
-                         std::to_string(held.load()) + " of them for partition " + std::to_string(partition.value)));
+                         std::to_string(waiting.load()) + " of them for partition " + std::to_string(partition.value)));
   }
   const OutRecord record{config_.topic, partition, {}, builder.finish(partition, config_.partition_count), {}};
   const int64_t newest_ms = std::ranges::max(events, {}, &Event::time_ms).time_ms;
-  producer_->write(record, [this, &held, newest_ms, durable = std::move(durable)](const auto& place) {
-    appends_.give_back(held, 1);
+  producer_->write(record, [this, &waiting, newest_ms, durable = std::move(durable)](const auto& place) {
+    appends_.give_back(waiting, 1);
     if (!place.ok()) return durable(place.status());
     const bool stamped = place->log_time_ms >= kEventTimeMinMs;  // The embedded broker stamps 1970.
     durable(Appended{place->offset, stamped ? place->log_time_ms : newest_ms});

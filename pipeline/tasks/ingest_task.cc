@@ -251,19 +251,19 @@ Status IngestTask::send_outbox() {
 }
 
 void IngestTask::commit() {
-  Firsts held(inputs_.size(), kNothing);
-  const auto hold = [&](const Firsts& firsts) {
-    for (size_t i = 0; i < firsts.size(); ++i) held[i] = std::min(held[i], firsts[i]);
+  Firsts unacknowledged(inputs_.size(), kNothing);
+  const auto include = [&](const Firsts& firsts) {
+    for (size_t i = 0; i < firsts.size(); ++i) unacknowledged[i] = std::min(unacknowledged[i], firsts[i]);
   };
   for (size_t i = 0; i < inputs_.size(); ++i) {
-    for (const int64_t unpacked : inputs_[i].unpacked) held[i] = std::min(held[i], unpacked);
+    for (const int64_t unpacked : inputs_[i].unpacked) unacknowledged[i] = std::min(unacknowledged[i], unpacked);
   }
-  for (const Firsts& firsts : open_firsts_) hold(firsts);
-  for (const Outgoing& outgoing : outbox_) hold(outgoing.firsts);
-  for (const auto& [ticket, flight] : in_flight_) hold(flight.firsts);
+  for (const Firsts& firsts : open_firsts_) include(firsts);
+  for (const Outgoing& outgoing : outbox_) include(outgoing.firsts);
+  for (const auto& [ticket, flight] : in_flight_) include(flight.firsts);
   for (size_t i = 0; i < inputs_.size(); ++i) {
     Input& input = inputs_[i];
-    const Offset safe(std::min(held[i], input.position().value));
+    const Offset safe(std::min(unacknowledged[i], input.position().value));
     if (safe <= input.committed || safe.value < 0) continue;
     input.source->commit(safe);
     input.committed = safe;

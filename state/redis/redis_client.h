@@ -7,7 +7,7 @@
 //
 //     begin --> [topology] --> server of the slot --> answered --> end
 //                  ^                |  MOVED, ASK: the other server
-//                  +---- held ------+  TRYAGAIN, CLUSTERDOWN, LOADING, a broken connection: later, the topology again
+//                  +---- delayed ---+  TRYAGAIN, CLUSTERDOWN, LOADING, a broken connection: later, the topology again
 //
 // A server that cannot be reached is left alone for a time that doubles from 20 ms to 2 s. Requests that ask for it
 // (`fail_fast`) end at once meanwhile: the circuit breaker of reads.

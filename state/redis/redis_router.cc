@@ -46,7 +46,7 @@ void RedisRouter::dispatch(const SharedRequest& request) {
   if (request->server) return send_to(*request->server, false, request, false);
   if (topology_.empty()) {
     want_topology();
-    return hold(request, now_ns_ + kAgainFirstNs);
+    return delay(request, now_ns_ + kAgainFirstNs);
   }
   const RedisSlotRange* const range = topology_.find(request->slot);
   if (range == nullptr) {
@@ -65,7 +65,7 @@ void RedisRouter::send_to(const RedisAddress& server, bool to_replica, const Sha
   if (!node.connection && now_ns_ < node.not_before_ns) {
     if (request->fail_fast || request->internal) return end(request, retry(node.problem));
     want_topology();
-    return hold(request, std::min(node.not_before_ns, now_ns_ + kAgainMostNs));
+    return delay(request, std::min(node.not_before_ns, now_ns_ + kAgainMostNs));
   }
   if (!node.connection) {
     auto opened = RedisConnection::open(server, config_.login, to_replica, now_ns_);
@@ -83,7 +83,7 @@ void RedisRouter::send_to(const RedisAddress& server, bool to_replica, const Sha
 
 void RedisRouter::hold_again(const SharedRequest& request) {
   ++counters_.tried_again;
-  hold(request, now_ns_ + doubled(kAgainFirstNs, request->attempts++, kAgainMostNs));
+  delay(request, now_ns_ + doubled(kAgainFirstNs, request->attempts++, kAgainMostNs));
 }
 
 void RedisRouter::end(const SharedRequest& request, RedisAnswer answer) {
@@ -172,9 +172,9 @@ void RedisRouter::advance(const NodeKey& key, short revents) {
 }
 
 void RedisRouter::run_due() {
-  while (!held_.empty() && held_.begin()->first <= now_ns_) {
-    const SharedRequest request = held_.begin()->second;
-    held_.erase(held_.begin());
+  while (!delayed_.empty() && delayed_.begin()->first <= now_ns_) {
+    const SharedRequest request = delayed_.begin()->second;
+    delayed_.erase(delayed_.begin());
     dispatch(request);
   }
   while (!deadlines_.empty() && (deadlines_.begin()->first <= now_ns_ || deadlines_.begin()->second->ended)) {
@@ -200,7 +200,7 @@ void RedisRouter::drop_silent() {
 
 int RedisRouter::poll_timeout_ms() const {
   int64_t due_ns = now_ns_ + kIdleMs * kMs;
-  if (!held_.empty()) due_ns = std::min(due_ns, held_.begin()->first);
+  if (!delayed_.empty()) due_ns = std::min(due_ns, delayed_.begin()->first);
   if (!deadlines_.empty()) due_ns = std::min(due_ns, deadlines_.begin()->first);
   if (!asking_) due_ns = std::min(due_ns, topology_wanted_ ? topology_due_ns_ : topology_stale_ns_);
   return static_cast<int>(std::clamp<int64_t>((due_ns - now_ns_ + kMs - 1) / kMs, 0, kIdleMs));
@@ -342,9 +342,9 @@ void RedisRouter::take_topology(RedisTopology topology) {
   std::erase_if(nodes_, [&](const auto& entry) {
     return !entry.second.connection && entry.second.not_before_ns <= now_ns_ && !servers.contains(entry.first.first);
   });
-  std::multimap<int64_t, SharedRequest> held = std::move(held_);
-  held_.clear();
-  for (const auto& [due, request] : held) dispatch(request);
+  std::multimap<int64_t, SharedRequest> delayed = std::move(delayed_);
+  delayed_.clear();
+  for (const auto& [due, request] : delayed) dispatch(request);
 }
 
 void RedisRouter::topology_failed(const Status& why) {
@@ -354,9 +354,9 @@ void RedisRouter::topology_failed(const Status& why) {
   topology_stale_ns_ = now_ns_ + config_.topology_interval_ms * kMs;
   problem_ = why.message();
   if (refusal_.ok() || !topology_.empty()) return;
-  const std::multimap<int64_t, SharedRequest> held = std::move(held_);
-  held_.clear();
-  for (const auto& [due, request] : held) end(request, refusal_);
+  const std::multimap<int64_t, SharedRequest> delayed = std::move(delayed_);
+  delayed_.clear();
+  for (const auto& [due, request] : delayed) end(request, refusal_);
 }
 
 }  // namespace bloomring

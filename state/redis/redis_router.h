@@ -42,7 +42,7 @@ class RedisRouter {
 
   void dispatch(const SharedRequest& request);
   void send_to(const RedisAddress& server, bool to_replica, const SharedRequest& request, bool asking);
-  void hold(const SharedRequest& request, int64_t due_ns) { held_.emplace(due_ns, request); }
+  void delay(const SharedRequest& request, int64_t due_ns) { delayed_.emplace(due_ns, request); }
   void hold_again(const SharedRequest& request);
   void take_answer(const SharedRequest& request, const RedisAddress& from);
   void follow(const SharedRequest& request, const RedisReply& error, bool asking, const RedisAddress& from);
@@ -73,7 +73,7 @@ class RedisRouter {
   const SystemClock clock_;
   int64_t now_ns_ = 0;
   std::map<NodeKey, Node> nodes_;
-  std::multimap<int64_t, SharedRequest> held_;       // By when they are tried again.
+  std::multimap<int64_t, SharedRequest> delayed_;    // By when they are tried again.
   std::multimap<int64_t, SharedRequest> deadlines_;  // Also of requests that have ended.
 
   RedisTopology topology_;

@@ -83,7 +83,7 @@ struct Staged {
     if (passes != nullptr) *passes = drain.passes();
     std::vector<std::string> records;
     while (!drain.done()) REQUIRE(drain.next_pass(store, records).ok());
-    CHECK(drain.totals().events_held_max <= config.pass_bytes_max / SlotDrain::kPassBytesPerEvent * 5 / 4);
+    CHECK(drain.totals().events_in_memory_max <= config.pass_bytes_max / SlotDrain::kPassBytesPerEvent * 5 / 4);
     Plays drained;
     auto expected = by_item(all_forgets);
     uint64_t users = 0;
