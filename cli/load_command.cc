@@ -70,11 +70,11 @@ Result<LoadReport> load(const LoadArgs& args, const LoadOptions& options) {
                                    .candidates_max = args.candidates_max,
                                    .seen_min = args.seen_min,
                                    .seen_max = args.seen_max});
-  const LoadSurroundings surroundings{.clock = clock,
-                                      .wait_or_stop = stop_signal_within_ns,
-                                      .own_cpu_seconds = [] { return read_process_stats().cpu_seconds; },
-                                      .service_cpu_seconds = [&args] { return service_cpu_seconds(args.admin); }};
-  return run_load(options, questions, surroundings);
+  const LoadEnvironment environment{.clock = clock,
+                                    .wait_or_stop = stop_signal_within_ns,
+                                    .own_cpu_seconds = [] { return read_process_stats().cpu_seconds; },
+                                    .service_cpu_seconds = [&args] { return service_cpu_seconds(args.admin); }};
+  return run_load(options, questions, environment);
 }
 
 // Writes a line for each status code, with its number of calls.

@@ -22,7 +22,7 @@ namespace {
 
 constexpr int kWaitMs = 50;
 
-enum class Ending { kStart, kStages, kRest };  // The part that is ending.
+enum class StopPhase { kStart, kStages, kRest };  // The part that ends.
 
 // Runs the start of a process on its own thread, so that the main thread takes signals while the start waits.
 class Start {
@@ -108,19 +108,19 @@ int run_command(const RunArgs& args) {
   Start start(*process, system);
   const Status ended = run_until_told(*process, start);
   if (ended.ok() && !process->has_begun()) end_at_once(*process);
-  std::atomic<Ending> ending{Ending::kStart};
-  const StopBound bound(system, int64_t{settings->process.stop_seconds} * 1000, [&ending, running = process.get()] {
-    switch (ending) {
-      case Ending::kStart: return "its start, which waits for " + running->start_waits_for();
-      case Ending::kStages: return running->busy_with();
-      case Ending::kRest: break;
+  std::atomic<StopPhase> phase{StopPhase::kStart};
+  const StopBound bound(system, int64_t{settings->process.stop_seconds} * 1000, [&phase, running = process.get()] {
+    switch (phase) {
+      case StopPhase::kStart: return "its start, which waits for " + running->start_waits_for();
+      case StopPhase::kStages: return running->busy_with();
+      case StopPhase::kRest: break;
     }
     return std::string("the stores and clients to close");
   });
   start.end();
-  ending = Ending::kStages;
+  phase = StopPhase::kStages;
   process->stop(leave_signal_came() ? StopMode::kLeaveGroup : StopMode::kRestart);
-  ending = Ending::kRest;
+  phase = StopPhase::kRest;
   process.reset();
   if (ended.ok()) log_info("ended in order");
   return report(ended);

@@ -63,7 +63,7 @@ bool is_seen(const v1::FilterResponse& response, size_t candidate) {
 
 class LoadRun {
  public:
-  LoadRun(const LoadOptions& options, LoadSource& source, const LoadSurroundings& surroundings);
+  LoadRun(const LoadOptions& options, LoadSource& source, const LoadEnvironment& environment);
   LoadReport run();
 
  private:
@@ -79,7 +79,7 @@ class LoadRun {
 
   const LoadOptions& options_;
   LoadSource& source_;
-  const LoadSurroundings& around_;
+  const LoadEnvironment& environment_;
   std::vector<std::unique_ptr<v1::BloomringService::Stub>> stubs_;
   LoadQuestion question_;
   uint64_t made_ = 0;
@@ -90,8 +90,8 @@ class LoadRun {
   int64_t in_flight_ = 0;
 };
 
-LoadRun::LoadRun(const LoadOptions& options, LoadSource& source, const LoadSurroundings& surroundings)
-    : options_(options), source_(source), around_(surroundings) {
+LoadRun::LoadRun(const LoadOptions& options, LoadSource& source, const LoadEnvironment& environment)
+    : options_(options), source_(source), environment_(environment) {
   const std::vector<std::string> servers = split_servers(options.server);
   for (uint32_t i = 0; i < options.connections; ++i) {
     stubs_.push_back(v1::BloomringService::NewStub(
@@ -121,10 +121,10 @@ std::unique_ptr<FilterCallState> LoadRun::prepare(int64_t due_ns, bool counts) {
 }
 
 bool LoadRun::wait_until_due(int64_t due_ns) {
-  for (int64_t left_ns; (left_ns = due_ns - around_.clock.steady_ns()) > 0;) {
-    if (around_.wait_or_stop(left_ns)) return false;
+  for (int64_t left_ns; (left_ns = due_ns - environment_.clock.steady_ns()) > 0;) {
+    if (environment_.wait_or_stop(left_ns)) return false;
   }
-  return !around_.wait_or_stop(0);
+  return !environment_.wait_or_stop(0);
 }
 
 void LoadRun::end_call() {
@@ -133,7 +133,7 @@ void LoadRun::end_call() {
 }
 
 void LoadRun::send(std::unique_ptr<FilterCallState> call) {
-  const int64_t late_ns = around_.clock.steady_ns() - call->due_ns;
+  const int64_t late_ns = environment_.clock.steady_ns() - call->due_ns;
   {
     std::lock_guard lock(mutex_);
     if (in_flight_ >= options_.in_flight_max) {
@@ -165,7 +165,7 @@ void LoadRun::count_answer(const FilterCallState& call) {
 }
 
 void LoadRun::answered(std::unique_ptr<FilterCallState> call, const grpc::Status& status) {
-  const int64_t latency_ns = around_.clock.steady_ns() - call->due_ns;
+  const int64_t latency_ns = environment_.clock.steady_ns() - call->due_ns;
   const auto candidates = call->request.candidates().packed().lengths().size();
   const bool whole = status.ok() && call->response.seen().size() == (candidates + 7) / 8;
   if (whole) record_served(*call);
@@ -203,7 +203,7 @@ void LoadRun::record_served(const FilterCallState& call) {
     if (items.lengths().empty() || !report_.served_offered) return;
     ++in_flight_;
   }
-  served_call->begin_ns = around_.clock.steady_ns();
+  served_call->begin_ns = environment_.clock.steady_ns();
   served_call->counts = call.counts;
   set_deadline(served_call->context);
   ServedCallState* const state = served_call.release();
@@ -213,7 +213,7 @@ void LoadRun::record_served(const FilterCallState& call) {
 }
 
 void LoadRun::served(std::unique_ptr<ServedCallState> call, const grpc::Status& status) {
-  const int64_t latency_ns = around_.clock.steady_ns() - call->begin_ns;
+  const int64_t latency_ns = environment_.clock.steady_ns() - call->begin_ns;
   std::lock_guard lock(mutex_);
   if (status.error_code() == grpc::StatusCode::UNIMPLEMENTED) {
     report_.served_offered = false;
@@ -232,11 +232,11 @@ std::optional<double> per_call(std::optional<double> before, std::optional<doubl
 }
 
 LoadReport LoadRun::run() {
-  const std::optional<double> service_cpu = around_.service_cpu_seconds();
-  const std::optional<double> own_cpu = around_.own_cpu_seconds();
+  const std::optional<double> service_cpu = environment_.service_cpu_seconds();
+  const std::optional<double> own_cpu = environment_.own_cpu_seconds();
   std::mt19937_64 random(options_.seed);
   std::exponential_distribution<double> interval_seconds(options_.rate);
-  const int64_t start_ns = around_.clock.steady_ns();
+  const int64_t start_ns = environment_.clock.steady_ns();
   const double end_seconds = options_.warm_up_seconds + options_.seconds;
   double due_seconds = interval_seconds(random);
   for (; due_seconds < end_seconds; due_seconds += interval_seconds(random)) {
@@ -248,15 +248,15 @@ LoadReport LoadRun::run() {
   std::unique_lock lock(mutex_);
   ended_.wait(lock, [this] { return in_flight_ == 0; });  // Every call has a deadline.
   report_.seconds = std::max(0.0, std::min(due_seconds, end_seconds) - options_.warm_up_seconds);
-  report_.own_cpu_seconds_per_call = per_call(own_cpu, around_.own_cpu_seconds(), made_);
-  report_.service_cpu_seconds_per_call = per_call(service_cpu, around_.service_cpu_seconds(), made_);
+  report_.own_cpu_seconds_per_call = per_call(own_cpu, environment_.own_cpu_seconds(), made_);
+  report_.service_cpu_seconds_per_call = per_call(service_cpu, environment_.service_cpu_seconds(), made_);
   return std::move(report_);
 }
 
 }  // namespace
 
-LoadReport run_load(const LoadOptions& options, LoadSource& source, const LoadSurroundings& surroundings) {
-  return LoadRun(options, source, surroundings).run();
+LoadReport run_load(const LoadOptions& options, LoadSource& source, const LoadEnvironment& environment) {
+  return LoadRun(options, source, environment).run();
 }
 
 }  // namespace bloomring

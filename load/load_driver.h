@@ -60,7 +60,7 @@ struct LoadOptions {
 };
 
 // The functions that a run needs from its caller.
-struct LoadSurroundings {
+struct LoadEnvironment {
   const Clock& clock;
   // Waits for this time; true when the run must end early.
   std::function<bool(int64_t wait_ns)> wait_or_stop;
@@ -96,7 +96,7 @@ struct LoadReport {
   std::optional<double> service_cpu_seconds_per_call;
 };
 
-LoadReport run_load(const LoadOptions& options, LoadSource& source, const LoadSurroundings& surroundings);
+LoadReport run_load(const LoadOptions& options, LoadSource& source, const LoadEnvironment& environment);
 
 // One object on one line; latencies in milliseconds.
 std::string to_json(const LoadOptions& options, const LoadReport& report);

@@ -46,13 +46,13 @@ Result<Window> Window::open(WindowConfig config, WindowStore& store, Views views
     BLOOMRING_TRY(window.restore_views(state));
     if (!start.lost) return window;
     window.ring_.end_filling();
-    for (ViewAtWork& at : window.views_) at.view->lost_records();
+    for (ViewDrains& at : window.views_) at.view->lost_records();
     return window;
   }
   BLOOMRING_TRY(store.clear());
   const Offset base = start.resume ? local->applied : start.base;
   Window window(config, store, Ring(config.ring, base, start.first_hour), std::move(views));
-  for (ViewAtWork& at : window.views_) at.view->begin(start.merged_below);
+  for (ViewDrains& at : window.views_) at.view->begin(start.merged_below);
   return window;
 }
 
@@ -71,7 +71,7 @@ WindowState Window::state() const {
 }
 
 void Window::set_base_log_time(int64_t log_time_ms) {
-  for (ViewAtWork& at : views_) at.view->set_base_log_time(log_time_ms);
+  for (ViewDrains& at : views_) at.view->set_base_log_time(log_time_ms);
 }
 
 Result<Refusal> Window::apply(Offset offset, int64_t log_time_ms, std::string_view block, std::string& detail) {
@@ -81,7 +81,7 @@ Result<Refusal> Window::apply(Offset offset, int64_t log_time_ms, std::string_vi
     return Refusal::kBadBlock;
   }
   const HourIndex hour = ring_.admit(offset, log_time_ms, {.events = opened->events(), .bytes = block.size()});
-  for (ViewAtWork& at : views_) at.view->note(hour, log_time_ms, &*opened);
+  for (ViewDrains& at : views_) at.view->note(hour, log_time_ms, &*opened);
   BLOOMRING_TRY(store_.stage(hour, offset, block, state()));
   fault_point("window.staged");
   ++stats_.blocks;
@@ -92,7 +92,7 @@ Result<Refusal> Window::apply(Offset offset, int64_t log_time_ms, std::string_vi
 
 Status Window::skip(Offset offset, int64_t log_time_ms) {
   const HourIndex hour = ring_.admit(offset, log_time_ms, {});
-  for (ViewAtWork& at : views_) at.view->note(hour, log_time_ms, nullptr);
+  for (ViewDrains& at : views_) at.view->note(hour, log_time_ms, nullptr);
   return store_.save(state());
 }
 
@@ -106,7 +106,7 @@ Status Window::advance_clock(int64_t now_ms) {
   return store_.save(state());
 }
 
-void Window::start_drain(ViewAtWork& at, Drain due, int64_t now_ms) {
+void Window::start_drain(ViewDrains& at, Drain due, int64_t now_ms) {
   ++stats_.drains[static_cast<size_t>(due.attempt)];
   // Just ended: the passes are spread from the start of this hour. Older: late already, so its passes start now, in
   // 1/slots of the spread: a full ring of waiting slots takes no longer than the spread of one hour.
@@ -127,7 +127,7 @@ int64_t Window::pass_due_ms(const DrainProgress& drain) const {
 }
 
 Result<bool> Window::drain_step(size_t view, int64_t now_ms, const BatchesLog& batches) {
-  ViewAtWork& at = views_[view];
+  ViewDrains& at = views_[view];
   bool worked = false;
   if (!at.drain) {
     std::optional<Drain> due = ring_.next_drain(batches, view);
@@ -161,7 +161,7 @@ Status Window::merged(size_t view, const MergedWatermark& watermark) {
   }
   if (released.empty()) return {};
   stats_.hours_released += released.size();
-  for (ViewAtWork& at : views_) at.view->released(released);
+  for (ViewDrains& at : views_) at.view->released(released);
   BLOOMRING_TRY(store_.release(released, state()));
   fault_point("window.released");
   return {};
@@ -169,7 +169,7 @@ Status Window::merged(size_t view, const MergedWatermark& watermark) {
 
 size_t Window::drain_events_max() const {
   size_t most = 0;
-  for (const ViewAtWork& at : views_) {
+  for (const ViewDrains& at : views_) {
     if (at.drain) most = std::max(most, at.drain->drain->totals().events_in_memory_max);
   }
   return most;

@@ -85,20 +85,20 @@ class Window {
   const WindowStats& stats() const { return stats_; }
 
  private:
-  struct ViewAtWork {
+  struct ViewDrains {
     std::unique_ptr<View> view;
     std::optional<DrainProgress> drain = std::nullopt;
   };
   Window(WindowConfig config, WindowStore& store, Ring ring, Views views);
   Status restore_views(const WindowState& state);
   WindowState state() const;
-  void start_drain(ViewAtWork& at, Drain due, int64_t now_ms);
+  void start_drain(ViewDrains& at, Drain due, int64_t now_ms);
   int64_t pass_due_ms(const DrainProgress& drain) const;
 
   WindowConfig config_;
   WindowStore& store_;
   Ring ring_;
-  std::vector<ViewAtWork> views_;
+  std::vector<ViewDrains> views_;
   WindowStats stats_;
 };
 

@@ -202,7 +202,7 @@ Result<Json> StoreTool::new_log() {
     return json;
   }
   BLOOMRING_TRY_ASSIGN(const FilterStores stores, open_to_write());
-  BLOOMRING_TRY_ASSIGN(const OldLogMerged merged, end_old_log(settings_, calendar_, stores, clock_));
+  BLOOMRING_TRY_ASSIGN(const OldLogCounts merged, end_old_log(settings_, calendar_, stores, clock_));
   json["batches_merged"] = merged.records;
   json["plays_merged"] = merged.plays;
   if (merged.refused > 0) json["batches_refused"] = merged.refused;

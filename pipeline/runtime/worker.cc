@@ -42,20 +42,20 @@ std::optional<Worker::Activity> Worker::activity() const {
 template <typename F>
 auto Worker::doing(const std::string& what, F work) {
   if (watch_ == nullptr) return work();
-  struct Doing {
+  struct ActivityScope {
     Worker& worker;
-    Doing(Worker& at, const std::string& what) : worker(at) {
+    ActivityScope(Worker& at, const std::string& what) : worker(at) {
       const int64_t now_ns = worker.clock_.steady_ns();
       const std::lock_guard lock(worker.activity_mutex_);
       worker.doing_ = what;
       worker.doing_since_ns_ = now_ns;
     }
-    ~Doing() {
+    ~ActivityScope() {
       const std::lock_guard lock(worker.activity_mutex_);
       worker.doing_.clear();
     }
   };
-  const Doing doing(*this, what);
+  const ActivityScope doing(*this, what);
   return work();
 }
 

@@ -133,7 +133,7 @@ Status WindowTask::take_watermarks(int64_t now_ms) {
 }
 
 Status WindowTask::take_watermark(size_t view) {
-  ViewAtWork& at = views_[view];
+  ViewProgress& at = views_[view];
   const PartitionId partition = config_.window.partition;
   const BatchesLog batches = at.log.watch != nullptr ? at.log.watch->of(partition) : BatchesLog();
   auto read = at.log.watermarks->heard_watermark(partition);
@@ -152,7 +152,7 @@ Status WindowTask::take_watermark(size_t view) {
   return window_.merged(view, watermark);
 }
 
-Offset WindowTask::merged() const { return std::ranges::min_element(views_, {}, &ViewAtWork::merged)->merged; }
+Offset WindowTask::merged() const { return std::ranges::min_element(views_, {}, &ViewProgress::merged)->merged; }
 
 void WindowTask::commit_merged() {
   const Offset commit = std::min(merged(), window_.ring().applied());
@@ -163,7 +163,7 @@ void WindowTask::commit_merged() {
 }
 
 Status WindowTask::carry_drain(size_t view) {
-  const ViewAtWork& at = views_[view];
+  const ViewProgress& at = views_[view];
   DrainProgress* drain = window_.drain(view);
   const bool may_start = drain == nullptr && !at.store_away;
   const bool may_go_on =

@@ -89,7 +89,7 @@ class WindowTask final : public PartitionTask {
   static uint64_t ticket(uint64_t drain_id, Ticket kind) {
     return drain_id * kTicketKinds + static_cast<uint64_t>(kind);
   }
-  struct ViewAtWork {
+  struct ViewProgress {
     ViewLog log;
     BatchesLog batches = {};    // From before the last watermark read: merge moves the watermark first.
     Offset merged{-1};          // The watermark's offset as last read.
@@ -121,7 +121,7 @@ class WindowTask final : public PartitionTask {
   std::unique_ptr<Sink> sink_;
   Window window_;
   LogClock log_clock_;
-  std::vector<ViewAtWork> views_;
+  std::vector<ViewProgress> views_;
 
   std::optional<HourIndex> filling_hour_;  // If it has records.
   int64_t filling_since_ms_ = 0;           // Steady.

@@ -66,7 +66,7 @@ Status wait_until_left(const Settings& settings, kafka::Admin& admin, const std:
                " members: stop the " + stage + " stage of every process, then run this again");
 }
 
-Result<OldLogMerged> merge_unread(const Settings& settings, const Calendar& calendar, const FilterStores& stores,
+Result<OldLogCounts> merge_unread(const Settings& settings, const Calendar& calendar, const FilterStores& stores,
                                   const Clock& clock, Batches& batches) {
   std::vector<size_t> unread;
   std::vector<kafka::AssignedConsumer::Start> starts;
@@ -75,7 +75,7 @@ Result<OldLogMerged> merge_unread(const Settings& settings, const Calendar& cale
     unread.push_back(p);
     starts.push_back({batches.partitions[p], batches.read_from[p]});
   }
-  OldLogMerged merged;
+  OldLogCounts merged;
   if (unread.empty()) return merged;
   BLOOMRING_TRY_ASSIGN(auto sources, batches.consumer->assign(starts));
   BLOOMRING_TRY_ASSIGN(const auto key, stores.reader->slot_end_key());
@@ -118,12 +118,12 @@ Result<uint64_t> count_unread_batches(const Settings& settings, const Clock& clo
   return records;
 }
 
-Result<OldLogMerged> end_old_log(const Settings& settings, const Calendar& calendar, const FilterStores& stores,
+Result<OldLogCounts> end_old_log(const Settings& settings, const Calendar& calendar, const FilterStores& stores,
                                  const Clock& clock) {
   BLOOMRING_TRY_ASSIGN(const std::unique_ptr<kafka::Admin> admin, kafka::Admin::create(client_settings(settings)));
   for (const char* stage : {"window", "merge"}) BLOOMRING_TRY(wait_until_left(settings, *admin, stage, clock));
   BLOOMRING_TRY_ASSIGN(Batches batches, find_batches(settings, clock));
-  BLOOMRING_TRY_ASSIGN(const OldLogMerged merged, merge_unread(settings, calendar, stores, clock, batches));
+  BLOOMRING_TRY_ASSIGN(const OldLogCounts merged, merge_unread(settings, calendar, stores, clock, batches));
   std::vector<kafka::Admin::Below> read;
   for (size_t p = 0; p < batches.partitions.size(); ++p) read.push_back({batches.partitions[p], batches.ends[p]});
   BLOOMRING_TRY(admin->delete_records(read));

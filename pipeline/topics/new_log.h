@@ -27,14 +27,14 @@ namespace bloomring {
 // The number of offsets of user-batches, over all partitions, that the merge stage has not read. Changes nothing.
 Result<uint64_t> count_unread_batches(const Settings& settings, const Clock& clock);
 
-struct OldLogMerged {
+struct OldLogCounts {
   uint64_t records = 0;  // That were unread.
   uint64_t plays = 0;    // Merged from them.
   uint64_t refused = 0;  // That were not batch records; logged.
 };
 
 // `stores` are open for writing.
-Result<OldLogMerged> end_old_log(const Settings& settings, const Calendar& calendar, const FilterStores& stores,
+Result<OldLogCounts> end_old_log(const Settings& settings, const Calendar& calendar, const FilterStores& stores,
                                  const Clock& clock);
 
 }  // namespace bloomring

@@ -42,7 +42,7 @@ struct Waits {
   int64_t end_ms = -1;                                                // The run is stopped here; -1: never.
   std::function<int64_t(int64_t)> stall = [](int64_t) { return 0; };  // Milliseconds more, at this time of the run.
 
-  LoadSurroundings surroundings() {
+  LoadEnvironment environment() {
     return {.clock = clock,
             .wait_or_stop =
                 [this](int64_t wait_ns) {
@@ -73,7 +73,7 @@ TEST_CASE("load: every call due is made and answered, and what was played is see
   play_all(served.world);
   SameQuestion source;
   Waits waits(served, source);
-  const LoadReport report = run_load(options_for(served), source, waits.surroundings());
+  const LoadReport report = run_load(options_for(served), source, waits.environment());
   CHECK(report.seconds == Approx(2));
   CHECK(report.filter.ok() > 120);  // 200 on average.
   CHECK(report.filter.ok() < 280);
@@ -96,14 +96,14 @@ TEST_CASE("load: the first unseen candidates are recorded as served, where the s
   LoadOptions options = options_for(served);
   options.seconds = 0.001;  // With the warm-up about ten calls: fewer than a hundred items, so that none is forgotten.
   options.warm_up_seconds = 0.1;
-  const LoadReport report = run_load(options, source, waits.surroundings());
+  const LoadReport report = run_load(options, source, waits.environment());
   CHECK(report.served_offered);
   for (const char* item : {"new0/0", "new0/1", "new0/2"}) CHECK(served.world.seen("u1", item) == "served");
   CHECK(served.world.seen("u1", "new0/3") == "unseen");
   CHECK(served.world.seen("u1", "v1") == "recent");
   Served without({}, false);
   Waits others(without, source);
-  const LoadReport other = run_load(options_for(without), source, others.surroundings());
+  const LoadReport other = run_load(options_for(without), source, others.environment());
   CHECK_FALSE(other.served_offered);
   CHECK(other.served.errors.empty());
   CHECK(other.filter.errors.empty());
@@ -118,7 +118,7 @@ TEST_CASE("load: a stall is in the latency of every call that was due in it") {
   waits.stall = [&](int64_t elapsed_ms) -> int64_t {
     return elapsed_ms > 1'500 && !std::exchange(stalled, true) ? 500 : 0;
   };
-  const LoadReport report = run_load(options_for(served), source, waits.surroundings());
+  const LoadReport report = run_load(options_for(served), source, waits.environment());
   // A quarter of the two seconds: calls due in it are 0 to 500 ms late, all others are sent when they are due, but for
   // what the clock of the test rounds up.
   CHECK(report.filter.latency_ns.quantile(0.65) < 20'000'000);
@@ -134,33 +134,33 @@ TEST_CASE("load: incomplete answers, wrong answers and failed calls are told apa
   LoadOptions options = options_for(served);
   SECTION("nothing was played: what should be seen is not") {
     options.served = 0;  // Or else it would be seen soon, as served.
-    const LoadReport report = run_load(options, source, waits.surroundings());
+    const LoadReport report = run_load(options, source, waits.environment());
     CHECK(report.played_unseen == report.played);
     CHECK(report.played > 0);
   }
   SECTION("the store fails: nothing is claimed of these answers") {
     served.world.store.fail_reads(true);
-    const LoadReport report = run_load(options, source, waits.surroundings());
+    const LoadReport report = run_load(options, source, waits.environment());
     CHECK(report.incomplete == report.filter.ok());
     CHECK(report.played == 0);
     CHECK(report.played_unseen == 0);
   }
   SECTION("the partition is elsewhere: errors by their code") {
     served.partitions.held = nullptr;
-    const LoadReport report = run_load(options, source, waits.surroundings());
+    const LoadReport report = run_load(options, source, waits.environment());
     CHECK(report.filter.ok() == 0);
     REQUIRE(report.filter.errors.size() == 1);
     CHECK(report.filter.errors.begin()->first == "UNAVAILABLE");
   }
   SECTION("more in flight than allowed: not sent") {
     options.in_flight_max = 0;
-    const LoadReport report = run_load(options, source, waits.surroundings());
+    const LoadReport report = run_load(options, source, waits.environment());
     CHECK(report.filter.ok() == 0);
     CHECK(report.not_sent > 0);
   }
   SECTION("stopped early: the figures are of the time that passed") {
     waits.end_ms = 1'500;
-    const LoadReport report = run_load(options, source, waits.surroundings());
+    const LoadReport report = run_load(options, source, waits.environment());
     CHECK(report.seconds == Approx(1).margin(0.1));
   }
 }

@@ -53,8 +53,9 @@ Result<Offset> PartitionStage::on_assign(const kafka::TopicPartition& at, const 
   const size_t worker = static_cast<size_t>(at.partition.value) % workers_.size();
   PartitionTask* task = made.task.get();
   lease_.take();
-  ++begun_.partitions;
-  begun_.records_to_go += std::max<int64_t>(0, facts.log_end.value - std::max(made.start, facts.log_start).value);
+  ++new_partitions_.partitions;
+  const Offset from = std::max(made.start, facts.log_start);
+  new_partitions_.records_to_go += std::max<int64_t>(0, facts.log_end.value - from.value);
   {
     const std::lock_guard lock(members_mutex_);
     members_[at.partition] = Member{std::move(made.task), worker};
@@ -102,11 +103,11 @@ void PartitionStage::log_opening(const kafka::TopicPartition& at) {
 void PartitionStage::on_handed_out() {
   opening_.all_done();
   handed_out_ = true;
-  const Begun begun = std::exchange(begun_, Begun());
+  const NewPartitions added = std::exchange(new_partitions_, NewPartitions());
   log_info(stage_ + " begins with its partitions", {{"stage", stage_},
                                                     {"topic", topic_},
-                                                    {"partitions", begun.partitions},
-                                                    {"records_to_go", begun.records_to_go}});
+                                                    {"partitions", added.partitions},
+                                                    {"records_to_go", added.records_to_go}});
 }
 
 void PartitionStage::report_all(size_t worker) {

@@ -57,7 +57,7 @@ class PartitionStage : public Stage, private kafka::GroupListener {
 
  private:
   // Partitions assigned since the last log line about them. Of the poller's thread.
-  struct Begun {
+  struct NewPartitions {
     size_t partitions = 0;
     int64_t records_to_go = 0;
   };
@@ -80,7 +80,7 @@ class PartitionStage : public Stage, private kafka::GroupListener {
   Lease lease_;               // Of the poller's thread.
   std::mutex members_mutex_;  // Guards the map; a task itself belongs to its worker.
   std::map<PartitionId, Member> members_;
-  Begun begun_;
+  NewPartitions new_partitions_;
   Opening opening_;
   bool handed_out_ = false;  // At least once: then /readyz need not name what opens. Of the poller's thread.
   std::vector<std::unique_ptr<Worker>> workers_;
