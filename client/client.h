@@ -20,68 +20,15 @@
 // Threading: thread safe. A call blocks the calling thread until it ends, at its deadline at the latest.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
-#include "client/connection_options.h"
-#include "client/tls_files.h"
-#include "schemas/verdict.h"
+#include "client/client_options.h"
+#include "client/filter_call.h"
 
 namespace bloomring {
-
-struct RetryOptions {
-  int attempts_max = 3;        // Of one call, the first one included; 1: no retries.
-  int64_t pause_ms = 20;       // After every server was tried once; doubled each time.
-  int64_t pause_max_ms = 500;  // The client waits a random half to whole of each pause.
-};
-
-struct ClientOptions {
-  // "host:port", or anything that gRPC resolves ("dns:///name:port"); several with commas between.
-  std::string server = {};
-  int64_t deadline_ms = 1'000;  // Of each call, its retries included.
-  bool fail_open = true;
-  TlsClientFiles tls = {};        // Encrypted when a CA is named.
-  int64_t write_deadline_ms = 0;  // Of calls that write, which wait for the log; 0: `deadline_ms`.
-  RetryOptions retry = {};
-  ConnectionOptions connection = {};
-};
-
-// Of one call.
-struct CallOptions {
-  int64_t deadline_ms = 0;  // 0: the client's.
-};
-
-struct FilterCall {
-  std::string user;
-  std::string scene;
-  std::vector<std::string> items;        // Each 1 to 128 bytes, at most 20,000.
-  std::vector<std::string> client_seen;  // Items that the caller knows to be seen.
-  uint32_t min_keep = 0;                 // Relax when fewer items than this are unseen.
-  bool all_scenes = false;               // Seen in any scene counts; needs empty `scene`, `min_keep` 0.
-  bool strict = false;                   // Fail instead of giving an incomplete reply.
-};
-
-struct ItemVerdict {
-  bool seen = false;
-  Reason reason = Reason::kNone;
-  std::string period;  // With Reason::kFilter: "2026-11".
-};
-
-struct FilterReply {
-  std::vector<ItemVerdict> items;  // One for each item of the call.
-  bool complete = false;
-  std::vector<Gap> gaps;  // The missing parts when `complete` is false.
-  bool user_known = false;
-  double expected_error = 0;
-  bool saturated = false;  // A filter is past its cap; `expected_error` says what that means.
-  // With `all_scenes`: the scenes asked, and those of them that have any event of the user.
-  std::vector<std::string> scenes = {};
-  std::vector<std::string> known_scenes = {};
-  Status error;            // Failed open: why the service could not be asked.
-};
 
 class Client {
  public:

@@ -14,7 +14,7 @@
 #include <memory>
 #include <vector>
 
-#include "client/client.h"
+#include "client/client_options.h"
 #include "bloomring/v1/bloomring.grpc.pb.h"
 
 namespace bloomring {

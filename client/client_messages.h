@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "client/client.h"
+#include "client/filter_call.h"
 #include "bloomring/v1/bloomring.pb.h"
 
 namespace bloomring {

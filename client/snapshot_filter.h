@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "client/client.h"
+#include "client/filter_call.h"
 
 namespace bloomring {
 
