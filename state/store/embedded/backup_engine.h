@@ -1,8 +1,9 @@
 // Takes a backup of an open database. Included by sources of this folder only.
 #pragma once
 
+#include "base/result.h"
 #include "state/rocksdb/rocks.h"
-#include "state/store/embedded/store_backup.h"
+#include "state/store/store_admin.h"
 
 namespace bloomring {
 

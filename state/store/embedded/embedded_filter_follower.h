@@ -22,7 +22,11 @@
 #include <set>
 #include <string>
 
-#include "state/store/embedded/embedded_filter_store.h"
+#include "base/clock.h"
+#include "state/period.h"
+#include "state/rocksdb/state_memory.h"
+#include "state/store/embedded/embedded_filter_store_config.h"
+#include "state/store/local_filter_store.h"
 
 namespace bloomring {
 

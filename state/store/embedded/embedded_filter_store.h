@@ -18,20 +18,12 @@
 #include <string>
 
 #include "base/clock.h"
-#include "filter/filter.h"
 #include "state/period.h"
 #include "state/rocksdb/state_memory.h"
+#include "state/store/embedded/embedded_filter_store_config.h"
 #include "state/store/local_filter_store.h"
 
 namespace bloomring {
-
-struct EmbeddedFilterStoreConfig {
-  std::string path;  // Made when it does not exist.
-  filter::Policy policy;
-  uint32_t partition_count = 1;               // Fixed for the life of the store.
-  uint64_t write_buffer_bytes = 32ull << 20;  // Of the store's share of the memory; larger means fewer writes.
-  uint32_t open_files_max = 0;  // Table files open at once; 0: half of the process's limit (base/host/open_files.h).
-};
 
 class EmbeddedFilterStore final : public LocalFilterStore {
  public:

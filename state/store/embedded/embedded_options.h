@@ -7,7 +7,8 @@
 
 #include "base/clock.h"
 #include "state/rocksdb/rocks.h"
-#include "state/store/embedded/embedded_filter_store.h"
+#include "state/rocksdb/state_memory.h"
+#include "state/store/embedded/embedded_filter_store_config.h"
 #include "state/store/filter_life.h"
 
 namespace bloomring {

@@ -17,7 +17,7 @@
 #include "base/result.h"
 #include "state/period.h"
 #include "state/rocksdb/state_memory.h"
-#include "state/store/embedded/embedded_filter_store.h"
+#include "state/store/embedded/embedded_filter_store_config.h"
 #include "state/store/store_admin.h"
 
 namespace bloomring {

@@ -1,8 +1,9 @@
 // Checks every row of an embedded filter store. Included by sources of this folder only.
 #pragma once
 
+#include "base/result.h"
 #include "state/store/embedded/filter_rows.h"
-#include "state/store/embedded/store_backup.h"
+#include "state/store/store_admin.h"
 
 namespace bloomring {
 
