@@ -4,6 +4,7 @@ import argparse
 import contextlib
 import shlex
 
+import heavy
 import installation
 import kafka_admin
 import kafka_server
@@ -76,10 +77,12 @@ class Acls(law.LawCase):
             process = self.stack.enter_context(self.process(stage))
             ready[stage] = (process, process.ready_line())
         serve, addresses = ready["serve"]
+        oracle = self.site.play_heavily(heavy.ONE)
         self.site.play(["v1", "v2"])
         self.site.wait_until_answered(serve, addresses["grpc"], ["v1", "v2"], {"recent", "filter"})
         self.site.wait_until_lap_over(serve, addresses["admin"])
         self.site.wait_until_answered(serve, addresses["grpc"], ["v1", "v2"], {"filter"})
+        self.assertEqual(heavy.check(addresses["grpc"], oracle).wrong(), [])
         processes.run(
             [plays.binary(), "served", "--server", addresses["grpc"], "--user", "u7", "shown"], bound_s=60
         )

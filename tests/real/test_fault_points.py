@@ -1,10 +1,12 @@
 """Each fault point, crashed at by a real process of a chain on a real broker."""
 
+import random
 import re
 import time
 import unittest.mock
 
 import chain
+import heavy
 import kafka_server
 import law
 import plays
@@ -65,7 +67,9 @@ class FaultPoints(law.LawCase):
 
     def test_crash_at_each(self):
         """fault points: a process that ends at any of them comes back, and every play is seen and in its filter"""
-        all_plays = plays.read(last_play_ms=int(time.time() * 1000))
+        now_ms = int(time.time() * 1000)
+        all_plays = [*plays.read(last_play_ms=now_ms), *heavy.heavy_plays(now_ms)]
+        random.Random(1).shuffle(all_plays)  # The heavy users play while processes crash.
         with (
             unittest.mock.patch.object(chain, "SLOT_SECONDS", SLOT_SECONDS),
             processes.temp_folder("faults") as folder,
@@ -78,10 +82,14 @@ class FaultPoints(law.LawCase):
                 run.wait_until_merged()
                 self.wait_until_filter_answers(run, all_plays[-1])
                 self.crash_serve(run, all_plays)
-                report = plays.check_all(run.grpc, plays.by_user(all_plays), probes_per_user=200)
-                print(f"\n{len(points())} fault points; {report}", flush=True)
-                self.assertEqual(report.wrong(), [])
-                self.assertGreaterEqual(report.reasons["filter"], 0.99 * report.played)
+                oracle = plays.by_user(all_plays)
+                for report in (
+                    heavy.check(run.grpc, {user: oracle[user] for user in heavy.USERS}, heavy.MERGED_OR_NOT),
+                    plays.check_all(run.grpc, oracle, probes_per_user=200),
+                ):
+                    print(f"\n{len(points())} fault points; {report}", flush=True)
+                    self.assertEqual(report.wrong(), [])
+                    self.assertGreaterEqual(report.reasons["filter"], 0.99 * report.played)
                 self.assertEqual(set(run.stop().values()), {0})
 
     def crash_stages(self, run, all_plays):

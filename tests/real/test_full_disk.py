@@ -6,6 +6,7 @@ import subprocess
 import time
 
 import chain
+import heavy
 import kafka_server
 import law
 import plays
@@ -44,7 +45,8 @@ class FullDisk(law.LawCase):
             path = folder / "all.yaml"
             path.write_text(json.dumps(settings))
             processes.run([plays.binary(), "topics", "--execute", "--create-plays", "--config", path])
-            some = plays.read(last_play_ms=int(time.time() * 1000))
+            now_ms = int(time.time() * 1000)
+            some = [*plays.read(last_play_ms=now_ms), *heavy.heavy_plays(now_ms, heavy.ONE)]
             oracle = plays.by_user(some)
             with processes.Process("all", [plays.binary(), "run", "--config", path], folder) as run:
                 run.ready_line(60)
@@ -61,4 +63,5 @@ class FullDisk(law.LawCase):
                     return not report.unseen and report.reasons["filter"] == report.played
 
                 run.wait_until(all_filtered, 120, "all plays are in the filter")
+                self.assertEqual(heavy.check(ready["grpc"], {user: oracle[user] for user in heavy.ONE}).wrong(), [])
                 self.assertEqual(run.term(), 0)

@@ -3,6 +3,7 @@
 import contextlib
 import json
 
+import heavy
 import installation
 import kafka_admin
 import kafka_server
@@ -21,8 +22,9 @@ class Leaderless(law.LawCase):
             site = stack.enter_context(self.cluster_of_three())
             with site.process("ingest,merge") as ingest:
                 ready = ingest.ready_line(60)
+                oracle = site.play_heavily(heavy.ONE)
                 site.play(["a"], users=USERS)
-                site.wait_until_ingested(ingest, ready, USERS)
+                site.wait_until_ingested(ingest, ready, sum(heavy.ONE.values()) + USERS)
                 self.server.kill9(3)
                 with site.process("serve") as serve:
                     grpc = serve.ready_line(120)["grpc"]
@@ -36,13 +38,15 @@ class Leaderless(law.LawCase):
                     serve.wait_until(
                         lambda: all(self.seen(grpc, user, played) for user in answered), 60, "those to see all plays"
                     )
+                    self.heavy_user_is_answered(grpc, oracle)
                     self.server.restart(3)
                     serve.wait_until(
                         lambda: all(self.seen(grpc, user, ["a", *played]) for user in range(USERS)),
                         120,
                         "every user to see all plays",
                     )
-                    site.wait_until_ingested(ingest, ready, USERS * (1 + len(played)))
+                    self.assertEqual(heavy.check(grpc, oracle, ["recent"]).wrong(), [])
+                    site.wait_until_ingested(ingest, ready, sum(heavy.ONE.values()) + USERS * (1 + len(played)))
                     self.assertEqual(self.ingest_reason(ready["admin"]), "")
                     self.assertEqual(serve.term(), 0)
                 self.assertEqual(ingest.term(), 0)
@@ -76,6 +80,18 @@ class Leaderless(law.LawCase):
         ingest.wait_until(play, 120, "a partition of user-events to be passed over")
         play()
         return items
+
+    def heavy_user_is_answered(self, grpc, oracle):
+        """Rightly, or not completely: who has the user's partition is up to the brokers."""
+        for user, items in oracle.items():
+            asked = sorted(items)
+            code, out, _ = processes.run(
+                [plays.binary(), "query", "--server", grpc, "--user", user],
+                stdin="".join(f"{item}\n" for item in asked),
+                check=False,
+            )
+            if code == 0 and (answer := plays.checked(json.loads(out), user, asked))["complete"]:
+                self.assertEqual(plays.unseen(user, answer, len(asked)), [])
 
     def ingest_reason(self, admin):
         return json.loads(processes.http_get(admin, "/readyz")[1])["parts"].get("ingest-events", {}).get("reason", "")

@@ -8,6 +8,7 @@ import time
 import unittest.mock
 
 import chain
+import heavy
 import kafka_server
 import law
 import processes
@@ -160,11 +161,12 @@ class Rebalance(law.LawCase):
 
     def test_others_keep_working(self):
         """rebalance: partitions that stay where they are pause for a moment when others move, and not at all while a member
-        stands still; those that move are at work within a bound"""
+        stands still; those that move are at work within a bound. Every play of a heavy user is seen meanwhile"""
         with (
-            two_windows(STALL_SESSION_S, {**INSTANCES, "ingest": "ingest"}) as run,
+            two_windows(STALL_SESSION_S, {**INSTANCES, "ingest": "ingest", "serve": "serve"}) as run,
             Flow(run, ["window-1", "window-2"]) as flow,
         ):
+            oracle = run.play_heavily(heavy.ONE)
             flow.wait_until(lambda: True, 60, "plays reach every partition")
             moving = [partition for partition, instance in flow.held_by.items() if instance == "window-2"]
             staying = [partition for partition, instance in flow.held_by.items() if instance == "window-1"]
@@ -186,6 +188,7 @@ class Rebalance(law.LawCase):
             )
             self.assertLess(flow.worst(staying), PAUSE_S)
             self.assertLess(flow.worst(moving), STALL_SESSION_S + TAKE_OVER_S)
+            self.assertEqual(heavy.check(run.grpc, oracle, heavy.MERGED_OR_NOT).wrong(), [])
 
             flow.instances = ["window-1", "window-2"]
             run._processes["window-2"].resume()
@@ -202,6 +205,7 @@ class Rebalance(law.LawCase):
                 flush=True,
             )
             self.assertLess(flow.worst(staying), PAUSE_S)
+            self.assertEqual(heavy.check(run.grpc, oracle, heavy.MERGED_OR_NOT).wrong(), [])
             run.all_running()
 
     def test_stalled_writer(self):

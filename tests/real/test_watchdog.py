@@ -5,6 +5,7 @@ import re
 import time
 
 import chain
+import heavy
 import one_broker
 import plays
 import processes
@@ -40,6 +41,12 @@ class Watchdog(one_broker.OneBrokerCase):
         ]
         processes.kcat_produce(self.server.bootstrap, f"plays-{name}", lines)
 
+    def play_heavily(self, name):
+        """Every play of a heavy user: {user: items}."""
+        found = heavy.heavy_plays(int(time.time() * 1000), heavy.ONE)
+        processes.kcat_produce(self.server.bootstrap, f"plays-{name}", [one.json() for one in found])
+        return plays.by_user(found)
+
     def unhealthy(self, admin):
         status, body = processes.http_get(admin, "/healthz")
         return body if status == 503 else ""
@@ -73,6 +80,7 @@ class Watchdog(one_broker.OneBrokerCase):
         with self.process("bound", HANGS, stop_seconds=STOP_S, stall_seconds=1) as run:
             admin = run.ready_line(60)["admin"]
             self.play("bound")
+            oracle = self.play_heavily("bound")
             self.stands_still(run, admin)
             self.assertEqual(run.term(STOP_S + 20), 1)
             self.assertRegex(run.tail(50), rf"not ended within {STOP_S} s, waiting for .*window events-bound\[\d+\]")
@@ -86,6 +94,7 @@ class Watchdog(one_broker.OneBrokerCase):
                 return answer["complete"] and all(verdict.get("reason") == "filter" for verdict in answer["items"])
 
             run.wait_until(seen, 120, "all plays to be in the filters")
+            self.assertEqual(heavy.check(grpc, oracle, heavy.MERGED_OR_NOT).wrong(), [])
             self.assertEqual(run.term(), 0)
 
     def test_second_signal(self):
