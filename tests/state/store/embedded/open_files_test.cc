@@ -6,8 +6,9 @@
 
 #include "base/hash.h"
 #include "base/ids.h"
-#include "base/metrics/process_stats.h"
 #include "base/host/open_files.h"
+#include "base/metrics/process_stats.h"
+#include "filter/filter.h"
 #include "state/store/embedded/embedded_filter_follower.h"
 #include "state/store/embedded/embedded_filter_store.h"
 #include "tests/support/folder.h"

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "schemas/store_key.h"
+#include "state/store/embedded/store_backup.h"
 #include "tests/state/store/filter_store_beds.h"
 
 using namespace bloomring;
