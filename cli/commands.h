@@ -19,6 +19,7 @@
 #include "cli/calls/served_command.h"
 #include "cli/calls/snapshot_command.h"
 #include "cli/model_args.h"
+#include "pipeline/settings/keys/load_settings.h"
 #include "pipeline/settings/settings.h"
 
 namespace bloomring::cli {

@@ -2,6 +2,7 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "pipeline/metrics/all_metrics.h"
+#include "pipeline/settings/keys/all_keys.h"
 #include "pipeline/stages/topology.h"
 #include "pipeline/topics/topic_check.h"
 

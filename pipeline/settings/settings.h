@@ -1,19 +1,14 @@
-// Every setting of bloomring, typed. The declarations in settings.cc bind each configuration key to a field here; the
-// values below are the defaults. `bloomring reference config` prints the page that is made from them.
+// Every setting of bloomring, typed, with its default. pipeline/settings/keys binds each configuration key to a field
+// here, checks the values and loads them (load_settings.h).
 //
-// Guarantees: the settings that load_settings returns are valid as a whole: each value is in its range and all fit
-// together.
-// Errors: kInvalid, with a line for each error (base/config/config.h).
 // Threading: values.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "base/config/config.h"
 #include "base/log.h"
 #include "base/result.h"
 #include "client/tls_files.h"
@@ -23,7 +18,6 @@
 #include "state/period.h"
 
 namespace bloomring {
-
 
 enum class StoreKind : uint8_t { kEmbedded, kRedis };
 
@@ -207,27 +201,7 @@ struct Settings {
   RetentionConfig retention() const;  // For Calendar::create.
 };
 
-// Declares every key on `config`, bound to `settings`, which must outlive it. For load_settings and tests. `stages` of
-// the settings may name the stages of `topology`; all of them are the default.
-void declare_settings(Config& config, Settings& settings, Topology topology);
-
-// Settings with warnings, and the origin of each value.
-struct LoadedSettings {
-  Settings settings;
-  std::vector<std::string> warnings;  // Of values that are allowed but probably not meant.
-  std::string effective_yaml;         // Every key with its value and origin; secrets are hidden.
-};
-
-// `log` is set to what the sources say of the log, as far as they do, also on failure: so that it can be told there.
-Result<LoadedSettings> load_settings(const ConfigSources& sources, Topology topology, LogSettings* log = nullptr);
-// From the file (none when empty), the environment of this process and the overrides.
-Result<LoadedSettings> load_settings(const std::string& path, std::vector<ConfigFlag> overrides, Topology topology,
-                                     LogSettings* log = nullptr);
-
 // Checks what `bloomring run` needs beyond a valid configuration: names of brokers. kInvalid says which key to set.
 Status check_runnable(const Settings& settings);
-
-// The reference page of all keys, in Markdown.
-std::string settings_reference(Topology topology);
 
 }  // namespace bloomring

@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "base/config/finding.h"
+#include "pipeline/settings/keys/load_settings.h"
 #include "pipeline/stages/topology.h"
 
 using namespace bloomring;

@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "pipeline/settings/keys/load_settings.h"
 #include "pipeline/stages/topology.h"
 #include "pipeline/status/status_json.h"
 #include "tests/pipeline/kafka/kafka_world.h"

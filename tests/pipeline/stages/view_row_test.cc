@@ -8,6 +8,7 @@
 #include "filter/filter.h"
 #include "operators/filters/filter_view.h"
 #include "operators/filters/merge.h"
+#include "pipeline/settings/keys/load_settings.h"
 #include "pipeline/stages/process.h"
 #include "pipeline/stages/topology.h"
 #include "pipeline/stages/window_stage.h"

@@ -1,9 +1,9 @@
-#include "pipeline/settings/event_settings.h"
+#include "pipeline/settings/keys/event_keys.h"
 
 #include <utility>
 #include <vector>
 
-#include "pipeline/settings/value_rules.h"
+#include "pipeline/settings/keys/value_rules.h"
 #include "schemas/clock_scene.h"
 
 namespace bloomring {
@@ -104,18 +104,5 @@ void declare_events(Config& config, EventSettings& events) {
       .unit("bytes")
       .doc("Longest play record that is accepted. A longer one is refused as `too_large`.");
 }
-
-PlayMapping EventSettings::mapping() const {
-  PlayMapping mapping{user, item, time, scene, event, time_unit, int64_t{ahead_seconds} * 1000, record_bytes_max};
-  for (const auto& [name, word] : kinds) {
-    if (is_kind(word)) mapping.kinds.emplace(name, mapped_kind(word));
-  }
-  mapping.view = {watched, duration, watched_unit, view_share_min, view_ms_min};
-  mapping.scenes = scenes;
-  mapping.forgets = forget;
-  return mapping;
-}
-
-SceneRules EventSettings::scene_rules() const { return {!scene.empty(), scenes}; }
 
 }  // namespace bloomring

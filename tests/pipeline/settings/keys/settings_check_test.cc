@@ -1,9 +1,9 @@
-#include "pipeline/settings/settings_check.h"
+#include "pipeline/settings/keys/settings_check.h"
 
 #include <catch2/catch.hpp>
 
 #include "base/hash.h"
-#include "tests/pipeline/settings/loaded.h"
+#include "tests/pipeline/settings/keys/loaded.h"
 
 using namespace bloomring;
 

@@ -1,4 +1,4 @@
-#include "pipeline/settings/value_rules.h"
+#include "pipeline/settings/keys/value_rules.h"
 
 #include <algorithm>
 #include <cctype>

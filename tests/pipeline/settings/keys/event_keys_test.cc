@@ -1,8 +1,8 @@
-#include "pipeline/settings/event_settings.h"
+#include "pipeline/settings/keys/event_keys.h"
 
 #include <catch2/catch.hpp>
 
-#include "tests/pipeline/settings/loaded.h"
+#include "tests/pipeline/settings/keys/loaded.h"
 
 using namespace bloomring;
 

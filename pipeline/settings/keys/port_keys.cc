@@ -1,6 +1,6 @@
-#include "pipeline/settings/port_settings.h"
+#include "pipeline/settings/keys/port_keys.h"
 
-#include "pipeline/settings/value_rules.h"
+#include "pipeline/settings/keys/value_rules.h"
 
 namespace bloomring {
 namespace {

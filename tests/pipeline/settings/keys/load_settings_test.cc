@@ -1,10 +1,9 @@
-#include "pipeline/settings/settings.h"
+#include "pipeline/settings/keys/load_settings.h"
 
 #include <catch2/catch.hpp>
-#include <cctype>
 
 #include "pipeline/stages/topology.h"
-#include "tests/pipeline/settings/loaded.h"
+#include "tests/pipeline/settings/keys/loaded.h"
 
 using namespace bloomring;
 
@@ -45,22 +44,6 @@ TEST_CASE("settings: values reach their fields") {
   CHECK(s.stages == stages_named(topology(), {"merge", "serve"}));
   CHECK(s.log.format == LogFormat::kJson);
   CHECK_FALSE(s.ingest.drop_repeats);
-}
-
-TEST_CASE("settings: every key is documented, has its environment variable and a unit where its name has none") {
-  Settings settings;
-  Config config;
-  declare_settings(config, settings, topology());
-  const std::string page = settings_reference(topology());
-  for (const ConfigKey& key : config.keys()) {
-    INFO(key.name());
-    CHECK(key.doc_text().size() > 10);
-    CHECK((std::isupper(static_cast<unsigned char>(key.doc_text().front())) != 0 || key.doc_text().front() == '`'));
-    CHECK(key.doc_text().back() == '.');
-    CHECK(key.doc_text().find('|') == std::string::npos);  // It stands in a Markdown table.
-    CHECK(page.find("| `" + key.name() + "` |") != std::string::npos);
-    CHECK(page.find("`" + key.environment_variable() + "`") != std::string::npos);
-  }
 }
 
 TEST_CASE("settings: what cannot be read and what does not fit is said in one pass, and nothing that follows from it") {

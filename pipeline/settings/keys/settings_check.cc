@@ -1,4 +1,4 @@
-#include "pipeline/settings/settings_check.h"
+#include "pipeline/settings/keys/settings_check.h"
 
 #include <algorithm>
 #include <filesystem>

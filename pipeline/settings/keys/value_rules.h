@@ -3,9 +3,13 @@
 // Threading: pure functions.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace bloomring {
+
+// The most bytes that a key may set, 1 TiB: more than a machine has, and too few to overflow in sums.
+inline constexpr int64_t kBytesMax = int64_t{1} << 40;
 
 std::string must_not_be_empty(const std::string& text);
 // Accepts the topic names that a Kafka broker accepts.

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "pipeline/settings/settings.h"
+#include "pipeline/settings/keys/load_settings.h"
 #include "pipeline/stages/topology.h"
 
 namespace bloomring {

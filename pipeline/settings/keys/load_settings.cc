@@ -1,0 +1,62 @@
+#include "pipeline/settings/keys/load_settings.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/config/finding.h"
+#include "pipeline/settings/keys/all_keys.h"
+#include "pipeline/settings/keys/settings_check.h"
+
+namespace bloomring {
+namespace {
+
+Result<std::string> host_name() {
+  char name[256] = {};
+  if (gethostname(name, sizeof name - 1) != 0 || name[0] == '\0') return invalid("this host has no name; set instance");
+  return std::string(name);
+}
+
+// The errors of reading, followed by the faults among the other keys. It leaves out faults of keys that could not be
+// read, and all of them when the file could not be read: those values are not the intended ones.
+Status with_faults(const Status& unread, const Status& faults) {
+  std::vector<std::string> doubtful;
+  for (const SetupFinding& finding : findings_of(unread)) doubtful.push_back(finding.key);
+  std::string text = unread.message();
+  for (const SetupFinding& fault : findings_of(faults)) {
+    const auto named = [&](const std::string& key) { return fault.text.find(key) != std::string::npos; };
+    if (std::none_of(doubtful.begin(), doubtful.end(), named)) text += "\n" + fault.text;
+  }
+  return invalid(text);
+}
+
+}  // namespace
+
+Result<LoadedSettings> load_settings(const ConfigSources& sources, Topology topology, LogSettings* log) {
+  LoadedSettings loaded;
+  Config config;
+  declare_settings(config, loaded.settings, topology);
+  const Status read = config.load(sources);
+  if (log != nullptr) *log = loaded.settings.log;
+  loaded.warnings = config.warnings();
+  std::ranges::sort(loaded.settings.stages);  // Rows of one table: the order of the flow.
+  if (!read.ok()) return with_faults(read, check_settings_fit(loaded.settings, config, loaded.warnings));
+  if (loaded.settings.instance.empty()) {
+    BLOOMRING_TRY_ASSIGN(loaded.settings.instance, host_name());
+  }
+  BLOOMRING_TRY(check_settings_fit(loaded.settings, config, loaded.warnings));
+  if (const std::string& place = config.origin("topics.plays"); place != "default") {
+    loaded.settings.topics.plays_place = place;
+  }
+  loaded.effective_yaml = config.effective_yaml();
+  return loaded;
+}
+
+Result<LoadedSettings> load_settings(const std::string& path, std::vector<ConfigFlag> overrides, Topology topology,
+                                     LogSettings* log) {
+  return load_settings(
+      ConfigSources{.path = path, .environment = process_environment(), .flags = std::move(overrides)}, topology, log);
+}
+
+}  // namespace bloomring

@@ -1,0 +1,31 @@
+// Loads the settings of a process from its configuration.
+//
+// Guarantees: loaded settings are valid as a whole: each value is in its range and all fit together.
+// Errors: kInvalid, with a line for each error (base/config/config.h).
+// Threading: reads the environment of the process; otherwise as Config.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/config/config.h"
+#include "base/result.h"
+#include "pipeline/settings/settings.h"
+#include "pipeline/settings/topology.h"
+
+namespace bloomring {
+
+// Settings with warnings, and the origin of each value.
+struct LoadedSettings {
+  Settings settings;
+  std::vector<std::string> warnings;  // Of values that are allowed but probably not meant.
+  std::string effective_yaml;         // Every key with its value and origin; secrets are hidden.
+};
+
+// `log` is set to what the sources say of the log, as far as they do, also on failure: so that it can be told there.
+Result<LoadedSettings> load_settings(const ConfigSources& sources, Topology topology, LogSettings* log = nullptr);
+// From the file (none when empty), the environment of this process and the overrides.
+Result<LoadedSettings> load_settings(const std::string& path, std::vector<ConfigFlag> overrides, Topology topology,
+                                     LogSettings* log = nullptr);
+
+}  // namespace bloomring
