@@ -1,5 +1,6 @@
 """Rules of the tree that no compiler checks: who may include whom, who reads the clock, which tests run."""
 
+import graphlib
 import os
 import pathlib
 import re
@@ -22,6 +23,7 @@ MERGE_MARK = re.compile(r"^(<<<<<<<|>>>>>>>) ", re.MULTILINE)
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
 ROOM_ROW = re.compile(r"^\| `(?P<room>[a-z/]+)` \| (?P<holds>[^|]+) \| (?P<uses>[^|]+) \|$", re.MULTILINE)
 ROOM_FILES_MAX = 25  # Of one folder, headers and sources.
+INCLUDE = re.compile(r'^\s*#\s*include\s*(?P<mark>["<])(?P<header>[^">]+)[">]', re.MULTILINE)
 TOPS = {"base", "cli", "client", "filter", "load", "operators", "pipeline", "schemas", "serving", "state"}
 # Third-party header: where alone it may be included.
 STAYS_IN = [
@@ -118,12 +120,12 @@ def _includes(path, lines, rooms):
         yield 1, f"{room}/ has no row in docs/architecture.md"
         return
     for number, line in enumerate(lines, 1):
-        match = re.match(r'\s*#\s*include\s*(["<])([^">]+)[">]', line)
+        match = INCLUDE.match(line)
         if not match:
             continue
-        header = match.group(2)
+        header = match["header"]
         target = header.rpartition("/")[0]
-        ours = header.split("/")[0] in TOPS and match.group(1) == '"'
+        ours = header.split("/")[0] in TOPS and match["mark"] == '"'
         generated = header.endswith(".pb.h")
         if header.split("/")[0] in ("tests", "bench"):
             yield number, f"{room}/ may not include {header}"
@@ -132,6 +134,25 @@ def _includes(path, lines, rooms):
         for third_party, place in STAYS_IN:
             if third_party.match(header) and (generated or not ours) and not place.match(path):
                 yield number, f"{header} belongs to {place.pattern} only"
+
+
+def pair_arrows(sources):
+    """Of {path: text}: each pair of files X.h and X.cc, as X, and the pairs that either of the two includes."""
+    arrows = {os.path.splitext(path)[0]: set() for path in sources}
+    for path, text in sources.items():
+        pair = os.path.splitext(path)[0]
+        included = {os.path.splitext(match["header"])[0] for match in INCLUDE.finditer(text) if match["mark"] == '"'}
+        arrows[pair] |= (included - {pair}) & arrows.keys()
+    return arrows
+
+
+def pair_circle(arrows):
+    """Pairs that include each other in a circle, the first one again at the end; empty where there is no circle."""
+    try:
+        graphlib.TopologicalSorter(arrows).prepare()
+    except graphlib.CycleError as error:
+        return error.args[1][::-1]
+    return []
 
 
 def files():
@@ -173,6 +194,32 @@ class Layout(law.LawCase):
         self.assertEqual(crowded, {})
         for room in ROOMS:
             self.assertTrue((ROOT / room / "CMakeLists.txt").exists(), f"{room} has no CMake target")
+
+    def test_pairs(self):
+        """layout: no file pair includes itself through other pairs"""
+        sources = {}
+        for path in files():
+            relative = path.relative_to(ROOT).as_posix()
+            if path.suffix in CXX and relative.split("/")[0] in TOPS:
+                sources[relative] = path.read_text(encoding="utf-8")
+        arrows = pair_arrows(sources)
+        self.assertGreater(len(arrows), 100)
+        self.assertEqual(pair_circle(arrows), [])
+
+    def test_pairs_bite(self):
+        """layout: a circle of two pairs, and one through a source, is found; a pair's own header is no circle"""
+        sound = {
+            "base/a.h": "#include <vector>",
+            "base/a.cc": '#include "base/a.h"\n#include "base/b.h"',
+            "base/b.h": "#include <a.h>",
+            "state/c.cc": '#include "base/a.h"\n#include "bloomring/v1/bloomring.pb.h"',
+        }
+        self.assertEqual(pair_arrows(sound), {"base/a": {"base/b"}, "base/b": set(), "state/c": {"base/a"}})
+        self.assertEqual(pair_circle(pair_arrows(sound)), [])
+        two = pair_arrows({**sound, "base/b.cc": '#include "base/a.h"'})
+        self.assertEqual(set(pair_circle(two)), {"base/a", "base/b"})
+        three = pair_arrows({**sound, "base/b.h": '  #  include "state/c.h"'})
+        self.assertEqual(set(pair_circle(three)), {"base/a", "base/b", "state/c"})
 
     def test_table_bites(self):
         """layout: an arrow upward, a circle and an unknown room in the table are found"""
