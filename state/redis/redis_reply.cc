@@ -154,7 +154,9 @@ Status redis_failure(const RedisReply& error, std::string_view what) {
     case RedisError::kForbidden:
       return invalid(text + ": the ACL of the user forbids it; allow it (ACL SETUSER) or name another user");
     case RedisError::kUnknownCommand: return invalid(text + ": the server lacks a command that the filter store needs");
-    case RedisError::kWrongType: return corrupt(text);
+    case RedisError::kWrongType:
+      return corrupt(text + ": another program has written a list, a hash or the like under a key of the filter store; "
+                            "it is left alone. `bloomring store check` names such keys: rename or remove them");
     case RedisError::kOther: break;
   }
   return retry(text);

@@ -1,7 +1,6 @@
 #include "state/store/redis/redis_fence.h"
 
 #include <algorithm>
-#include <random>
 #include <utility>
 
 namespace bloomring {
@@ -21,11 +20,6 @@ RedisRequest set_under(const std::string& state_key, std::string_view state, con
   RedisRequest request = request_at(state_key, compare_and_set(state_key, state, "", sets));
   request.timeout_ms = kTakeOverMs;
   return request;
-}
-
-uint64_t random_number() {
-  std::random_device device;
-  return static_cast<uint64_t>(device()) << 32 | device();
 }
 
 }  // namespace
@@ -53,7 +47,7 @@ Status RedisFence::take_partition(RedisClient& client) {
   const std::string key = parts_.keys.owner(partition_);
   const std::string label = parts_.label(partition_);
   for (int turn = 0; turn < kTurnsMax; ++turn) {
-    BLOOMRING_TRY_ASSIGN(const RedisReply now, only_reply(client.call(get(key)), "GET"));
+    BLOOMRING_TRY_ASSIGN(const RedisReply now, only_reply(client.call(get(key)), "GET " + key));
     uint64_t epoch = epoch_seen_;
     if (!now.is(RedisReply::Kind::kNil)) {
       BLOOMRING_TRY_ASSIGN(const ShardState owner,
@@ -72,7 +66,7 @@ Status RedisFence::take_partition(RedisClient& client) {
 }
 
 Result<bool> RedisFence::still_owner(RedisClient& client) const {
-  BLOOMRING_TRY_ASSIGN(const RedisReply now, only_reply(client.call(get(parts_.keys.owner(partition_))), "GET"));
+  BLOOMRING_TRY_ASSIGN(const RedisReply now, only_reply(client.call(get(parts_.keys.owner(partition_))), "GET " + parts_.keys.owner(partition_)));
   return now.bytes == owner_;
 }
 
@@ -83,7 +77,7 @@ Status RedisFence::take_shards(RedisClient& client) {
   for (const ShardId shard : left) requests.push_back(get(parts_.keys.shard_state(shard)));
   std::vector<RedisAnswer> answers = client.call_all(std::move(requests));
   for (size_t i = 0; i < left.size(); ++i) {
-    BLOOMRING_TRY_ASSIGN(const RedisReply now, only_reply(std::move(answers[i]), "GET"));
+    BLOOMRING_TRY_ASSIGN(const RedisReply now, only_reply(std::move(answers[i]), "GET " + parts_.keys.shard_state(left[i])));
     bytes[left[i]] = now.bytes;
   }
   for (int turn = 0; turn < kTurnsMax && !left.empty(); ++turn) {
@@ -116,7 +110,7 @@ Status RedisFence::take_shards(RedisClient& client) {
 
 Status RedisFence::settle_watermark(RedisClient& client) {
   const std::string key = parts_.keys.watermark(partition_);
-  BLOOMRING_TRY_ASSIGN(const RedisReply now, only_reply(client.call(get(key)), "GET"));
+  BLOOMRING_TRY_ASSIGN(const RedisReply now, only_reply(client.call(get(key)), "GET " + key));
   BLOOMRING_TRY_ASSIGN(const std::optional<MergedWatermark> stored, parts_.decode_mark(now, partition_));
   std::optional<MergedWatermark> all = stored;
   for (const auto& [shard, state] : states_) all = least(all, state.mark);
@@ -127,7 +121,7 @@ Status RedisFence::settle_watermark(RedisClient& client) {
       only_reply(client.call(set_under(parts_.keys.owner(partition_), owner_, {{key, std::string(kAnyValue), value}})),
                  "EVAL"));
   const auto found = other_state(set);
-  return found ? found_owner(*found) : Status();
+  return found ? found_owner(*found) : check_set(set, key);
 }
 
 std::string RedisFence::known(ShardId shard) const {

@@ -23,8 +23,8 @@ std::string RedisKeys::filter(UserRef user, PeriodUnit unit, PeriodIndex period)
 
 std::string RedisKeys::forgotten(UserRef user) const { return of_shard(user.shard()) + forgotten_key(user); }
 
-std::string RedisKeys::aside(ShardId shard, std::string_view logical_key) const {
-  return (of_shard(shard) + "x").append(logical_key);
+std::string RedisKeys::aside(ShardId shard, std::string_view name, std::string_view logical_key) const {
+  return (of_shard(shard) + "x").append(name).append(logical_key);
 }
 
 std::string RedisKeys::pattern() const { return prefix_ + "{*"; }

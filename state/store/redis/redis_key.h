@@ -2,7 +2,9 @@
 //
 //   of a shard      prefix "{" shard:decimal "}" logical_key:raw     a filter or a forgotten value (store_key.h)
 //                   prefix "{" shard:decimal "}" "s"                 the state of the shard (shard_state.h)
-//                   prefix "{" shard:decimal "}" "x" logical_key:raw bytes of another writer that lay under the key
+//                   prefix "{" shard:decimal "}" "x" name:16hex logical_key:raw
+//                                                                    what another program had written under the key;
+//                                                                    each such value has another name
 //   of a partition  prefix "{p" partition:decimal "}" "w"            the merged watermark
 //                   prefix "{p" partition:decimal "}" "s"            who writes the partition
 //   of the store    prefix "{m}" "m"                                 the description (state/store/store_meta.h)
@@ -31,6 +33,8 @@
 
 namespace bloomring {
 
+inline constexpr size_t kAsideNameBytes = 16;
+
 // Empty, or "must be ..." for a prefix that would move the hash tag.
 std::string complain_about_prefix(const std::string& prefix);
 
@@ -41,7 +45,8 @@ class RedisKeys {
   std::string filter(UserRef user, PeriodUnit unit, PeriodIndex period) const;
   std::string forgotten(UserRef user) const;
   std::string shard_state(ShardId shard) const { return of_shard(shard) + "s"; }
-  std::string aside(ShardId shard, std::string_view logical_key) const;
+  // `name`: kAsideNameBytes hexadecimal digits that no other value under the logical key has.
+  std::string aside(ShardId shard, std::string_view name, std::string_view logical_key) const;
   std::string watermark(PartitionId partition) const { return of_partition(partition) + "w"; }
   std::string owner(PartitionId partition) const { return of_partition(partition) + "s"; }
   std::string meta() const { return prefix_ + "{m}m"; }

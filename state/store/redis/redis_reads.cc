@@ -159,18 +159,21 @@ Result<StoredUser> RedisReads::take_values(Pending& pending, size_t index, Asked
   return stored;
 }
 
+Result<RedisReply> RedisReads::ask_for(const std::string& key) {
+  return only_reply(client().call(get_request(key)), "GET " + key);
+}
+
 Result<std::optional<MergedWatermark>> RedisReads::watermark(PartitionId partition) {
   std::vector<RedisRequest> requests;
   const std::vector<ShardId> shards = parts_.shards_of(partition);
   // The watermark first: marks that are read after it are as new or newer.
-  BLOOMRING_TRY_ASSIGN(const RedisReply first,
-                       only_reply(client().call(get_request(parts_.keys.watermark(partition))), "GET"));
+  BLOOMRING_TRY_ASSIGN(const RedisReply first, ask_for(parts_.keys.watermark(partition)));
   BLOOMRING_TRY_ASSIGN(std::optional<MergedWatermark> found, parts_.decode_mark(first, partition));
   if (!found) return found;
   for (const ShardId shard : shards) requests.push_back(get_request(parts_.keys.shard_state(shard)));
   std::vector<RedisAnswer> answers = client().call_all(std::move(requests));
   for (size_t i = 0; i < shards.size(); ++i) {
-    BLOOMRING_TRY_ASSIGN(const RedisReply reply, only_reply(std::move(answers[i]), "GET"));
+    BLOOMRING_TRY_ASSIGN(const RedisReply reply, only_reply(std::move(answers[i]), "GET " + parts_.keys.shard_state(shards[i])));
     BLOOMRING_TRY_ASSIGN(const std::optional<ShardState> state, parts_.decode(reply.bytes, shards[i]));
     found = least(found, state ? state->mark : std::nullopt);
   }
@@ -208,8 +211,7 @@ Status RedisReads::settle_doubts() {
   for (const auto& [shard, since_ms] : doubts) {
     const PartitionId partition = parts_.partition_of(shard);
     BLOOMRING_TRY_ASSIGN(const std::optional<MergedWatermark> heard, parts_.heard.of(partition));
-    BLOOMRING_TRY_ASSIGN(const RedisReply reply,
-                         only_reply(client().call(get_request(parts_.keys.shard_state(shard))), "GET"));
+    BLOOMRING_TRY_ASSIGN(const RedisReply reply, ask_for(parts_.keys.shard_state(shard)));
     BLOOMRING_TRY_ASSIGN(const std::optional<ShardState> state, parts_.decode(reply.bytes, shard));
     const std::optional<MergedWatermark> mark = state ? state->mark : std::nullopt;
     const bool covered = covers_all(mark, heard);

@@ -57,6 +57,7 @@ class RedisReads {
   void take_user(const std::shared_ptr<Pending>& pending, size_t user, Attempt attempt, Asked& asked);
   Result<StoredUser> take_values(Pending& pending, size_t user, Asked& asked);
   void doubt(ShardId shard);
+  Result<RedisReply> ask_for(const std::string& key);  // Waits.
 
   RedisStoreParts& parts_;
   std::vector<std::unique_ptr<RedisClient>>& clients_;

@@ -3,6 +3,7 @@
 #include <openssl/evp.h>
 
 #include <array>
+#include <random>
 #include <utility>
 
 #include "base/hash.h"
@@ -15,6 +16,15 @@ std::string sha1_hex(std::string_view bytes) {
   unsigned int size = 0;
   BLOOMRING_CHECK(EVP_Digest(bytes.data(), bytes.size(), digest.data(), &size, EVP_sha1(), nullptr) == 1, "SHA-1");
   return hex({reinterpret_cast<const char*>(digest.data()), size});
+}
+
+uint64_t random_number() {
+  std::random_device device;
+  return static_cast<uint64_t>(device()) << 32 | device();
+}
+
+std::string expected_of(const RedisReply& value) {
+  return value.is(RedisReply::Kind::kNil) ? std::string() : sha1_hex(value.bytes);
 }
 
 std::string compare_and_set(std::string_view state_key, std::string_view state, std::string_view next_state,
@@ -34,6 +44,14 @@ std::optional<std::string> other_state(const RedisReply& reply) {
   if (reply.elements.empty()) return std::string();
   if (reply.elements[0].is(RedisReply::Kind::kInteger)) return std::nullopt;
   return reply.elements[0].bytes;
+}
+
+Status check_set(const RedisReply& reply, std::string_view key) {
+  if (reply.elements.size() < 2) return retry("the reply to EVAL has another form");
+  if (reply.elements[1].integer >= 0) return {};
+  RedisReply error;
+  error.bytes = "WRONGTYPE";
+  return redis_failure(error, key);
 }
 
 RedisRequest request_at(std::string_view key, std::string commands) {

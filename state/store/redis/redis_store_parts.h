@@ -39,10 +39,10 @@ struct RedisStoreConfig {
 // Compare-and-set of values in one slot, under the fence:
 //   KEYS: the state of the shard, then the keys to write.
 //   ARGV: the state as the writer knows it, the state after the write ("" leaves it), then for each key
-//         the SHA-1 of the value as it was read ("" for none, "*" for any), the new value ("" removes it), and when it
-//         expires (Unix ms; "" for never).
+//         the SHA-1 of the value as it was read ("" for none, "*" for any string), the new value ("" removes it), and
+//         when it expires (Unix ms; "" for never).
 // Returns {state} when the state differs; otherwise {1, r...} with r = 1 written, 0 the value differs, -1 the key holds
-// no string.
+// no string. What is no string is not ours: it is neither overwritten nor removed.
 inline constexpr std::string_view kCompareAndSet = R"lua(
 local state = redis.call('GET', KEYS[1]) or ''
 if state ~= ARGV[1] then return {state} end
@@ -51,12 +51,10 @@ local wrote = false
 for i = 2, #KEYS do
   local at = i * 3 - 3
   local sum = ARGV[at]
+  local old = redis.pcall('GET', KEYS[i])
   done[i] = 1
-  if sum ~= '*' then
-    local old = redis.pcall('GET', KEYS[i])
-    if type(old) == 'table' then done[i] = -1
-    elseif sum ~= (old and redis.sha1hex(old) or '') then done[i] = 0 end
-  end
+  if type(old) == 'table' then done[i] = -1
+  elseif sum ~= '*' and sum ~= (old and redis.sha1hex(old) or '') then done[i] = 0 end
   if done[i] == 1 then
     wrote = true
     if ARGV[at + 1] == '' then redis.call('DEL', KEYS[i])
@@ -70,12 +68,14 @@ if wrote and ARGV[2] ~= '' then redis.call('SET', KEYS[1], ARGV[2]) end
 return done
 )lua";
 
-// Moves a key that holds no string aside, under the fence: KEYS state, key, aside; ARGV state.
+// Moves a key that holds no string aside, under the fence: KEYS state, key, aside; ARGV state. Leaves a string where it
+// is. Returns {state} when the state differs; otherwise {1, 1 when it moved the key}.
 inline constexpr std::string_view kMoveAside = R"lua(
 local state = redis.call('GET', KEYS[1]) or ''
 if state ~= ARGV[1] then return {state} end
+if type(redis.pcall('GET', KEYS[2])) ~= 'table' then return {1, 0} end
 redis.call('RENAME', KEYS[2], KEYS[3])
-return {1}
+return {1, 1}
 )lua";
 
 // One entry of kCompareAndSet.
@@ -89,8 +89,14 @@ std::string compare_and_set(std::string_view state_key, std::string_view state, 
                             const std::vector<RedisSet>& sets);
 // The state that kCompareAndSet found instead of the known one, "" for none; nothing when it was the known one.
 std::optional<std::string> other_state(const RedisReply& reply);
+// kCorrupt when the first key that kCompareAndSet was to write holds no string. Not for an other_state.
+Status check_set(const RedisReply& reply, std::string_view key);
 // Lower-case hexadecimal SHA-1, as redis.sha1hex.
 std::string sha1_hex(std::string_view bytes);
+// From the machine's source of random numbers.
+uint64_t random_number();
+// The value of a key as RedisSet expects it: a value of no bytes is another thing than no value.
+std::string expected_of(const RedisReply& value);
 
 inline constexpr std::string_view kAnyValue = "*";
 

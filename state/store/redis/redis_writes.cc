@@ -145,7 +145,7 @@ void RedisApply::take_values(const Chunk& chunk, RedisAnswer answer) {
 // The set of the change comes first, then those that go with it.
 void RedisApply::add_sets(RedisChange& change, RedisReply& stored, std::vector<RedisSet>& sets) {
   const std::string& old = stored.bytes;  // Empty where there is none.
-  const std::string expected = old.empty() ? std::string() : sha1_hex(old);
+  const std::string expected = expected_of(stored);
   bool keep_old = false;
   std::string value;
   if (change.replace) {
@@ -156,15 +156,16 @@ void RedisApply::add_sets(RedisChange& change, RedisReply& stored, std::vector<R
     keep_old = !old.empty() && !is_damaged(old) && !decode_forgotten(old, change.logical_key).ok();
   } else {
     std::vector<std::string_view> values;
-    if (!old.empty()) values.push_back(old);
+    if (!stored.is(RedisReply::Kind::kNil)) values.push_back(old);
     values.push_back(change.operand);
     StoredUnion united = unite_stored(values, change.logical_key, parts_.store.config.policy, change.closed);
     parts_.store.refused += united.refused;
-    keep_old = united.refused > 0 && !is_damaged(old);
+    keep_old = united.refused > 0 && !old.empty() && !is_damaged(old);
     value = std::move(united.value);
     parts_.store.value_bytes = (parts_.store.value_bytes * 15 + value.size()) / 16;
   }
-  if (value == old && change.removed.empty()) {
+  const bool same = value == old && (value.empty() ? expected.empty() : true);
+  if (same && change.removed.empty()) {
     ++parts_.store.unchanged;
     return;
   }
@@ -173,7 +174,8 @@ void RedisApply::add_sets(RedisChange& change, RedisReply& stored, std::vector<R
   for (const std::string& key : change.removed) sets.push_back({key, std::string(kAnyValue), ""});
   if (!keep_old) return;
   ++parts_.store.put_aside;
-  sets.push_back({parts_.store.keys.aside(change.shard, change.logical_key), std::string(kAnyValue), old,
+  const std::string name = expected.substr(0, kAsideNameBytes);
+  sets.push_back({parts_.store.keys.aside(change.shard, name, change.logical_key), std::string(kAnyValue), old,
                   change.expires_ms});
 }
 
@@ -187,7 +189,7 @@ void RedisApply::write(const Chunk& chunk, const std::vector<size_t>& first_sets
 void RedisApply::take_written(const Chunk& chunk, const std::vector<size_t>& first_sets, RedisAnswer answer) {
   if (!answer.ok()) return fail(answer.status());
   const RedisReply& reply = answer->front();
-  if (reply.error()) return fail(redis_failure(reply, "EVAL"));
+  if (reply.error()) return fail(redis_failure(reply, "EVAL on " + state_key_of(*chunk.front())));
   if (const auto state = other_state(reply)) {
     Status known = parts_.fence->found(chunk.front()->shard, *state);
     if (!known.ok()) return fail(std::move(known));
@@ -197,17 +199,21 @@ void RedisApply::take_written(const Chunk& chunk, const std::vector<size_t>& fir
   const auto is_written = [](const RedisReply& done) { return done.integer == 1; };
   if (std::any_of(reply.elements.begin() + 1, reply.elements.end(), is_written))
     parts_.fence->wrote(chunk.front()->shard, std::nullopt);
-  for (size_t i = 0; i < chunk.size(); ++i) {
-    const size_t at = 1 + first_sets[i];
-    if (at >= reply.elements.size()) return fail(retry("the reply to EVAL has another form"));
-    const int64_t done = reply.elements[at].integer;
-    if (done == 1) continue;
+  for (size_t i = 0; i < chunk.size() && !failed(); ++i)
+    take_written(*chunk[i], std::span(reply.elements).subspan(std::min(1 + first_sets[i], reply.elements.size())));
+}
+
+// `done`: of the change's own key, then of those that it removes.
+void RedisApply::take_written(RedisChange& change, std::span<const RedisReply> done) {
+  if (done.size() < 1 + change.removed.size()) return fail(retry("the reply to EVAL has another form"));
+  for (size_t i = 0; i <= change.removed.size(); ++i) {
+    if (done[i].integer >= 0) continue;
     ++parts_.store.conflicts;
-    if (done < 0)
-      move_aside(*chunk[i]);
-    else
-      again(*chunk[i]);
+    return move_aside(change, i == 0 ? change.key : change.removed[i - 1]);
   }
+  if (done[0].integer == 1) return;
+  ++parts_.store.conflicts;
+  again(change);
 }
 
 void RedisApply::again(RedisChange& change) {
@@ -217,19 +223,29 @@ void RedisApply::again(RedisChange& change) {
 }
 
 // The key holds a list, a hash or the like: of another program.
-void RedisApply::move_aside(RedisChange& change) {
-  const std::string state_key = parts_.store.keys.shard_state(change.shard);
+void RedisApply::move_aside(RedisChange& change, const std::string& key) {
+  const auto logical = parts_.store.keys.logical(key);
+  if (!logical.ok()) return fail(logical.status());
+  // Redis has no sum of a list, so its name is random.
+  const std::string name = sha1_hex(std::to_string(random_number())).substr(0, kAsideNameBytes);
   std::string commands;
-  append_redis_command(commands, {"EVAL", kMoveAside, "3", state_key, change.key,
-                                  parts_.store.keys.aside(change.shard, change.logical_key),
+  append_redis_command(commands, {"EVAL", kMoveAside, "3", state_key_of(change), key,
+                                  parts_.store.keys.aside(change.shard, name, *logical),
                                   parts_.fence->known(change.shard)});
-  ++parts_.store.put_aside;
-  ++parts_.store.refused;
   send_to(change.shard, std::move(commands), [this, &change](RedisAnswer answer) {
     if (!answer.ok()) return fail(answer.status());
-    if (answer->front().error()) return fail(redis_failure(answer->front(), "EVAL"));
+    const RedisReply& reply = answer->front();
+    if (reply.error()) return fail(redis_failure(reply, "EVAL with RENAME on " + state_key_of(change)));
+    if (reply.elements.size() == 2 && reply.elements[1].integer == 1) {
+      ++parts_.store.put_aside;
+      ++parts_.store.refused;
+    }
     again(change);
   });
+}
+
+std::string RedisApply::state_key_of(const RedisChange& change) const {
+  return parts_.store.keys.shard_state(change.shard);
 }
 
 RedisReadForgotten::RedisReadForgotten(RedisWriteParts parts, std::vector<User> users)
@@ -310,9 +326,10 @@ RedisRequest RedisAdvance::with_wait(std::string commands, const std::string& ke
   return request;
 }
 
-Status RedisAdvance::check_wait(const std::vector<RedisReply>& replies) const {
+Status RedisAdvance::check_wait(const std::vector<RedisReply>& replies, std::string_view key) const {
   for (const RedisReply& reply : replies)
-    if (reply.error()) return redis_failure(reply, &reply == &replies.front() ? "EVAL" : "WAIT");
+    if (reply.error())
+      return redis_failure(reply, (&reply == &replies.front() ? "EVAL on " : "WAIT for ") + std::string(key));
   const uint32_t wanted = parts_.store.config.min_replicas;
   if (wanted == 0 || replies.back().integer >= wanted) return {};
   return retry(std::to_string(replies.back().integer) + " of " + std::to_string(wanted) +
@@ -339,7 +356,7 @@ void RedisAdvance::take_marked(ShardId shard, RedisAnswer answer) {
     }
     parts_.fence->wrote(shard, watermark_);
   }
-  Status waited = check_wait(*answer);
+  Status waited = check_wait(*answer, parts_.store.keys.shard_state(shard));
   if (!waited.ok()) fail(std::move(waited));
 }
 
@@ -360,8 +377,10 @@ void RedisAdvance::take_watermark(RedisAnswer answer) {
       Status found = parts_.fence->found_owner(*owner);
       return fail(found.ok() ? retry("the owner of the partition changes") : std::move(found));
     }
+    Status set = check_set(answer->front(), parts_.store.keys.watermark(parts_.fence->partition()));
+    if (!set.ok()) return fail(std::move(set));
   }
-  Status waited = check_wait(*answer);
+  Status waited = check_wait(*answer, parts_.store.keys.owner(parts_.fence->partition()));
   if (!waited.ok()) return fail(std::move(waited));
   parts_.store.clock.raise_merged_ms(watermark_->merged_ms);
   parts_.store.heard.note(parts_.fence->partition(), *watermark_);

@@ -15,6 +15,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -89,7 +90,9 @@ class RedisApply final : public RedisOperation {
   void add_sets(RedisChange& change, RedisReply& stored, std::vector<RedisSet>& sets);
   void write(const Chunk& chunk, const std::vector<size_t>& first_sets, const std::vector<RedisSet>& sets);
   void take_written(const Chunk& chunk, const std::vector<size_t>& first_sets, RedisAnswer answer);
-  void move_aside(RedisChange& change);
+  void take_written(RedisChange& change, std::span<const RedisReply> done);
+  void move_aside(RedisChange& change, const std::string& key);
+  std::string state_key_of(const RedisChange& change) const;
   void again(RedisChange& change);
   void send_to(ShardId shard, std::string commands, std::function<void(RedisAnswer)> taken);
 
@@ -139,7 +142,7 @@ class RedisAdvance final : public RedisOperation {
   void write_watermark();
   void take_watermark(RedisAnswer answer);
   RedisRequest with_wait(std::string commands, const std::string& key) const;
-  Status check_wait(const std::vector<RedisReply>& replies) const;
+  Status check_wait(const std::vector<RedisReply>& replies, std::string_view key) const;
 
   const std::optional<MergedWatermark> watermark_;
   std::vector<ShardId> waiting_;

@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 #include <future>
+#include <set>
 #include <thread>
 
 #include "schemas/damaged_value.h"
@@ -52,6 +53,14 @@ Result<StoredUser> read(RedisFilterStore& store, const std::string& name) {
   const PeriodIndex period(kNow);
   const std::string key = user(name);
   return read_now(store, key, {&period, 1});
+}
+
+// The keys under which values of other programs are kept.
+std::vector<std::string> asides(RedisBed& bed) {
+  std::vector<std::string> found;
+  for (const RedisReply& key : bed.server().reply({"KEYS", "*"}).elements)
+    if (bed.keys.is_aside(key.bytes)) found.push_back(key.bytes);
+  return found;
 }
 
 }  // namespace
@@ -181,12 +190,10 @@ TEST_CASE("redis store: a value of another program under our key is kept aside a
   RedisBed bed;
   bed.play("u1", kNow, {"a"});
   const std::string key = bed.keys.filter(user("u1"), PeriodUnit::kMonth, PeriodIndex(kNow));
-  const std::string aside = bed.keys.aside(UserRef(user("u1")).shard(),
-                                           filter_key(user("u1"), PeriodUnit::kMonth, PeriodIndex(kNow)));
   SECTION("a string") {
     REQUIRE(bed.server().ask({"SET", key, "of another"}) == "OK\n");
     bed.play("u1", kNow, {"b"});
-    CHECK(bed.server().ask({"GET", aside}) == "of another\n");
+    CHECK(bed.server().ask({"GET", asides(bed).at(0)}) == "of another\n");
     CHECK(is_damaged(bed.server().reply({"GET", key}).bytes));
     CHECK(read(bed.redis(), "u1").code() == Code::kCorrupt);
   }
@@ -194,7 +201,7 @@ TEST_CASE("redis store: a value of another program under our key is kept aside a
     REQUIRE(bed.server().ask({"DEL", key}) == "1\n");
     REQUIRE(bed.server().ask({"RPUSH", key, "of", "another"}) == "2\n");
     bed.play("u1", kNow, {"b"});
-    CHECK(bed.server().ask({"LRANGE", aside, "0", "-1"}) == "of\nanother\n");
+    CHECK(bed.server().ask({"LRANGE", asides(bed).at(0), "0", "-1"}) == "of\nanother\n");
     CHECK(bed.seen("u1", kNow, {"a", "b"}) == "b");
   }
   CHECK(bed.redis().stats().refused == 1);
@@ -202,6 +209,78 @@ TEST_CASE("redis store: a value of another program under our key is kept aside a
   const auto check = bed.redis().check({});
   REQUIRE(check.ok());
   CHECK_FALSE(check->sound());
+}
+
+TEST_CASE("redis store: a second value of another program under the same key takes no place of the first one") {
+  RedisBed bed;
+  const std::string key = bed.keys.filter(user("u1"), PeriodUnit::kMonth, PeriodIndex(kNow));
+  for (const char* const value : {"one", "two"}) {
+    REQUIRE(bed.server().ask({"SET", key, value}) == "OK\n");
+    bed.play("u1", kNow, {"a"});
+    bed.server().ask({"DEL", key});
+    REQUIRE(bed.server().ask({"RPUSH", key, value}) == "1\n");
+    bed.play("u1", kNow, {"a"});
+  }
+  std::multiset<std::string> kept;
+  for (const std::string& aside : asides(bed))
+    kept.insert(bed.server().ask({"TYPE", aside}) == "list\n" ? bed.server().ask({"LRANGE", aside, "0", "-1"})
+                                                              : bed.server().ask({"GET", aside}));
+  CHECK(kept == std::multiset<std::string>{"one\n", "one\n", "two\n", "two\n"});
+  CHECK(bed.redis().parts().put_aside == 4);
+}
+
+TEST_CASE("redis store: a forget removes filters, and keeps what another program wrote under their keys") {
+  RedisBed bed;
+  bed.play("u1", kNow, {"a"});
+  const std::string key = bed.keys.filter(user("u1"), PeriodUnit::kMonth, PeriodIndex(kNow - 1));
+  REQUIRE(bed.server().ask({"RPUSH", key, "of", "another"}) == "2\n");
+  bed.forget_everything("u1", kNowMs, kNow - 2, kNow + 1);
+  CHECK(bed.server().ask({"EXISTS", key}) == "0\n");
+  CHECK(bed.server().ask({"LRANGE", asides(bed).at(0), "0", "-1"}) == "of\nanother\n");
+  CHECK(bed.seen("u1", kNow, {"a"}) == "");
+  CHECK(bed.redis().parts().put_aside == 1);
+}
+
+TEST_CASE("redis store: a value of no bytes under our key is no filter, and keeps no update from being written") {
+  RedisBed bed;
+  bed.play("u1", kNow, {"a"});
+  const std::string filter = bed.keys.filter(user("u1"), PeriodUnit::kMonth, PeriodIndex(kNow));
+  const std::string forgotten = bed.keys.forgotten(user("u1"));
+  SECTION("a filter") {
+    REQUIRE(bed.server().ask({"SET", filter, ""}) == "OK\n");
+    const auto stored = read(bed.redis(), "u1");
+    REQUIRE(stored.ok());
+    filter::Query query;
+    CHECK_FALSE(query.add(stored->filters.at(0).value, stored->filters.at(0).store_key).ok());
+    bed.play("u1", kNow, {"b"});
+    CHECK(is_damaged(bed.server().reply({"GET", filter}).bytes));
+    CHECK(read(bed.redis(), "u1").code() == Code::kCorrupt);  // It had a filter of ours.
+    CHECK(bed.redis().stats().refused == 1);
+  }
+  SECTION("a forgotten value") {
+    REQUIRE(bed.server().ask({"SET", forgotten, ""}) == "OK\n");
+    CHECK(read(bed.redis(), "u1").code() == Code::kCorrupt);
+    bed.forget_everything("u1", kNowMs, kNow, kNow + 1);
+    CHECK(bed.seen("u1", kNow, {"a"}) == "");
+  }
+}
+
+TEST_CASE("redis store: what is no string under a key that is not a user's is left alone, and the error names it") {
+  RedisBed bed;
+  const PartitionId partition = partition_of_name("u1");
+  const auto writer = take(bed.redis(), partition);
+  REQUIRE(advance(*writer, merged_to(10)).ok());
+  const std::string keys[] = {bed.keys.shard_state(UserRef(user("u1")).shard()), bed.keys.owner(partition),
+                              bed.keys.watermark(partition)};
+  const std::string& key = keys[GENERATE(0, 1, 2)];
+  REQUIRE(bed.server().ask({"DEL", key}) == "1\n");
+  REQUIRE(bed.server().ask({"RPUSH", key, "of", "another"}) == "2\n");
+  for (const Status& status : {advance(*writer, merged_to(20)), bed.redis().take_over(partition).status()}) {
+    CHECK(status.code() == Code::kCorrupt);
+    CHECK_THAT(status.message(), Catch::Contains(key) && Catch::Contains("rename or remove"));
+  }
+  CHECK(bed.server().ask({"LRANGE", key, "0", "-1"}) == "of\nanother\n");
+  CHECK(take(bed.redis(), PartitionId((partition.value + 1) % 4)) != nullptr);
 }
 
 TEST_CASE("redis store: a value that is no string, under any key of a user, makes the user's answers incomplete") {

@@ -22,7 +22,7 @@ TEST_CASE("redis key: everything of a user lies in the slot of its shard's state
     const UserRef ref(key);
     const uint16_t slot = redis_slot(kKeys.shard_state(ref.shard()));
     CHECK(redis_slot(kKeys.forgotten(ref)) == slot);
-    CHECK(redis_slot(kKeys.aside(ref.shard(), forgotten_key(ref))) == slot);
+    CHECK(redis_slot(kKeys.aside(ref.shard(), "0123456789abcdef", forgotten_key(ref))) == slot);
     for (const int period : {0, 123, 682, 0xffff})
       CHECK(redis_slot(kKeys.filter(ref, PeriodUnit::kMonth, PeriodIndex(period))) == slot);
   }
@@ -39,6 +39,9 @@ TEST_CASE("redis key: the names of a store are these bytes") {
   CHECK(kKeys.shard_state(ShardId(2051)) == "bloomring:{2051}s");
   CHECK(kKeys.watermark(PartitionId(7)) == "bloomring:{p7}w");
   CHECK(kKeys.owner(PartitionId(7)) == "bloomring:{p7}s");
+  CHECK(kKeys.aside(ShardId(2051), "0123456789abcdef", kKeys.forgotten(UserRef(key)).substr(16)) ==
+        std::string("bloomring:{2051}x0123456789abcdefg\x08\x03\x04"
+                    "feedu1"));
   CHECK(redis_slot(kKeys.watermark(PartitionId(7))) == redis_slot(kKeys.owner(PartitionId(7))));
   CHECK(kKeys.meta() == "bloomring:{m}m");
   CHECK(kKeys.pattern() == "bloomring:{*");
@@ -52,11 +55,11 @@ TEST_CASE("redis key: a logical key comes back from its name, and from no other"
   const std::string forgotten = kKeys.forgotten(ref);
   CHECK(kKeys.logical(forgotten).value() == forgotten_key(ref));
   for (const std::string& other : {kKeys.shard_state(ref.shard()), kKeys.meta(), kKeys.watermark(PartitionId(1)),
-                                   kKeys.aside(ref.shard(), "f123"), std::string("other:{1}f"), std::string("x")})
+                                   kKeys.aside(ref.shard(), "0123456789abcdef", "f123"), std::string("other:{1}f"), std::string("x")})
     CHECK(kKeys.logical(other).value().empty());
   CHECK(kKeys.logical("bloomring:{1}" + forgotten_key(ref)).code() == Code::kCorrupt);
   CHECK(kKeys.logical("bloomring:{1}fgarbage").code() == Code::kCorrupt);
-  CHECK(kKeys.is_aside(kKeys.aside(ref.shard(), "f123")));
+  CHECK(kKeys.is_aside(kKeys.aside(ref.shard(), "0123456789abcdef", "f123")));
   CHECK_FALSE(kKeys.is_aside(filter));
   CHECK(kKeys.shard_of_state(kKeys.shard_state(ShardId(4999))) == ShardId(4999));
   for (const char* other : {"bloomring:{5000}s", "bloomring:{p1}s", "bloomring:{1}", "bloomring:{}s", "{1}s"})
