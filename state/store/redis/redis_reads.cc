@@ -182,19 +182,28 @@ Result<std::optional<MergedWatermark>> RedisReads::watermark(PartitionId partiti
 }
 
 Status RedisReads::hear_watermarks() {
+  const uint64_t turn = parts_.heard.begin_hearing();
   std::vector<RedisRequest> requests;
   for (uint32_t p = 0; p < parts_.config.partition_count; ++p)
     requests.push_back(get_request(parts_.keys.watermark(PartitionId(static_cast<int32_t>(p)))));
   std::vector<RedisAnswer> answers = client().call_all(std::move(requests));
   HeardWatermarks::All all;
+  Status away;
   for (uint32_t p = 0; p < parts_.config.partition_count; ++p) {
-    BLOOMRING_TRY_ASSIGN(const RedisReply reply, only_reply(std::move(answers[p]), "GET"));
-    BLOOMRING_TRY_ASSIGN(auto watermark, parts_.decode_mark(reply, PartitionId(static_cast<int32_t>(p))));
-    if (watermark) parts_.clock.raise_merged_ms(watermark->merged_ms);
-    all.push_back(std::move(watermark));
+    auto heard = take_heard(std::move(answers[p]), PartitionId(static_cast<int32_t>(p)));
+    if (away.ok() && !heard.ok() && heard.code() != Code::kCorrupt) away = heard.status();
+    all.push_back(std::move(heard));
   }
-  parts_.heard.hear(std::move(all));
-  return {};
+  parts_.heard.hear(turn, std::move(all));
+  return away;
+}
+
+Result<std::optional<MergedWatermark>> RedisReads::take_heard(RedisAnswer answer, PartitionId partition) {
+  BLOOMRING_TRY_ASSIGN(const RedisReply reply,
+                       only_reply(std::move(answer), "GET " + parts_.keys.watermark(partition)));
+  BLOOMRING_TRY_ASSIGN(auto watermark, parts_.decode_mark(reply, partition));
+  if (watermark) parts_.clock.raise_merged_ms(watermark->merged_ms);
+  return watermark;
 }
 
 void RedisReads::doubt(ShardId shard) {
@@ -208,19 +217,26 @@ Status RedisReads::settle_doubts() {
     const std::lock_guard lock(mutex_);
     doubts = doubts_;
   }
+  Status first_failure;
   for (const auto& [shard, since_ms] : doubts) {
-    const PartitionId partition = parts_.partition_of(shard);
-    BLOOMRING_TRY_ASSIGN(const std::optional<MergedWatermark> heard, parts_.heard.of(partition));
-    BLOOMRING_TRY_ASSIGN(const RedisReply reply, ask_for(parts_.keys.shard_state(shard)));
-    BLOOMRING_TRY_ASSIGN(const std::optional<ShardState> state, parts_.decode(reply.bytes, shard));
-    const std::optional<MergedWatermark> mark = state ? state->mark : std::nullopt;
-    const bool covered = covers_all(mark, heard);
-    const bool long_enough = parts_.steady.steady_ns() / 1'000'000 - since_ms >= kDoubtMs;
-    if (!covered && !long_enough) continue;
-    if (!covered) parts_.heard.lower(partition, mark);
-    const std::lock_guard lock(mutex_);
-    doubts_.erase(shard);
+    Status settled = settle_doubt(shard, since_ms);
+    if (first_failure.ok()) first_failure = std::move(settled);
   }
+  return first_failure;
+}
+
+Status RedisReads::settle_doubt(ShardId shard, int64_t since_ms) {
+  const PartitionId partition = parts_.partition_of(shard);
+  BLOOMRING_TRY_ASSIGN(const std::optional<MergedWatermark> heard, parts_.heard.of(partition));
+  BLOOMRING_TRY_ASSIGN(const RedisReply reply, ask_for(parts_.keys.shard_state(shard)));
+  BLOOMRING_TRY_ASSIGN(const std::optional<ShardState> state, parts_.decode(reply.bytes, shard));
+  const std::optional<MergedWatermark> mark = state ? state->mark : std::nullopt;
+  const bool covered = covers_all(mark, heard);
+  const bool long_enough = parts_.steady.steady_ns() / 1'000'000 - since_ms >= kDoubtMs;
+  if (!covered && !long_enough) return {};
+  if (!covered) parts_.heard.lower(partition, mark);
+  const std::lock_guard lock(mutex_);
+  doubts_.erase(shard);
   return {};
 }
 

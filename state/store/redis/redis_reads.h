@@ -56,7 +56,9 @@ class RedisReads {
   void begin_user(const std::shared_ptr<Pending>& pending, size_t user, Attempt attempt);
   void take_user(const std::shared_ptr<Pending>& pending, size_t user, Attempt attempt, Asked& asked);
   Result<StoredUser> take_values(Pending& pending, size_t user, Asked& asked);
+  Result<std::optional<MergedWatermark>> take_heard(RedisAnswer answer, PartitionId partition);
   void doubt(ShardId shard);
+  Status settle_doubt(ShardId shard, int64_t since_ms);
   Result<RedisReply> ask_for(const std::string& key);  // Waits.
 
   RedisStoreParts& parts_;

@@ -101,31 +101,46 @@ void HeardWatermarks::raise(PartitionId partition, const std::optional<MergedWat
   if (!first) known->second = most(known->second, *watermark);
 }
 
-void HeardWatermarks::hear(All all) {
+uint64_t HeardWatermarks::begin_hearing() {
   const std::lock_guard lock(mutex_);
-  for (size_t at = 0; at < all.size(); ++at) raise(PartitionId(static_cast<int32_t>(at)), all[at]);
-  std::erase_if(lowered_, [&](const auto& entry) {
-    const auto at = static_cast<size_t>(entry.first.value);
-    return at >= all.size() || all[at] != entry.second.found;
-  });
-  all_ = std::move(all);
+  return ++turn_;
+}
+
+void HeardWatermarks::hear(uint64_t turn, All all) {
+  const std::lock_guard lock(mutex_);
+  if (all_.empty()) all_.resize(all.size(), retry("the watermark of the partition was not read yet"));
+  BLOOMRING_CHECK(all.size() == all_.size(), "the number of partitions is fixed");
+  for (size_t at = 0; at < all.size(); ++at) {
+    const PartitionId partition(static_cast<int32_t>(at));
+    uint64_t& news = news_of_[partition];
+    const bool older = news > turn || (!all[at].ok() && all[at].code() != Code::kCorrupt);
+    if (older) continue;
+    news = turn;
+    if (all[at].ok()) raise(partition, *all[at]);
+    all_[at] = std::move(all[at]);
+    const auto lowered = lowered_.find(partition);
+    if (lowered != lowered_.end() && (!all_[at].ok() || *all_[at] != lowered->second.found)) lowered_.erase(lowered);
+  }
   unheard_ = {};
 }
 
+// Whatever was asked for until now may be older.
 void HeardWatermarks::note(PartitionId partition, const MergedWatermark& watermark) {
   const std::lock_guard lock(mutex_);
   raise(partition, watermark);
+  news_of_[partition] = ++turn_;
   const auto at = static_cast<size_t>(partition.value);
   if (at >= all_.size()) return;
   lowered_.erase(partition);
-  all_[at] = watermark;
+  all_[at] = std::optional(watermark);
 }
 
 void HeardWatermarks::lower(PartitionId partition, const std::optional<MergedWatermark>& mark) {
   const std::lock_guard lock(mutex_);
   const auto at = static_cast<size_t>(partition.value);
   if (at >= all_.size()) return;
-  const auto [lowered, first] = lowered_.try_emplace(partition, Lowered{all_[at], mark});
+  if (!all_[at].ok()) return;
+  const auto [lowered, first] = lowered_.try_emplace(partition, Lowered{*all_[at], mark});
   if (!first) lowered->second.instead = least(lowered->second.instead, mark);
 }
 

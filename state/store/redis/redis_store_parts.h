@@ -108,17 +108,24 @@ Result<RedisReply> only_reply(RedisAnswer answer, std::string_view what);
 
 // The watermarks as last heard, with what reads found out since.
 //
+// Hearing takes time, and two may overlap: what this process wrote, or heard in a later turn, is not replaced by an
+// answer that may be older (`begin_hearing`, `hear`).
+// A watermark that cannot be read is a failure of its partition alone.
+//
 // `of` follows a store that went back; `promised` never does. Stages release recent plays by `of`, and notice only some
 // time after it that it went back. So a read compares with what any stage of this process may have released by.
 class HeardWatermarks {
  public:
-  using All = std::vector<std::optional<MergedWatermark>>;
+  using All = std::vector<Result<std::optional<MergedWatermark>>>;
   // Nothing was heard yet: kRetry with the reason.
   Result<std::optional<MergedWatermark>> of(PartitionId partition) const;
   // All that any watermark of the partition covered that this process has ever known. Errors: as `of`.
   Result<std::optional<MergedWatermark>> promised(PartitionId partition) const;
   void promise(PartitionId partition, const std::optional<MergedWatermark>& watermark);
-  void hear(All all);
+  // To be called before the servers are asked; `hear` takes the turn. A partition whose server did not answer keeps
+  // what was heard before; one whose watermark is corrupt says so.
+  uint64_t begin_hearing();
+  void hear(uint64_t turn, All all);
   // This process has written the watermark.
   void note(PartitionId partition, const MergedWatermark& watermark);
   // A shard of the partition has no more than this: the store went back. Holds until the watermark of the partition
@@ -136,6 +143,8 @@ class HeardWatermarks {
   mutable std::mutex mutex_;
   Status unheard_ = retry("the filter store was not read yet");
   All all_;
+  uint64_t turn_ = 0;                        // The last one that has begun.
+  std::map<PartitionId, uint64_t> news_of_;  // The turn of what all_ has of the partition.
   std::map<PartitionId, Lowered> lowered_;
   std::map<PartitionId, MergedWatermark> promised_;
 };

@@ -280,7 +280,14 @@ TEST_CASE("redis store: what is no string under a key that is not a user's is le
     CHECK_THAT(status.message(), Catch::Contains(key) && Catch::Contains("rename or remove"));
   }
   CHECK(bed.server().ask({"LRANGE", key, "0", "-1"}) == "of\nanother\n");
-  CHECK(take(bed.redis(), PartitionId((partition.value + 1) % 4)) != nullptr);
+  const PartitionId other((partition.value + 1) % 4);
+  const auto another = bed.another();
+  const auto writer_of_other = take(*another, other);
+  REQUIRE(advance(*writer_of_other, merged_to(30)).ok());
+  static_cast<void>(bed.redis().refresh());
+  CHECK(bed.redis().heard_watermark(other).value() == merged_to(30));
+  const auto heard = bed.redis().heard_watermark(partition);
+  CHECK((heard.code() == Code::kCorrupt || heard.value() == merged_to(10)));
 }
 
 TEST_CASE("redis store: a value that is no string, under any key of a user, makes the user's answers incomplete") {
