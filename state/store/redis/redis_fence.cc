@@ -16,8 +16,9 @@ RedisRequest get(const std::string& key) {
   return request;
 }
 
-RedisRequest set_under(const std::string& state_key, std::string_view state, const std::vector<RedisSet>& sets) {
-  RedisRequest request = request_at(state_key, compare_and_set(state_key, state, "", sets));
+RedisRequest set_under(const std::string& state_key, std::string_view state, const std::vector<RedisSet>& sets,
+                       std::string_view next_state = "") {
+  RedisRequest request = request_at(state_key, compare_and_set(state_key, state, next_state, sets));
   request.timeout_ms = kTakeOverMs;
   return request;
 }
@@ -55,19 +56,20 @@ Status RedisFence::take_partition(RedisClient& client) {
       epoch = std::max(epoch, owner.writer.epoch);
     }
     writer_ = {epoch + 1, random_number()};
-    owner_ = encode_shard_state({writer_, {}, 0}, label, partition_, parts_.config.partition_count);
+    owner_ = {writer_, {}, 0};
+    const std::string owner = encode(owner_);
     BLOOMRING_TRY_ASSIGN(
         const RedisReply set,
-        only_reply(client.call(set_under(key, now.bytes, {{key, std::string(kAnyValue), owner_}})), "EVAL"));
+        only_reply(client.call(set_under(key, now.bytes, {{key, std::string(kAnyValue), owner}})), "EVAL"));
     const auto found = other_state(set);
-    if (!found || *found == owner_) return {};
+    if (!found || *found == owner) return {};
   }
   return retry("others take it over at the same time");
 }
 
 Result<bool> RedisFence::still_owner(RedisClient& client) const {
   BLOOMRING_TRY_ASSIGN(const RedisReply now, only_reply(client.call(get(parts_.keys.owner(partition_))), "GET " + parts_.keys.owner(partition_)));
-  return now.bytes == owner_;
+  return now.bytes == encode(owner_);
 }
 
 Status RedisFence::take_shards(RedisClient& client) {
@@ -116,12 +118,21 @@ Status RedisFence::settle_watermark(RedisClient& client) {
   for (const auto& [shard, state] : states_) all = least(all, state.mark);
   if (all == stored) return {};
   const std::string value = all ? encode_watermark(*all, partition_, parts_.config.partition_count) : std::string();
-  BLOOMRING_TRY_ASSIGN(
-      const RedisReply set,
-      only_reply(client.call(set_under(parts_.keys.owner(partition_), owner_, {{key, std::string(kAnyValue), value}})),
-                 "EVAL"));
-  const auto found = other_state(set);
-  return found ? found_owner(*found) : check_set(set, key);
+  for (int turn = 0; turn < kTurnsMax; ++turn) {
+    const std::vector<RedisSet> sets{{key, std::string(kAnyValue), value}};
+    BLOOMRING_TRY_ASSIGN(
+        const RedisReply set,
+        only_reply(client.call(set_under(parts_.keys.owner(partition_), owner(), sets, next_owner())), "EVAL"));
+    const auto found = other_state(set);
+    if (found) {
+      BLOOMRING_TRY(found_owner(*found));
+      continue;
+    }
+    BLOOMRING_TRY(check_set(set, key));
+    wrote_owner();
+    return {};
+  }
+  return retry("its owner keeps changing");
 }
 
 std::string RedisFence::known(ShardId shard) const {
@@ -162,15 +173,40 @@ Status RedisFence::found(ShardId shard, const std::string& bytes) {
                " has lost writes, as after a failover to a replica that was behind. The next start merges them again");
 }
 
-Status RedisFence::found_owner(const std::string& bytes) const {
-  if (bytes == owner_) return {};
+std::string RedisFence::encode(const ShardState& owner) const {
+  return encode_shard_state(owner, parts_.label(partition_), partition_, parts_.config.partition_count);
+}
+
+std::string RedisFence::owner() const {
+  const std::lock_guard lock(mutex_);
+  return encode(owner_);
+}
+
+std::string RedisFence::next_owner() const {
+  const std::lock_guard lock(mutex_);
+  return encode({owner_.writer, {}, owner_.writes + 1});
+}
+
+void RedisFence::wrote_owner() {
+  const std::lock_guard lock(mutex_);
+  ++owner_.writes;
+}
+
+Status RedisFence::found_owner(const std::string& bytes) {
+  std::optional<ShardState> found;
   if (!bytes.empty()) {
-    BLOOMRING_TRY_ASSIGN(const ShardState state, decode_shard_state(bytes, parts_.label(partition_), partition_,
-                                                                    parts_.config.partition_count));
-    if (state.writer > writer_) return fenced(parts_.label(partition_) + " of the filter store has another writer");
+    BLOOMRING_TRY_ASSIGN(found, decode_shard_state(bytes, parts_.label(partition_), partition_,
+                                                   parts_.config.partition_count));
   }
-  return fatal("the filter store went back: it has forgotten who writes " + parts_.label(partition_) +
-               ", as after a failover to a replica that was behind. The next start merges what is lost again");
+  const std::lock_guard lock(mutex_);
+  switch (judge_shard(found, owner_)) {
+    case ShardStanding::kOurs: owner_ = *found; return {};
+    case ShardStanding::kTaken:
+      return fenced(parts_.label(partition_) + " of the filter store has another writer");
+    case ShardStanding::kWentBack: break;
+  }
+  return fatal("the filter store went back: the server that has the watermark of " + parts_.label(partition_) +
+               " has lost writes, as after a failover to a replica that was behind. The next start merges them again");
 }
 
 }  // namespace bloomring

@@ -35,14 +35,19 @@ class RedisFence {
   // A write found this state instead. ok: it is a write of this writer, and is known now; try again.
   Status found(ShardId shard, const std::string& state);
 
-  const std::string& owner() const { return owner_; }
-  Status found_owner(const std::string& owner) const;
+  // The same of the state under the owner's key, which counts the watermarks: one that arrives late, after a newer one,
+  // is not written.
+  std::string owner() const;
+  std::string next_owner() const;
+  void wrote_owner();
+  Status found_owner(const std::string& owner);
   PartitionId partition() const { return partition_; }
 
  private:
   RedisFence(RedisStoreParts& parts, PartitionId partition) : parts_(parts), partition_(partition) {}
   Status take_partition(RedisClient& client);
   Status take_shards(RedisClient& client);
+  std::string encode(const ShardState& owner) const;
   Result<bool> still_owner(RedisClient& client) const;
   Status settle_watermark(RedisClient& client);
 
@@ -50,8 +55,8 @@ class RedisFence {
   const PartitionId partition_;
   RedisWriter writer_;
   uint64_t epoch_seen_ = 0;  // Of a later writer in a shard.
-  std::string owner_;  // Bytes under the owner's key.
   mutable std::mutex mutex_;
+  ShardState owner_;
   std::map<ShardId, ShardState> states_;
 };
 

@@ -364,7 +364,7 @@ void RedisAdvance::write_watermark() {
   const PartitionId partition = parts_.fence->partition();
   const std::string owner_key = parts_.store.keys.owner(partition);
   const std::string value = encode_watermark(*watermark_, partition, parts_.store.config.partition_count);
-  send(with_wait(compare_and_set(owner_key, parts_.fence->owner(), "",
+  send(with_wait(compare_and_set(owner_key, parts_.fence->owner(), parts_.fence->next_owner(),
                                  {{parts_.store.keys.watermark(partition), std::string(kAnyValue), value}}),
                  owner_key),
        [this](RedisAnswer answer) { take_watermark(std::move(answer)); });
@@ -375,10 +375,12 @@ void RedisAdvance::take_watermark(RedisAnswer answer) {
   if (!answer->front().error()) {
     if (const auto owner = other_state(answer->front())) {
       Status found = parts_.fence->found_owner(*owner);
-      return fail(found.ok() ? retry("the owner of the partition changes") : std::move(found));
+      if (found.ok() && ++watermark_tries_ > kTriesMax) found = retry("the owner of the partition keeps changing");
+      return found.ok() ? write_watermark() : fail(std::move(found));
     }
     Status set = check_set(answer->front(), parts_.store.keys.watermark(parts_.fence->partition()));
     if (!set.ok()) return fail(std::move(set));
+    parts_.fence->wrote_owner();
   }
   Status waited = check_wait(*answer, parts_.store.keys.owner(parts_.fence->partition()));
   if (!waited.ok()) return fail(std::move(waited));

@@ -147,6 +147,7 @@ class RedisAdvance final : public RedisOperation {
   const std::optional<MergedWatermark> watermark_;
   std::vector<ShardId> waiting_;
   bool watermark_begun_ = false;
+  int watermark_tries_ = 0;
 };
 
 }  // namespace bloomring
