@@ -23,6 +23,7 @@ class Mutant:
     program: str  # Of build/tested/bin.
     test: str = ""  # Catch2's pattern; all tests of the program where it is empty.
     seeds: int = 0  # Of the simulation, at most.
+    broker: str = ""  # The version of Apache Kafka that the program runs on, where it needs a real one.
 
 
 def read(path=TABLE):
