@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "schemas/window/window_key.h"
 #include "state/rocksdb/rocks.h"
 #include "state/window/window_state.h"
 
@@ -23,44 +24,6 @@ constexpr int kOpenFilesMax = 64;
 constexpr size_t kReadaheadBytes = 1 << 20;
 
 constexpr const char* kDamagedName = "damaged";  // A file of ours in the folder, which RocksDB ignores.
-
-constexpr char kStateTag = 0;
-constexpr char kBlockTag = 1;
-constexpr size_t kPlaceBytes = 16;
-constexpr size_t kBlockKeyBytes = kPlaceBytes + 1;
-constexpr size_t kStateKeyBytes = kPlaceBytes + 1 + 8;
-
-void append_u64_be(std::string& out, int64_t value) {
-  BLOOMRING_CHECK(value >= 0, "negative hour or offset");
-  for (int shift = 56; shift >= 0; shift -= 8) out.push_back(static_cast<char>(value >> shift));
-}
-
-int64_t u64_be(std::string_view bytes) {
-  uint64_t value = 0;
-  for (size_t i = 0; i < 8; ++i) value = value << 8 | static_cast<unsigned char>(bytes[i]);
-  return static_cast<int64_t>(value);
-}
-
-// The key at which the hour begins: before its first state and block.
-std::string hour_begin(HourIndex hour) {
-  std::string key;
-  append_u64_be(key, hour.value);
-  return key;
-}
-
-std::string place_of(HourIndex hour, Offset offset) {
-  std::string place = hour_begin(hour);
-  append_u64_be(place, offset.value);
-  return place;
-}
-
-std::string block_key(HourIndex hour, Offset offset) { return place_of(hour, offset) + kBlockTag; }
-
-std::string state_key(const std::string& place, int64_t saves) {
-  std::string key = place + kStateTag;
-  append_u64_be(key, saves);
-  return key;
-}
 
 rocksdb::Options window_options(const StateMemory& memory) {
   rocksdb::Options options = rocks_options(memory, kBlockBytes);
@@ -151,8 +114,8 @@ void RocksWindowStore::Impl::note_hours(const WindowState& state) {
 
 Status RocksWindowStore::Impl::write(rocksdb::WriteBatch& batch, const WindowState& state) {
   encode_window_state(state, encoded);
-  place = std::max(place, place_of(state.filling, state.applied));
-  BLOOMRING_TRY(status_of(batch.Put(state_key(place, saves), encoded), what));
+  place = std::max(place, window_place(state.filling, state.applied));
+  BLOOMRING_TRY(status_of(batch.Put(window_state_key(place, saves), encoded), what));
   BLOOMRING_TRY(checked(db->Write(no_log(), &batch)));
   ++saves;
   note_hours(state);
@@ -164,18 +127,18 @@ Result<std::optional<WindowState>> RocksWindowStore::Impl::load() {
   row->SeekToLast();
   BLOOMRING_TRY(status_of(row->status(), what));
   if (!row->Valid()) return std::optional<WindowState>();
-  const std::string_view key = view(row->key());
-  if (key.size() != kStateKeyBytes) return corrupt(what + ": its last row is no state");
+  const std::optional<WindowStateKey> key = parse_window_state_key(view(row->key()));
+  if (!key) return corrupt(what + ": its last row is no state");
   auto state = decode_window_state(view(row->value()), config.partition_count);
   if (!state.ok()) return std::move(state).status().with_context(what);
-  place = key.substr(0, kPlaceBytes);
-  saves = u64_be(key.substr(kPlaceBytes + 1)) + 1;
+  place = key->place;
+  saves = key->saves + 1;
   note_hours(*state);
   return std::optional<WindowState>(std::move(*state));
 }
 
 Status RocksWindowStore::Impl::remove_files_before(HourIndex hour) {
-  const std::string begin = hour_begin(HourIndex(0)), end = hour_begin(hour);
+  const std::string begin = window_hour_begin(HourIndex(0)), end = window_hour_begin(hour);
   const rocksdb::Slice from = slice(begin), to = slice(end);
   const rocksdb::RangePtr range(&from, &to);
   return status_of(rocksdb::DeleteFilesInRanges(db.get(), db->DefaultColumnFamily(), &range, 1, /*include_end=*/false),
@@ -210,9 +173,9 @@ Status RocksWindowStore::wipe(const std::string& path) {
 Result<std::optional<WindowState>> RocksWindowStore::load() { return impl_->load(); }
 
 Status RocksWindowStore::stage(HourIndex hour, Offset offset, std::string_view block, const WindowState& state) {
-  impl_->place = std::max(impl_->place, place_of(hour, Offset(offset.value + 1)));
+  impl_->place = std::max(impl_->place, window_place(hour, Offset(offset.value + 1)));
   rocksdb::WriteBatch batch;
-  BLOOMRING_TRY(status_of(batch.Put(block_key(hour, offset), slice(block)), impl_->what));
+  BLOOMRING_TRY(status_of(batch.Put(window_block_key(hour, offset), slice(block)), impl_->what));
   return impl_->write(batch, state);
 }
 
@@ -223,7 +186,7 @@ Status RocksWindowStore::save(const WindowState& state) {
 
 Status RocksWindowStore::scan(HourIndex hour, const std::function<Status(Offset, std::string_view block)>& visit) {
   if (!impl_->staged(hour)) return {};
-  const std::string begin = hour_begin(hour), end = hour_begin(HourIndex(hour.value + 1));
+  const std::string begin = window_hour_begin(hour), end = window_hour_begin(HourIndex(hour.value + 1));
   const rocksdb::Slice upper = slice(end);
   rocksdb::ReadOptions options;
   options.iterate_upper_bound = &upper;
@@ -231,9 +194,9 @@ Status RocksWindowStore::scan(HourIndex hour, const std::function<Status(Offset,
   options.readahead_size = kReadaheadBytes;
   const std::unique_ptr<rocksdb::Iterator> row(impl_->db->NewIterator(options));
   for (row->Seek(begin); row->Valid(); row->Next()) {
-    const std::string_view key = view(row->key());
-    if (key.size() != kBlockKeyBytes) continue;  // A state.
-    BLOOMRING_TRY(visit(Offset(u64_be(key.substr(8))), view(row->value())));
+    const std::optional<Offset> offset = parse_window_block_key(view(row->key()));
+    if (!offset) continue;  // A state.
+    BLOOMRING_TRY(visit(*offset, view(row->value())));
   }
   return impl_->checked(row->status());
 }
@@ -241,7 +204,7 @@ Status RocksWindowStore::scan(HourIndex hour, const std::function<Status(Offset,
 Result<std::optional<std::string>> RocksWindowStore::find(HourIndex hour, Offset offset) {
   if (!impl_->staged(hour)) return std::optional<std::string>();
   std::string block;
-  const rocksdb::Status status = impl_->db->Get(rocksdb::ReadOptions(), block_key(hour, offset), &block);
+  const rocksdb::Status status = impl_->db->Get(rocksdb::ReadOptions(), window_block_key(hour, offset), &block);
   if (status.IsNotFound()) return std::optional<std::string>();
   BLOOMRING_TRY(impl_->checked(status));
   return std::optional<std::string>(std::move(block));

@@ -1,11 +1,11 @@
 // The window store on disk: one RocksDB folder per partition, without a write-ahead log. Each write puts block and
 // state into one batch, so the flushed files hold the store as it was after some earlier write.
 //
-// Layout. Keys only grow, which keeps the store cheap: table files never overlap, so compactions move them instead of
-// rewriting them, and a release deletes whole files, without tombstones.
+// Layout. Keys (schemas/window/window_key.h) only grow, which keeps the store cheap: table files never overlap, so
+// compactions move them instead of rewriting them, and a release deletes whole files, without tombstones.
 //
-//   block  hour:u64be offset:u64be 0x01                  -> the block
-//   state  filling:u64be applied:u64be 0x00 saves:u64be  -> window_state.h; the last key is the newest state
+//   block-key of hour and offset      -> the block
+//   state-key of filling and applied  -> a state (window_state.h); the last key is the newest state
 //
 // A state with applied offset a sorts after the block below a and before the block at a. Older states are garbage and
 // are deleted with the files of their hour. A release first makes the new state durable and then removes files, so a

@@ -2,7 +2,7 @@
 // then compared with what a process is configured for.
 #include "base/result.h"
 #include "schemas/store_key.h"
-#include "state/store/store_meta.h"
+#include "state/store/check_store_meta.h"
 #include "tests/fuzz/sealed.h"
 
 using namespace bloomring;

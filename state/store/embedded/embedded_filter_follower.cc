@@ -8,12 +8,12 @@
 
 #include "schemas/slot_end_key.h"
 #include "state/merged_time.h"
+#include "state/store/check_store_meta.h"
 #include "state/store/embedded/deleted_shards.h"
 #include "state/store/embedded/embedded_options.h"
 #include "state/store/embedded/filter_rows.h"
 #include "state/store/embedded/store_check.h"
 #include "state/store/embedded/stored_scenes.h"
-#include "state/store/store_meta.h"
 
 namespace bloomring {
 

@@ -13,6 +13,7 @@
 #include "filter/filter.h"
 #include "schemas/slot_end_key.h"
 #include "state/merged_time.h"
+#include "state/store/check_store_meta.h"
 #include "state/store/check_update.h"
 #include "state/store/embedded/backup_engine.h"
 #include "state/store/embedded/deleted_shards.h"
@@ -21,7 +22,6 @@
 #include "state/store/embedded/store_backup.h"
 #include "state/store/embedded/store_check.h"
 #include "state/store/embedded/stored_scenes.h"
-#include "state/store/store_meta.h"
 
 namespace bloomring {
 

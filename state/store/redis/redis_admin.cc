@@ -8,6 +8,7 @@
 #include "schemas/damaged_value.h"
 #include "schemas/slot_end_key.h"
 #include "schemas/store_key.h"
+#include "state/store/check_store_meta.h"
 
 namespace bloomring {
 

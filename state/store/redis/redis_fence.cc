@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "state/store/redis/shard_standing.h"
+
 namespace bloomring {
 
 namespace {

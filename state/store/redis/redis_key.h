@@ -7,7 +7,7 @@
 //                                                                    each such value has another name
 //   of a partition  prefix "{p" partition:decimal "}" "w"            the merged watermark
 //                   prefix "{p" partition:decimal "}" "s"            who writes the partition
-//   of the store    prefix "{m}" "m"                                 the description (state/store/store_meta.h)
+//   of the store    prefix "{m}" "m"                                 the description (schemas/store/store_meta.h)
 //                   prefix "{m}" "k"                                 the key of slot ends (schemas/slot_end_key.h)
 //
 // A cluster hashes what stands between the first "{" and the next "}". So everything of a user lies in one slot, and

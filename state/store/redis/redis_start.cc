@@ -4,6 +4,7 @@
 #include <string>
 
 #include "schemas/slot_end_key.h"
+#include "state/store/check_store_meta.h"
 
 namespace bloomring {
 

@@ -19,7 +19,6 @@
 #include "state/store/filter_life.h"
 #include "state/store/redis/redis_key.h"
 #include "state/store/redis/shard_state.h"
-#include "state/store/store_meta.h"
 #include "state/store/stored_values.h"
 
 namespace bloomring {

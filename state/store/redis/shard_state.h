@@ -52,19 +52,4 @@ std::string encode_shard_state(const ShardState& state, std::string_view label, 
 Result<ShardState> decode_shard_state(std::string_view bytes, std::string_view label, PartitionId partition,
                                       uint32_t partition_count);
 
-// True when the mark covers all that the watermark covers.
-bool covers_all(const std::optional<MergedWatermark>& mark, const std::optional<MergedWatermark>& watermark);
-// The offsets that both cover.
-std::optional<MergedWatermark> least(const std::optional<MergedWatermark>& a, const std::optional<MergedWatermark>& b);
-// What either covers.
-MergedWatermark most(const MergedWatermark& a, const MergedWatermark& b);
-
-// A writer finds one of these instead of the state that it knows.
-enum class ShardStanding : uint8_t {
-  kOurs,      // Its own write, of which it did not see the answer.
-  kTaken,     // A later writer has taken the partition over.
-  kWentBack,  // The server has lost writes.
-};
-ShardStanding judge_shard(const std::optional<ShardState>& found, const ShardState& known);
-
 }  // namespace bloomring

@@ -1,10 +1,11 @@
-// An embedded filter store's description of itself, under kMetaKey (schemas/store_key.h). It prevents opening the store
-// with another number of partitions, or with periods under whose names it has no filters.
+// A filter store's description of itself, under kMetaKey (schemas/store_key.h). It prevents opening the store with
+// another number of partitions, or with periods under whose names it has no filters (state/store/check_store_meta.h).
 //
 //   version:u8=2 partition_count:u32 period:u8 time_zone:bytes sum:u64
 //                                                 (pieces of schemas/bytes.h; sum is XXH3 of all before it, seeded
 //                                                  with the hash of the key)
 // Version 1 had no period and no time zone.
+// Errors: kCorrupt when the bytes are not a description, kInvalid when their format is newer.
 // Threading: pure functions.
 #pragma once
 
@@ -13,7 +14,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "state/period.h"
+#include "schemas/store_key.h"
 
 namespace bloomring {
 
@@ -21,18 +22,10 @@ struct StoreMeta {
   uint32_t partition_count = 0;
   PeriodUnit period = PeriodUnit::kMonth;
   std::string time_zone;  // Empty: the store does not say, as in version 1.
+  bool operator==(const StoreMeta&) const = default;
 };
 
-// The description of a store for the calendar's filters.
-StoreMeta store_meta(uint32_t partition_count, const Calendar& calendar);
-
 std::string encode_store_meta(const StoreMeta& meta);
-// kCorrupt when the bytes are not a description, kInvalid when their format is newer.
 Result<StoreMeta> decode_store_meta(std::string_view bytes);
-
-// kInvalid, with the way out, when the store is of another partition count, period or time zone.
-Status compare_store_meta(const StoreMeta& stored, const StoreMeta& configured);
-// The same for the stored bytes; kCorrupt as above.
-Status check_store_meta(std::string_view bytes, const StoreMeta& configured);
 
 }  // namespace bloomring

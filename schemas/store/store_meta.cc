@@ -1,8 +1,7 @@
-#include "state/store/store_meta.h"
+#include "schemas/store/store_meta.h"
 
 #include "base/hash.h"
 #include "schemas/bytes.h"
-#include "schemas/store_key.h"
 
 namespace bloomring {
 
@@ -18,26 +17,7 @@ bool known(PeriodUnit period) {
   return period == PeriodUnit::kMonth || period == PeriodUnit::kWeek || period == PeriodUnit::kDay;
 }
 
-std::string_view name_of(PeriodUnit period) {
-  switch (period) {
-    case PeriodUnit::kMonth: return "month";
-    case PeriodUnit::kWeek: return "week";
-    case PeriodUnit::kDay: return "day";
-  }
-  return "?";
-}
-
-Status differs(std::string_view setting, std::string_view stored, std::string_view configured) {
-  return invalid(std::string(setting) + " is " + std::string(configured) + ", but the store was written with " +
-                 std::string(stored) + ", and its filters would not be found: set " + std::string(stored) +
-                 " again, or start with an empty filter store (another store.path) and replay");
-}
-
 }  // namespace
-
-StoreMeta store_meta(uint32_t partition_count, const Calendar& calendar) {
-  return {partition_count, calendar.config().unit, calendar.config().time_zone};
-}
 
 std::string encode_store_meta(const StoreMeta& meta) {
   std::string bytes;
@@ -73,26 +53,6 @@ Result<StoreMeta> decode_store_meta(std::string_view bytes) {
     return corrupt("the description of the store has another form");
   }
   return meta;
-}
-
-Status compare_store_meta(const StoreMeta& stored, const StoreMeta& configured) {
-  if (stored.partition_count != configured.partition_count) {
-    return invalid("the store was made for " + std::to_string(stored.partition_count) +
-                   " partitions, the configuration says " + std::to_string(configured.partition_count) +
-                   ": set the old partition count again, or start with an empty "
-                   "filter store and replay");
-  }
-  if (stored.time_zone.empty()) return {};
-  if (stored.period != configured.period)
-    return differs("filter.period", name_of(stored.period), name_of(configured.period));
-  if (stored.time_zone != configured.time_zone)
-    return differs("filter.time_zone", stored.time_zone, configured.time_zone);
-  return {};
-}
-
-Status check_store_meta(std::string_view bytes, const StoreMeta& configured) {
-  BLOOMRING_TRY_ASSIGN(const StoreMeta stored, decode_store_meta(bytes));
-  return compare_store_meta(stored, configured);
 }
 
 }  // namespace bloomring
