@@ -76,7 +76,7 @@ struct KeyRange {
 KeyRange filter_keys_of(ShardId shard);
 KeyRange forgotten_keys_of(ShardId shard);
 
-// The key of the shard's deletion mark (state/store/deletion_mark.h).
+// The key of the shard's deletion mark (schemas/store/deletion_mark.h).
 std::string deletion_mark_key(ShardId shard);
 Result<ShardId> parse_deletion_mark_key(std::string_view key);
 inline constexpr std::string_view kDeletionMarkKeysBegin = "e";

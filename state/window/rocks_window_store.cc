@@ -8,8 +8,8 @@
 #include <fstream>
 
 #include "schemas/window/window_key.h"
+#include "schemas/window/window_state.h"
 #include "state/rocksdb/rocks.h"
-#include "state/window/window_state.h"
 
 namespace bloomring {
 

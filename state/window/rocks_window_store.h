@@ -5,7 +5,7 @@
 // compactions move them instead of rewriting them, and a release deletes whole files, without tombstones.
 //
 //   block-key of hour and offset      -> the block
-//   state-key of filling and applied  -> a state (window_state.h); the last key is the newest state
+//   state-key of filling and applied  -> a state (schemas/window/window_state.h); the last key is the newest state
 //
 // A state with applied offset a sorts after the block below a and before the block at a. Older states are garbage and
 // are deleted with the files of their hour. A release first makes the new state durable and then removes files, so a

@@ -17,7 +17,7 @@
 
 #include "base/ids.h"
 #include "base/result.h"
-#include "state/window/window_state.h"
+#include "schemas/window/window_state.h"
 
 namespace bloomring {
 

@@ -1,6 +1,6 @@
 // Any bytes as the state of a window store: refused with a reason, or read to its end and written again.
 #include "base/result.h"
-#include "state/window/window_state.h"
+#include "schemas/window/window_state.h"
 #include "tests/fuzz/sealed.h"
 
 using namespace bloomring;

@@ -8,12 +8,12 @@
 #include "pipeline/tasks/dead_letter.h"
 #include "schemas/forgotten.h"
 #include "schemas/json/play_json.h"
+#include "schemas/store/deletion_mark.h"
 #include "schemas/store/store_meta.h"
 #include "schemas/store_key.h"
 #include "schemas/watermark.h"
-#include "state/store/deletion_mark.h"
+#include "schemas/window/window_state.h"
 #include "state/store/stored_union.h"
-#include "state/window/window_state.h"
 #include "tests/schemas/documented_example.h"
 #include "tests/schemas/forgery.h"
 
@@ -46,7 +46,7 @@ TEST_CASE("formats: every example of the document is compared with what the prog
       "Store keys", "Example: an operand", "Example: the dense form", "Example: two sets", "Damaged value",
       "Forgotten value, version 1", "Merged watermark, version 3", "Store description, version 2",
       "Window state, version 5", "Deletion mark, version 1",
-      // tests/state/store/redis/shard_state_test.cc
+      // store/shard_state_test.cc
       "Shard state, version 1",
       // event_block_test.cc, slot_end_key_test.cc, user_batch_test.cc, tests/schemas/snapshot_test.cc
       "Event block, version 1", "Key of slot ends, version 1", "User batches, version 2", "Slot end, version 3",

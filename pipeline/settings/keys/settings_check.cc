@@ -12,8 +12,8 @@
 #include "pipeline/settings/memory_plan.h"
 #include "pipeline/settings/window_folder.h"
 #include "schemas/json/json_fields.h"
+#include "schemas/store/redis_key.h"
 #include "serving/query/peer_addresses.h"
-#include "state/store/redis/redis_key.h"
 
 namespace bloomring {
 namespace {

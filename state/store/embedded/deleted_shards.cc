@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "state/store/deletion_mark.h"
+#include "schemas/store/deletion_mark.h"
 #include "schemas/store_key.h"
 
 namespace bloomring {

@@ -2,8 +2,8 @@
 
 #include "schemas/forgotten.h"
 #include "schemas/slot_end_key.h"
+#include "schemas/store/deletion_mark.h"
 #include "state/store/check_store_meta.h"
-#include "state/store/deletion_mark.h"
 
 namespace bloomring {
 

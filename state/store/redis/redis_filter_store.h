@@ -2,14 +2,15 @@
 // processes reads and writes it; one of them writes a partition at a time.
 //
 // Each filter is one string value, byte for byte that of the embedded store (docs/formats.md), under a key whose hash
-// tag names the shard of its user (redis_key.h). An update is read, united and written back by compare-and-set, under a
-// fence that the writer of the partition holds (redis_fence.h). Values expire at the servers (PEXPIREAT) at the moment
-// that state/period.h gives.
+// tag names the shard of its user (schemas/store/redis_key.h). An update is read, united and written back by
+// compare-and-set, under a fence that the writer of the partition holds (redis_fence.h). Values expire at the servers
+// (PEXPIREAT) at the moment that state/period.h gives.
 //
 // Guarantees: those of filter_reader.h and filter_writer.h. "Durable" depends on the servers: everything
 // that a watermark covers was acknowledged by the primary and `min_replicas` replicas before the watermark was
 // written. A failover that loses writes takes the marks of its shards back with them: reads of these shards end with
-// kRetry, the stages end, and after their start the log is read again from the least mark (shard_state.h).
+// kRetry, the stages end, and after their start the log is read again from the least mark
+// (schemas/store/shard_state.h).
 // Errors: as filter_reader.h, filter_writer.h and store_admin.h; from `refresh` and `open` also as redis_start.h.
 // Threading: thread safe.
 #pragma once

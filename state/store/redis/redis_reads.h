@@ -2,8 +2,9 @@
 //
 // A read of many users is one command for each user (MGET of the wanted periods, the forgotten value and the state of
 // the shard), all of them on the way at once. The answer of a user is taken when the mark in the shard covers every
-// watermark that this process knew when the read began, also after the store went back; see shard_state.h. With
-// `read_replicas` a replica is asked first, and the primary when the replica is behind that watermark or away.
+// watermark that this process knew when the read began, also after the store went back; see
+// schemas/store/shard_state.h. With `read_replicas` a replica is asked first, and the primary when the replica is
+// behind that watermark or away.
 //
 // MGET answers nil where a key holds a list or the like. A replica also answers nil for a filter of a slot that moves,
 // although its state covers all: filters arrive and leave one by one. So each read asks the primary at the same time

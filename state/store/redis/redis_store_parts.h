@@ -13,12 +13,12 @@
 #include <vector>
 
 #include "filter/filter.h"
+#include "schemas/store/redis_key.h"
+#include "schemas/store/shard_state.h"
 #include "state/merged_time.h"
 #include "state/redis/redis_client.h"
 #include "state/redis/redis_slot.h"
 #include "state/store/filter_life.h"
-#include "state/store/redis/redis_key.h"
-#include "state/store/redis/shard_state.h"
 #include "state/store/stored_values.h"
 
 namespace bloomring {

@@ -1,12 +1,13 @@
-// What the states of shards (shard_state.h) say: which of two marks covers the other, and whether a writer may go on.
+// What the states of shards (schemas/store/shard_state.h) say: which of two marks covers the other, and whether a
+// writer may go on.
 // Threading: pure functions.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 
+#include "schemas/store/shard_state.h"
 #include "schemas/watermark.h"
-#include "state/store/redis/shard_state.h"
 
 namespace bloomring {
 

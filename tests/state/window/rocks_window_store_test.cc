@@ -6,7 +6,7 @@
 #include <map>
 #include <random>
 
-#include "state/window/window_state.h"
+#include "schemas/window/window_state.h"
 #include "tests/simulation/sim_disk.h"
 #include "tests/state/window/numbered_blocks.h"
 #include "tests/support/child.h"

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "state/store/deletion_mark.h"
+#include "schemas/store/deletion_mark.h"
 #include "tests/state/store/filter_store_beds.h"
 
 using namespace bloomring;

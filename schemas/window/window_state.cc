@@ -1,4 +1,4 @@
-#include "state/window/window_state.h"
+#include "schemas/window/window_state.h"
 
 #include <utility>
 

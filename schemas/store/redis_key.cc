@@ -1,4 +1,4 @@
-#include "state/store/redis/redis_key.h"
+#include "schemas/store/redis_key.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,4 +1,4 @@
-#include "state/store/redis/shard_state.h"
+#include "schemas/store/shard_state.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "state/store/redis/redis_key.h"
+#include "schemas/store/redis_key.h"
 
 #include <catch2/catch.hpp>
 #include <map>

@@ -1,4 +1,4 @@
-#include "state/store/deletion_mark.h"
+#include "schemas/store/deletion_mark.h"
 
 #include <catch2/catch.hpp>
 

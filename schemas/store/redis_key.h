@@ -29,7 +29,7 @@
 #include "base/ids.h"
 #include "base/result.h"
 #include "base/user_ref.h"
-#include "state/store/filter_life.h"
+#include "schemas/store_key.h"
 
 namespace bloomring {
 
