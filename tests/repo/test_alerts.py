@@ -17,7 +17,7 @@ import law  # noqa: E402
 import metric_names  # noqa: E402
 
 RULES = ROOT / "monitoring" / "alerts.yaml"
-CASES = ROOT / "monitoring" / "alerts_test.yaml"
+CASES = sorted((ROOT / "monitoring").glob("alerts*_test.yaml"))
 PAGES = ROOT / "docs" / "runbooks"
 PROGRAM = ROOT / "build" / "tested" / "bin" / "bloomring"
 BOUND_S = 120
@@ -93,12 +93,13 @@ class Alerts(law.LawCase):
         self.assertEqual(code, 0, text)
         self.assertIn(f"{len(rules())} rules found", text)
         self.assertGreaterEqual(len(rules()), ALERTS_MIN)
-        code, text = promtool("test", "rules", CASES)
+        code, text = promtool("test", "rules", *CASES)
         self.assertEqual(code, 0, text)
 
     def test_cases(self):
         """alerts: each has a case in which it fires, and one in which it stays silent"""
-        cases = [(name, "silent" if empty else "fires") for name, empty in CASE.findall(CASES.read_text(encoding="utf-8"))]
+        all_cases = "".join(path.read_text(encoding="utf-8") for path in CASES)
+        cases = [(name, "silent" if empty else "fires") for name, empty in CASE.findall(all_cases)]
         self.assertEqual(sorted(cases), sorted((name, end) for name in rules() for end in ("fires", "silent")))
 
     def test_metrics(self):
