@@ -85,13 +85,32 @@ Status ServePartitions::tend() {
 // Runs after the watermarks were read. Partitions do not read their logs below these, and scenes below them are in the
 // store.
 void ServePartitions::read_scenes() {
-  const int64_t now_ns = context_.clock.steady_ns();
-  if ((scenes_.stored_noted() && now_ns < read_scenes_at_ns_) || placed().empty()) return;
-  const auto stored = context_.stores.reader->scenes();
-  if (!stored.ok()) return;
-  read_scenes_at_ns_ = now_ns + kScenesIntervalNs;
-  scenes_.note_stored(*stored);
-  if (auto others = other_scenes(*stored, scene_rules_); others != others_told_) {
+  const bool due = !scenes_.stored_noted() || context_.clock.steady_ns() >= read_scenes_at_ns_;
+  if (!scenes_read_ && due && !placed().empty()) begin_scenes();
+  if (!scenes_read_) return;
+  std::optional<Result<std::set<std::string>>> ended;
+  {
+    const std::lock_guard lock(scenes_read_->mutex);
+    ended.swap(scenes_read_->ended);
+  }
+  if (!ended) return;  // A large store takes its time; log ends are asked for meanwhile.
+  scenes_read_.reset();
+  if (ended->ok() && !scenes_expected_again_) take_scenes(**ended);
+}
+
+void ServePartitions::begin_scenes() {
+  scenes_expected_again_ = false;
+  scenes_read_ = std::make_shared<ScenesRead>();  // Shared with the reader.
+  context_.stores.reader->begin_scenes([read = scenes_read_](Result<std::set<std::string>> scenes) {
+    const std::lock_guard lock(read->mutex);
+    read->ended = std::move(scenes);
+  });
+}
+
+void ServePartitions::take_scenes(const std::set<std::string>& stored) {
+  read_scenes_at_ns_ = context_.clock.steady_ns() + kScenesIntervalNs;
+  scenes_.note_stored(stored);
+  if (auto others = other_scenes(stored, scene_rules_); others != others_told_) {
     if (!others.empty()) warn_of_others(others, scene_rules_);
     others_told_ = std::move(others);
   }
@@ -218,6 +237,7 @@ Status ServePartitions::begin(const std::vector<PartitionStart>& starts) {
   for (const PartitionStart& one : starts) assigned.push_back({at(one.id), one.start.read_from});
   BLOOMRING_TRY_ASSIGN(std::vector<std::unique_ptr<Source>> sources, consumer_->assign(assigned));
   scenes_.expect_stored();
+  scenes_expected_again_ = true;
   int64_t to_go = 0;
   for (const PartitionStart& one : starts) to_go += std::max<int64_t>(0, one.log_end.value - one.start.read_from.value);
   log_info("serve begins with its partitions", {{"stage", "serve"},

@@ -18,6 +18,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -84,6 +86,8 @@ class ServePartitions {
   void ask_log_ends();
   Status place();
   void read_scenes();
+  void begin_scenes();
+  void take_scenes(const std::set<std::string>& stored);
   static Result<ReplicaStart> decide(const Result<std::optional<MergedWatermark>>& watermark,
                                      const Result<kafka::PartitionFacts>& facts,
                                      const Result<std::optional<Offset>>& young);
@@ -105,6 +109,13 @@ class ServePartitions {
   const SceneRules scene_rules_;
   KnownScenes scenes_;
   int64_t read_scenes_at_ns_ = INT64_MIN;
+  // A read of the store's scenes that is under way.
+  struct ScenesRead {
+    std::mutex mutex;
+    std::optional<Result<std::set<std::string>>> ended;  // Guarded by the mutex.
+  };
+  std::shared_ptr<ScenesRead> scenes_read_;  // Shared with the reader.
+  bool scenes_expected_again_ = false;       // Partitions started after it began.
   std::set<std::string> others_told_;  // Stored scenes that the site does not declare, as last warned.
   mutable std::mutex mutex_;               // Guards what follows; a task itself belongs to the worker.
   std::map<PartitionId, Member> members_;  // Of all that this replica holds.

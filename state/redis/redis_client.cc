@@ -72,21 +72,22 @@ std::vector<RedisAnswer> RedisClient::call_all(std::vector<RedisRequest> request
 }
 
 Result<std::vector<RedisAddress>> RedisClient::primaries() {
-  std::string ping;
-  append_redis_command(ping, {"PING"});
-  std::vector<RedisAddress> found;
-  auto promise = std::make_shared<std::promise<RedisAnswer>>();  // Shared: a std::function is copied.
+  using Primaries = Result<std::vector<RedisAddress>>;
+  auto promise = std::make_shared<std::promise<Primaries>>();  // Shared: a std::function is copied.
+  auto found = promise->get_future();
+  begin_primaries([promise](Primaries primaries) { promise->set_value(std::move(primaries)); });
+  return found.get();
+}
+
+void RedisClient::begin_primaries(std::function<void(Result<std::vector<RedisAddress>>)> ended) {
   RedisRequest request;
-  request.commands = ping;
+  append_redis_command(request.commands, {"PING"});
   // On the client's thread, which owns the router.
-  request.end = [this, &found, promise](RedisAnswer answer) {
-    found = router_->primaries();
-    promise->set_value(std::move(answer));
+  request.end = [this, ended](RedisAnswer answer) {
+    if (!answer.ok()) return ended(answer.status());
+    ended(router_->primaries());
   };
-  auto answer = promise->get_future();
-  if (!begin(std::move(request))) return retry("too many requests to the filter store are under way");
-  BLOOMRING_TRY(answer.get().status());
-  return found;
+  if (!begin(std::move(request))) ended(retry("too many requests to the filter store are under way"));
 }
 
 bool RedisClient::take_new() {

@@ -52,8 +52,9 @@ class RedisClient {
   // Answers in the order of the requests, all of them at once on the way.
   std::vector<RedisAnswer> call_all(std::vector<RedisRequest> requests);
 
-  // The primaries as last known; waits for the first topology.
+  // The primaries as last known, after the first topology: waits for them, or calls `ended` as a request's `end`.
   Result<std::vector<RedisAddress>> primaries();
+  void begin_primaries(std::function<void(Result<std::vector<RedisAddress>>)> ended);
   const RedisClientConfig& config() const { return config_; }
 
  private:

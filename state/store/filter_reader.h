@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -60,6 +61,10 @@ class FilterReader : public WatermarkReader {
   // The scenes with any stored data: at least those that a read could find at the call. May wait. kInvalid from a store
   // that cannot tell.
   virtual Result<std::set<std::string>> scenes() const { return invalid("this filter store lists no scenes"); }
+  // The same, for a caller that must not wait: `ended` gets the scenes, before this returns or later on a thread of the
+  // reader, and must not block.
+  using TakeScenes = std::function<void(Result<std::set<std::string>>)>;
+  virtual void begin_scenes(TakeScenes ended) const { ended(scenes()); }
 };
 
 // Reads one user and waits for the end: for tools and tests, never for a step or a thread of the service. kRetry also

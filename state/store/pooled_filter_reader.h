@@ -43,6 +43,7 @@ class PooledFilterReader final : public FilterReader {
   std::optional<int64_t> merged_ms() const override { return reader_.merged_ms(); }
   Status refresh() override { return reader_.refresh(); }
   Result<std::set<std::string>> scenes() const override { return reader_.scenes(); }
+  void begin_scenes(TakeScenes ended) const override { reader_.begin_scenes(std::move(ended)); }
 
  private:
   void work();

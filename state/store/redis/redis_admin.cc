@@ -21,17 +21,8 @@ constexpr uint64_t kKeysPerProgress = 100'000;
 // The keys of one step of SCAN; sets the cursor to that of the next, "0" at the end.
 Result<std::vector<std::string>> scan_step(const RedisStoreParts& parts, RedisClient& client,
                                            const RedisAddress& server, std::string& cursor) {
-  RedisRequest request;
-  append_redis_command(request.commands,
-                       {"SCAN", cursor, "MATCH", parts.keys.pattern(), "COUNT", kKeysAtOnce});
-  request.server = server;
-  request.timeout_ms = kScanMs;
-  BLOOMRING_TRY_ASSIGN(RedisReply reply, only_reply(client.call(std::move(request)), server.text() + ": SCAN"));
-  if (reply.elements.size() != 2) return retry(server.text() + ": the reply to SCAN has another form");
-  cursor = reply.elements[0].bytes;
-  std::vector<std::string> keys;
-  for (RedisReply& key : reply.elements[1].elements) keys.push_back(std::move(key.bytes));
-  return keys;
+  RedisAnswer answer = client.call(scan_request(parts, server, cursor, kKeysAtOnce));
+  return keys_of_scan(std::move(answer), server, cursor);
 }
 
 Result<bool> visit_all(RedisClient& client, const std::vector<std::string>& keys, const RedisVisit& visit) {
@@ -104,6 +95,24 @@ class Checker {
 };
 
 }  // namespace
+
+RedisRequest scan_request(const RedisStoreParts& parts, const RedisAddress& server, const std::string& cursor,
+                          std::string_view keys_at_once) {
+  RedisRequest request;
+  append_redis_command(request.commands, {"SCAN", cursor, "MATCH", parts.keys.pattern(), "COUNT", keys_at_once});
+  request.server = server;
+  request.timeout_ms = kScanMs;
+  return request;
+}
+
+Result<std::vector<std::string>> keys_of_scan(RedisAnswer answer, const RedisAddress& server, std::string& cursor) {
+  BLOOMRING_TRY_ASSIGN(RedisReply reply, only_reply(std::move(answer), server.text() + ": SCAN"));
+  if (reply.elements.size() != 2) return retry(server.text() + ": the reply to SCAN has another form");
+  cursor = reply.elements[0].bytes;
+  std::vector<std::string> keys;
+  for (RedisReply& key : reply.elements[1].elements) keys.push_back(std::move(key.bytes));
+  return keys;
+}
 
 Status walk_redis_store(const RedisStoreParts& parts, RedisClient& client,
                         const std::function<bool(std::string_view key)>& wanted, const RedisVisit& visit) {

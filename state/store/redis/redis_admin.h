@@ -21,6 +21,11 @@ using RedisVisit = std::function<Result<bool>(std::string_view key, std::string_
 Status walk_redis_store(const RedisStoreParts& parts, RedisClient& client,
                         const std::function<bool(std::string_view key)>& wanted, const RedisVisit& visit);
 
+// One step of SCAN, and its keys; sets the cursor to that of the next step, "0" at the end.
+RedisRequest scan_request(const RedisStoreParts& parts, const RedisAddress& server, const std::string& cursor,
+                          std::string_view keys_at_once);
+Result<std::vector<std::string>> keys_of_scan(RedisAnswer answer, const RedisAddress& server, std::string& cursor);
+
 // As the functions of StoreAdmin.
 Status scan_redis_store(const RedisStoreParts& parts, RedisClient& client,
                         const std::function<bool(const StoredFilter&, std::string_view user_key)>& visit);

@@ -1,13 +1,14 @@
 #include "state/store/redis/redis_filter_store.h"
 
 #include <algorithm>
+#include <future>
 #include <utility>
 
 #include "base/log.h"
-#include "schemas/store_key.h"
 #include "state/store/check_update.h"
 #include "state/store/redis/redis_admin.h"
 #include "state/store/redis/redis_partition_writer.h"
+#include "state/store/redis/redis_scene_walk.h"
 #include "state/store/redis/redis_start.h"
 
 namespace bloomring {
@@ -114,21 +115,15 @@ Result<std::unique_ptr<PartitionWriter>> RedisFilterStore::take_over(PartitionId
 }
 
 Result<std::set<std::string>> RedisFilterStore::scenes() const {
-  std::set<std::string> found;
-  const auto note = [&](std::string_view key) {
-    const auto logical = parts_.keys.logical(key);
-    if (!logical.ok() || logical->empty()) return false;
-    std::string_view user_key;
-    if (const auto filter = parse_filter_key(*logical); filter.ok()) {
-      user_key = filter->user_key;
-    } else if (const auto forgotten = parse_forgotten_key(*logical); forgotten.ok()) {
-      user_key = *forgotten;
-    }
-    if (!user_key.empty()) found.emplace(UserKey::from_bytes(user_key).scene());
-    return false;
-  };
-  BLOOMRING_TRY(walk_redis_store(parts_, any_client(), note, [](auto, auto) -> Result<bool> { return true; }));
-  return found;
+  using Scenes = Result<std::set<std::string>>;
+  auto promise = std::make_shared<std::promise<Scenes>>();  // Shared: a std::function is copied.
+  auto found = promise->get_future();
+  begin_scenes([promise](Scenes scenes) { promise->set_value(std::move(scenes)); });
+  return found.get();
+}
+
+void RedisFilterStore::begin_scenes(TakeScenes ended) const {
+  RedisSceneWalk::begin(parts_, any_client(), std::move(ended));
 }
 
 Status RedisFilterStore::scan(const std::function<bool(const StoredFilter&, std::string_view user_key)>& visit) {

@@ -48,6 +48,7 @@ class RedisFilterStore final : public FilterReader, public FilterWriter, public 
   // ends. A writer puts that key back where the servers have lost it.
   Status refresh() override;
   Result<std::set<std::string>> scenes() const override;
+  void begin_scenes(TakeScenes ended) const override;
 
   Result<std::unique_ptr<PartitionWriter>> take_over(PartitionId partition) override;
 
