@@ -69,8 +69,13 @@ class Dev(law.LawCase):
                 self.assertEqual(dev.term(), 0)
 
     def test_demo(self):
-        """demo: scripts/demo plays the file, finds nothing unseen, and says how to go on"""
-        command = ["scripts/demo"]
+        """demo: scripts/demo plays the file, finds nothing unseen, and says how to go on, over each kind of store"""
+        for words in [[], ["--store", "redis"]]:
+            with self.subTest(words=words):
+                self.check_demo(words)
+
+    def check_demo(self, words):
+        command = ["scripts/demo", *words]
         _, out, _ = processes.run(command, bound_s=900, cwd=processes.ROOT)
         self.assertIn("How to go on", out)
         found = re.search(
