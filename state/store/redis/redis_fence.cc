@@ -70,7 +70,8 @@ Status RedisFence::take_partition(RedisClient& client) {
 }
 
 Result<bool> RedisFence::still_owner(RedisClient& client) const {
-  BLOOMRING_TRY_ASSIGN(const RedisReply now, only_reply(client.call(get(parts_.keys.owner(partition_))), "GET " + parts_.keys.owner(partition_)));
+  const std::string key = parts_.keys.owner(partition_);
+  BLOOMRING_TRY_ASSIGN(const RedisReply now, only_reply(client.call(get(key)), "GET " + key));
   return now.bytes == encode(owner_);
 }
 
@@ -81,7 +82,8 @@ Status RedisFence::take_shards(RedisClient& client) {
   for (const ShardId shard : left) requests.push_back(get(parts_.keys.shard_state(shard)));
   std::vector<RedisAnswer> answers = client.call_all(std::move(requests));
   for (size_t i = 0; i < left.size(); ++i) {
-    BLOOMRING_TRY_ASSIGN(const RedisReply now, only_reply(std::move(answers[i]), "GET " + parts_.keys.shard_state(left[i])));
+    BLOOMRING_TRY_ASSIGN(const RedisReply now,
+                         only_reply(std::move(answers[i]), "GET " + parts_.keys.shard_state(left[i])));
     bytes[left[i]] = now.bytes;
   }
   for (int turn = 0; turn < kTurnsMax && !left.empty(); ++turn) {

@@ -174,7 +174,8 @@ Result<std::optional<MergedWatermark>> RedisReads::watermark(PartitionId partiti
   for (const ShardId shard : shards) requests.push_back(get_request(parts_.keys.shard_state(shard)));
   std::vector<RedisAnswer> answers = client().call_all(std::move(requests));
   for (size_t i = 0; i < shards.size(); ++i) {
-    BLOOMRING_TRY_ASSIGN(const RedisReply reply, only_reply(std::move(answers[i]), "GET " + parts_.keys.shard_state(shards[i])));
+    BLOOMRING_TRY_ASSIGN(const RedisReply reply,
+                         only_reply(std::move(answers[i]), "GET " + parts_.keys.shard_state(shards[i])));
     BLOOMRING_TRY_ASSIGN(const std::optional<ShardState> state, parts_.decode(reply.bytes, shards[i]));
     found = least(found, state ? state->mark : std::nullopt);
   }

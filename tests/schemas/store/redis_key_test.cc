@@ -55,7 +55,8 @@ TEST_CASE("redis key: a logical key comes back from its name, and from no other"
   const std::string forgotten = kKeys.forgotten(ref);
   CHECK(kKeys.logical(forgotten).value() == forgotten_key(ref));
   for (const std::string& other : {kKeys.shard_state(ref.shard()), kKeys.meta(), kKeys.watermark(PartitionId(1)),
-                                   kKeys.aside(ref.shard(), "0123456789abcdef", "f123"), std::string("other:{1}f"), std::string("x")})
+                                   kKeys.aside(ref.shard(), "0123456789abcdef", "f123"), std::string("other:{1}f"),
+                                   std::string("x")})
     CHECK(kKeys.logical(other).value().empty());
   CHECK(kKeys.logical("bloomring:{1}" + forgotten_key(ref)).code() == Code::kCorrupt);
   CHECK(kKeys.logical("bloomring:{1}fgarbage").code() == Code::kCorrupt);

@@ -1,69 +1,15 @@
-// Promises of a store on Redis servers beyond the law of every store (filter_store_test.cc): against
-// other writers, lost answers, failovers, moved slots, full servers and foreign values.
+// Promises of a store on Redis servers beyond the law of every store (filter_store_test.cc): against other writers,
+// failovers and moved slots.
 #include "state/store/redis/redis_filter_store.h"
 
 #include <catch2/catch.hpp>
 #include <future>
-#include <set>
 #include <thread>
 
-#include "schemas/damaged_value.h"
-#include "tests/state/store/filter_store_beds.h"
+#include "tests/state/store/redis/redis_partition.h"
 
 using namespace bloomring;
 using namespace bloomring::testing;
-
-namespace {
-
-using Blocking = BlockingFilterStore<RedisFilterStore>;
-
-PartitionId partition_of_name(const std::string& name) {
-  return partition_of(UserRef(user(name)).shard(), kBedPartitions);
-}
-
-MergedWatermark merged_to(int64_t offset) {
-  MergedWatermark watermark;
-  watermark.offset = Offset(offset);
-  watermark.merged_ms = kNowMs;
-  return watermark;
-}
-
-Status play(PartitionWriter& writer, const std::string& name, const std::vector<std::string>& items,
-            int32_t period = kNow) {
-  std::vector<ItemHash> hashes;
-  for (const std::string& item : items) hashes.push_back(item_hash(item));
-  const std::string key = user(name);
-  const FilterUpdate update{key, PeriodIndex(period), hashes};
-  writer.begin_apply({}, {&update, 1});
-  return Blocking::wait(writer);
-}
-
-Status advance(PartitionWriter& writer, const MergedWatermark& watermark) {
-  writer.begin_advance(watermark);
-  return Blocking::wait(writer);
-}
-
-std::unique_ptr<PartitionWriter> take(RedisFilterStore& store, PartitionId partition) {
-  auto writer = store.take_over(partition);
-  REQUIRE(writer.status().to_string() == "ok");
-  return std::move(*writer);
-}
-
-Result<StoredUser> read(RedisFilterStore& store, const std::string& name) {
-  const PeriodIndex period(kNow);
-  const std::string key = user(name);
-  return read_now(store, key, {&period, 1});
-}
-
-// The keys under which values of other programs are kept.
-std::vector<std::string> asides(RedisBed& bed) {
-  std::vector<std::string> found;
-  for (const RedisReply& key : bed.server().reply({"KEYS", "*"}).elements)
-    if (bed.keys.is_aside(key.bytes)) found.push_back(key.bytes);
-  return found;
-}
-
-}  // namespace
 
 TEST_CASE("redis store: a writer whose partition was taken over writes nothing, not even a watermark") {
   RedisBed bed;
@@ -82,75 +28,6 @@ TEST_CASE("redis store: a writer whose partition was taken over writes nothing, 
   // Partitions are taken over one by one.
   const auto elsewhere = take(bed.redis(), PartitionId((partition.value + 1) % 4));
   CHECK(play(*second, "u1", {"d"}).ok());
-}
-
-TEST_CASE("redis store: two that both believe to own a partition lose nothing") {
-  RedisBed bed;
-  const auto other = bed.another();
-  const PartitionId partition = partition_of_name("u1");
-  // Each takes the partition back whenever it is fenced, and plays its own items for the same user.
-  const auto play_all = [&](RedisFilterStore& store, char name) {
-    std::unique_ptr<PartitionWriter> writer;
-    for (int i = 0; i < 40; ++i) {
-      while (true) {
-        if (!writer) {
-          auto taken = store.take_over(partition);
-          if (!taken.ok()) continue;
-          writer = std::move(*taken);
-        }
-        const Status played = play(*writer, "u1", {name + std::to_string(i)});
-        if (played.ok()) break;
-        if (played.code() == Code::kFenced) writer.reset();
-      }
-    }
-  };
-  std::thread one([&] { play_all(bed.redis(), 'a'); });
-  play_all(*other, 'b');
-  one.join();
-  std::vector<std::string> items;
-  std::string all;
-  for (const char name : {'a', 'b'}) {
-    for (int i = 0; i < 40; ++i) {
-      items.push_back(name + std::to_string(i));
-      all += items.back();
-    }
-  }
-  CHECK(bed.seen("u1", kNow, items) == all);
-}
-
-TEST_CASE("redis store: a value that changes between read and write is read and united again") {
-  RedisBed bed;
-  const PartitionId partition = partition_of_name("u1");
-  const auto writer = take(bed.redis(), partition);
-  REQUIRE(play(*writer, "u1", {"first"}).ok());
-  // The fence is held, and yet somebody restores two older values under the key in turn.
-  const std::string key = bed.keys.filter(user("u1"), PeriodUnit::kMonth, PeriodIndex(kNow));
-  const std::string older = bed.server().reply({"GET", key}).bytes;
-  REQUIRE(play(*writer, "u1", {"second"}).ok());
-  const std::string old = bed.server().reply({"GET", key}).bytes;
-  std::atomic<bool> stop = false;
-  std::thread disturber([&] {
-    for (bool turn = false; !stop; turn = !turn) static_cast<void>(bed.server().ask({"SET", key, turn ? older : old}));
-  });
-  const auto tries = [&] { return bed.redis().parts().conflicts.load(); };
-  for (int i = 0; i < 5000 && tries() == 0; ++i) {
-    const Status played = play(*writer, "u1", {"v" + std::to_string(i)});
-    REQUIRE((played.ok() || played.code() == Code::kRetry));
-  }
-  stop = true;
-  disturber.join();
-  CHECK(tries() > 0);
-  REQUIRE(play(*writer, "u1", {"last"}).ok());
-  CHECK(bed.seen("u1", kNow, {"first", "last"}) == "firstlast");
-}
-
-TEST_CASE("redis store: what is applied again is not written again") {
-  RedisBed bed;
-  bed.play("u1", kNow, {"a", "b"});
-  const uint64_t written = bed.redis().parts().bytes_written;
-  bed.play("u1", kNow, {"b", "a"});
-  CHECK(bed.redis().parts().bytes_written == written);
-  CHECK(bed.redis().parts().unchanged == 1);
 }
 
 TEST_CASE("redis store: values are those of the embedded store, byte for byte") {
@@ -184,124 +61,6 @@ TEST_CASE("redis store: a filter expires at the server at the moment that the ca
   CHECK(bed.server().reply({"PEXPIRETIME", bed.keys.forgotten(user("u2"))}).integer ==
         bed.calendar.expires_at_ms(user_hash(user("u2")), bed.calendar.period_of_ms(kNowMs)));
   CHECK(bed.server().reply({"PEXPIRETIME", bed.keys.shard_state(UserRef(user("u1")).shard())}).integer == -1);
-}
-
-TEST_CASE("redis store: a value of another program under our key is kept aside and counted, and reads as corrupt") {
-  RedisBed bed;
-  bed.play("u1", kNow, {"a"});
-  const std::string key = bed.keys.filter(user("u1"), PeriodUnit::kMonth, PeriodIndex(kNow));
-  SECTION("a string") {
-    REQUIRE(bed.server().ask({"SET", key, "of another"}) == "OK\n");
-    bed.play("u1", kNow, {"b"});
-    CHECK(bed.server().ask({"GET", asides(bed).at(0)}) == "of another\n");
-    CHECK(is_damaged(bed.server().reply({"GET", key}).bytes));
-    CHECK(read(bed.redis(), "u1").code() == Code::kCorrupt);
-  }
-  SECTION("a list") {
-    REQUIRE(bed.server().ask({"DEL", key}) == "1\n");
-    REQUIRE(bed.server().ask({"RPUSH", key, "of", "another"}) == "2\n");
-    bed.play("u1", kNow, {"b"});
-    CHECK(bed.server().ask({"LRANGE", asides(bed).at(0), "0", "-1"}) == "of\nanother\n");
-    CHECK(bed.seen("u1", kNow, {"a", "b"}) == "b");
-  }
-  CHECK(bed.redis().stats().refused == 1);
-  CHECK(bed.redis().parts().put_aside == 1);
-  const auto check = bed.redis().check({});
-  REQUIRE(check.ok());
-  CHECK_FALSE(check->sound());
-}
-
-TEST_CASE("redis store: a second value of another program under the same key takes no place of the first one") {
-  RedisBed bed;
-  const std::string key = bed.keys.filter(user("u1"), PeriodUnit::kMonth, PeriodIndex(kNow));
-  for (const char* const value : {"one", "two"}) {
-    REQUIRE(bed.server().ask({"SET", key, value}) == "OK\n");
-    bed.play("u1", kNow, {"a"});
-    bed.server().ask({"DEL", key});
-    REQUIRE(bed.server().ask({"RPUSH", key, value}) == "1\n");
-    bed.play("u1", kNow, {"a"});
-  }
-  std::multiset<std::string> kept;
-  for (const std::string& aside : asides(bed))
-    kept.insert(bed.server().ask({"TYPE", aside}) == "list\n" ? bed.server().ask({"LRANGE", aside, "0", "-1"})
-                                                              : bed.server().ask({"GET", aside}));
-  CHECK(kept == std::multiset<std::string>{"one\n", "one\n", "two\n", "two\n"});
-  CHECK(bed.redis().parts().put_aside == 4);
-}
-
-TEST_CASE("redis store: a forget removes filters, and keeps what another program wrote under their keys") {
-  RedisBed bed;
-  bed.play("u1", kNow, {"a"});
-  const std::string key = bed.keys.filter(user("u1"), PeriodUnit::kMonth, PeriodIndex(kNow - 1));
-  REQUIRE(bed.server().ask({"RPUSH", key, "of", "another"}) == "2\n");
-  bed.forget_everything("u1", kNowMs, kNow - 2, kNow + 1);
-  CHECK(bed.server().ask({"EXISTS", key}) == "0\n");
-  CHECK(bed.server().ask({"LRANGE", asides(bed).at(0), "0", "-1"}) == "of\nanother\n");
-  CHECK(bed.seen("u1", kNow, {"a"}) == "");
-  CHECK(bed.redis().parts().put_aside == 1);
-}
-
-TEST_CASE("redis store: a value of no bytes under our key is no filter, and keeps no update from being written") {
-  RedisBed bed;
-  bed.play("u1", kNow, {"a"});
-  const std::string filter = bed.keys.filter(user("u1"), PeriodUnit::kMonth, PeriodIndex(kNow));
-  const std::string forgotten = bed.keys.forgotten(user("u1"));
-  SECTION("a filter") {
-    REQUIRE(bed.server().ask({"SET", filter, ""}) == "OK\n");
-    const auto stored = read(bed.redis(), "u1");
-    REQUIRE(stored.ok());
-    filter::Query query;
-    CHECK_FALSE(query.add(stored->filters.at(0).value, stored->filters.at(0).store_key).ok());
-    bed.play("u1", kNow, {"b"});
-    CHECK(is_damaged(bed.server().reply({"GET", filter}).bytes));
-    CHECK(read(bed.redis(), "u1").code() == Code::kCorrupt);  // It had a filter of ours.
-    CHECK(bed.redis().stats().refused == 1);
-  }
-  SECTION("a forgotten value") {
-    REQUIRE(bed.server().ask({"SET", forgotten, ""}) == "OK\n");
-    CHECK(read(bed.redis(), "u1").code() == Code::kCorrupt);
-    bed.forget_everything("u1", kNowMs, kNow, kNow + 1);
-    CHECK(bed.seen("u1", kNow, {"a"}) == "");
-  }
-}
-
-TEST_CASE("redis store: what is no string under a key that is not a user's is left alone, and the error names it") {
-  RedisBed bed;
-  const PartitionId partition = partition_of_name("u1");
-  const auto writer = take(bed.redis(), partition);
-  REQUIRE(advance(*writer, merged_to(10)).ok());
-  const std::string keys[] = {bed.keys.shard_state(UserRef(user("u1")).shard()), bed.keys.owner(partition),
-                              bed.keys.watermark(partition)};
-  const std::string& key = keys[GENERATE(0, 1, 2)];
-  REQUIRE(bed.server().ask({"DEL", key}) == "1\n");
-  REQUIRE(bed.server().ask({"RPUSH", key, "of", "another"}) == "2\n");
-  for (const Status& status : {advance(*writer, merged_to(20)), bed.redis().take_over(partition).status()}) {
-    CHECK(status.code() == Code::kCorrupt);
-    CHECK_THAT(status.message(), Catch::Contains(key) && Catch::Contains("rename or remove"));
-  }
-  CHECK(bed.server().ask({"LRANGE", key, "0", "-1"}) == "of\nanother\n");
-  const PartitionId other((partition.value + 1) % 4);
-  const auto another = bed.another();
-  const auto writer_of_other = take(*another, other);
-  REQUIRE(advance(*writer_of_other, merged_to(30)).ok());
-  static_cast<void>(bed.redis().refresh());
-  CHECK(bed.redis().heard_watermark(other).value() == merged_to(30));
-  const auto heard = bed.redis().heard_watermark(partition);
-  CHECK((heard.code() == Code::kCorrupt || heard.value() == merged_to(10)));
-}
-
-TEST_CASE("redis store: a value that is no string, under any key of a user, makes the user's answers incomplete") {
-  RedisBed bed;
-  bed.play("u1", kNow, {"a"});
-  const bool filter = GENERATE(true, false);
-  const std::string key = filter ? bed.keys.filter(user("u1"), PeriodUnit::kMonth, PeriodIndex(kNow))
-                                 : bed.keys.forgotten(user("u1"));
-  REQUIRE(bed.server().ask({"DEL", key}) == (filter ? "1\n" : "0\n"));
-  REQUIRE(bed.server().ask({"RPUSH", key, "of", "another"}) == "2\n");
-  CHECK(read(bed.redis(), "u1").code() == Code::kCorrupt);
-  CHECK(read(bed.redis(), "u2").ok());
-  REQUIRE(bed.server().ask({"DEL", key}) == "1\n");
-  CHECK(read(bed.redis(), "u1").ok());
 }
 
 TEST_CASE("redis store: a server that lost writes is noticed where it lost them, and the watermark goes back") {
@@ -345,37 +104,6 @@ TEST_CASE("redis store: a server that lost writes is noticed where it lost them,
   REQUIRE(advance(*next, merged_to(20)).ok());
   CHECK(bed.seen("u1", kNow, {"a", "b"}) == "ab");
   CHECK(read(*reader, "u1").ok());
-}
-
-TEST_CASE("redis store: a watermark that was sent before a time-out, and arrives late, replaces no newer one") {
-  RedisBed bed;
-  const PartitionId partition(0);
-  const auto writer = take(bed.redis(), partition);
-  REQUIRE(advance(*writer, merged_to(10)).ok());
-  const auto owner = [&] { return bed.server().reply({"GET", bed.keys.owner(partition)}).bytes; };
-  const std::string before = owner();
-  REQUIRE(advance(*writer, merged_to(20)).ok());
-  const std::string after = owner();
-  REQUIRE(advance(*writer, merged_to(30)).ok());
-  // The write of 20 again, as it lay in the buffer of a server that stood still.
-  static_cast<void>(bed.server().ask({"EVAL", std::string(kCompareAndSet), "2", bed.keys.owner(partition),
-                                      bed.keys.watermark(partition), before, after, "*",
-                                      encode_watermark(merged_to(20), partition, kBedPartitions), ""}));
-  CHECK(bed.redis().read_watermark(partition).value() == merged_to(30));
-  CHECK(advance(*writer, merged_to(40)).ok());
-}
-
-TEST_CASE("redis store: a watermark whose answer was lost is written again, and its writer goes on") {
-  RedisBed bed;
-  const PartitionId partition(0);
-  const auto writer = take(bed.redis(), partition);
-  const std::string before = bed.server().reply({"GET", bed.keys.owner(partition)}).bytes;
-  const auto state = decode_shard_state(before, "partition 0", partition, kBedPartitions).value();
-  const ShardState counted{state.writer, {}, state.writes + 1};
-  REQUIRE(bed.server().ask({"SET", bed.keys.owner(partition),
-                            encode_shard_state(counted, "partition 0", partition, kBedPartitions)}) == "OK\n");
-  REQUIRE(advance(*writer, merged_to(20)).ok());
-  CHECK(bed.redis().read_watermark(partition).value() == merged_to(20));
 }
 
 TEST_CASE("redis store: updates that a failover lost before any watermark covered them are never covered") {
@@ -597,17 +325,6 @@ TEST_CASE("redis store: of a server that is down nothing is answered, and one th
   CHECK(bed.seen("u1", kNow, {"a"}) == "a");
 }
 
-TEST_CASE("redis store: no watermark is written before enough replicas have what it covers") {
-  RedisBed bed;  // Without a replica.
-  bed.min_replicas = 1;
-  bed.reopen();
-  const auto writer = take(bed.redis(), PartitionId(0));
-  const Status status = advance(*writer, merged_to(10));
-  CHECK(status.code() == Code::kRetry);
-  CHECK_THAT(status.message(), Catch::Contains("0 of 1 replicas (store.redis.min_replicas)"));
-  CHECK_FALSE(bed.redis().read_watermark(PartitionId(0)).value().has_value());
-}
-
 TEST_CASE("redis store: a replica answers as far as it has what the watermark covers, otherwise the primary does") {
   RedisServer replica;
   RedisBed bed;
@@ -647,20 +364,6 @@ TEST_CASE("redis store: a replica answers as far as it has what the watermark co
   CHECK(filter::summarize(found->filters.at(0).value, found->filters.at(0).store_key)->items == 2);
 }
 
-TEST_CASE("redis store: a server without room takes no updates, loses none, and goes on when it has room") {
-  RedisBed bed;
-  const auto writer = take(bed.redis(), partition_of_name("u1"));
-  REQUIRE(play(*writer, "u1", {"a"}).ok());
-  REQUIRE(bed.server().ask({"CONFIG", "SET", "maxmemory", "1"}) == "OK\n");
-  const Status full = play(*writer, "u1", {"b"});
-  CHECK(full.code() == Code::kRetry);
-  CHECK_THAT(full.message(), Catch::Contains("OOM") && Catch::Contains("give it room"));
-  CHECK(bed.seen("u1", kNow, {"a", "b"}) == "a");
-  REQUIRE(bed.server().ask({"CONFIG", "SET", "maxmemory", "0"}) == "OK\n");
-  CHECK(play(*writer, "u1", {"b"}).ok());
-  CHECK(bed.seen("u1", kNow, {"a", "b"}) == "ab");
-}
-
 TEST_CASE("redis store: a frozen server gives retry, and what was applied meanwhile is there when it goes on") {
   RedisBed bed;
   const auto writer = take(bed.redis(), partition_of_name("u1"));
@@ -679,18 +382,4 @@ TEST_CASE("redis store: a partition that the store does not have, and a store op
   CHECK(bed.redis().take_over(PartitionId(4)).code() == Code::kInvalid);
   CHECK(bed.redis().read_watermark(PartitionId(-1)).code() == Code::kInvalid);
   CHECK(bed.another(false)->take_over(PartitionId(0)).code() == Code::kInvalid);
-}
-
-TEST_CASE("redis store: one advance of a heavy user's filters writes each once, whatever their size") {
-  RedisBed bed;
-  const auto writer = take(bed.redis(), partition_of_name("u1"));
-  std::vector<std::string> items;
-  for (int i = 0; i < 20'000; ++i) items.push_back("v" + std::to_string(i));
-  for (size_t at = 0; at < items.size(); at += 2'500)
-    REQUIRE(play(*writer, "u1", {items.begin() + static_cast<std::ptrdiff_t>(at),
-                                 items.begin() + static_cast<std::ptrdiff_t>(at + 2'500)}).ok());
-  const auto found = read(bed.redis(), "u1");
-  REQUIRE(found.ok());
-  const auto summary = filter::summarize(found->filters.at(0).value, found->filters.at(0).store_key);
-  CHECK(summary->items > 19'900);
 }
