@@ -1,4 +1,7 @@
+#include <algorithm>
+
 #include "base/metrics/metrics.h"
+#include "base/words.h"
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "pipeline/metrics/all_metrics.h"
@@ -27,10 +30,20 @@ constexpr const char* kMetricsHead =
 
 constexpr const char* kTopicsHead =
     "# Topics\n\n"
-    "Made by `bloomring reference topics` from the registry with the default settings; do not edit.\n\n"
+    "Made by `bloomring reference topics` from the tables of topics and stages with default settings; do not edit.\n\n"
     "`bloomring topics --config F --execute` creates the missing topics. It creates topics of plays only with "
     "`--create-plays`, since your producers fill them.\n\n"
-    "| topic | content | partitions | replication | settings |\n|---|---|---|---|---|\n";
+    "| topic | key | content | written by | read by | partitions | replication | settings |\n"
+    "|---|---|---|---|---|---|---|---|\n";
+
+// The stages that have the role in this member of their rows.
+std::string stages_with(std::vector<TopicRole> StageRow::*roles, TopicRole role) {
+  std::vector<std::string_view> names;
+  for (const StageRow& row : topology()) {
+    if (std::ranges::find(row.*roles, role) != (row.*roles).end()) names.push_back(row.name);
+  }
+  return joined(names);
+}
 
 std::string topics_reference() {
   std::string page;
@@ -38,8 +51,11 @@ std::string topics_reference() {
     std::string settings;
     for (const auto& [key, value] : topic.settings)
       settings += (settings.empty() ? "`" : ", `") + key + "=" + value + "`";
-    page += "| `" + topic.name + "` | " + topic.purpose + " | " + std::to_string(topic.partitions) +
-            (topic.partitions_fixed ? ", fixed" : "") + " | " + std::to_string(topic.replication) + " | " + settings +
+    const TopicRole role = topic.row->role;
+    const std::string writers = topic.of_the_site() ? "your producers" : stages_with(&StageRow::writes, role);
+    page += "| `" + topic.name + "` | `" + std::string(topic.row->key) + "` | " + std::string(topic.row->content) +
+            " | " + writers + " | " + stages_with(&StageRow::reads, role) + " | " + std::to_string(topic.partitions) +
+            (topic.partitions_fixed() ? ", fixed" : "") + " | " + std::to_string(topic.replication) + " | " + settings +
             " |\n";
   }
   return page;

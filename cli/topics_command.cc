@@ -18,7 +18,7 @@ bool creates(const TopicsArgs& args, const TopicFinding& finding) {
 Json to_json(const TopicFinding& finding, bool created) {
   const TopicSpec& wanted = finding.wanted;
   Json json = {{"topic", wanted.name},
-               {"purpose", wanted.purpose},
+               {"purpose", wanted.row->content},
                {"state", created                ? "created"
                          : finding.found.exists ? "exists"
                                                 : "missing"}};

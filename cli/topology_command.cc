@@ -12,7 +12,7 @@ using Json = nlohmann::ordered_json;
 
 std::vector<std::string_view> names_of(const std::vector<TopicRole>& roles) {
   std::vector<std::string_view> names;
-  for (const TopicRole role : roles) names.push_back(topic_role_name(role));
+  for (const TopicRole role : roles) names.push_back(role.word);
   return names;
 }
 
@@ -28,8 +28,8 @@ std::string as_json() {
                       {"takes_calls", row.takes_calls}});
   }
   Json topics = Json::array();
-  for (const TopicSpec& topic : topic_registry({}))
-    topics.push_back({{"topic", topic_role_name(topic.role)}, {"purpose", topic.purpose}});
+  for (const TopicRow& topic : topic_rows())
+    topics.push_back({{"topic", topic.role.word}, {"purpose", topic.content}, {"setting", topic.key}});
   return Json{{"stages", stages}, {"topics", topics}}.dump() + "\n";
 }
 
@@ -49,8 +49,8 @@ std::string as_text() {
 // Topics and the store are drawn as cylinders, stages as boxes; a dotted arrow is a read of the store.
 std::string as_mermaid() {
   std::string text = "flowchart LR\n";
-  for (const TopicSpec& topic : topic_registry({})) {
-    const std::string name(topic_role_name(topic.role));
+  for (const TopicRow& topic : topic_rows()) {
+    const std::string name(topic.role.word);
     text += "  " + name + "[(" + name + ")]\n";
   }
   text += "  store[(filter store)]\n";

@@ -14,7 +14,7 @@ constexpr int64_t kReadBoundMs = 10'000;
 }  // namespace
 
 void check_plays(kafka::Admin& admin, const Settings& settings, CheckReport& report) {
-  const auto topics = admin.describe(settings.topics.plays);
+  const auto topics = admin.describe(settings.topics.plays());
   if (!report.succeeds(topics.status())) return;
   const SystemClock clock;
   kafka::ClientSettings kafka = client_settings(settings);

@@ -9,6 +9,7 @@
 #include "pipeline/tasks/ingest_metrics.h"
 #include "pipeline/tasks/merge_metrics.h"
 #include "pipeline/tasks/window_metrics.h"
+#include "pipeline/topics/topic_check.h"
 #include "schemas/json/play_json.h"
 #include "state/window/ring.h"
 
@@ -28,12 +29,10 @@ Result<std::unique_ptr<DevWorld>> DevWorld::make(Settings settings, const Clock&
                                                  std::function<bool()> interrupted) {
   std::unique_ptr<DevWorld> world(new DevWorld(clock, std::move(interrupted)));
   BLOOMRING_TRY_ASSIGN(world->broker_, kafka::EmbeddedBroker::create());
-  for (const std::string& topic : settings.topics.plays)
-    BLOOMRING_TRY(world->broker_->create_topic(topic, kPlaysPartitions));
-  const auto partitions = static_cast<int32_t>(settings.topics.partitions);
-  BLOOMRING_TRY(world->broker_->create_topic(settings.topics.user_events, partitions));
-  BLOOMRING_TRY(world->broker_->create_topic(settings.topics.user_batches, partitions));
-  BLOOMRING_TRY(world->broker_->create_topic(settings.topics.dead, 1));
+  for (const TopicSpec& topic : topics_of(settings)) {
+    const int32_t partitions = topic.of_the_site() ? kPlaysPartitions : topic.partitions;
+    BLOOMRING_TRY(world->broker_->create_topic(topic.name, partitions));
+  }
   const kafka::ClientSettings kafka = world->broker_->settings();
   settings.kafka.bootstrap = kafka.bootstrap;
   settings.kafka.properties = kafka.properties;
@@ -78,7 +77,7 @@ uint64_t DevWorld::plays_refused() { return count(metric::kIngestRecords, {"refu
 
 Status DevWorld::feed(const std::vector<std::string>& json) {
   const std::unique_ptr<Sink> sink = producer_->make_sink();
-  const std::string& topic = settings_.topics.plays.front();
+  const std::string& topic = settings_.topics.plays().front();
   BLOOMRING_TRY(producer_->verify_topic(topic, 0));
   std::vector<uint64_t> acks;
   const uint64_t read_before = plays_read();
@@ -105,7 +104,7 @@ Status DevWorld::feed(const std::vector<std::string>& json) {
 Result<bool> DevWorld::all_merged() {
   std::vector<kafka::TopicPartition> partitions;
   for (uint32_t p = 0; p < settings_.topics.partitions; ++p) {
-    partitions.push_back({settings_.topics.user_events, PartitionId(static_cast<int32_t>(p))});
+    partitions.push_back({settings_.topics.name(TopicRole::kUserEvents), PartitionId(static_cast<int32_t>(p))});
   }
   BLOOMRING_TRY_ASSIGN(const std::vector<kafka::PartitionFacts> facts, lookup_->facts(partitions));
   for (size_t i = 0; i < facts.size(); ++i) {

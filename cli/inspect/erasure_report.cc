@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "base/ids.h"
+#include "pipeline/topics/topic_check.h"
 
 namespace bloomring::cli {
 
@@ -76,7 +77,6 @@ void add_topic(const std::string& topic, const std::string& what, int64_t last_m
 }
 
 void add_topics(const Settings& settings, const ErasureFacts& facts, Json& rows) {
-  constexpr int64_t kDeadFactor = 7;
   const int64_t retention_ms = int64_t{settings.topics.retention_hours} * 3'600'000;
   int64_t last_ms = 0;
   for (const Json& scene : facts.scenes) last_ms = std::max(last_ms, everything_until_ms(scene));
@@ -84,11 +84,14 @@ void add_topics(const Settings& settings, const ErasureFacts& facts, Json& rows)
     return !scene["filters"].empty() || !scene.value("recent", Json::array()).empty();
   };
   if (std::ranges::any_of(facts.scenes, active)) last_ms = 0;
-  add_topic(settings.topics.user_events, "the user's id, hashes of items", last_ms, retention_ms, rows);
-  add_topic(settings.topics.user_batches, "the user's id, hashes of items", last_ms, retention_ms, rows);
-  add_topic(settings.topics.dead, "refused records of the user, if any", last_ms, kDeadFactor * retention_ms, rows);
-  for (const std::string& plays : settings.topics.plays)
-    rows.push_back(row("topic " + plays, "the site's own records", "its retention ends: the site's"));
+  for (const TopicSpec& topic : topics_of(settings)) {
+    const std::string what(topic.row->of_a_user);
+    if (topic.of_the_site()) {
+      rows.push_back(row("topic " + topic.name, what, "its retention ends: the site's"));
+    } else {
+      add_topic(topic.name, what, last_ms, topic.row->retention_factor * retention_ms, rows);
+    }
+  }
 }
 
 void add_memory(const ErasureFacts& facts, Json& rows) {

@@ -140,7 +140,8 @@ Status StoreTool::brings_nobody_back(const std::string& folder) const {
   const int64_t hours = (clock_.now_ms() - chosen->time_ms) / 3'600'000;
   if (hours < settings_.topics.retention_hours) return {};
   return invalid("backup " + std::to_string(chosen->id) + " is " + std::to_string(hours) + " hours old, and " +
-                 settings_.topics.user_events + " keeps what was forgotten since for topics.retention_hours = " +
+                 settings_.topics.name(TopicRole::kUserEvents) +
+                 " keeps what was forgotten since for topics.retention_hours = " +
                  std::to_string(settings_.topics.retention_hours) +
                  ": users who were erased since would be back. Take a newer backup, or accept that with --set "
                  "store.erase_within_seconds=0, and erase these users again");
@@ -226,7 +227,7 @@ Result<std::vector<Offset>> StoreTool::log_ends() const {
   BLOOMRING_TRY_ASSIGN(const auto consumer, kafka::AssignedConsumer::create(client_settings(settings_), 1, clock_));
   std::vector<kafka::TopicPartition> partitions;
   for (uint32_t p = 0; p < settings_.topics.partitions; ++p)
-    partitions.push_back({settings_.topics.user_events, PartitionId(static_cast<int32_t>(p))});
+    partitions.push_back({settings_.topics.name(TopicRole::kUserEvents), PartitionId(static_cast<int32_t>(p))});
   BLOOMRING_TRY_ASSIGN(const std::vector<kafka::PartitionFacts> facts, consumer->facts(partitions));
   std::vector<Offset> ends;
   for (const kafka::PartitionFacts& of_one : facts) ends.push_back(of_one.log_end);
@@ -247,7 +248,7 @@ Result<Json> StoreTool::slot_length() {
     if (!with_length.ok())
       return std::move(with_length)
           .status()
-          .with_context(kafka::to_string({settings_.topics.user_events, partition}));
+          .with_context(kafka::to_string({settings_.topics.name(TopicRole::kUserEvents), partition}));
     if (*with_length != *stored) changed[partition] = std::move(*with_length);
   }
   Json json = {{"executed", args_.execute},

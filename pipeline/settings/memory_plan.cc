@@ -93,7 +93,7 @@ Status too_small(const Settings& settings, const PartitionCounts& counts, const 
 }  // namespace
 
 uint64_t plays_made(const Settings& settings) {
-  return uint64_t{settings.topics.plays_partitions} * settings.topics.plays.size();
+  return uint64_t{settings.topics.plays_partitions} * settings.topics.plays().size();
 }
 
 uint64_t drains_at_once(const Settings& settings) {

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "client/tls_files.h"
+#include "pipeline/settings/topic_settings.h"
 #include "pipeline/settings/topology.h"
 #include "schemas/json/play_json.h"
 #include "serving/query/known_scenes.h"
@@ -25,18 +26,6 @@ struct KafkaSettings {
   std::string bootstrap;                          // "host:port,host:port"; empty when nothing names a broker.
   std::map<std::string, std::string> properties;  // Passed to librdkafka unchanged.
   std::string group_prefix = "bloomring";         // Groups are "<prefix>-ingest", "<prefix>-window", "<prefix>-merge".
-};
-
-struct TopicSettings {
-  std::vector<std::string> plays = {"plays"};
-  std::string plays_place;  // Where `plays` was set, as "site.yaml:3"; empty when nothing sets it.
-  std::string user_events = "user-events";
-  std::string user_batches = "user-batches";
-  std::string dead = "plays-dead";
-  uint32_t partitions = 50;        // Of user-events and user-batches; divides 5000.
-  uint32_t plays_partitions = 10;  // Of the topics of plays, when we create them.
-  uint16_t replication = 3;
-  uint32_t retention_hours = 48;  // Of user-events and user-batches; longer than the ring.
 };
 
 // The format of a site's events. Fields are names or paths (schemas/json/json_fields.h).

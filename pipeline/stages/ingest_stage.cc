@@ -43,8 +43,8 @@ IngestTaskConfig task_config(const Settings& settings) {
   config.ingest.block_bytes = settings.ingest.block_bytes;
   config.ingest.linger_ms = settings.ingest.linger_ms;
   config.ingest.drop_repeats = settings.ingest.drop_repeats;
-  config.events_topic = settings.topics.user_events;
-  config.dead_topic = settings.topics.dead;
+  config.events_topic = settings.topics.name(TopicRole::kUserEvents);
+  config.dead_topic = settings.topics.name(TopicRole::kDeadLetters);
   config.clock_skew_max_ms = int64_t{settings.events.clock_skew_max_seconds} * 1000;
   config.lane_in_flight_max = std::max(config.lane_in_flight_max, config.in_flight_max / settings.topics.partitions);
   return config;
@@ -89,9 +89,9 @@ void IngestStage::claim(const Settings& settings, const PartitionCounts& counts,
 Status IngestStage::start() {
   kafka::ClientSettings group = group_settings(context_, "ingest", MemoryUse::kIngestQueue);
   group.queue_overhead = kPlayQueueOverhead;
-  group.instance_id += "-" + name_of(context_.settings.topics.plays);
+  group.instance_id += "-" + name_of(context_.settings.topics.plays());
   group.properties.try_emplace("topic.metadata.refresh.interval.ms", kPartitionsAskedMs);
-  const auto join = [&] { return poller_.start(group, context_.settings.topics.plays, *this, context_.clock); };
+  const auto join = [&] { return poller_.start(group, context_.settings.topics.plays(), *this, context_.clock); };
   return context_.start_wait.until("the brokers to describe the topics of plays", join).with_context("ingest");
 }
 
@@ -172,7 +172,7 @@ void IngestStage::report_refused(const IngestStats& stats) {
                  {"refused", warning->refused},
                  {"read", warning->read},
                  {"first", to_string(warning->first)},
-                 {"dead", context_.settings.topics.dead}});
+                 {"dead", context_.settings.topics.name(TopicRole::kDeadLetters)}});
   }
   const bool degraded = refusals_.degraded(now_ms);
   if (degraded) {
@@ -188,7 +188,7 @@ void IngestStage::report_refused(const IngestStats& stats) {
 void IngestStage::report_passed_over() {
   std::vector<PartitionId> now = task_->passed_over();
   if (now == passed_over_) return;
-  const std::string& topic = context_.settings.topics.user_events;
+  const std::string& topic = context_.settings.topics.name(TopicRole::kUserEvents);
   std::vector<std::string> names;
   for (const PartitionId partition : now) {
     const std::string name = names.emplace_back(kafka::to_string({topic, partition}));

@@ -80,20 +80,15 @@ Status Process::start_ports() {
 }
 
 Status Process::wait_for_topics() {
-  const TopicSettings& topics = settings_.topics;
-  std::vector<std::string> names = {topics.user_events, topics.user_batches, topics.dead};
-  if (reads_topic(settings_.stages, TopicRole::kPlays))
-    names.insert(names.end(), topics.plays.begin(), topics.plays.end());
+  const std::vector<TopicSpec> topics = topics_at_start(settings_);
+  std::vector<std::string> names;
+  for (const TopicSpec& topic : topics) names.push_back(topic.name);
   BLOOMRING_TRY_ASSIGN(kafka_admin_, kafka::Admin::create(kafka_));
   return start_wait_.until("brokers and topics", [&]() -> Status {
     const auto found = kafka_admin_->describe(names, kReachTimeoutMs, kSlowAnswerTimeoutMs);
     if (!found.ok()) return found.status().with_context("kafka.bootstrap is " + settings_.kafka.bootstrap);
-    for (const kafka::TopicDescription& topic : *found) {
-      if (topic.exists) continue;
-      if (std::ranges::find(topics.plays, topic.name) != topics.plays.end()) {
-        return retry(missing_plays(*kafka_admin_, topic.name, topics));
-      }
-      return retry(missing_internal(*kafka_admin_, topic.name));
+    for (size_t i = 0; i < topics.size(); ++i) {
+      if (!(*found)[i].exists) return retry(missing_topic(*kafka_admin_, topics[i], settings_.topics));
     }
     return {};
   });
@@ -112,11 +107,12 @@ Status Process::plan() {
 }
 
 Status Process::verify_topics() {
-  const auto partitions = static_cast<int32_t>(settings_.topics.partitions);
   const Status reached = start_wait_.until("brokers", [&]() -> Status {
-    BLOOMRING_TRY(producer_->verify_topic(settings_.topics.user_events, partitions));
-    BLOOMRING_TRY(producer_->verify_topic(settings_.topics.user_batches, partitions));
-    return producer_->verify_topic(settings_.topics.dead, 0);
+    for (const TopicSpec& topic : topics_at_start(settings_)) {
+      if (topic.of_the_site()) continue;
+      BLOOMRING_TRY(producer_->verify_topic(topic.name, topic.partitions_fixed() ? topic.partitions : 0));
+    }
+    return {};
   });
   BLOOMRING_TRY(reached);
   BLOOMRING_TRY(verify_topic_settings(*kafka_admin_, settings_));

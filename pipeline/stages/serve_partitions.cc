@@ -241,7 +241,7 @@ Status ServePartitions::begin(const std::vector<PartitionStart>& starts) {
   int64_t to_go = 0;
   for (const PartitionStart& one : starts) to_go += std::max<int64_t>(0, one.log_end.value - one.start.read_from.value);
   log_info("serve begins with its partitions", {{"stage", "serve"},
-                                                {"topic", context_.settings.topics.user_events},
+                                                {"topic", context_.settings.topics.name(TopicRole::kUserEvents)},
                                                 {"partitions", starts.size()},
                                                 {"records_to_go", to_go}});
   const ReplicaTaskConfig config{context_.settings.topics.partitions, context_.settings.ring.lap_ms()};
@@ -299,7 +299,7 @@ void ServePartitions::report(PartitionId id, Member& member) {
                              member.partition->served().stats().shortened};
   member.counted.set(counts);
   catch_up_.note(id, task.next(), counts.events);
-  levels_.set(context_.settings.topics.user_events, id, {task.next(), Offset(-1), task.log_end()});
+  levels_.set(context_.settings.topics.name(TopicRole::kUserEvents), id, {task.next(), Offset(-1), task.log_end()});
   for (const ReplicaTask::Delay& delay : task.take_delays())
     metrics.histogram(metric::kEventToSeen).observe(delay.seconds, delay.events);
   if (!task.ended().ok()) set_aside(id, member);
@@ -317,7 +317,7 @@ void ServePartitions::set_aside(PartitionId id, Member& member) {
                                                                 {"reason", member.why_waiting}});
   worker_.remove(*member.task);
   member.task.reset();
-  levels_.remove(context_.settings.topics.user_events, id, /*lost=*/false);
+  levels_.remove(context_.settings.topics.name(TopicRole::kUserEvents), id, /*lost=*/false);
   catch_up_.remove(id);
   aside_.push_back(id);
 }

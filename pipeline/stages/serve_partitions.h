@@ -79,7 +79,7 @@ class ServePartitions {
     int64_t asked_at_ns;
   };
 
-  kafka::TopicPartition at(PartitionId id) const { return {context_.settings.topics.user_events, id}; }
+  kafka::TopicPartition at(PartitionId id) const { return {context_.settings.topics.name(TopicRole::kUserEvents), id}; }
   std::shared_ptr<ReplicaPartition> make_partition(PartitionId id, const ReplicaStart& start);
   std::vector<PartitionId> waiting() const;
   std::vector<PartitionId> placed() const;

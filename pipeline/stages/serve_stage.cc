@@ -72,7 +72,7 @@ Status ServeStage::start() {
 Status ServeStage::open_log() {
   const TopicSettings& topics = context_.settings.topics;
   KafkaEventLogConfig config;
-  config.topic = topics.user_events;
+  config.topic = topics.name(TopicRole::kUserEvents);
   config.partition_count = topics.partitions;
   config.memory_bytes = context_.plan.of(MemoryUse::kServedQueue);
   return context_.start_wait.until("the brokers to describe " + config.topic, [&]() -> Status {

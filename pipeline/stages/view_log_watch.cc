@@ -48,7 +48,7 @@ void ViewLogWatch::ask() {
   {
     const std::lock_guard lock(mutex_);
     for (const auto& [partition, watched] : watched_)
-      partitions.push_back({row_.batches_topic(context_.settings), partition});
+      partitions.push_back({context_.settings.topics.name(row_.batches), partition});
   }
   if (partitions.empty()) return;
   if (!consumer_) {
@@ -58,7 +58,7 @@ void ViewLogWatch::ask() {
     if (!made.ok()) {
       return log_warning("window: the progress of merge is not watched",
                          {{"stage", "window"},
-                          {"topic", row_.batches_topic(context_.settings)},
+                          {"topic", context_.settings.topics.name(row_.batches)},
                           {"code", code_name(made.code())},
                           {"reason", made.status().message()}});
     }

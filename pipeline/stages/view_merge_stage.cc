@@ -8,7 +8,7 @@ namespace bloomring {
 
 ViewMergeStage::ViewMergeStage(const StageContext& stage_context, const ViewRow& row, MemoryUse queue)
     : PartitionStage(stage_context, {std::string(row.merge_stage), "reads the merged watermark", queue},
-                     row.batches_topic(stage_context.settings), stage_context.settings.threads.merge),
+                     stage_context.settings.topics.name(row.batches), stage_context.settings.threads.merge),
       row_(row),
       levels_(stage_context.metrics, stage_context.clock,
               levels_config(stage_context, std::string(row.merge_stage))) {}
@@ -24,13 +24,13 @@ Result<PartitionStage::PartitionWork> ViewMergeStage::make(PartitionId partition
              {"partition", partition.value},
              {"offset", start.read_from.value},
              {"log_end", facts.log_end.value},
-             {"merged_topic", context().settings.topics.user_events},
+             {"merged_topic", context().settings.topics.name(TopicRole::kUserEvents)},
              {"merged_offset", watermark ? watermark->offset.value : 0}});
   MergeTaskConfig config;
   config.partition = partition;
   config.stage = row_.merge_stage;
   config.batches_topic = topic();
-  config.dead_topic = context().settings.topics.dead;
+  config.dead_topic = context().settings.topics.name(TopicRole::kDeadLetters);
   auto task = std::make_unique<MergeTask>(std::move(config), std::move(merge), std::move(source), make_sink());
   return PartitionWork{std::move(task), start.read_from};
 }

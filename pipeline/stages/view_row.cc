@@ -37,7 +37,7 @@ ViewRows views() {
   static const std::array<ViewRow, 1> kRows{{
       {.name = "filters",
        .merge_stage = "merge",
-       .batches_topic = [](const Settings& settings) -> const std::string& { return settings.topics.user_batches; },
+       .batches = TopicRole::kUserBatches,
        .watermarks = [](const StageContext& context) -> WatermarkReader& { return *context.stores.reader; },
        .view = filter_view,
        .merge = merge_filters},

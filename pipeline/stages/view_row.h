@@ -11,6 +11,7 @@
 #include "operators/view_merge.h"
 #include "pipeline/runtime/lease.h"
 #include "pipeline/stages/base/stage_context.h"
+#include "schemas/topics.h"
 #include "state/store/watermark_reader.h"
 
 namespace bloomring {
@@ -18,8 +19,7 @@ namespace bloomring {
 struct ViewRow {
   std::string_view name;         // View::name.
   std::string_view merge_stage;  // The stage whose consumer group merges the view.
-  // The view's topic of batches: as many partitions as user-events.
-  const std::string& (*batches_topic)(const Settings& settings) = nullptr;
+  TopicRole batches;  // The view's topic of batches: as many partitions as user-events (TopicPartitions::kByShard).
   // Where the window stage reads the view's merged watermarks.
   WatermarkReader& (*watermarks)(const StageContext& context) = nullptr;
   // One partition of the view at the window stage...

@@ -23,8 +23,8 @@ WindowConfig window_config(const Settings& settings, PartitionId partition) {
 WindowTaskConfig task_config(const Settings& settings, PartitionId partition) {
   WindowTaskConfig config;
   config.window = window_config(settings, partition);
-  config.events_topic = settings.topics.user_events;
-  config.dead_topic = settings.topics.dead;
+  config.events_topic = settings.topics.name(TopicRole::kUserEvents);
+  config.dead_topic = settings.topics.name(TopicRole::kDeadLetters);
   config.flush_interval_ms = int64_t{settings.state.flush_seconds} * 1000;
   return config;
 }
@@ -51,7 +51,7 @@ int64_t custody_gap(const WindowTask& task) {
 
 WindowStage::WindowStage(const StageContext& stage_context, ViewRows rows)
     : PartitionStage(stage_context, {"window", "opens the local state", MemoryUse::kWindowQueue},
-                     stage_context.settings.topics.user_events, stage_context.settings.threads.window),
+                     stage_context.settings.topics.name(TopicRole::kUserEvents), stage_context.settings.threads.window),
       totals_(stage_context.metrics, window_series()),
       levels_(stage_context.metrics, stage_context.clock, levels_config(stage_context, "window")),
       catch_up_("window", stage_context.clock, stage_context.metrics),
@@ -104,7 +104,8 @@ Result<std::unique_ptr<WindowStore>> WindowStage::open_store(const RocksWindowSt
 std::vector<ViewLog> WindowStage::view_logs() const {
   std::vector<ViewLog> logs;
   for (const WatchedView& view : views_) {
-    logs.push_back({view.row.batches_topic(context().settings), &view.row.watermarks(context()), view.watch.get()});
+    const std::string& batches = context().settings.topics.name(view.row.batches);
+    logs.push_back({batches, &view.row.watermarks(context()), view.watch.get()});
   }
   return logs;
 }

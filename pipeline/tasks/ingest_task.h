@@ -38,13 +38,14 @@
 #include "pipeline/io/io.h"
 #include "pipeline/io/task.h"
 #include "pipeline/tasks/ingest_lanes.h"
+#include "schemas/topics.h"
 
 namespace bloomring {
 
 struct IngestTaskConfig {
   IngestConfig ingest;
-  std::string events_topic = "user-events";
-  std::string dead_topic = "plays-dead";
+  std::string events_topic = default_topic_name(TopicRole::kUserEvents);
+  std::string dead_topic = default_topic_name(TopicRole::kDeadLetters);
   size_t records_per_step = 2048;
   // Blocks and dead letters that are sent and not yet acknowledged, without those of partitions that are passed over.
   size_t in_flight_max = 512;

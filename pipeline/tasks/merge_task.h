@@ -21,14 +21,15 @@
 #include "pipeline/io/io.h"
 #include "pipeline/io/task.h"
 #include "pipeline/tasks/dead_letter.h"
+#include "schemas/topics.h"
 
 namespace bloomring {
 
 struct MergeTaskConfig {
   PartitionId partition;
   std::string stage = "merge";  // As dead letters name it.
-  std::string batches_topic = "user-batches";
-  std::string dead_topic = "plays-dead";
+  std::string batches_topic = default_topic_name(TopicRole::kUserBatches);
+  std::string dead_topic = default_topic_name(TopicRole::kDeadLetters);
   size_t records_per_step = 32;
 };
 

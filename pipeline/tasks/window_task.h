@@ -32,6 +32,7 @@
 #include "pipeline/io/io.h"
 #include "pipeline/io/task.h"
 #include "pipeline/tasks/dead_letter.h"
+#include "schemas/topics.h"
 #include "state/store/watermark_reader.h"
 #include "state/window/window_store.h"
 
@@ -46,8 +47,8 @@ class BatchesWatch {
 
 struct WindowTaskConfig {
   WindowConfig window;
-  std::string events_topic = "user-events";
-  std::string dead_topic = "plays-dead";
+  std::string events_topic = default_topic_name(TopicRole::kUserEvents);
+  std::string dead_topic = default_topic_name(TopicRole::kDeadLetters);
   size_t blocks_per_step = 64;
   size_t in_flight_max = 256;           // Records of a drain that are sent and not yet acknowledged.
   int64_t watermark_interval_ms = 500;  // How often the merged watermarks are read.

@@ -19,7 +19,7 @@ std::string_view resource_name(KafkaResource resource) {
 std::vector<KafkaRight> rights_of(const StageRow& stage, const Settings& settings) {
   std::vector<KafkaRight> rights;
   for (const TopicSpec& topic : topics_of(settings)) {
-    const bool reads = has(stage.reads, topic.role), writes = has(stage.writes, topic.role);
+    const bool reads = has(stage.reads, topic.row->role), writes = has(stage.writes, topic.row->role);
     if (topic.of_the_site() && !reads && !writes) continue;
     KafkaRight right{.resource = KafkaResource::kTopic, .name = topic.name, .operations = {}};
     if (reads) right.operations.push_back("Read");

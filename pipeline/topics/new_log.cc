@@ -40,7 +40,7 @@ Result<Batches> find_batches(const Settings& settings, const Clock& clock) {
   Batches batches;
   BLOOMRING_TRY_ASSIGN(batches.consumer, kafka::AssignedConsumer::create(client, settings.topics.partitions, clock));
   for (uint32_t p = 0; p < settings.topics.partitions; ++p)
-    batches.partitions.push_back({settings.topics.user_batches, PartitionId(static_cast<int32_t>(p))});
+    batches.partitions.push_back({settings.topics.name(TopicRole::kUserBatches), PartitionId(static_cast<int32_t>(p))});
   for (auto& log : batches.consumer->group_facts(batches.partitions, kAskTimeoutMs)) {
     if (!log.ok())
       return std::move(log).status().with_context(kafka::to_string(batches.partitions[batches.ends.size()]));
@@ -89,7 +89,8 @@ Result<OldLogCounts> merge_unread(const Settings& settings, const Calendar& cale
     all.emplace_back(config, calendar, std::move(writer), std::move(watermark), std::move(sources[i]),
                      batches.ends[unread[i]]);
   }
-  log_info("merging the unread records", {{"topic", settings.topics.user_batches}, {"records", merged.records}});
+  const std::string& topic = settings.topics.name(TopicRole::kUserBatches);
+  log_info("merging the unread records", {{"topic", topic}, {"records", merged.records}});
   int64_t heard_ns = clock.steady_ns();
   while (!std::ranges::all_of(all, &UnreadBatches::done)) {
     bool worked = false;
@@ -100,7 +101,7 @@ Result<OldLogCounts> merge_unread(const Settings& settings, const Calendar& cale
     BLOOMRING_TRY(batches.consumer->poll(worked ? 0 : kPollMs));
     if (worked) heard_ns = clock.steady_ns();
     if (clock.steady_ns() - heard_ns > kSilenceMaxMs * 1'000'000)
-      return retry("the brokers give no record of " + settings.topics.user_batches + ", although some are unread");
+      return retry("the brokers give no record of " + topic + ", although some are unread");
   }
   for (const UnreadBatches& one : all) {
     merged.plays += one.stats().plays;

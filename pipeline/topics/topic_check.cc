@@ -14,20 +14,18 @@ namespace bloomring {
 
 namespace {
 
-// librdkafka's receive.message.max.bytes: a larger batch, or one that unpacks to more, is never fetched.
-constexpr int64_t kFetchBytesMax = 100'000'000;
 constexpr int64_t kKnownBoundMs = 15'000;
 constexpr size_t kLikeMax = 3;
 constexpr size_t kPartMin = 4;  // Letters; a shorter name is a part of most names.
 
-// A site chooses the settings of its plays; only whether we can read them is checked.
-void check_plays(kafka::Admin& admin, TopicFinding& finding) {
+// A site chooses the settings of its topics; only whether we can read them is checked.
+void check_fetch(kafka::Admin& admin, TopicFinding& finding) {
   const auto config = admin.config(finding.wanted.name);
   if (!config.ok()) return;
   const auto found = config->find("max.message.bytes");
   if (found == config->end() || std::stoll(found->second) < kFetchBytesMax) return;
   finding.warnings.push_back("max.message.bytes is " + found->second + ": a record of " +
-                             std::to_string(kFetchBytesMax) + " bytes or more cannot be fetched, and stops ingest");
+                             std::to_string(kFetchBytesMax) + " bytes or more cannot be fetched, and stops its reader");
 }
 
 // The names that may have been meant: by similar letters, or because one name is a part of the other.
@@ -50,14 +48,14 @@ std::string mend_with(const Settings& settings, const std::string& topic, const 
 }
 
 void check_settings(kafka::Admin& admin, TopicFinding& finding, const Settings& settings) {
-  if (finding.wanted.of_the_site()) return check_plays(admin, finding);
+  if (finding.wanted.of_the_site()) return check_fetch(admin, finding);
   const auto config = admin.config(finding.wanted.name);
   if (!config.ok()) {
     finding.warnings.push_back("its settings cannot be read: " + config.status().message());
     return;
   }
   std::vector<std::string> retention;
-  if (finding.wanted.name == settings.topics.user_events) retention = check_retention(*config, settings.ring);
+  if (finding.wanted.row->feeds_ring) retention = check_retention(*config, settings.ring);
   for (std::string& warning : retention) finding.warnings.push_back(std::move(warning));
   for (const auto& [key, wanted] : finding.wanted.settings) {
     const auto found = config->find(key);
@@ -83,11 +81,10 @@ void check_settings(kafka::Admin& admin, TopicFinding& finding, const Settings& 
 void check_one(kafka::Admin& admin, TopicFinding& finding, const Settings& settings) {
   const TopicSpec& wanted = finding.wanted;
   if (!finding.found.exists) {
-    finding.missing = wanted.of_the_site() ? missing_plays(admin, wanted.name, settings.topics)
-                                         : missing_internal(admin, wanted.name);
+    finding.missing = missing_topic(admin, wanted, settings.topics);
     return;
   }
-  if (wanted.partitions_fixed && finding.found.partitions != wanted.partitions) {
+  if (wanted.partitions_fixed() && finding.found.partitions != wanted.partitions) {
     finding.errors.push_back("has " + std::to_string(finding.found.partitions) +
                              " partitions, topics.partitions says " + std::to_string(wanted.partitions) +
                              "; set topics.partitions to what the topic has, or name another topic");
@@ -101,43 +98,44 @@ void check_one(kafka::Admin& admin, TopicFinding& finding, const Settings& setti
 
 }  // namespace
 
-std::string missing_plays(const std::string& name, const std::string& place, const std::vector<std::string>& there) {
-  const std::string names = joined(like(name, there));
-  return (place.empty() ? "" : place + ": ") + "topics.plays is " + name +
+std::string missing_topic(const TopicSpec& topic, const std::string& place, const std::vector<std::string>& there) {
+  const std::string names = joined(like(topic.name, there));
+  if (!topic.of_the_site()) {
+    return "topic " + topic.name + " does not exist, or this user may not see it; " +
+           (names.empty() ? "" : "did you mean " + names + "? Otherwise ") + "`bloomring topics --execute` creates it";
+  }
+  return (place.empty() ? "" : place + ": ") + std::string(topic.row->key) + " is " + topic.name +
          ": no such topic exists, or this user may not see it; name one that exists" +
          (names.empty() ? "" : " (did you mean " + names + "?)") +
          ", or make it with `bloomring topics --execute --create-plays`";
 }
 
-std::string missing_plays(kafka::Admin& admin, const std::string& name, const TopicSettings& topics) {
+std::string missing_topic(kafka::Admin& admin, const TopicSpec& topic, const TopicSettings& topics) {
   auto there = admin.topic_names();
-  if (!there.ok()) return missing_plays(name, topics.plays_place, {});
-  std::erase_if(*there, [&](const std::string& other) {
-    return other == topics.user_events || other == topics.user_batches || other == topics.dead;
-  });
-  return missing_plays(name, topics.plays_place, *there);
-}
-
-std::string missing_internal(const std::string& name, const std::vector<std::string>& there) {
-  const std::string names = joined(like(name, there));
-  return "topic " + name + " does not exist, or this user may not see it; " +
-         (names.empty() ? "" : "did you mean " + names + "? Otherwise ") + "`bloomring topics --execute` creates it";
-}
-
-std::string missing_internal(kafka::Admin& admin, const std::string& name) {
-  const auto there = admin.topic_names();
-  return missing_internal(name, there.ok() ? *there : std::vector<std::string>());
+  if (!there.ok()) there = std::vector<std::string>();
+  for (const TopicRow& row : topics.names.rows()) {
+    if (!topic.of_the_site() || row.owner == TopicOwner::kSite) continue;
+    for (const std::string& ours : topics.names.all(row.role)) std::erase(*there, ours);
+  }
+  const auto place = topics.places.find(topic.row->role);
+  return missing_topic(topic, place == topics.places.end() ? "" : place->second, *there);
 }
 
 std::vector<TopicSpec> topics_of(const Settings& settings) {
   const TopicSettings& topics = settings.topics;
-  TopicPlan plan;
-  plan.names = {topics.plays, topics.user_events, topics.user_batches, topics.dead};
-  plan.partitions = static_cast<int32_t>(topics.partitions);
-  plan.plays_partitions = static_cast<int32_t>(topics.plays_partitions);
-  plan.replication = static_cast<int16_t>(topics.replication);
-  plan.retention_ms = int64_t{topics.retention_hours} * 3'600'000;
-  return topic_registry(plan);
+  return topic_registry({.names = topics.names,
+                         .partitions = static_cast<int32_t>(topics.partitions),
+                         .plays_partitions = static_cast<int32_t>(topics.plays_partitions),
+                         .replication = static_cast<int16_t>(topics.replication),
+                         .retention_ms = int64_t{topics.retention_hours} * 3'600'000});
+}
+
+std::vector<TopicSpec> topics_at_start(const Settings& settings) {
+  std::vector<TopicSpec> topics = topics_of(settings);
+  std::erase_if(topics, [&](const TopicSpec& topic) {
+    return topic.of_the_site() && !reads_topic(settings.stages, topic.row->role);
+  });
+  return topics;
 }
 
 Result<std::vector<TopicFinding>> check_topics(kafka::Admin& admin, const std::vector<TopicSpec>& topics,
@@ -154,12 +152,18 @@ Result<std::vector<TopicFinding>> check_topics(kafka::Admin& admin, const std::v
 }
 
 std::vector<std::string> retention_warnings(kafka::Admin& admin, const Settings& settings) {
-  const std::string& topic = settings.topics.user_events;
-  const auto config = admin.config(topic);
-  if (!config.ok()) return {"how long " + topic + " is kept cannot be told: " + config.status().message()};
-  std::vector<std::string> found = check_retention(*config, settings.ring);
-  for (std::string& warning : found) warning = "topic " + topic + ": " + warning;
-  return found;
+  std::vector<std::string> warnings;
+  for (const TopicSpec& topic : topics_of(settings)) {
+    if (!topic.row->feeds_ring) continue;
+    const auto config = admin.config(topic.name);
+    if (!config.ok()) {
+      warnings.push_back("how long " + topic.name + " is kept cannot be told: " + config.status().message());
+      continue;
+    }
+    for (const std::string& warning : check_retention(*config, settings.ring))
+      warnings.push_back("topic " + topic.name + ": " + warning);
+  }
+  return warnings;
 }
 
 Status verify_topic_settings(kafka::Admin& admin, const Settings& settings) {
@@ -176,7 +180,7 @@ Status verify_topic_settings(kafka::Admin& admin, const Settings& settings) {
 }
 
 std::optional<uint64_t> count_plays_partitions(kafka::Admin& admin, const Settings& settings) {
-  const auto found = admin.describe(settings.topics.plays);
+  const auto found = admin.describe(settings.topics.plays());
   if (!found.ok()) return std::nullopt;
   uint64_t partitions = 0;
   for (const kafka::TopicDescription& topic : *found) {
@@ -201,13 +205,18 @@ Status wait_until_known(kafka::Admin& admin, std::span<const kafka::NewTopic> ma
 
 }  // namespace
 
-Status create_missing(kafka::Admin& admin, const std::vector<TopicFinding>& findings, bool with_plays) {
+std::vector<kafka::NewTopic> topics_to_create(const std::vector<TopicFinding>& findings, bool with_plays) {
   std::vector<kafka::NewTopic> missing;
   for (const TopicFinding& finding : findings) {
     const TopicSpec& wanted = finding.wanted;
     if (finding.found.exists || (wanted.of_the_site() && !with_plays)) continue;
     missing.push_back({wanted.name, wanted.partitions, wanted.replication, wanted.settings});
   }
+  return missing;
+}
+
+Status create_missing(kafka::Admin& admin, const std::vector<TopicFinding>& findings, bool with_plays) {
+  const std::vector<kafka::NewTopic> missing = topics_to_create(findings, with_plays);
   if (missing.empty()) return {};
   BLOOMRING_TRY(admin.create_topics(missing));
   return wait_until_known(admin, missing);

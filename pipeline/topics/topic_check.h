@@ -13,8 +13,11 @@
 
 namespace bloomring {
 
-// The registry for these settings.
+// The registry for these settings, which outlive the specs as far as their rows of topics do.
 std::vector<TopicSpec> topics_of(const Settings& settings);
+// Of them, those that a start of settings.stages needs: all of ours, and those of the site that one of its stages
+// reads.
+std::vector<TopicSpec> topics_at_start(const Settings& settings);
 
 struct TopicFinding {
   TopicSpec wanted;
@@ -24,16 +27,12 @@ struct TopicFinding {
   std::string missing = {};           // A line (base/config/finding.h) if the topic does not exist.
 };
 
-// A line about a topic of plays that does not exist: the key, where it was set, and the similar names in `there`, the
-// existing topics.
-std::string missing_plays(const std::string& name, const std::string& place, const std::vector<std::string>& there);
-// The same, with the brokers' topics that are not ours; with none if the brokers do not answer.
-std::string missing_plays(kafka::Admin& admin, const std::string& name, const TopicSettings& topics);
-
-// A line about a topic of ours that does not exist, with the similar names in `there`. The second overload asks the
-// brokers for these names, and omits them when they do not answer.
-std::string missing_internal(const std::string& name, const std::vector<std::string>& there);
-std::string missing_internal(kafka::Admin& admin, const std::string& name);
+// A line about a topic that does not exist, with the similar names in `there`, the existing topics. A line about one
+// of the site begins with `place`, where its key was set.
+std::string missing_topic(const TopicSpec& topic, const std::string& place, const std::vector<std::string>& there);
+// The same, with the brokers' topics; with none if the brokers do not answer. Topics of ours are not suggested for one
+// of the site.
+std::string missing_topic(kafka::Admin& admin, const TopicSpec& topic, const TopicSettings& topics);
 
 // Asks the brokers. kRetry when none answers. `topics` come from `settings`.
 Result<std::vector<TopicFinding>> check_topics(kafka::Admin& admin, const std::vector<TopicSpec>& topics,
@@ -46,10 +45,13 @@ Status verify_topic_settings(kafka::Admin& admin, const Settings& settings);
 // The number of partitions of all topics of plays together; nothing if no broker answers or a topic does not exist.
 std::optional<uint64_t> count_plays_partitions(kafka::Admin& admin, const Settings& settings);
 
-// Warnings about the retention of user-events, for the log at a start; one sentence if it cannot be read.
+// Warnings about the retention of the topics that feed the ring, for the log at a start; one sentence if it cannot be
+// read.
 std::vector<std::string> retention_warnings(kafka::Admin& admin, const Settings& settings);
 
-// Creates the missing topics, those of plays only `with_plays`, and waits until the brokers know them.
+// The missing topics, those of the site only `with_plays`.
+std::vector<kafka::NewTopic> topics_to_create(const std::vector<TopicFinding>& findings, bool with_plays);
+// Creates them, and waits until the brokers know them.
 Status create_missing(kafka::Admin& admin, const std::vector<TopicFinding>& findings, bool with_plays);
 
 }  // namespace bloomring

@@ -1,5 +1,6 @@
 """An installation of its own on a broker that several tests share: topics, groups and folders carry its name."""
 
+import functools
 import json
 import time
 
@@ -7,6 +8,13 @@ import chain
 import heavy
 import plays
 import processes
+
+
+@functools.cache
+def topic_keys():
+    """The key under `topics` of each row of topics."""
+    shown = json.loads(processes.run([plays.binary(), "topology"], bound_s=60)[1])
+    return [topic["setting"].removeprefix("topics.") for topic in shown["topics"]]
 
 
 class Installation:
@@ -18,9 +26,7 @@ class Installation:
         self.folder = folder / name
         self.folder.mkdir()
         settings = chain.config(self.folder, bootstrap, name)
-        settings["topics"].update(
-            plays=f"plays-{name}", user_events=self.events, user_batches=f"batches-{name}", dead=f"dead-{name}"
-        )
+        settings["topics"].update({key: f"{key.removeprefix('user_')}-{name}" for key in topic_keys()})
         settings["kafka"]["group_prefix"] = name
         settings["ring"]["slot_seconds"] = slot_seconds
         settings["state"]["path"] = str(self.folder / "state")

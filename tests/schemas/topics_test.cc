@@ -1,16 +1,20 @@
 #include "schemas/topics.h"
 
 #include <catch2/catch.hpp>
+#include <set>
 
 using namespace bloomring;
 
 TEST_CASE("topics: the registry has every topic in the order of the flow, by its configured name") {
   TopicPlan plan;
-  plan.names = {{"plays-app", "plays-web"}, "events", "batches", "dead"};
+  plan.names.all(TopicRole::kPlays) = {"plays-app", "plays-web"};
+  plan.names.all(TopicRole::kUserEvents) = {"events"};
+  plan.names.all(TopicRole::kUserBatches) = {"batches"};
+  plan.names.all(TopicRole::kDeadLetters) = {"dead"};
   std::vector<std::string> names;
   for (const TopicSpec& topic : topic_registry(plan)) {
     names.push_back(topic.name);
-    CHECK_FALSE(topic.purpose.empty());
+    CHECK_FALSE(topic.row->content.empty());
   }
   CHECK(names == std::vector<std::string>{"plays-app", "plays-web", "events", "batches", "dead"});
 }
@@ -23,13 +27,13 @@ TEST_CASE("topics: only those that shards are mapped to have a fixed partition c
   const std::vector<TopicSpec> topics = topic_registry(plan);
   REQUIRE(topics.size() == 4);
   CHECK(topics[0].partitions == 7);
-  CHECK_FALSE(topics[0].partitions_fixed);
+  CHECK_FALSE(topics[0].partitions_fixed());
   for (const size_t internal : {1, 2}) {
     CHECK(topics[internal].partitions == 40);
-    CHECK(topics[internal].partitions_fixed);
+    CHECK(topics[internal].partitions_fixed());
   }
   CHECK(topics[3].partitions == 1);  // Dead letters are written to partition 0.
-  CHECK_FALSE(topics[3].partitions_fixed);
+  CHECK_FALSE(topics[3].partitions_fixed());
   for (const TopicSpec& topic : topics) CHECK(topic.replication == 2);
 }
 
@@ -64,4 +68,27 @@ TEST_CASE(
   CHECK(topics[1].settings.at("retention.ms") == "1000");
   CHECK(topics[2].settings.at("retention.ms") == "1000");
   CHECK(topics[3].settings.at("retention.ms") == "7000");
+}
+
+TEST_CASE("topics: every row has a role, a key, a default name and a content of its own") {
+  std::set<std::string_view> roles, keys, names, contents;
+  for (const TopicRow& row : topic_rows()) {
+    INFO(row.role.word);
+    CHECK(roles.insert(row.role.word).second);
+    CHECK(keys.insert(row.key).second);
+    CHECK(names.insert(row.default_name).second);
+    CHECK(contents.insert(row.content).second);
+    CHECK(row.key.starts_with("topics."));
+    CHECK_FALSE(row.of_a_user.empty());
+    CHECK(topic_row(topic_rows(), row.role).key == row.key);
+  }
+}
+
+TEST_CASE("topics: names are those of the rows until they are set, and a list only where the row has many") {
+  TopicNames names;
+  CHECK(names.one(TopicRole::kUserEvents) == "user-events");
+  CHECK(names.all(TopicRole::kPlays) == std::vector<std::string>{"plays"});
+  names.all(TopicRole::kUserEvents) = {"events"};
+  const TopicNames moved = std::move(names);
+  CHECK(moved.one(TopicRole::kUserEvents) == "events");
 }

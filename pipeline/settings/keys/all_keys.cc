@@ -7,6 +7,7 @@
 #include "pipeline/settings/keys/event_keys.h"
 #include "pipeline/settings/keys/port_keys.h"
 #include "pipeline/settings/keys/storage_keys.h"
+#include "pipeline/settings/keys/topic_keys.h"
 #include "pipeline/settings/keys/value_rules.h"
 
 namespace bloomring {
@@ -78,35 +79,6 @@ void declare_kafka(Config& config, KafkaSettings& kafka) {
   config.string("kafka.group_prefix", &kafka.group_prefix)
       .check(must_be_word)
       .doc("Prefix of the names of the consumer groups, so that two installations can share brokers.");
-}
-
-void declare_topics(Config& config, TopicSettings& topics) {
-  config.section("topics", "The topics. `bloomring topics` shows and creates them.");
-  config.list("topics.plays", &topics.plays).check(must_be_topic).doc("Topics that carry plays as JSON.");
-  config.string("topics.user_events", &topics.user_events)
-      .check(must_be_topic)
-      .doc("The ordered log of all events of all users. Ingest and serve write it; window and serve read it.");
-  config.string("topics.user_batches", &topics.user_batches)
-      .check(must_be_topic)
-      .doc("Batches of sealed slots. Window writes them; merge reads them.");
-  config.string("topics.dead", &topics.dead)
-      .check(must_be_topic)
-      .doc("Dead letters: refused records, each with its reason, topic, partition and offset.");
-  config.integer("topics.partitions", &topics.partitions)
-      .range(1, kShardCount)
-      .doc("Partitions of the internal topics. Must divide 5000, the number of shards. Cannot be changed in place.");
-  config.integer("topics.plays_partitions", &topics.plays_partitions)
-      .range(1, 10000)
-      .doc("Partitions of each topic of plays that `bloomring topics` creates.");
-  config.integer("topics.replication", &topics.replication)
-      .range(1, 15)
-      .doc("Replicas of each partition of a topic that `bloomring topics` creates.");
-  config.integer("topics.retention_hours", &topics.retention_hours)
-      .range(1, 24 * 366)
-      .unit("hours")
-      .doc(
-          "Retention of user events and user batches. Dead letters are kept seven times as long. Must be longer "
-          "than one lap of the ring: a process that has lost its disk reads back at most that far.");
 }
 
 void declare_ingest(Config& config, IngestSettings& ingest) {

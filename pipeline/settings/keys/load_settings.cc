@@ -8,6 +8,7 @@
 #include "base/config/finding.h"
 #include "pipeline/settings/keys/all_keys.h"
 #include "pipeline/settings/keys/settings_check.h"
+#include "pipeline/settings/keys/topic_keys.h"
 
 namespace bloomring {
 namespace {
@@ -46,9 +47,7 @@ Result<LoadedSettings> load_settings(const ConfigSources& sources, Topology topo
     BLOOMRING_TRY_ASSIGN(loaded.settings.instance, host_name());
   }
   BLOOMRING_TRY(check_settings_fit(loaded.settings, config, loaded.warnings));
-  if (const std::string& place = config.origin("topics.plays"); place != "default") {
-    loaded.settings.topics.plays_place = place;
-  }
+  note_places(config, loaded.settings.topics);
   loaded.effective_yaml = config.effective_yaml();
   return loaded;
 }

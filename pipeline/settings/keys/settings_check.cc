@@ -55,10 +55,9 @@ void check_topics(const TopicSettings& topics, SettingFaults& faults) {
           "; it must divide 5000, the number of shards, as 1, 2, 4, 5, 8, 10, 20, 25, 40, 50, 100, 125, 200, "
           "250, 500 and 1000 do");
   DistinctNames names(faults, "topic");
-  for (const std::string& name : topics.plays) names.add("topics.plays", name);
-  names.add("topics.user_events", topics.user_events);
-  names.add("topics.user_batches", topics.user_batches);
-  names.add("topics.dead", topics.dead);
+  for (const TopicRow& row : topics.names.rows()) {
+    for (const std::string& name : topics.names.all(row.role)) names.add(row.key, name);
+  }
 }
 
 void check_fields(const EventSettings& events, SettingFaults& faults) {

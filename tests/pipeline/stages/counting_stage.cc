@@ -40,7 +40,7 @@ StageRow CountingStage::row() {
 
 CountingStage::CountingStage(const StageContext& context)
     : PartitionStage(context, {"counting", "looks at its partition", MemoryUse::kOther},
-                     context.settings.topics.user_events, 1) {}
+                     context.settings.topics.name(TopicRole::kUserEvents), 1) {}
 
 Result<PartitionStage::PartitionWork> CountingStage::make(PartitionId, const kafka::PartitionFacts& facts,
                                                           std::unique_ptr<Source> source) {

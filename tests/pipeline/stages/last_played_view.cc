@@ -5,6 +5,7 @@
 
 #include "operators/merge_progress.h"
 #include "pipeline/stages/view_merge_stage.h"
+#include "tests/pipeline/stages/last_played_row.h"
 
 namespace bloomring::testing {
 namespace {
@@ -184,11 +185,10 @@ LastPlayed& last_played() {
 }
 
 const ViewRow& last_played_row() {
-  static const std::string kTopic = "last-played-batches";
   static const ViewRow kRow{
       .name = "last-played",
       .merge_stage = "last-played",
-      .batches_topic = [](const Settings&) -> const std::string& { return kTopic; },
+      .batches = kLastPlayedBatches,
       .watermarks = [](const StageContext&) -> WatermarkReader& { return last_played(); },
       .view = [](const StageContext& context,
                  PartitionId partition) { return last_played_view(partition, context.settings.topics.partitions); },
@@ -203,7 +203,7 @@ const ViewRow& last_played_row() {
 StageRow last_played_stage() {
   return {.name = "last-played",
           .purpose = "keeps when each user played each item last",
-          .reads = {},
+          .reads = {kLastPlayedBatches},
           .writes = {TopicRole::kDeadLetters},
           .claim =
               [](const Settings&, const PartitionCounts& counts, MemoryClaims& claims) {

@@ -11,7 +11,7 @@ TEST_CASE("topology: every topic of ours is written by one stage and read by ano
   CHECK(writers == 1);
   const auto any = [](auto&& is) { return std::ranges::any_of(topology(), is); };
   for (const TopicRole role : {TopicRole::kUserEvents, TopicRole::kUserBatches}) {
-    INFO(topic_role_name(role));
+    INFO(role.word);
     CHECK(any([&](const StageRow& row) { return std::ranges::find(row.writes, role) != row.writes.end(); }));
     CHECK(any([&](const StageRow& row) { return std::ranges::find(row.reads, role) != row.reads.end(); }));
   }

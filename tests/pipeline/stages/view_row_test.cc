@@ -14,6 +14,7 @@
 #include "pipeline/stages/window_stage.h"
 #include "pipeline/tasks/merge_task.h"
 #include "tests/pipeline/kafka/kafka_world.h"
+#include "tests/pipeline/stages/last_played_row.h"
 #include "tests/pipeline/stages/last_played_view.h"
 #include "tests/simulation/sim_disk.h"
 #include "tests/simulation/sim_log.h"
@@ -269,6 +270,7 @@ TEST_CASE("views: a second one is a file pair and a row, and runs in a process w
   std::vector<StageRow> rows(topology().begin(), topology().end());
   for (StageRow& row : rows) {
     if (row.name != "window") continue;
+    row.writes.push_back(testing::kLastPlayedBatches);
     row.make = [](const StageContext& context) -> std::unique_ptr<Stage> {
       return std::make_unique<WindowStage>(context, kViews);
     };
@@ -286,6 +288,7 @@ TEST_CASE("views: a second one is a file pair and a row, and runs in a process w
     sources.flags.push_back({key, value, "--" + key});
   Settings settings = must(load_settings(sources, rows)).settings;
   settings.kafka.properties = broker->settings().properties;
+  settings.topics.names = TopicNames(testing::rows_with_last_played());
   const SystemClock clock;
   Process process(settings, clock);
   must(process.start());

@@ -10,8 +10,8 @@ namespace {
 
 std::vector<KafkaRight> rights(std::string_view stage) {
   Settings settings;
-  settings.topics.plays = {"views", "likes"};
-  settings.topics.user_events = "events";
+  settings.topics.names.all(TopicRole::kPlays) = {"views", "likes"};
+  settings.topics.names.all(TopicRole::kUserEvents) = {"events"};
   settings.kafka.group_prefix = "site";
   return rights_of(*stages_named(topology(), {stage}).front(), settings);
 }

@@ -35,7 +35,7 @@ TEST_CASE("settings: values reach their fields") {
   const Settings& s = loaded->settings;
   CHECK(s.kafka.bootstrap == "b:9092");
   CHECK(s.kafka.properties.at("security.protocol") == "SSL");
-  CHECK(s.topics.plays == std::vector<std::string>{"a", "b"});
+  CHECK(s.topics.plays() == std::vector<std::string>{"a", "b"});
   CHECK(s.events.item == "video_id");
   CHECK(s.events.time_unit == TimeUnit::kSeconds);
   CHECK(s.ring.slot_ms() == 5000);
@@ -59,7 +59,8 @@ TEST_CASE("settings: everything that does not fit is said at once") {
              Catch::Contains("\ndefault: store.redis.addresses "));
 }
 
-TEST_CASE("settings: where the topics of plays were set is known") {
-  CHECK(load({})->settings.topics.plays_place == "");
-  CHECK(load({{"topics.plays", "views"}})->settings.topics.plays_place == "--topics.plays");
+TEST_CASE("settings: the place where topics were named is known") {
+  CHECK(load({})->settings.topics.places.empty());
+  CHECK(load({{"topics.plays", "views"}})->settings.topics.places ==
+        std::map<TopicRole, std::string>{{TopicRole::kPlays, "--topics.plays"}});
 }
