@@ -1,6 +1,7 @@
 // A task: the work of one stage on one partition (ingest: on all partitions of this process), owned by one thread.
 //
-// Production loops over `step`; tests call it by hand. A step does one bounded batch of work and never waits.
+// Production loops over `step`; tests call it by hand. A step does one bounded batch of work and never waits. A loop
+// that waits inside a library, as that of a consumer group does, is no task (pipeline/io/poller.h).
 // Errors: a task never returns kRetry: it keeps the record and tries again at a later step. kFenced and kFatal stop
 // the process, with an error in the log.
 #pragma once

@@ -1,4 +1,4 @@
-// Detects a stalled thread of ours: a task whose step does not return.
+// Detects a stalled thread of ours: a task whose step, or a poller whose poll, does not return.
 //
 // A worker publishes what it is busy with (Worker::activity). An activity that takes longer than the bound makes
 // /healthz fail, is logged and counted. When it ends, the process is healthy again. A task that is idle, or that

@@ -76,6 +76,21 @@ void Worker::call(std::function<void()> message) {
   done.get_future().wait();
 }
 
+void Worker::add(Task& task, std::string name) {
+  BLOOMRING_CHECK(poller_ == nullptr, "a task would wait behind each poll of its worker");
+  members_.push_back({&task, std::move(name)});
+}
+
+void Worker::drive(Poller& poller, std::string name) {
+  BLOOMRING_CHECK(members_.empty() && poller_ == nullptr, "a worker with a poller has nothing else");
+  poller_ = &poller;
+  poller_name_ = std::move(name);
+}
+
+void Worker::stop_driving(Poller& poller) {
+  if (poller_ == &poller) poller_ = nullptr;
+}
+
 void Worker::set_ticker(int64_t interval_ms, std::function<void()> tick) {
   call([&] {
     tick_ = std::move(tick);
@@ -86,7 +101,7 @@ void Worker::set_ticker(int64_t interval_ms, std::function<void()> tick) {
 void Worker::run() {
   ::pthread_setname_np(::pthread_self(), name_.substr(0, 15).c_str());
   while (run_messages()) {
-    const bool worked = step_tasks();
+    const bool worked = poller_ != nullptr ? poll() : step_tasks();
     tick_if_due();
     if (!worked) wait();
   }
@@ -120,6 +135,14 @@ bool Worker::step_tasks() {
     return true;
   }
   return worked;
+}
+
+bool Worker::poll() {
+  const Result<bool> polled = doing(poller_name_, [&] { return poller_->poll(); });
+  if (polled.ok()) return *polled;
+  poller_ = nullptr;
+  on_failure_(polled.status());
+  return true;
 }
 
 void Worker::tick_if_due() {

@@ -1,11 +1,14 @@
 // A thread that owns tasks: it steps them in turn, runs posted messages between steps, and waits when there is
-// nothing to do. The other threads of the tree are those of a producer (pipeline/kafka/producer/producer_client.h) and
-// of reads of the filter store for queries (state/store/pooled_filter_reader.h).
+// nothing to do. Or a thread that drives one poller (pipeline/io/poller.h): it polls again and again, and runs posted
+// messages between polls. It never has both: a task would wait behind each poll. The other threads of the tree are
+// those of a producer (pipeline/kafka/producer/producer_client.h) and of reads of the filter store for queries
+// (state/store/pooled_filter_reader.h).
 //
 // A watch, if given, sees what the thread is busy with and since when (pipeline/runtime/watchdog.h).
 // Threading: rebalances, timers and shutdown reach a task as posted messages, so only the worker's thread touches a
 // task.
-// Errors: the worker does not step a task again whose step failed. It calls `on_failure` on its thread.
+// Errors: the worker does not step a task again whose step failed, nor poll again after a poll failed. It calls
+// `on_failure` on its thread.
 #pragma once
 
 #include <condition_variable>
@@ -20,6 +23,7 @@
 
 #include "base/clock.h"
 #include "pipeline/io/task.h"
+#include "pipeline/io/poller.h"
 
 namespace bloomring {
 
@@ -48,19 +52,26 @@ class Worker {
 
   // To be called on the worker's thread (in a message). The task outlives its membership. `name` is for people:
   // "window user-events[3]".
-  void add(Task& task, std::string name) { members_.push_back({&task, std::move(name)}); }
+  // A worker with a poller takes no task.
+  void add(Task& task, std::string name);
   void remove(Task& task) {
     std::erase_if(members_, [&](const Member& member) { return member.task == &task; });
   }
 
-  // The step, message or tick that the thread runs; nothing while it waits or between two of them.
+  // To be called on the worker's thread, like `add`. A worker with a task, or with another poller, takes none. The
+  // poller outlives its stay.
+  void drive(Poller& poller, std::string name);
+  void stop_driving(Poller& poller);
+
+  // The step, poll, message or tick that the thread runs; nothing while it waits or between two of them.
   struct Activity {
     std::string what;
     int64_t since_ns;  // Of the steady clock.
   };
   std::optional<Activity> activity() const;
 
-  // Calls `tick` on the thread about every `interval_ms`, between steps. To be set once, before any task is added.
+  // Calls `tick` on the thread about every `interval_ms`, between steps or polls. To be set once, before any task is
+  // added or poller driven.
   void set_ticker(int64_t interval_ms, std::function<void()> tick);
 
  private:
@@ -75,6 +86,7 @@ class Worker {
   auto doing(const std::string& what, F work);
   bool run_messages();
   bool step_tasks();
+  bool poll();
   void tick_if_due();
   void wait();
 
@@ -85,6 +97,8 @@ class Worker {
   const std::string message_name_;  // Names of a message and a tick as an activity.
   const std::string tick_name_;
   std::vector<Member> members_;  // Of the thread.
+  Poller* poller_ = nullptr;     // Of the thread.
+  std::string poller_name_;
 
   mutable std::mutex activity_mutex_;
   std::string doing_;  // Empty: nothing.

@@ -16,7 +16,7 @@ Status GroupPoller::start(const kafka::ClientSettings& settings, std::vector<std
   worker_.call([&] {
     membership_.emplace(Membership{settings, std::move(topics), listener, clock});
     status = join();
-    if (status.ok()) worker_.add(*this, "the consumer group of " + stage_);
+    if (status.ok()) worker_.drive(*this, "the consumer group of " + stage_);
   });
   return status;
 }
@@ -30,7 +30,7 @@ Status GroupPoller::join() {
 
 void GroupPoller::stop(StopMode mode) {
   worker_.call([&] {
-    worker_.remove(*this);
+    worker_.stop_driving(*this);
     close(mode);
   });
 }
@@ -46,11 +46,11 @@ void GroupPoller::close(StopMode mode) {
   consumer_.reset();
 }
 
-Result<bool> GroupPoller::step(int64_t) {
+Result<bool> GroupPoller::poll() {
   if (!consumer_) {
     if (!fencing_.may_join(membership_->clock.steady_ns())) return false;
     const Status joined = join();
-    if (joined.code() == Code::kRetry) return true;  // No broker answers; the next step tries again.
+    if (joined.code() == Code::kRetry) return true;  // No broker answers; the next poll tries again.
     BLOOMRING_TRY(Status(joined));
   }
   if (consumer_->stats().assigned > 0 && !lease_.renew()) {
