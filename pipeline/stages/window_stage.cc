@@ -142,7 +142,9 @@ Result<Window> WindowStage::start_window(WindowStore& store, PartitionId partiti
 void WindowStage::report(PartitionId partition, PartitionTask& any) {
   const auto& task = static_cast<const WindowTask&>(any);
   const Ring& ring = task.window().ring();
-  const WindowCounts counts{task.window().stats(), task.dead_letters(), ring.laps()};
+  WindowCounts counts{task.window().stats()};
+  counts.dead_letters = task.dead_letters();
+  counts.slots_joined = ring.laps();
   catch_up_.note(partition, task.position(), counts.events);
   catch_up_.text();
   levels_.set(topic(), partition, {task.position(), task.committed(), task.source().log_end()});

@@ -23,10 +23,10 @@
 // to the filling hour. With `noted_time_ms` and `begun_ms` this continues after a restart (operators/log_clock.h).
 //
 // Others cut the log into hours by log time alone, and must be changed with whatever ends an hour here:
-//   which forgets are late  serving/query/recent_plays.h, state/forget_rule.h
-//   merged log time         operators/merge_progress.h
+//   which forgets are late  serving/query/recent_plays.h, state/forget_rule.h, tests/simulation/sim_oracle.cc
+//   merged log time         operators/merge_progress.h, state/slot_length.h
 //   where a replica starts  operators/replica_start.h
-//   pages                   pipeline/status/ring_status.h
+//   pacing, pages           operators/window.cc (start_drain), pipeline/status/ring_status.h
 // Threading: a value used by one thread. No I/O, no clock: time is an argument.
 #pragma once
 
