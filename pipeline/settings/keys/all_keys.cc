@@ -13,7 +13,7 @@
 namespace bloomring {
 namespace {
 
-void declare_process(Config& config, Settings& s, Topology topology) {
+void declare_instance(Config& config, Settings& s, Topology topology) {
   config.section("", "The name and the stages of this process.");
   config.string("instance", &s.instance)
       .check(must_be_word)
@@ -24,45 +24,54 @@ void declare_process(Config& config, Settings& s, Topology topology) {
   std::vector<std::pair<std::string, const StageRow*>> choices;
   for (const StageRow* row : s.stages) choices.emplace_back(row->name, row);
   config.choices<const StageRow*>("stages", &s.stages, std::move(choices)).doc("Stages that this process runs.");
+}
+
+void declare_memory(Config& config, MemorySettings& memory) {
   config.section("memory", "One bound for all memory of the process. `bloomring check` prints how it is divided.");
-  config.bytes("memory.limit", &s.memory.limit)
+  config.bytes("memory.limit", &memory.limit)
       .range(64 * int64_t{kMiB}, kBytesMax)
       .doc(
           "Resident memory of the process. Caches, write buffers, queues of the Kafka clients, passes of drains, "
           "recent plays and cached filters fit into it together. A limit that is too small for the stages and "
           "partitions is refused; the message gives the smallest that works.");
-  config.integer("memory.partitions", &s.memory.partitions)
+  config.integer("memory.partitions", &memory.partitions)
       .range(0, kShardCount)
       .doc(
           "Most partitions of a topic that the consumer groups will assign to this process; the memory is planned "
           "for them. 0: all, as after the loss of all other processes.");
+}
+
+void declare_process(Config& config, ProcessSettings& process) {
   config.section("process", "Time bounds: when a task counts as stuck, and how long start and end may take.");
-  config.integer("process.stall_seconds", &s.process.stall_seconds)
+  config.integer("process.stall_seconds", &process.stall_seconds)
       .range(1, 3600)
       .unit("seconds")
       .doc(
           "A task that makes no step for this long counts as stuck: the log names it, and /healthz fails until it "
           "goes on. So does /healthz when the gRPC port answers no connection for this long, at least 20 seconds.");
-  config.integer("process.start_seconds", &s.process.start_seconds)
+  config.integer("process.start_seconds", &process.start_seconds)
       .range(0, 86400)
       .unit("seconds")
       .doc(
           "Longest wait at the start for brokers, topics and filter store together. /readyz and the log name the "
           "missing part meanwhile. After this time the process ends with exit code 1. 0: no limit.");
-  config.integer("process.stop_seconds", &s.process.stop_seconds)
+  config.integer("process.stop_seconds", &process.stop_seconds)
       .range(1, 3600)
       .unit("seconds")
       .doc(
           "Longest orderly end after SIGTERM, including `serve.drain_seconds`. After this time the process abandons "
           "work that still hangs, and the exit code is 1. Keep it below the time after which your supervisor kills "
           "the process (30 seconds in Kubernetes).");
-  config.boolean("process.core_dumps", &s.process.core_dumps)
+  config.boolean("process.core_dumps", &process.core_dumps)
       .doc(
           "`true`: a crash may leave a core dump, and a debugger of the same user may attach. Both show the ids and "
           "histories of users, and secrets.");
+}
+
+void declare_threads(Config& config, ThreadSettings& threads) {
   config.section("threads", "Threads of the stages that hold partitions; each partition belongs to one.");
-  config.integer("threads.window", &s.threads.window).range(1, 256).doc("Threads of the window stage.");
-  config.integer("threads.merge", &s.threads.merge).range(1, 256).doc("Threads of the merge stage.");
+  config.integer("threads.window", &threads.window).range(1, 256).doc("Threads of the window stage.");
+  config.integer("threads.merge", &threads.merge).range(1, 256).doc("Threads of the merge stage.");
 }
 
 void declare_kafka(Config& config, KafkaSettings& kafka) {
@@ -164,7 +173,10 @@ void declare_outputs(Config& config, Settings& s) {
 }  // namespace
 
 void declare_settings(Config& config, Settings& settings, Topology topology) {
-  declare_process(config, settings, topology);
+  declare_instance(config, settings, topology);
+  declare_memory(config, settings.memory);
+  declare_process(config, settings.process);
+  declare_threads(config, settings.threads);
   declare_kafka(config, settings.kafka);
   declare_topics(config, settings.topics);
   declare_events(config, settings.events);
