@@ -88,7 +88,7 @@ Result<PartitionId> parse_watermark_key(std::string_view key);
 inline constexpr std::string_view kWatermarkKeysBegin = "w";
 inline constexpr std::string_view kWatermarkKeysEnd = "x";
 
-// The key of a store's own format version and partition count (state/store/store_meta.h).
+// The key of a store's own format version and partition count (schemas/store/store_meta.h).
 inline constexpr std::string_view kMetaKey = "m";
 // The key of the secret for slot ends (schemas/slot_end_key.h).
 inline constexpr std::string_view kSlotEndKeyKey = "k";
