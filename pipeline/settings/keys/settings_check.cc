@@ -151,6 +151,16 @@ void check_exposure(const Settings& settings, SettingFaults& faults, std::vector
                      " without TLS: everybody who reaches it can read and erase the history of every user");
 }
 
+// The admin port has no encryption, and its pages are for everybody who reaches it.
+void warn_of_admin(const AdminSettings& admin, const SettingFaults& faults, std::vector<std::string>& warnings) {
+  const auto listens = parse_listen_address(admin.listen);
+  if (!listens.ok() || listens->is_loopback() || !admin.token_file.empty()) return;
+  warnings.push_back(faults.at("admin.listen") + "is " + admin.listen +
+                     ", which other machines reach, without TLS, and admin.token_file is not set: everybody there can "
+                     "read metrics, health and the state of stages; set admin.token_file to a token for those who may "
+                     "act from there, let only monitoring reach the port, or listen on 127.0.0.1");
+}
+
 void check_serving(const ServeSettings& serve, SettingFaults& faults) {
   const std::string count = "serve.replica_count = " + std::to_string(serve.replica_count);
   faults.require(serve.replica_index < serve.replica_count, "serve.replica_index",
@@ -285,6 +295,7 @@ Status check_settings_fit(const Settings& settings, const Config& config, std::v
   check_ring(settings, faults, warnings);
   check_serving(settings.serve, faults);
   check_exposure(settings, faults, warnings);
+  warn_of_admin(settings.admin, faults, warnings);
   check_peers(settings.serve, faults);
   check_served(settings, faults, warnings);
   check_filter(settings.filter, faults);

@@ -159,6 +159,24 @@ TEST_CASE("settings: by default nothing listens beyond this machine, and plain t
         "also set serve.tls_client_ca");
 }
 
+TEST_CASE("settings: an admin port that other machines reach is warned of, unless a token was set for it") {
+  for (const char* open : {"0.0.0.0:9600", "[::]:9600", "10.0.0.7:9600"}) {
+    INFO(open);
+    const auto loaded = load({{"admin.listen", open}});
+    REQUIRE(loaded.ok());
+    REQUIRE(loaded->warnings.size() == 1);
+    CHECK_THAT(loaded->warnings.front(),
+               Catch::StartsWith("--admin.listen: admin.listen is " + std::string(open) +
+                                 ", which other machines reach, without TLS, and admin.token_file is not set") &&
+                   Catch::Contains("set admin.token_file"));
+    CHECK(load({{"admin.listen", open}, {"admin.token_file", "token"}})->warnings.empty());
+  }
+  for (const char* own : {"127.0.0.1:9600", "[::1]:9600", "localhost:9600"}) {
+    INFO(own);
+    CHECK(load({{"admin.listen", own}})->warnings.empty());
+  }
+}
+
 TEST_CASE("settings: one number bounds all memory, and one that is too small is refused with the least that works") {
   CHECK(load({})->settings.memory.limit == 2048ull << 20);
   CHECK(load({{"memory.limit", "1536MiB"}})->settings.memory.limit == 1536ull << 20);
