@@ -31,7 +31,7 @@ CASE = re.compile(r"alertname: (\w+),?\s+eval_time: \w+,?\s+exp_alerts:( \[\])?"
 CODE = re.compile(r"`([^`\n]+)`")
 FLAG = re.compile(r"(?<=\s)--[\w-]+")
 # Keys of Kafka that pages name besides ours.
-OF_KAFKA = {"session.timeout.ms", "retention.ms", "max.message.bytes", "min.insync.replicas"}
+OF_KAFKA = {"session.timeout.ms", "retention.ms", "max.message.bytes", "min.insync.replicas", "compression.type"}
 KEY = re.compile(r"[a-z_]+(?:\.[a-z_]+)+")
 
 
