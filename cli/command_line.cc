@@ -317,6 +317,9 @@ void declare_store(CLI::App& app, CommandLine& line) {
   command.add_option("--admin", args.admin, "Admin port of the process that writes the store (default: admin.listen)")
       ->type_name("HOST:PORT");
   command.add_flag("--execute", args.execute, "For new-log and slot-length: make the change; without it, only show it");
+  command.add_flag("--accept-erased", args.accept_erased,
+                   "For restore: take a backup that is older than the log, which brings back users who were erased "
+                   "since");
   add_output_flag(command, args.output);
   command.callback([&line, backup] {
     line.store.of_backup = backup->count() > 0;

@@ -147,6 +147,7 @@ struct StoreArgs {
   bool of_backup = false;  // For check: a backup instead of the store.
   std::string admin;       // For backup: the admin port of the process that writes the store; empty: admin.listen.
   bool execute = false;    // For new-log and slot-length.
+  bool accept_erased = false;  // For restore: users who were erased since the backup may be back.
   OutputFormat output = OutputFormat::kJson;
 };
 int store_command(const StoreArgs& args);

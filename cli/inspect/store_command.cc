@@ -130,9 +130,10 @@ Result<Json> StoreTool::list() {
   return Json{{"folder", folder}, {"backups", list}};
 }
 
-// A restored store meets the forgets since the backup only where user-events still has them.
+// A restored store meets the forgets since the backup only where user-events still has them. Users forget with and
+// without a deadline for their bytes (store.erase_within_seconds).
 Status StoreTool::brings_nobody_back(const std::string& folder) const {
-  if (settings_.store.erase_within_seconds == 0) return {};
+  if (args_.accept_erased) return {};
   BLOOMRING_TRY_ASSIGN(const std::vector<StoreBackup> found, list_backups(folder));
   const auto chosen = args_.backup == 0 ? found.end() - !found.empty()
                                         : std::ranges::find(found, args_.backup, &StoreBackup::id);
@@ -143,8 +144,8 @@ Status StoreTool::brings_nobody_back(const std::string& folder) const {
                  settings_.topics.name(TopicRole::kUserEvents) +
                  " keeps what was forgotten since for topics.retention_hours = " +
                  std::to_string(settings_.topics.retention_hours) +
-                 ": users who were erased since would be back. Take a newer backup, or accept that with --set "
-                 "store.erase_within_seconds=0, and erase these users again");
+                 ": users who were erased since would be back. Take a newer backup, or accept that with "
+                 "--accept-erased, and erase these users again");
 }
 
 Result<Json> StoreTool::restore() {

@@ -101,8 +101,8 @@ class Erasure(one_broker.OneBrokerCase):
             self.assertEqual(process.term(), 0)
 
     def test_old_backup(self):
-        """store: with a deadline, a backup that is older than the log is refused, since users who were erased would be
-        back; one command may accept that"""
+        """store: a backup that is older than the log is refused, with a deadline for erasure and without one, since
+        users who were erased would be back; one command may accept that"""
         backups = self.folder / "old-backups"
         site = installation.Installation(
             self.folder,
@@ -119,12 +119,15 @@ class Erasure(one_broker.OneBrokerCase):
         place = next(place for place, line in enumerate(lines) if len(line) == 10 and line.isdigit())
         lines[place] = str(int(lines[place]) - 48 * 3600)
         meta.write_text("\n".join(lines))
-        code, _, err = site.command("store", "restore", check=False)
-        self.assertEqual(code, 2)
-        self.assertIn("backup 1 is 48 hours old", err)
-        self.assertIn("users who were erased since would be back", err)
-        self.assertFalse(store.exists())
-        site.command("store", "restore", "--set", "store.erase_within_seconds=0")
+        for deadline in ("172800", "0"):
+            with self.subTest(erase_within_seconds=deadline):
+                refused = ("store", "restore", "--set", f"store.erase_within_seconds={deadline}")
+                code, _, err = site.command(*refused, check=False)
+                self.assertEqual(code, 2)
+                self.assertIn("backup 1 is 48 hours old", err)
+                self.assertIn("users who were erased since would be back", err)
+                self.assertFalse(store.exists())
+        site.command("store", "restore", "--accept-erased")
         self.assertTrue(store.exists())
 
     def report(self, site, grpc, backup):
