@@ -8,6 +8,7 @@ import contextlib
 import ctypes
 import os
 import pathlib
+import socket
 import subprocess
 import sys
 
@@ -20,13 +21,14 @@ import test_site
 
 CLONE_NEWNET = 0x40000000
 HOST, STRANGER = "10.213.77.1", "10.213.77.2"
+HOST6, STRANGER6 = "fd00:213:77::1", "fd00:213:77::2"
 SCAN = """
 import select, socket, sys
 answering = []
 for first in range(1, 65536, 500):
     tried = {}
     for port in range(first, min(first + 500, 65536)):
-        one = socket.socket()
+        one = socket.socket(socket.AF_INET6 if ":" in sys.argv[1] else socket.AF_INET)
         one.setblocking(False)
         one.connect_ex((sys.argv[1], port))
         tried[one.fileno()] = (port, one)
@@ -73,8 +75,9 @@ def two_hosts():
             ip("netns", "add", name)
             ip("link", "set", "lo", "up", host=name)
         ip("link", "add", "cable", "type", "veth", "peer", "name", "cable", "netns", names[1], host=names[0])
-        for name, address in zip(names, (HOST, STRANGER), strict=True):
+        for name, address, address6 in zip(names, (HOST, STRANGER), (HOST6, STRANGER6), strict=True):
             ip("address", "add", f"{address}/24", "dev", "cable", host=name)
+            ip("address", "add", f"{address6}/64", "dev", "cable", "nodad", host=name)
             ip("link", "set", "cable", "up", host=name)
         first = os.open(f"/run/netns/{names[0]}", os.O_RDONLY)
         if libc.setns(first, CLONE_NEWNET) != 0:
@@ -89,14 +92,54 @@ def two_hosts():
                 ip("netns", "delete", name)
 
 
-def answering(stranger):
+def answering(stranger, address=HOST):
     """The ports of the host that take a connection from the stranger."""
-    _, out, _ = processes.run(inside(stranger, sys.executable, "-c", SCAN, HOST), bound_s=120)
+    _, out, _ = processes.run(inside(stranger, sys.executable, "-c", SCAN, address), bound_s=120)
     return [int(port) for port in out.split()]
+
+
+def why_not():
+    """Why this machine cannot have two hosts; empty where it can."""
+    if os.geteuid() != 0:
+        return "network namespaces need root"
+    try:
+        with two_hosts():
+            return ""
+    except (OSError, subprocess.CalledProcessError) as failure:
+        return f"this machine allows no network namespaces: {getattr(failure, 'stderr', b'') or failure}"
+
+
+@contextlib.contextmanager
+def listening(address):
+    """A port of the host that is open to all; its number."""
+    with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET) as one:
+        one.bind((address, 0))
+        one.listen()
+        yield one.getsockname()[1]
+
+
+class DevExposure(law.LawCase):
+    """`bloomring dev` as it is: without a word about ports."""
+
+    def test_dev(self):
+        """exposure: of `bloomring dev` no port answers from another machine, by IPv4 or IPv6, and one that is open there
+        would be found"""
+        if reason := why_not():
+            self.skipTest(reason)
+        with two_hosts() as stranger, processes.temp_folder("dev-exposure") as folder:
+            with listening(HOST) as asked, listening(HOST6) as asked6:
+                self.assertEqual((answering(stranger, HOST), answering(stranger, HOST6)), ([asked], [asked6]))
+            command = [test_site.plays.binary(), "dev", "--data", folder / "data"]
+            with processes.Process("dev", command, folder) as dev:
+                ready = dev.ready_line()
+                self.assertGreaterEqual(set(ready), {"grpc", "admin", "kafka"})
+                self.assertEqual((answering(stranger, HOST), answering(stranger, HOST6)), ([], []))
 
 
 class Exposure(law.LawCase):
     def setUp(self):
+        if reason := why_not():
+            self.skipTest(reason)
         stack = contextlib.ExitStack()
         self.addCleanup(stack.close)
         self.stranger = stack.enter_context(two_hosts())
@@ -123,11 +166,11 @@ class Exposure(law.LawCase):
         return processes.Process("run", command, self.folder, env)
 
     def test_documented(self):
-        """exposure: with the documented configuration no port answers from another machine"""
+        """exposure: with the documented configuration no port answers from another machine, by IPv4 or IPv6"""
         with self.process() as run:
             ready = run.ready_line()
             self.assertEqual((ready["grpc"], ready["admin"]), ("127.0.0.1:7700", "127.0.0.1:9600"))
-            self.assertEqual(answering(self.stranger), [])
+            self.assertEqual((answering(self.stranger), answering(self.stranger, HOST6)), ([], []))
 
     def test_asked_for(self):
         """exposure: of the ports exactly those answer from another machine that were asked for"""
