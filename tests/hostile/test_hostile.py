@@ -17,7 +17,8 @@ import plays  # noqa: E402
 import processes  # noqa: E402
 
 LIMIT_MIB = 1024
-FILES = 1024  # The usual soft limit of descriptors; here the hard one too, so that the process cannot raise it.
+FILES = 1024  # The usual soft limit of descriptors; here the hard one, so that the process cannot have more.
+FILES_SOFT = 256  # Before the process raises it.
 ANSWER_BOUND_MS = 2_000  # Of a normal question after an attack, on a busy machine; a few ms alone.
 
 
@@ -28,8 +29,8 @@ class Hostile(law.LawCase):
     def setUpClass(cls):
         cls.stack = contextlib.ExitStack()
         cls.folder = cls.stack.enter_context(processes.temp_folder("hostile"))
-        command = ["prlimit", f"--nofile={FILES}:{FILES}", plays.binary(), "dev", "--data", cls.folder / "data"]
-        settings = (f"memory.limit={LIMIT_MIB}MiB", "admin.health_listen=127.0.0.1:0")
+        command = ["prlimit", f"--nofile={FILES_SOFT}:{FILES}", plays.binary(), "dev", "--data", cls.folder / "data"]
+        settings = (f"memory.limit={LIMIT_MIB}MiB", "admin.health_listen=127.0.0.1:0", f"store.backup_path={cls.folder / 'backups'}")
         command += [word for setting in settings for word in ("--set", setting)]
         cls.process = cls.stack.enter_context(processes.Process("dev", command, cls.folder))
         cls.ready = cls.process.ready_line()
@@ -65,6 +66,37 @@ class Hostile(law.LawCase):
 
     def threads(self):
         return len(list(pathlib.Path(f"/proc/{self.process.pid}/task").iterdir()))
+
+    def test_files(self):
+        """hostile: a process raises its soft limit of descriptors to the hard one when it starts"""
+        limits = pathlib.Path(f"/proc/{self.process.pid}/limits").read_text()
+        self.assertRegex(limits, rf"(?m)^Max open files\s+{FILES}\s+{FILES}\s")
+
+    def test_audit(self):
+        """hostile: the log has a line for each forget and each action, with who asked for it, and no id of a user"""
+        size = self.process.log_size()
+        user = "user-of-the-audit"
+        for words in (["--everything"], ["--everything", "--all-scenes"], ["item-of-the-audit"]):
+            processes.run([plays.binary(), "forget", "--server", self.grpc, "--user", user, *words])
+        forgets = self.audited(size, "a forget")
+        self.assertEqual(len(forgets), 3, forgets)
+        for line, what in zip(forgets, ("everything", "everything", "one item"), strict=True):
+            self.assertRegex(line, rf"caller=ipv4:127\.0\.0\.1:\d+ user=#[0-9a-f]+ scene=(all scenes)? ?what={what} status=0$")
+            self.assertNotIn(user, line)
+        self.assertEqual(["all scenes" in line for line in forgets], [False, True, False])
+        (token,) = self.folder.glob("data/**/admin.token")
+        for given, status in ((token.read_text().strip(), 200), ("guess" * 4, 401)):
+            with attack.connect(self.admin, 30) as client:
+                head = f"POST /store/backup HTTP/1.1\r\nHost: here\r\nAuthorization: Bearer {given}\r\nContent-Length: 0\r\n\r\n"
+                client.sendall(head.encode())
+                self.assertIn(f" {status} ", client.recv(4096).decode().splitlines()[0])
+        (action,) = self.audited(size, "an action action=/store/backup")
+        self.assertRegex(action, r"action=/store/backup peer=127\.0\.0\.1 status=200$")
+
+    def audited(self, size, what):
+        """The audit lines about this behind the first bytes of the log, without quotes."""
+        text = self.process.err.read_bytes()[size:].decode().replace('"', "")
+        return [line for line in text.splitlines() if f"audit: {what} " in line]
 
     def test_connections(self):
         """hostile: more connections than there are descriptors, and the port answers behind them"""
