@@ -2,7 +2,7 @@
 #include <unistd.h>
 
 #include "pipeline/settings/start_checks.h"
-#include "tests/pipeline/settings/loaded.h"
+#include "tests/pipeline/settings/keys/loaded.h"
 #include "tests/support/folder.h"
 #include "tests/support/write_file.h"
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <catch2/catch.hpp>
 
+#include "pipeline/settings/keys/all_keys.h"
 #include "pipeline/settings/keys/settings_check.h"
 #include "pipeline/settings/keys/topic_keys.h"
 #include "pipeline/stages/topology.h"
