@@ -81,8 +81,8 @@ class WindowTask final : public PartitionTask {
   // The least offset of the views' watermarks as last read; -1 while one of them has none.
   Offset merged() const;
   uint64_t dead_letters() const { return letters_.letters(); }
-  // How long ago the filling slot began, in ms by the time that ends it; 0 while it has no records. A restart changes it
-  // little: the log tells it again.
+  // How long ago the filling slot began, in ms by the time that ends it; 0 while it has no records. After a restart the
+  // log tells it again.
   int64_t filling_age_ms() const;
 
  private:

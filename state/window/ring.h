@@ -19,8 +19,8 @@
 // timestamp is before the filling hour belongs to the filling hour.
 //
 // The numbers of hours may run ahead of log time: one record with a log time far ahead opens an hour that log time does
-// not reach for days. From then on time alone ends hours (`advance_clock`), each with an hour of the log, and records go
-// to the filling hour. operators/log_clock.h has the rule, also for after a restart.
+// The numbers of hours may run ahead of log time: a record with a log time far ahead opens an hour that log time does
+// to the filling hour. operators/log_clock.h has the rule.
 //
 // Others cut the log into hours by log time alone, and must be changed with whatever ends an hour here:
 //   which forgets are late  serving/query/recent_plays.h, state/forget_rule.h, tests/simulation/sim_oracle.cc

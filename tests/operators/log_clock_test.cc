@@ -55,7 +55,7 @@ TEST_CASE("log clock: an hour that began up to a slot ahead waits for the log") 
   CHECK(hour(clock, 2 * kSlotMs) == 2);
 }
 
-TEST_CASE("log clock: an hour further ahead ends with the hour of the log in which it began, and so do those after it") {
+TEST_CASE("log clock: an hour further ahead ends with the hour of the log in which it began, like those after it") {
   LogClock clock(kSlotMs);
   clock.saw(10'000, 0);
   const int64_t slots = GENERATE(2, 3, 100);

@@ -358,7 +358,8 @@ TEST_CASE("compensation: merging goes on within a slot after a log time far ahea
   run.expect_all_in_filter();
 }
 
-TEST_CASE("compensation: merging goes on after a log time far ahead while window processes lose their disks all the time") {
+TEST_CASE(
+    "compensation: merging goes on after a log time far ahead while window processes lose their disks all the time") {
   const double ahead = GENERATE(2.0, 3.0, 24.0, 24.0 * 365);
   const double every = GENERATE(0.3, 0.8, 1.05);
   Scenario run;
