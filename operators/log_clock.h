@@ -20,7 +20,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <optional>
 #include <utility>
 
 #include "base/ids.h"
@@ -36,29 +35,30 @@ class LogClock {
   void resume(int64_t noted_ms, int64_t steady_ms) { offset_.saw(noted_ms, steady_ms); }
   // A record was read.
   void saw(int64_t log_time_ms, int64_t steady_ms) {
-    const bool was_ahead = first_heard_ && log_ms(steady_ms) - log_time_ms > slot_ms_;
+    const bool was_ahead = first_heard_ >= 0 && log_ms(steady_ms) - log_time_ms > slot_ms_;
     if (was_ahead) offset_ = {};
     offset_.saw(log_time_ms, steady_ms);
-    if (!first_heard_) first_heard_ = log_time_ms / slot_ms_;
+    if (first_heard_ < 0) first_heard_ = log_time_ms / slot_ms_;
   }
-  // This hour fills. To be called when it may be another one, and before `now_ms` ends it.
+  // The log was read to its end while this hour fills. The last record may have been written long ago, so the wall
+  // clock may be nearer to the log's time. It is used once, and only as far as the end of the hour: a wrong one costs at
+  // most one hour that is cut too early.
+  void reached_end(HourIndex filling, int64_t wall_ms, int64_t steady_ms) {
+    if (!std::exchange(asked_, true)) offset_.saw(std::min(wall_ms, (filling.value + 1) * slot_ms_), steady_ms);
+    follow(filling, steady_ms);
+  }
+  // This hour fills. To be called when it may be another one. Until the log was read to its end nothing is said of the
+  // hour: records may come that are as new as it is.
   void follow(HourIndex filling, int64_t steady_ms) {
+    if (!asked_) return;
     const int64_t hour = log_hour(steady_ms);
     if (filling_ != filling.value) {
       const bool before_this_life = filling_ < 0 && filling.value - hour > 1;
-      log_hour_of_filling_ = before_this_life ? std::min(hour, first_heard_.value_or(hour)) : hour;
+      log_hour_of_filling_ = before_this_life && first_heard_ >= 0 ? std::min(hour, first_heard_) : hour;
       filling_ = filling.value;
     }
     log_hour_of_filling_ = std::min(log_hour_of_filling_, hour);  // The log's time was ahead when it began.
   }
-  // The log was read to its end while the followed hour fills. The last record may have been written long ago, so the
-  // wall clock may be nearer to the log's time. It is used once, and only as far as the end of the hour: a wrong one
-  // costs at most one hour that is cut too early.
-  void reached_end(int64_t wall_ms, int64_t steady_ms) {
-    if (std::exchange(asked_, true)) return;
-    offset_.saw(std::min(wall_ms, (filling_ + 1) * slot_ms_ - ahead_ms()), steady_ms);
-  }
-
   // The log's time; 0 before anything is known.
   int64_t log_ms(int64_t steady_ms) const { return offset_.ms() ? steady_ms + *offset_.ms() : 0; }
   // The time by which hours end: that of the log, or as far ahead of it as the filling hour is.
@@ -76,10 +76,10 @@ class LogClock {
 
   int64_t slot_ms_;
   LogOffset offset_;
-  std::optional<int64_t> first_heard_;  // The hour of the first record.
-  int64_t filling_ = -1;                // -1: no hour is followed yet.
-  int64_t log_hour_of_filling_ = -1;    // The hour of the log in which the filling one began.
-  bool asked_ = false;
+  int64_t first_heard_ = -1;          // The hour of the first record; -1 before it.
+  int64_t filling_ = -1;              // -1: no hour is followed yet.
+  int64_t log_hour_of_filling_ = -1;  // The hour of the log in which the filling one began.
+  bool asked_ = false;                // The log was read to its end once.
 };
 
 }  // namespace bloomring

@@ -120,8 +120,9 @@ Status WindowTask::apply_block(const LogRecord& record, int64_t now_ms) {
 }
 
 Status WindowTask::seal_quiet_hour(int64_t now_ms) {
-  if (!source_->at_end() || !letters_.open() || !window_.ring().filling()) return {};
-  log_clock_.reached_end(now_ms, steady_ms());
+  const std::optional<HourIndex> filling = window_.ring().filling();
+  if (!source_->at_end() || !letters_.open() || !filling) return {};
+  log_clock_.reached_end(*filling, now_ms, steady_ms());
   return window_.advance_clock(log_clock_.now_ms(steady_ms()));
 }
 

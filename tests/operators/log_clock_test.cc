@@ -28,20 +28,19 @@ TEST_CASE("log clock: at the end of the log the wall clock counts once, and ends
   LogClock clock(kSlotMs);
   clock.saw(1'000'000, 0);
   const int64_t ahead = GENERATE(0, 100);  // Slots.
-  clock.follow(HourIndex(ahead), 0);
   const int64_t ahead_ms = ahead * kSlotMs;
   SECTION("one that is right shows that the records were old") {
-    clock.reached_end(1'300'000, 10);
+    clock.reached_end(HourIndex(ahead), 1'300'000, 10);
     CHECK(clock.now_ms(10) == ahead_ms + 1'300'000);
   }
   SECTION("one that is ahead") {
-    clock.reached_end(900'000'000, 10);
+    clock.reached_end(HourIndex(ahead), 900'000'000, 10);
     CHECK(clock.now_ms(10) == ahead_ms + 3'600'000);
-    clock.reached_end(900'000'000, 20);
+    clock.reached_end(HourIndex(ahead + 1), 900'000'000, 20);
     CHECK(clock.now_ms(20) == ahead_ms + 3'600'010);
   }
   SECTION("one that is behind") {
-    clock.reached_end(5, 10);
+    clock.reached_end(HourIndex(ahead), 5, 10);
     CHECK(clock.now_ms(10) == ahead_ms + 1'000'010);
   }
 }
@@ -49,7 +48,7 @@ TEST_CASE("log clock: at the end of the log the wall clock counts once, and ends
 TEST_CASE("log clock: an hour that began up to a slot ahead waits for the log") {
   LogClock clock(kSlotMs);
   clock.saw(10'000, 0);
-  clock.follow(HourIndex(1), 0);
+  clock.reached_end(HourIndex(1), 0, 0);
   CHECK(clock.now_ms(500) == 10'500);
   CHECK(hour(clock, kSlotMs) == 1);
   CHECK(hour(clock, 2 * kSlotMs) == 2);
@@ -60,7 +59,7 @@ TEST_CASE("log clock: an hour further ahead ends with the hour of the log in whi
   clock.saw(10'000, 0);
   const int64_t slots = GENERATE(2, 3, 100);
   for (int64_t i = 0; i < 5; ++i) {
-    clock.follow(HourIndex(slots + i), i * kSlotMs);
+    clock.reached_end(HourIndex(slots + i), 0, i * kSlotMs);
     CHECK(hour(clock, i * kSlotMs) == slots + i);
     CHECK(hour(clock, (i + 1) * kSlotMs - 10'001) == slots + i);
     CHECK(hour(clock, (i + 1) * kSlotMs - 10'000) == slots + i + 1);
@@ -71,10 +70,22 @@ TEST_CASE("log clock: records that are read again tell that the hour of the log 
   LogClock clock(kSlotMs);
   clock.saw(kSlotMs - 1'000, 0);
   clock.saw(kSlotMs + 1'000, 0);
-  clock.follow(HourIndex(100), 0);
+  clock.reached_end(HourIndex(100), 0, 0);
   CHECK(hour(clock, 0) == 101);
   clock.follow(HourIndex(101), 0);
   CHECK(hour(clock, 0) == 101);
+}
+
+TEST_CASE("log clock: while the log is behind the filling hour because it is being read, nothing runs ahead") {
+  LogClock clock(kSlotMs);
+  for (int64_t passed = 0; passed < 10; ++passed) {
+    clock.saw(passed * kSlotMs, passed);
+    clock.follow(HourIndex(9), passed);
+    CHECK(hour(clock, passed) == passed);
+  }
+  clock.reached_end(HourIndex(9), 0, 10);
+  CHECK(hour(clock, 10) == 9);
+  CHECK(hour(clock, 10 + kSlotMs) == 10);
 }
 
 TEST_CASE("log clock: one log time ahead counts for minutes, and its hour ends with an hour of the log") {
@@ -82,7 +93,7 @@ TEST_CASE("log clock: one log time ahead counts for minutes, and its hour ends w
   LogClock clock(kSlotMs);
   clock.saw(ahead_ms, 0);
   const int64_t filling = ahead_ms / kSlotMs;
-  clock.follow(HourIndex(filling), 0);
+  clock.reached_end(HourIndex(filling), 0, 0);
   for (int64_t ms = 1'000; ms < 2 * LogOffset::kHeardMs + 2'000; ms += 1'000) {
     clock.saw(ms, ms);
     clock.follow(HourIndex(filling), ms);
@@ -113,7 +124,7 @@ TEST_CASE("log clock: what an earlier life noted is its time, and not when an ho
   clock.resume(kSlotMs + 5'000, 0);
   CHECK(clock.log_ms(10) == kSlotMs + 5'010);
   clock.saw(kSlotMs - 1'000, 10);
-  clock.follow(HourIndex(100), 10);
+  clock.reached_end(HourIndex(100), 0, 10);
   CHECK(hour(clock, 10) == 101);
 }
 
