@@ -41,8 +41,8 @@ class LogClock {
     if (first_heard_ < 0) first_heard_ = log_time_ms / slot_ms_;
   }
   // The log was read to its end while this hour fills. The last record may have been written long ago, so the wall
-  // clock may be nearer to the log's time. It is used once, and only as far as the end of the hour: a wrong one costs at
-  // most one hour that is cut too early.
+  // clock may be nearer to the log's time. It is used once, and only as far as the end of the hour: a wrong one costs
+  // at most one hour that is cut too early.
   void reached_end(HourIndex filling, int64_t wall_ms, int64_t steady_ms) {
     if (!std::exchange(asked_, true)) offset_.saw(std::min(wall_ms, (filling.value + 1) * slot_ms_), steady_ms);
     follow(filling, steady_ms);
