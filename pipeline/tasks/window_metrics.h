@@ -36,8 +36,8 @@ inline constexpr MetricDecl kOldestUnmerged{
 inline constexpr MetricDecl kFillingAge{
     "bloomring_filling_slot_age_seconds",
     MetricType::kGauge,
-    "Log time since the filling slot of a partition began; 0 while the slot holds no records. Above two slot "
-    "lengths, slots do not end.",
+    "Time since the filling slot of a partition got its first record, or since this process took the partition "
+    "over; 0 while the slot holds none. Above two slot lengths, slots do not end.",
     {{{"partition", ""}}}};
 inline constexpr MetricDecl kDrains{
     "bloomring_drains_total",

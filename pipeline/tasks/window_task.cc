@@ -15,20 +15,19 @@ WindowTask::WindowTask(WindowTaskConfig config, const Clock& clock, std::unique_
       source_(std::move(source)),
       sink_(std::move(sink)),
       window_(std::move(window)),
-      log_clock_(window_.ring().config().slot_ms),
+      log_clock_(window_.ring().begun_ms(), window_.ring().config().slot_ms),
       letters_(config_.dead_topic, {"window", config_.events_topic, config_.window.partition}) {
   BLOOMRING_CHECK(views.size() == window_.views(), "each view has a log");
   for (ViewLog& log : views) views_.push_back({std::move(log), {.expected = log.watch != nullptr}});
-  if (const int64_t noted_ms = window_.ring().noted_time_ms(); noted_ms > 0) log_clock_.resume(noted_ms, steady_ms());
+  if (const int64_t noted_ms = window_.ring().noted_time_ms(); noted_ms > 0) log_clock_.saw(noted_ms, steady_ms());
 }
 
 Result<bool> WindowTask::step(int64_t now_ms) {
   worked_ = false;
   BLOOMRING_TRY(take_acks());
-  window_.note_time(log_clock_.log_ms(steady_ms()));
+  window_.note_time(log_clock_.now_ms(steady_ms()));
   BLOOMRING_TRY(apply_blocks(now_ms));
   BLOOMRING_TRY(window_.pass_to(position()));
-  follow_filling();
   BLOOMRING_TRY(seal_quiet_hour(now_ms));
   follow_filling();
   BLOOMRING_TRY(take_watermarks(now_ms));
@@ -96,7 +95,7 @@ Status WindowTask::apply_blocks(int64_t now_ms) {
     if (!record) break;
     worked_ = true;
     log_clock_.saw(record->log_time_ms, steady_ms());
-    window_.note_time(log_clock_.log_ms(steady_ms()));
+    window_.note_time(log_clock_.now_ms(steady_ms()));
     if (record->offset < window_.ring().applied()) {
       BLOOMRING_TRY(compare(*record));
       window_.set_base_log_time(record->log_time_ms);
@@ -120,9 +119,8 @@ Status WindowTask::apply_block(const LogRecord& record, int64_t now_ms) {
 }
 
 Status WindowTask::seal_quiet_hour(int64_t now_ms) {
-  const std::optional<HourIndex> filling = window_.ring().filling();
-  if (!source_->at_end() || !letters_.open() || !filling) return {};
-  log_clock_.reached_end(*filling, now_ms, steady_ms());
+  if (!source_->at_end() || !letters_.open()) return {};
+  log_clock_.reached_end(now_ms, window_.ring().filling_end_ms(), steady_ms());
   return window_.advance_clock(log_clock_.now_ms(steady_ms()));
 }
 
@@ -181,13 +179,10 @@ Status WindowTask::carry_drain(size_t view) {
 }
 
 void WindowTask::follow_filling() {
-  if (const std::optional<HourIndex> filling = window_.ring().filling()) log_clock_.follow(*filling, steady_ms());
-}
-
-int64_t WindowTask::filling_age_ms() const {
   const std::optional<HourIndex> filling = window_.ring().filling_with_records();
-  if (!filling) return 0;
-  return std::max<int64_t>(log_clock_.now_ms(steady_ms()) - filling->value * window_.ring().config().slot_ms, 0);
+  if (filling == filling_hour_) return;
+  filling_hour_ = filling;
+  filling_since_ms_ = steady_ms();
 }
 
 Status WindowTask::send_outbox(const ViewLog& log, DrainProgress& drain) {

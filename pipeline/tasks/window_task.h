@@ -81,9 +81,8 @@ class WindowTask final : public PartitionTask {
   // The least offset of the views' watermarks as last read; -1 while one of them has none.
   Offset merged() const;
   uint64_t dead_letters() const { return letters_.letters(); }
-  // How long ago the filling slot began, in ms by the time that ends it; 0 while it has no records. After a restart the
-  // log tells it again.
-  int64_t filling_age_ms() const;
+  // How long the filling slot has held records in this task, in ms; 0 while it holds none.
+  int64_t filling_age_ms() const { return filling_hour_ ? steady_ms() - filling_since_ms_ : 0; }
 
  private:
   enum class Ticket : uint64_t { kBatch, kSlotEnd, kDeadLetter };
@@ -124,6 +123,9 @@ class WindowTask final : public PartitionTask {
   Window window_;
   LogClock log_clock_;
   std::vector<ViewProgress> views_;
+
+  std::optional<HourIndex> filling_hour_;  // If it has records.
+  int64_t filling_since_ms_ = 0;           // Steady.
 
   DeadLetterGate letters_;
 

@@ -2,8 +2,10 @@
 //
 // The brokers' clocks write log times, the machine's clock gives wall time, and either may be wrong by minutes or
 // months.
-// - The log's time is the newest log time that was heard lately (state/log_offset.h), carried forward by a steady
-//   clock. It is not ahead of the brokers; it is behind them while nothing is written.
+// - The log's time is the newest log time that was heard lately, carried forward by a steady clock. It is not ahead of
+//   the brokers; it is behind them while nothing is written.
+// - Lately means the last kHeardMs to 2 * kHeardMs in which a log time was heard. After that the effect of a steady
+//   clock that is a little fast, or of a broker whose clock was ahead, is gone.
 // - A question is asked at some time between the two clocks, so time-dependent steps must be right at both ends.
 // - Before any log time is heard (retention has left no record in the log), the end of the merged hours replaces it,
 //   but only in the later bound: hours may run ahead of log time.
@@ -21,7 +23,6 @@
 #include <optional>
 
 #include "base/clock.h"
-#include "state/log_offset.h"
 
 namespace bloomring {
 
@@ -32,14 +33,22 @@ struct TimeBounds {
 
 class LogTime {
  public:
+  static constexpr int64_t kHeardMs = 300'000;  // A clock that is 50 ppm fast gains 30 ms in twice that.
+
   // The end of the merged hours; 0: nothing is merged.
   explicit LogTime(int64_t merged_hours_end_ms = 0) : merged_hours_end_ms_(merged_hours_end_ms) {}
 
   // The log has, or had at some earlier moment, this time.
   void saw(int64_t log_time_ms, int64_t steady_ns) {
+    const int64_t steady_ms = steady_ns / kNsPerMs;
     const std::lock_guard lock(mutex_);
-    heard_.saw(log_time_ms, steady_ns / kNsPerMs);
-    offset_ms_.store(*heard_.ms(), std::memory_order_relaxed);
+    if (steady_ms - since_ms_ >= kHeardMs) {
+      before_ms_ = steady_ms - since_ms_ < 2 * kHeardMs ? newest_ms_ : kUnknown;
+      newest_ms_ = kUnknown;
+      since_ms_ = steady_ms;
+    }
+    newest_ms_ = std::max(newest_ms_, log_time_ms - steady_ms);
+    offset_ms_.store(std::max(before_ms_, newest_ms_), std::memory_order_relaxed);
   }
 
   // No value until a log time was heard.
@@ -63,9 +72,11 @@ class LogTime {
   static constexpr int64_t kNsPerMs = 1'000'000;
   static constexpr int64_t kUnknown = INT64_MIN;
   const int64_t merged_hours_end_ms_;
-  std::atomic<int64_t> offset_ms_{kUnknown};  // That of `heard_`.
-  std::mutex mutex_;                          // Guards `heard_`.
-  LogOffset heard_;
+  std::atomic<int64_t> offset_ms_{kUnknown};  // Log time less steady time; the largest heard lately.
+  std::mutex mutex_;                          // Guards what follows, in `saw`.
+  int64_t since_ms_ = INT64_MIN / 2;          // Steady time.
+  int64_t newest_ms_ = kUnknown;              // The largest offset heard since then...
+  int64_t before_ms_ = kUnknown;              // ...and in the time before.
 };
 
 }  // namespace bloomring

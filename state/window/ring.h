@@ -19,8 +19,8 @@
 // timestamp is before the filling hour belongs to the filling hour.
 //
 // The numbers of hours may run ahead of log time: one record with a log time far ahead opens an hour that log time does
-// The numbers of hours may run ahead of log time: a record with a log time far ahead opens an hour that log time does
-// to the filling hour. operators/log_clock.h has the rule.
+// not reach for days. From then on time alone ends hours (`advance_clock`), each after a slot's length, and records go
+// to the filling hour. With `noted_time_ms` and `begun_ms` this continues after a restart (operators/log_clock.h).
 //
 // Others cut the log into hours by log time alone, and must be changed with whatever ends an hour here:
 //   which forgets are late  serving/query/recent_plays.h, state/forget_rule.h, tests/simulation/sim_oracle.cc
@@ -105,12 +105,15 @@ class Ring {
   // The state that the window store keeps, without the names and notes of views.
   WindowState state(uint32_t partition_count) const;
   Offset applied() const { return applied_; }
-  // The state keeps the time of the log. It may go back: one log time that was ahead counts for minutes.
-  void note_time(int64_t log_ms) { noted_time_ms_ = log_ms; }
-  // The log time that was noted last; 0 before any was.
+  // Log time has reached `now_ms`; the state keeps it.
+  void note_time(int64_t now_ms) { noted_time_ms_ = std::max(noted_time_ms_, now_ms); }
+  // The newest log time that was noted; 0 before any was.
   int64_t noted_time_ms() const { return noted_time_ms_; }
-  // Nothing before the first record.
-  std::optional<HourIndex> filling() const { return filling_; }
+  // The start of the newest hour that began: the filling one, or the first behind the merged ones. Log time may be
+  // behind it.
+  int64_t begun_ms() const { return filling_.value_or(first_hour_).value * config_.slot_ms; }
+  // When the filling hour ends, in ms; 0 before the first record.
+  int64_t filling_end_ms() const { return filling_ ? (filling_->value + 1) * config_.slot_ms : 0; }
   // The filling hour when it holds records.
   std::optional<HourIndex> filling_with_records() const {
     return filling_ && hour_from_ < applied_ ? filling_ : std::nullopt;

@@ -124,8 +124,6 @@ class Scenario {
     return count;
   }
   int64_t merged_offset() { return filters_.read_watermark(kPartition)->value_or(MergedWatermark{}).offset.value; }
-  // The number of the filling hour, from the start.
-  int64_t filling() const { return window_->window().ring().filling()->value - kStartMs / kHourMs; }
   int64_t log_end() { return static_cast<int64_t>(log_.partition("user-events", kPartition).size()); }
   // Wall times, as hours after the start, at which records of drains were sent.
   std::vector<double> drained_at() const { return drained_at_; }
@@ -356,48 +354,6 @@ TEST_CASE("compensation: merging goes on within a slot after a log time far ahea
   run.expect_all_seen();
   CHECK(run.merged_offset() == run.log_end());
   run.expect_all_in_filter();
-}
-
-TEST_CASE(
-    "compensation: merging goes on after a log time far ahead while window processes lose their disks all the time") {
-  const double ahead = GENERATE(2.0, 3.0, 24.0, 24.0 * 365);
-  const double every = GENERATE(0.3, 0.8, 1.05);
-  Scenario run;
-  run.play("before");
-  run.advance_to(0.5);
-  run.play_stamped_ahead("stamped", ahead);
-  double hours = 0.55;
-  for (int i = 0; hours < 14; ++i, hours += every) {
-    run.advance_to(hours);
-    run.play("later " + std::to_string(i));
-    run.advance_to(hours + 0.02);
-    run.restart_window(/*lose_disk=*/true);
-  }
-  CAPTURE(ahead, every);
-  CHECK(static_cast<double>(run.log_end() - run.merged_offset()) <= 4 / every);
-  run.expect_all_seen();
-}
-
-TEST_CASE("compensation: after one log time up to a slot ahead later hours end with those of the log") {
-  const bool restart = GENERATE(false, true);
-  Scenario run;
-  run.play("before");
-  run.advance_to(0.1);
-  run.play_stamped_ahead("stamped", 0.95);
-  for (double hours = 0.15; hours < 2; hours += 0.02) {  // Merging goes on; the log is heard.
-    run.advance_to(hours);
-    run.play("at " + std::to_string(hours));
-    if (restart && hours > 0.8 && hours < 0.82) run.restart_window(/*lose_disk=*/false);
-  }
-  for (int hour = 2; hour < 6; ++hour) {
-    for (const double part : {0.1, 0.5, 0.95}) {
-      run.advance_to(hour + part);
-      run.play("in hour " + std::to_string(hour + part));
-      CAPTURE(restart, hour, part);
-      CHECK(run.filling() == hour);
-    }
-  }
-  run.expect_all_seen();
 }
 
 TEST_CASE("compensation: while merging is down for days each play is drained once, and once more for each restart") {

@@ -130,44 +130,12 @@ TEST_CASE("lost records: the hour in which they were lost ends early, and every 
   const auto filling_ends_at = [&](int64_t ms) {
     world.clock.advance_ms(kStartMs + ms - world.clock.now_ms());
     REQUIRE(window.step(world.clock.now_ms()).ok());
-    return (window.window().ring().filling()->value + 1) * kSlotMs - kStartMs;
+    return window.window().ring().filling_end_ms() - kStartMs;
   };
   CHECK(filling_ends_at(2'500) == 20'000);
   play_at(12'000);
   CHECK(filling_ends_at(19'900) == 20'000);
   CHECK(filling_ends_at(20'100) == 30'000);
-}
-
-TEST_CASE("lost records: when some are lost twice in an hour, hours end with those of the log all the same") {
-  World world;
-  world.stage_first_record();
-  const auto play_at = [&](int64_t ms) {
-    world.clock.advance_ms(kStartMs + ms - world.clock.now_ms());
-    world.append({EventKind::kPlay, item_hash("a"), kStartMs + ms});
-  };
-  const auto lose_below = [&](Offset offset) { world.log.start(kEvents, kPartition) = offset; };
-  for (const int64_t ms : {0, 1'000, 2'000}) play_at(ms);
-  lose_below(Offset(2));
-  const MergedWatermark merged{.offset = Offset(0), .hour = HourIndex(kStartMs / kSlotMs - 1), .ahead = {}};
-  REQUIRE(world.filters.advance(kPartition, merged).ok());
-  {
-    WindowTask window = world.window();
-    REQUIRE(window.step(world.clock.now_ms()).ok());
-    REQUIRE(window.close().ok());
-  }
-  for (const int64_t ms : {3'000, 4'000}) play_at(ms);
-  lose_below(Offset(4));
-  WindowTask window = world.window();
-  const auto filling_at = [&](int64_t ms) {
-    play_at(ms);
-    REQUIRE(window.step(world.clock.now_ms()).ok());
-    return window.window().ring().filling()->value;
-  };
-  for (int64_t hour = 0; hour < 8; ++hour) {
-    const int64_t filling = filling_at(hour * kSlotMs + 4'500);
-    CHECK(filling_at(hour * kSlotMs + 9'900) == filling);
-    CHECK(filling_at((hour + 1) * kSlotMs + 100) == filling + 1);
-  }
 }
 
 }  // namespace bloomring::simulation
