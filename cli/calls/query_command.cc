@@ -7,6 +7,7 @@
 
 #include "cli/calls/ask_failure.h"
 #include "cli/calls/item_json.h"
+#include "cli/calls/item_lines.h"
 #include "cli/calls/json_text.h"
 #include "client/client.h"
 
@@ -154,11 +155,7 @@ int query(const QueryOptions& options, std::istream& in, std::ostream& out, std:
   call.user = options.user;
   call.scene = options.scene;
   call.all_scenes = options.all_scenes;
-  call.items = options.items;
-  std::string line;
-  while (options.items.empty() && std::getline(in, line)) {
-    if (!line.empty()) call.items.push_back(line);
-  }
+  call.items = options.items.empty() ? item_lines(in) : options.items;
   const Result<FilterReply> reply = ask(*client, call);
   if (!reply.ok()) {
     err << ask_failure(options.server, options.tls, reply.status()) << '\n';

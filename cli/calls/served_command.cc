@@ -6,6 +6,7 @@
 #include <ostream>
 
 #include "cli/calls/ask_failure.h"
+#include "cli/calls/item_lines.h"
 #include "cli/calls/json_text.h"
 #include "client/client.h"
 
@@ -33,11 +34,7 @@ int served(const ServedOptions& options, std::istream& in, std::ostream& out, st
   }
   const auto client = Client::connect(
       {.server = options.server, .deadline_ms = options.deadline_ms, .fail_open = false, .tls = options.tls});
-  std::vector<std::string> items = options.items;
-  std::string line;
-  while (options.items.empty() && std::getline(in, line)) {
-    if (!line.empty()) items.push_back(line);
-  }
+  const std::vector<std::string> items = options.items.empty() ? item_lines(in) : options.items;
   if (items.empty()) {
     err << "there are no items to record; name them behind --user, or one a line on standard input\n";
     return 2;

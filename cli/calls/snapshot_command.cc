@@ -9,6 +9,7 @@
 
 #include "cli/calls/ask_failure.h"
 #include "cli/calls/item_json.h"
+#include "cli/calls/item_lines.h"
 #include "cli/calls/json_text.h"
 #include "client/snapshot_filter.h"
 
@@ -34,11 +35,7 @@ Result<std::string> fetch(const SnapshotOptions& options) {
 
 Status test(const SnapshotOptions& options, std::string blob, std::istream& in, std::ostream& out) {
   BLOOMRING_TRY_ASSIGN(SnapshotFilter filter, SnapshotFilter::open(std::move(blob)));
-  std::vector<std::string> items = options.items;
-  std::string line;
-  while (options.items.empty() && std::getline(in, line)) {
-    if (!line.empty()) items.push_back(line);
-  }
+  const std::vector<std::string> items = options.items.empty() ? item_lines(in) : options.items;
   nlohmann::ordered_json json = {{"user", filter.user()}};
   if (!filter.scene().empty()) json["scene"] = filter.scene();
   json["complete"] = filter.complete();
