@@ -25,7 +25,10 @@ enum class StoreKind : uint8_t { kEmbedded, kRedis };
 struct KafkaSettings {
   std::string bootstrap;                          // "host:port,host:port"; empty when nothing names a broker.
   std::map<std::string, std::string> properties;  // Passed to librdkafka unchanged.
-  std::string group_prefix = "bloomring";         // Groups are "<prefix>-ingest", "<prefix>-window", "<prefix>-merge".
+  std::string group_prefix = "bloomring";
+
+  // The name of a stage's consumer group: "bloomring-window".
+  std::string group(std::string_view stage) const { return group_prefix + "-" + std::string(stage); }
 };
 
 // The format of a site's events. Fields are names or paths (schemas/json/json_fields.h).

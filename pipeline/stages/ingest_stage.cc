@@ -56,20 +56,22 @@ IngestStage::IngestStage(const StageContext& context)
     : context_(context),
       lease_(context.clock, kafka::standstill_max_ms(context.kafka)),
       totals_(context.metrics, ingest_series()),
-      levels_(context.metrics, context.clock, levels_config(context, "ingest")),
+      levels_(context.metrics, context.clock, levels_config(context)),
       counted_(totals_.share()),
       refusals_(context.settings.ingest.refused_share_max),
       task_(std::make_unique<IngestTask>(task_config(context.settings), context.clock,
                                          std::make_unique<LeasedSink>(lease_, context.producer.make_sink()))),
       worker_(
-          "ingest", context_.clock, [this](const Status& status) { context_.on_failure("ingest", status); },
+          context_.stage(), context_.clock,
+          [this](const Status& status) { context_.on_failure(context_.row.name, status); },
           &context_.watchdog),
       poll_worker_(
-          "ingest-poll", context_.clock, [this](const Status& status) { context_.on_failure("ingest", status); },
+          context_.stage() + "-poll", context_.clock,
+          [this](const Status& status) { context_.on_failure(context_.row.name, status); },
           &context_.watchdog),
-      poller_(poll_worker_, lease_, context_.metrics, context_.health, "ingest") {
+      poller_(poll_worker_, lease_, context_.metrics, context_.health, context_.stage()) {
   worker_.set_ticker(kReportIntervalMs, [this] { report(); });
-  worker_.call([this] { worker_.add(*task_, "ingest"); });
+  worker_.call([this] { worker_.add(*task_, context_.stage()); });
 }
 
 void IngestStage::claim(const Settings& settings, const PartitionCounts& counts, MemoryClaims& claims) {
@@ -87,12 +89,12 @@ void IngestStage::claim(const Settings& settings, const PartitionCounts& counts,
 }
 
 Status IngestStage::start() {
-  kafka::ClientSettings group = group_settings(context_, "ingest", MemoryUse::kIngestQueue);
+  kafka::ClientSettings group = group_settings(context_, MemoryUse::kIngestQueue);
   group.queue_overhead = kPlayQueueOverhead;
   group.instance_id += "-" + name_of(context_.settings.topics.plays());
   group.properties.try_emplace("topic.metadata.refresh.interval.ms", kPartitionsAskedMs);
   const auto join = [&] { return poller_.start(group, context_.settings.topics.plays(), *this, context_.clock); };
-  return context_.start_wait.until("the brokers to describe the topics of plays", join).with_context("ingest");
+  return context_.start_wait.until("the brokers to describe the topics of plays", join).with_context(context_.stage());
 }
 
 void IngestStage::stop(StopMode mode) {
@@ -128,7 +130,7 @@ void IngestStage::on_revoke(std::span<const kafka::TopicPartition> partitions, b
     task_->drop_sources(lost);
     levels_.remove_all(lost);
   });
-  context_.metrics.counter(metric::kRebalances, {"ingest", lost ? "lost" : "revoke"}).add(partitions.size());
+  context_.metrics.counter(metric::kRebalances, {context_.row.name, lost ? "lost" : "revoke"}).add(partitions.size());
 }
 
 // Runs on the worker: steps the task by hand until everything is acknowledged.
@@ -141,7 +143,7 @@ void IngestStage::finish_what_was_read() {
                                      });
   if (finished.ok()) return;
   log_warning("ingest: " + finished.message() + "; it will be read again",
-              {{"stage", "ingest"}, {"code", code_name(finished.code())}});
+              {{"stage", context_.row.name}, {"code", code_name(finished.code())}});
 }
 
 // The levels before the counts, and a scrape reads the counts before the levels (totals_ was made first): a reader who
@@ -168,7 +170,7 @@ void IngestStage::report_refused(const IngestStats& stats) {
   if (const auto warning = refusals_.take_warning(now_ms)) {
     log_warning("play records were refused: each is in the dead-letter topic with its reason; `bloomring check` "
                 "reads the newest plays and lists the refusals",
-                {{"stage", "ingest"},
+                {{"stage", context_.row.name},
                  {"refused", warning->refused},
                  {"read", warning->read},
                  {"first", to_string(warning->first)},
@@ -197,12 +199,12 @@ void IngestStage::report_passed_over() {
                     " was acknowledged for seconds (does it have a leader, and enough replicas in sync?): ingest "
                     "skips plays of its users, does not commit them, and reads them again when the partition takes "
                     "records again",
-                {{"stage", "ingest"}, {"topic", topic}, {"partition", partition.value}});
+                {{"stage", context_.row.name}, {"topic", topic}, {"partition", partition.value}});
   }
   for (const PartitionId partition : std::exchange(passed_over_, std::move(now))) {
     if (std::ranges::find(passed_over_, partition) != passed_over_.end()) continue;
     log_info("ingest: a partition takes records again; ingest reads the skipped plays of its users again",
-             {{"stage", "ingest"}, {"topic", topic}, {"partition", partition.value}});
+             {{"stage", context_.row.name}, {"topic", topic}, {"partition", partition.value}});
   }
   if (names.empty()) return context_.health.clear(kEventsPart);
   context_.health.set_ready(kEventsPart, "nothing can be written to " + joined(names) + "; plays of its users wait");
@@ -217,13 +219,14 @@ void IngestStage::report_clock() {
   if (off == clock_off_) return;
   clock_off_ = off;
   if (!off) {
-    log_warning("ingest: this machine's clock and the brokers' agree again; plays are read", {{"stage", "ingest"}});
+    log_warning("ingest: this machine's clock and the brokers' agree again; plays are read",
+                {{"stage", context_.row.name}});
     return context_.health.clear(kClockPart);
   }
   const std::string what = "this machine's clock is " + std::to_string(offset_s) +
                            " s ahead of the brokers' (behind, where negative); no plays are read until both agree "
                            "within events.clock_skew_max_seconds. Set the clock that is wrong";
-  log_error("ingest: " + what, {{"stage", "ingest"}});
+  log_error("ingest: " + what, {{"stage", context_.row.name}});
   context_.health.set_not_ready(kClockPart, what);
 }
 

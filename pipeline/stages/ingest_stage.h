@@ -29,7 +29,7 @@ class IngestStage final : public Stage, private kafka::GroupListener {
   Status start() override;
   // Sends and acknowledges what was read, commits, and leaves.
   void stop(StopMode mode) override;
-  StageStatus status() const override { return {.stage = "ingest", .partitions = levels_.status()}; }
+  StageStatus status() const override { return {.stage = context_.stage(), .partitions = levels_.status()}; }
 
  private:
   Result<Offset> on_assign(const kafka::TopicPartition& partition, const kafka::PartitionFacts& facts,

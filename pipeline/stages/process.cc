@@ -190,12 +190,8 @@ Status Process::check_stored_slots() {
 
 Status Process::start_stages() {
   has_begun_ = true;
-  context_ = std::make_unique<StageContext>(StageContext{
-      settings_, *plan_, kafka_, *calendar_, clock_, metrics_, health_, watchdog_, start_wait_, *producer_,
-      stores_, memory_.get(), [this](std::string_view stage, const Status& status) { fail(stage, status); },
-      log_watch_.get()});
   for (auto row = settings_.stages.rbegin(); row != settings_.stages.rend(); ++row) {
-    std::unique_ptr<Stage> made = (*row)->make(*context_);
+    std::unique_ptr<Stage> made = (*row)->make(context_of(**row));
     Stage& stage = *made;
     {
       const std::lock_guard lock(running_mutex_);
@@ -205,6 +201,12 @@ Status Process::start_stages() {
   }
   for (const StageRow* row : settings_.stages) metrics_.gauge(metric::kStageUp, {row->name}).set(1);
   return {};
+}
+
+StageContext Process::context_of(const StageRow& row) {
+  return {row, settings_, *plan_, kafka_, *calendar_, clock_, metrics_, health_, watchdog_, start_wait_, *producer_,
+          stores_, memory_.get(), [this](std::string_view stage, const Status& status) { fail(stage, status); },
+          log_watch_.get()};
 }
 
 void Process::fail(std::string_view stage, const Status& status) {

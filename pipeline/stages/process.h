@@ -91,6 +91,7 @@ class Process {
   // Called before any group is joined: a member that fails later holds its partitions until its session ends.
   Status check_stored_slots();
   Status start_stages();
+  StageContext context_of(const StageRow& row);
   void fail(std::string_view stage, const Status& status);
 
   const Settings settings_;
@@ -119,7 +120,6 @@ class Process {
   std::unique_ptr<Worker> eraser_;     // Erases what was deleted from the store that this process writes.
   int64_t backups_seen_ms_ = 0;        // When the eraser looked at the backups last.
   std::unique_ptr<LogWatch> log_watch_;
-  std::unique_ptr<StageContext> context_;
   mutable std::mutex running_mutex_;
   std::vector<std::unique_ptr<Stage>> running_;  // In the order of the flow; grows while the process starts.
   std::unique_ptr<ProcessMetrics> process_metrics_;

@@ -28,14 +28,14 @@ std::set<std::string> other_scenes(std::set<std::string> stored, const SceneRule
   return stored;
 }
 
-void warn_of_others(const std::set<std::string>& others, const SceneRules& rules) {
+void warn_of_others(std::string_view stage, const std::set<std::string>& others, const SceneRules& rules) {
   const std::string why =
       rules.part_filters
           ? "events.scenes lacks scenes of which the filter store has plays. Queries about all scenes read them, "
             "too; add a scene to query it alone"
           : "events.scene is \"\", and the filter store has plays of scenes: no query finds these. Set events.scene "
             "to its earlier field, or replay the plays";
-  log_warning("serve: " + why, {{"stage", "serve"}, {"scenes", joined_names(others)}});
+  log_warning("serve: " + why, {{"stage", stage}, {"scenes", joined_names(others)}});
 }
 }  // namespace
 
@@ -44,8 +44,8 @@ ServePartitions::ServePartitions(const StageContext& context, const std::vector<
       worker_(worker),
       partitions_max_(std::max<size_t>(1, ids.size())),
       totals_(context.metrics, replica_series()),
-      levels_(context.metrics, context.clock, {"serve", context.settings.metrics.per_partition}),
-      catch_up_("serve", context.clock, context.metrics),
+      levels_(context.metrics, context.clock, {context.stage(), context.settings.metrics.per_partition}),
+      catch_up_(context.stage(), context.clock, context.metrics),
       scene_rules_(context.settings.events.scene_rules()),
       scenes_(scene_rules_) {
   for (const PartitionId id : ids)
@@ -111,7 +111,7 @@ void ServePartitions::take_scenes(const std::set<std::string>& stored) {
   read_scenes_at_ns_ = context_.clock.steady_ns() + kScenesIntervalNs;
   scenes_.note_stored(stored);
   if (auto others = other_scenes(stored, scene_rules_); others != others_told_) {
-    if (!others.empty()) warn_of_others(others, scene_rules_);
+    if (!others.empty()) warn_of_others(context_.row.name, others, scene_rules_);
     others_told_ = std::move(others);
   }
 }
@@ -221,7 +221,7 @@ Result<ReplicaStart> ServePartitions::decide(const Result<std::optional<MergedWa
 
 void ServePartitions::wait_because(PartitionId id, const Status& why, bool warn) {
   if (warn) {
-    log_warning("serve: a partition is not answered for", {{"stage", "serve"},
+    log_warning("serve: a partition is not answered for", {{"stage", context_.row.name},
                                                            {"topic", at(id).topic},
                                                            {"partition", id.value},
                                                            {"code", code_name(why.code())},
@@ -240,14 +240,14 @@ Status ServePartitions::begin(const std::vector<PartitionStart>& starts) {
   scenes_expected_again_ = true;
   int64_t to_go = 0;
   for (const PartitionStart& one : starts) to_go += std::max<int64_t>(0, one.log_end.value - one.start.read_from.value);
-  log_info("serve begins with its partitions", {{"stage", "serve"},
+  log_info("serve begins with its partitions", {{"stage", context_.row.name},
                                                 {"topic", context_.settings.topics.name(TopicRole::kUserEvents)},
                                                 {"partitions", starts.size()},
                                                 {"records_to_go", to_go}});
   const ReplicaTaskConfig config{context_.settings.topics.partitions, context_.settings.ring.lap_ms()};
   for (size_t i = 0; i < starts.size(); ++i) {
     const auto& [id, start, log_end, asked_at_ns] = starts[i];
-    log_debug("serve: begins", {{"stage", "serve"},
+    log_debug("serve: begins", {{"stage", context_.row.name},
                                 {"topic", at(id).topic},
                                 {"partition", id.value},
                                 {"offset", start.read_from.value},
@@ -309,7 +309,7 @@ void ServePartitions::report(PartitionId id, Member& member) {
 void ServePartitions::set_aside(PartitionId id, Member& member) {
   member.why_waiting = member.task->ended().message();
   member.watermark = member.task->watermark();
-  log_error("serve: a partition is not answered for any more", {{"stage", "serve"},
+  log_error("serve: a partition is not answered for any more", {{"stage", context_.row.name},
                                                                 {"topic", at(id).topic},
                                                                 {"partition", id.value},
                                                                 {"offset", member.task->next().value},

@@ -49,22 +49,23 @@ void ServeStage::claim(const Settings&, const PartitionCounts& counts, MemoryCla
 }
 
 Status ServeStage::start() {
-  context_.health.set_not_ready("serve", "catching up with the log");
+  context_.health.set_not_ready(context_.stage(), "catching up with the log");
   started_at_ns_ = context_.clock.steady_ns();
   worker_ = std::make_unique<Worker>(
-      "serve", context_.clock, [this](const Status& status) { context_.on_failure("serve", status); },
+      context_.stage(), context_.clock,
+      [this](const Status& status) { context_.on_failure(context_.row.name, status); },
       &context_.watchdog);
   partitions_ =
       std::make_unique<ServePartitions>(context_, placement_.held(context_.settings.topics.partitions), *worker_);
-  BLOOMRING_TRY(partitions_->open().with_context("serve"));
-  BLOOMRING_TRY(open_log().with_context("serve"));
-  BLOOMRING_TRY(serve_calls().with_context("serve"));
+  BLOOMRING_TRY(partitions_->open().with_context(context_.stage()));
+  BLOOMRING_TRY(open_log().with_context(context_.stage()));
+  BLOOMRING_TRY(serve_calls().with_context(context_.stage()));
   registration_ = context_.metrics.on_scrape([this](Scrape& scrape) { write(scrape); });
   worker_->set_ticker(kReportIntervalMs, [this] { report(); });
-  log_ends_worker_ = std::make_unique<Worker>("serve-ends", context_.clock, [](const Status&) {});
+  log_ends_worker_ = std::make_unique<Worker>(context_.stage() + "-ends", context_.clock, [](const Status&) {});
   log_ends_worker_->set_ticker(kTendIntervalMs, [this] {
     if (access_) access_->refresh();
-    if (const Status tended = partitions_->tend(); !tended.ok()) context_.on_failure("serve", tended);
+    if (const Status tended = partitions_->tend(); !tended.ok()) context_.on_failure(context_.row.name, tended);
   });
   return {};
 }
@@ -121,7 +122,7 @@ void ServeStage::watch_port() {
   const int64_t deaf_ms = std::max(int64_t{context_.settings.process.stall_seconds} * 1000, kDeafLeastMs);
   port_watch_ =
       std::make_unique<PortWatch>("serve port", std::move(ask), context_.clock, deaf_ms, context_.health);
-  port_worker_ = std::make_unique<Worker>("serve-port", context_.clock, [](const Status&) {});
+  port_worker_ = std::make_unique<Worker>(context_.stage() + "-port", context_.clock, [](const Status&) {});
   port_worker_->set_ticker(kAskPortIntervalMs, [this] { port_watch_->look(); });
 }
 
@@ -132,7 +133,7 @@ void ServeStage::begin_stop() {
   drained_at_ns_ = context_.clock.steady_ns() + drain_seconds * 1'000'000'000;
   if (drain_seconds > 0)
     log_info("serve answers calls for a while, and tells health checks that it ends",
-             {{"stage", "serve"}, {"seconds", drain_seconds}});
+             {{"stage", context_.row.name}, {"seconds", drain_seconds}});
 }
 
 void ServeStage::stop(StopMode) {
@@ -143,7 +144,7 @@ void ServeStage::stop(StopMode) {
   port_worker_.reset();
   if (server_) server_->shutdown(kCallGraceMs);
   if (log_ && !log_->flush(kFlushMs).ok())
-    log_warning("serve: writes were not acknowledged", {{"stage", "serve"}, {"writes", log_->in_flight()}});
+    log_warning("serve: writes were not acknowledged", {{"stage", context_.row.name}, {"writes", log_->in_flight()}});
   worker_->call([this] {
     if (!partitions_) return;
     if (server_) report();
@@ -181,21 +182,21 @@ void ServeStage::report_readiness(const ServePartitions::Readiness& readiness) {
   std::string lacking;
   if (readiness.waiting > 0)
     lacking = std::to_string(readiness.waiting) + of_all + " cannot be answered for: " + readiness.why;
-  context_.metrics.gauge(metric::kStageReady, {"serve"}).set(readiness.ready == all ? 1 : 0);
+  context_.metrics.gauge(metric::kStageReady, {context_.row.name}).set(readiness.ready == all ? 1 : 0);
   if (readiness.catching_up > 0 && !serving_) {
     std::string why = "catching up with the log: " + std::to_string(readiness.catching_up) + of_all + " to go";
     for (const std::string& more : {readiness.to_go, lacking}) why += more.empty() ? "" : "; " + more;
-    context_.health.set_not_ready("serve", why);
+    context_.health.set_not_ready(context_.stage(), why);
   } else if (readiness.waiting > 0 && ((!serving_ && patient) || readiness.ready == 0)) {
-    context_.health.set_not_ready("serve", lacking);
+    context_.health.set_not_ready(context_.stage(), lacking);
   } else {
-    context_.health.set_ready("serve", lacking);
+    context_.health.set_ready(context_.stage(), lacking);
     if (!serving_.exchange(true)) server_->set_serving(true);
   }
 }
 
 StageStatus ServeStage::status() const {
-  StageStatus status{.stage = "serve", .address = server_ ? server_->address() : ""};
+  StageStatus status{.stage = context_.stage(), .address = server_ ? server_->address() : ""};
   if (!partitions_) return status;
   status.partitions = partitions_->status();
   status.numbers["recent_plays"] = static_cast<double>(recent_plays());

@@ -20,7 +20,7 @@ constexpr size_t kQueueMemoryBytes = 1 << 20;  // Nothing is read.
 ViewLogWatch::ViewLogWatch(const StageContext& context, const ViewRow& row)
     : context_(context),
       row_(row),
-      worker_(std::make_unique<Worker>("window-ask", context.clock, [](const Status&) {})) {
+      worker_(std::make_unique<Worker>(context.stage() + "-ask", context.clock, [](const Status&) {})) {
   const int64_t interval_ms = std::clamp(context.settings.ring.slot_ms() / 8, kAskIntervalMinMs, kAskIntervalMaxMs);
   worker_->set_ticker(interval_ms, [this] { ask(); });
 }
@@ -52,12 +52,13 @@ void ViewLogWatch::ask() {
   }
   if (partitions.empty()) return;
   if (!consumer_) {
-    kafka::ClientSettings settings = group_settings(context_, row_.merge_stage, MemoryUse::kWindowQueue);
+    kafka::ClientSettings settings = context_.kafka;
+    settings.group = context_.settings.kafka.group(row_.merge_stage);
     settings.queue_memory_bytes = kQueueMemoryBytes;
     auto made = kafka::AssignedConsumer::create(settings, 1, context_.clock);
     if (!made.ok()) {
       return log_warning("window: the progress of merge is not watched",
-                         {{"stage", "window"},
+                         {{"stage", context_.row.name},
                           {"topic", context_.settings.topics.name(row_.batches)},
                           {"code", code_name(made.code())},
                           {"reason", made.status().message()}});

@@ -7,11 +7,13 @@
 namespace bloomring {
 
 ViewMergeStage::ViewMergeStage(const StageContext& stage_context, const ViewRow& row, MemoryUse queue)
-    : PartitionStage(stage_context, {std::string(row.merge_stage), "reads the merged watermark", queue},
+    : PartitionStage(stage_context, {"reads the merged watermark", queue},
                      stage_context.settings.topics.name(row.batches), stage_context.settings.threads.merge),
       row_(row),
       levels_(stage_context.metrics, stage_context.clock,
-              levels_config(stage_context, std::string(row.merge_stage))) {}
+              levels_config(stage_context)) {
+  BLOOMRING_CHECK(stage_context.row.name == row.merge_stage, "a view is merged by the group that the window watches");
+}
 
 Result<PartitionStage::PartitionWork> ViewMergeStage::make(PartitionId partition, const kafka::PartitionFacts& facts,
                                                            std::unique_ptr<Source> source) {
@@ -19,7 +21,7 @@ Result<PartitionStage::PartitionWork> ViewMergeStage::make(PartitionId partition
   const std::optional<MergedWatermark>& watermark = merge->watermark();
   const MergeStart start = decide_merge_start({facts.committed, facts.log_start, facts.log_end});
   log_debug("merge: begins" + (start.reason.empty() ? std::string() : ": " + std::string(start.reason)),
-            {{"stage", row_.merge_stage},
+            {{"stage", context().row.name},
              {"topic", topic()},
              {"partition", partition.value},
              {"offset", start.read_from.value},
@@ -28,7 +30,7 @@ Result<PartitionStage::PartitionWork> ViewMergeStage::make(PartitionId partition
              {"merged_offset", watermark ? watermark->offset.value : 0}});
   MergeTaskConfig config;
   config.partition = partition;
-  config.stage = row_.merge_stage;
+  config.stage = context().stage();
   config.batches_topic = topic();
   config.dead_topic = context().settings.topics.name(TopicRole::kDeadLetters);
   auto task = std::make_unique<MergeTask>(std::move(config), std::move(merge), std::move(source), make_sink());
@@ -43,7 +45,7 @@ void ViewMergeStage::report(PartitionId partition, PartitionTask& any) {
 void ViewMergeStage::untrack(PartitionId partition, bool lost) { levels_.remove(topic(), partition, lost); }
 
 StageStatus ViewMergeStage::status() const {
-  return {.stage = std::string(row_.merge_stage), .partitions = levels_.status()};
+  return {.stage = context().stage(), .partitions = levels_.status()};
 }
 
 }  // namespace bloomring

@@ -20,8 +20,10 @@ WindowConfig window_config(const Settings& settings, PartitionId partition) {
   return config;
 }
 
-WindowTaskConfig task_config(const Settings& settings, PartitionId partition) {
+WindowTaskConfig task_config(const StageContext& context, PartitionId partition) {
+  const Settings& settings = context.settings;
   WindowTaskConfig config;
+  config.stage = context.stage();
   config.window = window_config(settings, partition);
   config.events_topic = settings.topics.name(TopicRole::kUserEvents);
   config.dead_topic = settings.topics.name(TopicRole::kDeadLetters);
@@ -50,11 +52,11 @@ int64_t custody_gap(const WindowTask& task) {
 }  // namespace
 
 WindowStage::WindowStage(const StageContext& stage_context, ViewRows rows)
-    : PartitionStage(stage_context, {"window", "opens the local state", MemoryUse::kWindowQueue},
+    : PartitionStage(stage_context, {"opens the local state", MemoryUse::kWindowQueue},
                      stage_context.settings.topics.name(TopicRole::kUserEvents), stage_context.settings.threads.window),
       totals_(stage_context.metrics, window_series()),
-      levels_(stage_context.metrics, stage_context.clock, levels_config(stage_context, "window")),
-      catch_up_("window", stage_context.clock, stage_context.metrics),
+      levels_(stage_context.metrics, stage_context.clock, levels_config(stage_context)),
+      catch_up_(stage_context.stage(), stage_context.clock, stage_context.metrics),
       registration_(stage_context.metrics.on_scrape([this](Scrape& scrape) { write(scrape); })) {
   for (const ViewRow& row : rows) views_.push_back({row, std::make_unique<ViewLogWatch>(context(), row)});
 }
@@ -78,7 +80,7 @@ Result<PartitionStage::PartitionWork> WindowStage::make(PartitionId partition, c
   BLOOMRING_TRY_ASSIGN(std::unique_ptr<WindowStore> store, open_store(store_config));
   Offset read_from;
   BLOOMRING_TRY_ASSIGN(Window window, start_window(*store, partition, facts, read_from));
-  auto task = std::make_unique<WindowTask>(task_config(settings, partition), context().clock, std::move(store),
+  auto task = std::make_unique<WindowTask>(task_config(context(), partition), context().clock, std::move(store),
                                            std::move(window), view_logs(), std::move(source), make_sink());
   for (const WatchedView& view : views_) view.watch->add(partition);
   catch_up_.begin(partition, read_from, facts.log_end);
@@ -90,7 +92,7 @@ Result<std::unique_ptr<WindowStore>> WindowStage::open_store(const RocksWindowSt
   auto opened = RocksWindowStore::open(config, *context().memory);
   if (opened.code() == Code::kCorrupt) {
     log_warning("window: local state cannot be read and is made again",
-                {{"stage", "window"},
+                {{"stage", context().row.name},
                  {"path", config.path},
                  {"code", code_name(opened.code())},
                  {"reason", opened.status().message()}});
@@ -129,7 +131,7 @@ Result<Window> WindowStage::start_window(WindowStore& store, PartitionId partiti
   }
   BLOOMRING_TRY_ASSIGN(const WindowStart start, decide_window_start(start_facts, watermarks));
   log_line(start.lost ? LogLevel::kWarning : LogLevel::kDebug, "window: begins: " + start.reason,
-           {{"stage", "window"},
+           {{"stage", context().row.name},
             {"topic", topic()},
             {"partition", partition.value},
             {"offset", start.read_from.value},
@@ -168,7 +170,7 @@ void WindowStage::warn_of_gap(PartitionId partition, int64_t before, int64_t now
                 " records that are not merged were removed from the log by its retention; they exist only in " +
                 window_folder(context().settings, partition) +
                 " until they are merged. Lengthen the topic's retention",
-            {{"stage", "window"}, {"topic", topic()}, {"partition", partition.value}});
+            {{"stage", context().row.name}, {"topic", topic()}, {"partition", partition.value}});
 }
 
 void WindowStage::untrack(PartitionId partition, bool lost) {
@@ -180,7 +182,7 @@ void WindowStage::untrack(PartitionId partition, bool lost) {
 }
 
 StageStatus WindowStage::status() const {
-  StageStatus status{.stage = "window", .partitions = levels_.status()};
+  StageStatus status{.stage = context().stage(), .partitions = levels_.status()};
   const std::lock_guard lock(mutex_);
   for (PartitionStatus& partition : status.partitions) {
     const auto found = reported_.find(partition.at.partition);

@@ -16,7 +16,7 @@ WindowTask::WindowTask(WindowTaskConfig config, const Clock& clock, std::unique_
       sink_(std::move(sink)),
       window_(std::move(window)),
       log_clock_(window_.ring().begun_ms(), window_.ring().config().slot_ms),
-      letters_(config_.dead_topic, {"window", config_.events_topic, config_.window.partition}) {
+      letters_(config_.dead_topic, {config_.stage, config_.events_topic, config_.window.partition}) {
   BLOOMRING_CHECK(views.size() == window_.views(), "each view has a log");
   for (ViewLog& log : views) views_.push_back({std::move(log), {.expected = log.watch != nullptr}});
   if (const int64_t noted_ms = window_.ring().noted_time_ms(); noted_ms > 0) log_clock_.saw(noted_ms, steady_ms());

@@ -47,6 +47,7 @@ class BatchesWatch {
 
 struct WindowTaskConfig {
   WindowConfig window;
+  std::string stage = "window";  // As dead letters name it.
   std::string events_topic = default_topic_name(TopicRole::kUserEvents);
   std::string dead_topic = default_topic_name(TopicRole::kDeadLetters);
   size_t blocks_per_step = 64;

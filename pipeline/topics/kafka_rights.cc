@@ -30,7 +30,7 @@ std::vector<KafkaRight> rights_of(const StageRow& stage, const Settings& setting
   }
   const auto group = [&](std::string_view member, const char* operation) {
     rights.push_back({.resource = KafkaResource::kGroup,
-                      .name = settings.kafka.group_prefix + "-" + std::string(member),
+                      .name = settings.kafka.group(member),
                       .operations = {operation}});
   };
   if (stage.in_group) group(stage.name, "Read");

@@ -17,6 +17,8 @@ namespace bloomring {
 
 namespace {
 
+// The stages of the filter view, the one view whose batches this knows.
+constexpr std::string_view kWindowStage = "window", kMergeStage = "merge";
 constexpr size_t kQueueMemoryBytes = 64 << 20;
 constexpr int kAskTimeoutMs = 10'000;
 constexpr int kPollMs = 20;
@@ -35,7 +37,7 @@ struct Batches {
 
 Result<Batches> find_batches(const Settings& settings, const Clock& clock) {
   kafka::ClientSettings client = client_settings(settings);
-  client.group = settings.kafka.group_prefix + "-merge";
+  client.group = settings.kafka.group(kMergeStage);
   client.queue_memory_bytes = kQueueMemoryBytes;
   Batches batches;
   BLOOMRING_TRY_ASSIGN(batches.consumer, kafka::AssignedConsumer::create(client, settings.topics.partitions, clock));
@@ -51,8 +53,8 @@ Result<Batches> find_batches(const Settings& settings, const Clock& clock) {
 }
 
 // A stopped member stays in the group until its session times out.
-Status wait_until_left(const Settings& settings, kafka::Admin& admin, const std::string& stage, const Clock& clock) {
-  const std::string group = settings.kafka.group_prefix + "-" + stage;
+Status wait_until_left(const Settings& settings, kafka::Admin& admin, std::string_view stage, const Clock& clock) {
+  const std::string group = settings.kafka.group(stage);
   BLOOMRING_TRY_ASSIGN(size_t members, admin.group_members(group));
   if (members == 0) return {};
   log_info("waiting for the members of a group to be gone", {{"group", group}, {"members", members}});
@@ -63,7 +65,7 @@ Status wait_until_left(const Settings& settings, kafka::Admin& admin, const std:
   });
   if (left.ok() || members == 0) return left;
   return retry("group " + group + " still has " + std::to_string(members) +
-               " members: stop the " + stage + " stage of every process, then run this again");
+               " members: stop the " + std::string(stage) + " stage of every process, then run this again");
 }
 
 Result<OldLogCounts> merge_unread(const Settings& settings, const Calendar& calendar, const FilterStores& stores,
@@ -122,7 +124,8 @@ Result<uint64_t> count_unread_batches(const Settings& settings, const Clock& clo
 Result<OldLogCounts> end_old_log(const Settings& settings, const Calendar& calendar, const FilterStores& stores,
                                  const Clock& clock) {
   BLOOMRING_TRY_ASSIGN(const std::unique_ptr<kafka::Admin> admin, kafka::Admin::create(client_settings(settings)));
-  for (const char* stage : {"window", "merge"}) BLOOMRING_TRY(wait_until_left(settings, *admin, stage, clock));
+  for (const std::string_view stage : {kWindowStage, kMergeStage})
+    BLOOMRING_TRY(wait_until_left(settings, *admin, stage, clock));
   BLOOMRING_TRY_ASSIGN(Batches batches, find_batches(settings, clock));
   BLOOMRING_TRY_ASSIGN(const OldLogCounts merged, merge_unread(settings, calendar, stores, clock, batches));
   std::vector<kafka::Admin::Below> read;

@@ -15,7 +15,7 @@ constexpr int64_t kReportIntervalMs = 250;
 
 PartitionStage::PartitionStage(StageContext context, Kind kind, std::string topic, size_t threads)
     : context_(std::move(context)),
-      stage_(std::move(kind.name)),
+      stage_(context_.stage()),
       topic_(std::move(topic)),
       queue_(kind.queue),
       lease_(context_.clock, kafka::standstill_max_ms(context_.kafka)),
@@ -33,7 +33,7 @@ PartitionStage::PartitionStage(StageContext context, Kind kind, std::string topi
 }
 
 Status PartitionStage::start() {
-  const kafka::ClientSettings group = group_settings(context_, stage_, queue_);
+  const kafka::ClientSettings group = group_settings(context_, queue_);
   const auto join = [&] { return poller_.start(group, {topic_}, *this, context_.clock); };
   return context_.start_wait.until("the brokers to describe " + topic_, join).with_context(stage_);
 }

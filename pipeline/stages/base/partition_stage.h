@@ -24,7 +24,6 @@ namespace bloomring {
 class PartitionStage : public Stage, private kafka::GroupListener {
  public:
   struct Kind {
-    std::string name;   // Of the stage's consumer group, threads and metrics.
     std::string opens;  // The stage's first step with a partition, in words: "opens its local state".
     MemoryUse queue;    // The part of memory.limit for the queue of its consumer.
   };
@@ -74,7 +73,7 @@ class PartitionStage : public Stage, private kafka::GroupListener {
   void log_opening(const kafka::TopicPartition& at);
 
   const StageContext context_;
-  const std::string stage_;
+  const std::string stage_;  // The row's name: of the consumer group, threads and metrics.
   const std::string topic_;
   const MemoryUse queue_;
   Lease lease_;               // Of the poller's thread.

@@ -23,6 +23,7 @@
 namespace bloomring {
 
 struct StageContext {
+  const StageRow& row;  // Of the stage that gets this context: its name, and what it may read, write and watch.
   const Settings& settings;
   const MemoryPlan& plan;
   const kafka::ClientSettings& kafka;  // Without group.
@@ -38,18 +39,20 @@ struct StageContext {
   // A stage cannot go on: the process logs it and ends with exit code 1, or 2 for kInvalid. Thread safe.
   std::function<void(std::string_view stage, const Status&)> on_failure;
   LogWatch* log_watch = nullptr;  // Reports the ends of logs, for metrics.
+
+  std::string stage() const { return std::string(row.name); }
 };
 
 // For the levels of a stage that gets the ends of its logs from the watch.
-inline PartitionLevels::Config levels_config(const StageContext& context, std::string stage) {
-  return {std::move(stage), context.settings.metrics.per_partition, context.log_watch};
+inline PartitionLevels::Config levels_config(const StageContext& context) {
+  return {context.stage(), context.settings.metrics.per_partition, context.log_watch};
 }
 
 // The client settings of a stage's member of its consumer group. `queue` names the memory for its queues.
-inline kafka::ClientSettings group_settings(const StageContext& context, std::string_view stage, MemoryUse queue) {
+inline kafka::ClientSettings group_settings(const StageContext& context, MemoryUse queue) {
   kafka::ClientSettings settings = context.kafka;
-  settings.group = context.settings.kafka.group_prefix + "-" + std::string(stage);
-  settings.instance_id = context.settings.instance + "-" + std::string(stage);
+  settings.group = context.settings.kafka.group(context.row.name);
+  settings.instance_id = context.settings.instance + "-" + context.stage();
   settings.queue_memory_bytes = context.plan.of(queue);
   settings.queue_partitions_max = context.settings.memory.partitions;
   return settings;

@@ -39,7 +39,7 @@ StageRow CountingStage::row() {
 }
 
 CountingStage::CountingStage(const StageContext& context)
-    : PartitionStage(context, {"counting", "looks at its partition", MemoryUse::kOther},
+    : PartitionStage(context, {"looks at its partition", MemoryUse::kOther},
                      context.settings.topics.name(TopicRole::kUserEvents), 1) {}
 
 Result<PartitionStage::PartitionWork> CountingStage::make(PartitionId, const kafka::PartitionFacts& facts,

@@ -2,11 +2,13 @@
 
 #include <catch2/catch.hpp>
 
+#include "pipeline/kafka/consumer/group_metrics.h"
 #include "pipeline/settings/keys/load_settings.h"
 #include "pipeline/stages/topology.h"
 #include "pipeline/status/status_json.h"
 #include "tests/pipeline/kafka/kafka_world.h"
 #include "tests/pipeline/stages/counting_stage.h"
+#include "tests/support/folder.h"
 
 namespace bloomring {
 namespace {
@@ -65,6 +67,33 @@ TEST_CASE("topology: a fifth stage is a file pair and a row, and runs in a proce
   CHECK(status[0].stage == "ingest");
   CHECK(status[1].stage == "counting");
   CHECK_THAT(to_json(status), Catch::Contains(R"({"stage":"ingest","partitions":[{"topic":"plays","partition":0,)"));
+  process.stop();
+}
+
+TEST_CASE("topology: a stage has the name of its row alone, in its status and its metrics") {
+  const auto broker = broker_with({{"plays", 1}, {"user-events", kPartitions}, {"user-batches", kPartitions},
+                                   {"plays-dead", 1}});
+  std::vector<StageRow> rows(topology().begin(), topology().end());
+  for (StageRow& row : rows) {
+    if (row.name == "ingest") row.name = "intake";
+    if (row.name == "window") row.name = "staging";
+    if (row.name == "serve") row.name = "answers";
+  }
+  const testing::Folder folder;
+  Settings settings = settings_on(*broker, "intake,staging,merge,answers", rows);
+  settings.state.path = folder / "state";
+  settings.store.path = folder / "store";
+  settings.serve.listen = "127.0.0.1:0";
+  settings.serve.drain_seconds = 0;
+  const SystemClock clock;
+  Process process(settings, clock);
+  must(process.start());
+  REQUIRE(eventually([&] { return process.ready(); }));
+  std::vector<std::string> names;
+  for (const StageStatus& status : process.status()) names.push_back(status.stage);
+  CHECK(names == std::vector<std::string>{"intake", "staging", "merge", "answers"});
+  for (const char* stage : {"intake", "staging", "merge"})
+    CHECK(process.metrics().value(metric::kRebalances, {stage, "assign"}) > 0);
   process.stop();
 }
 

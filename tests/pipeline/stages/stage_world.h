@@ -14,9 +14,9 @@ struct StageWorld {
     settings.stages = all_stages(topology());
     plan = kafka::testing::must(plan_memory(settings));
   }
-  StageContext context() {
-    return {settings, plan, kafka, calendar, clock, metrics, health, watchdog, start_wait,
-            *producer, stores, nullptr, {}, nullptr};
+  StageContext context(std::string_view stage = "window") {
+    return {*stages_named(topology(), {stage}).front(), settings, plan, kafka, calendar, clock, metrics, health,
+            watchdog, start_wait, *producer, stores, nullptr, {}, nullptr};
   }
 
   Settings settings;

@@ -15,7 +15,7 @@ using kafka::testing::eventually;
 class IdleStage final : public PartitionStage {
  public:
   explicit IdleStage(StageContext context)
-      : PartitionStage(std::move(context), {"window", "opens nothing", MemoryUse::kWindowQueue}, "in", 1) {}
+      : PartitionStage(std::move(context), {"opens nothing", MemoryUse::kWindowQueue}, "in", 1) {}
   ~IdleStage() override { stop(StopMode::kRestart); }
 
   StageStatus status() const override { return {.stage = "window"}; }
