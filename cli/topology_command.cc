@@ -24,6 +24,8 @@ std::string as_json() {
                       {"reads", names_of(row.reads)},
                       {"writes", names_of(row.writes)},
                       {"filter_store", store_role_name(row.store)},
+                      {"in_group", row.in_group},
+                      {"watches", row.watches},
                       {"local_state", row.keeps_state},
                       {"takes_calls", row.takes_calls}});
   }
@@ -40,6 +42,8 @@ std::string as_text() {
     text += "  reads        " + joined(names_of(row.reads)) + "\n";
     text += "  writes       " + joined(names_of(row.writes)) + "\n";
     text += "  filter store " + std::string(store_role_name(row.store)) + "\n";
+    if (row.in_group) text += "  group        <kafka.group_prefix>-" + std::string(row.name) + "\n";
+    if (!row.watches.empty()) text += "  watches      the groups of " + joined(row.watches) + "\n";
     if (row.keeps_state) text += "  local state  under state.path\n";
     if (row.takes_calls) text += "  takes calls  at serve.listen\n";
   }

@@ -29,7 +29,8 @@ struct StageRow {
   std::vector<TopicRole> reads;
   std::vector<TopicRole> writes;
   StoreRole store = StoreRole::kNone;
-  bool in_group = false;     // Reads as a member of the consumer group "<kafka.group_prefix>-<name>".
+  // Reads as a member of the consumer group "<kafka.group_prefix>-<name>", as each PartitionStage does.
+  bool in_group = false;
   std::vector<std::string_view> watches = {};  // Stages whose groups' committed offsets it asks for.
   bool keeps_state = false;  // Under state.path.
   bool takes_calls = false;  // At serve.listen.

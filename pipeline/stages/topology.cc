@@ -17,6 +17,24 @@ std::unique_ptr<Stage> make(const StageContext& context) {
 
 }  // namespace
 
+StageRow window_row(ViewRows views) {
+  StageRow row{.name = "window",
+               .purpose = "stages event blocks in the ring of slots, and drains each slot into user batches",
+               .reads = {TopicRole::kUserEvents},
+               .writes = {},
+               .store = StoreRole::kReads,
+               .in_group = true,
+               .keeps_state = true,
+               .claim = WindowStage::claim,
+               .make = make<WindowStage>};
+  for (const ViewRow& view : views) {
+    row.writes.push_back(view.batches);
+    row.watches.push_back(view.merge_stage);
+  }
+  row.writes.push_back(TopicRole::kDeadLetters);
+  return row;
+}
+
 Topology topology() {
   static const std::array<StageRow, 4> kRows{{
       {.name = "ingest",
@@ -26,16 +44,7 @@ Topology topology() {
        .in_group = true,
        .claim = IngestStage::claim,
        .make = make<IngestStage>},
-      {.name = "window",
-       .purpose = "stages event blocks in the ring of slots, and drains each slot into user batches",
-       .reads = {TopicRole::kUserEvents},
-       .writes = {TopicRole::kUserBatches, TopicRole::kDeadLetters},
-       .store = StoreRole::kReads,
-       .in_group = true,
-       .watches = {"merge"},
-       .keeps_state = true,
-       .claim = WindowStage::claim,
-       .make = make<WindowStage>},
+      window_row(views()),
       {.name = "merge",
        .purpose = "unites user batches into the filters of the store, and moves the merged watermark",
        .reads = {TopicRole::kUserBatches},

@@ -2,10 +2,15 @@
 #pragma once
 
 #include "pipeline/settings/topology.h"
+#include "pipeline/stages/view_row.h"
 
 namespace bloomring {
 
 // Lives as long as the program.
 Topology topology();
+
+// The row of a window stage that drains for these views: it writes their topics and watches the groups of their merge
+// stages. `make` is that of the product's views.
+StageRow window_row(ViewRows views);
 
 }  // namespace bloomring

@@ -21,6 +21,8 @@ ViewLogWatch::ViewLogWatch(const StageContext& context, const ViewRow& row)
     : context_(context),
       row_(row),
       worker_(std::make_unique<Worker>(context.stage() + "-ask", context.clock, [](const Status&) {})) {
+  BLOOMRING_CHECK(std::ranges::find(context.row.watches, row.merge_stage) != context.row.watches.end(),
+                  "the row of a stage names each group that it watches");
   const int64_t interval_ms = std::clamp(context.settings.ring.slot_ms() / 8, kAskIntervalMinMs, kAskIntervalMaxMs);
   worker_->set_ticker(interval_ms, [this] { ask(); });
 }

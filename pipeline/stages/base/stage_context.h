@@ -48,8 +48,10 @@ inline PartitionLevels::Config levels_config(const StageContext& context) {
   return {context.stage(), context.settings.metrics.per_partition, context.log_watch};
 }
 
-// The client settings of a stage's member of its consumer group. `queue` names the memory for its queues.
+// The client settings of a stage's member of its consumer group, which its row must say, because the rights at the
+// brokers follow from the row. `queue` names the memory for its queues.
 inline kafka::ClientSettings group_settings(const StageContext& context, MemoryUse queue) {
+  BLOOMRING_CHECK(context.row.in_group, "the row of a stage that joins a group says in_group");
   kafka::ClientSettings settings = context.kafka;
   settings.group = context.settings.kafka.group(context.row.name);
   settings.instance_id = context.settings.instance + "-" + context.stage();

@@ -29,6 +29,7 @@ StageRow CountingStage::row() {
           .purpose = "counts the records of user-events",
           .reads = {TopicRole::kUserEvents},
           .writes = {},
+          .in_group = true,
           .claim =
               [](const Settings&, const PartitionCounts& counts, MemoryClaims& claims) {
                 claims.push_back(queue_claim(MemoryUse::kOther, "counting queue", counts.pipeline, 1));

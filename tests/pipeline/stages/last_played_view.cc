@@ -205,6 +205,7 @@ StageRow last_played_stage() {
           .purpose = "keeps when each user played each item last",
           .reads = {kLastPlayedBatches},
           .writes = {TopicRole::kDeadLetters},
+          .in_group = true,
           .claim =
               [](const Settings&, const PartitionCounts& counts, MemoryClaims& claims) {
                 claims.push_back(queue_claim(MemoryUse::kOther, "last-played queue", counts.pipeline, 1));

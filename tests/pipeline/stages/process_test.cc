@@ -6,6 +6,7 @@
 #include "pipeline/settings/keys/load_settings.h"
 #include "pipeline/stages/topology.h"
 #include "pipeline/status/status_json.h"
+#include "pipeline/topics/kafka_rights.h"
 #include "tests/pipeline/kafka/kafka_world.h"
 #include "tests/pipeline/stages/counting_stage.h"
 #include "tests/support/folder.h"
@@ -49,6 +50,8 @@ TEST_CASE("topology: a fifth stage is a file pair and a row, and runs in a proce
   const SystemClock clock;
   const Settings settings = settings_on(*broker, "counting,ingest", rows);
   CHECK(must(plan_memory(settings)).of(MemoryUse::kOther) > 0);
+  const KafkaRight group{KafkaResource::kGroup, "bloomring-counting", {"Read"}};
+  CHECK(std::ranges::count(rights_of(rows.back(), settings), group) == 1);
   Process process(settings, clock);
   must(process.start());
   REQUIRE(eventually([&] { return process.ready(); }));

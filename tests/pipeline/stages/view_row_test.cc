@@ -13,6 +13,7 @@
 #include "pipeline/stages/topology.h"
 #include "pipeline/stages/window_stage.h"
 #include "pipeline/tasks/merge_task.h"
+#include "pipeline/topics/kafka_rights.h"
 #include "tests/pipeline/kafka/kafka_world.h"
 #include "tests/pipeline/stages/last_played_row.h"
 #include "tests/pipeline/stages/last_played_view.h"
@@ -149,6 +150,14 @@ class TwoViews {
   std::vector<std::unique_ptr<MergeTask>> merges_;
 };
 
+bool has(const std::vector<KafkaRight>& rights, KafkaResource resource, const std::string& name,
+         const std::string& operation) {
+  return std::ranges::any_of(rights, [&](const KafkaRight& right) {
+    return right.resource == resource && right.name == name &&
+           std::ranges::find(right.operations, operation) != right.operations.end();
+  });
+}
+
 }  // namespace
 
 TEST_CASE("views: a second one gets every play, and its watermark moves by itself") {
@@ -270,7 +279,7 @@ TEST_CASE("views: a second one is a file pair and a row, and runs in a process w
   std::vector<StageRow> rows(topology().begin(), topology().end());
   for (StageRow& row : rows) {
     if (row.name != "window") continue;
-    row.writes.push_back(testing::kLastPlayedBatches);
+    row = window_row(kViews);
     row.make = [](const StageContext& context) -> std::unique_ptr<Stage> {
       return std::make_unique<WindowStage>(context, kViews);
     };
@@ -289,6 +298,13 @@ TEST_CASE("views: a second one is a file pair and a row, and runs in a process w
   Settings settings = must(load_settings(sources, rows)).settings;
   settings.kafka.properties = broker->settings().properties;
   settings.topics.names = TopicNames(testing::rows_with_last_played());
+  // On a broker with rights, both stages may do what the second view needs.
+  const StageRow& window = *stages_named(rows, {"window"}).front();
+  CHECK(has(rights_of(window, settings), KafkaResource::kTopic, kPlayed, "Write"));
+  CHECK(has(rights_of(window, settings), KafkaResource::kGroup, "bloomring-last-played", "Describe"));
+  CHECK(has(rights_of(window, settings), KafkaResource::kGroup, "bloomring-merge", "Describe"));
+  CHECK(has(rights_of(rows.back(), settings), KafkaResource::kTopic, kPlayed, "Read"));
+  CHECK(has(rights_of(rows.back(), settings), KafkaResource::kGroup, "bloomring-last-played", "Read"));
   const SystemClock clock;
   Process process(settings, clock);
   must(process.start());
