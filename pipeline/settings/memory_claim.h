@@ -23,19 +23,21 @@ enum class MemoryUse : uint8_t {
   kFilterCache,
   kCalls,     // Connections, and messages in transit.
   kRequests,  // Requests that are parsed, and their answers.
-  kOther,  // A stage that is not in this list: the queue of its consumer.
+  kOther,  // A stage that is not in this list: the queue of its consumer. Each such stage has its own part.
 };
 
 inline constexpr uint64_t kMiB = 1 << 20;
 inline constexpr uint64_t kNoMost = UINT64_MAX;
 
-// A part before the limit is shared out. Claims of the same use add up.
+// A part before the limit is shared out. Claims of the same use and stage add up.
 struct MemoryClaim {
   MemoryUse use;
   std::string_view name;  // "ingest queue"; outlives the plan.
   uint64_t least = 0;     // Bytes.
   uint64_t weight = 0;    // 0: takes its least.
   uint64_t most = 0;      // Bytes.
+  // The stage that claims it; empty for what the process shares. The plan fills it in.
+  std::string_view stage = {};
 };
 using MemoryClaims = std::vector<MemoryClaim>;
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 namespace bloomring {
 
@@ -25,12 +26,16 @@ PartitionCounts count(const Settings& settings, std::optional<uint64_t> plays_pa
           (copies + serve.replica_count - 1) / serve.replica_count};
 }
 
-// Claims of the same use become one, in the order of the uses.
+bool same_part(const MemoryClaim& one, const MemoryClaim& other) {
+  return one.use == other.use && one.stage == other.stage;
+}
+
+// Claims of the same use and stage become one, in the order of the uses.
 MemoryClaims united(MemoryClaims claims) {
-  std::ranges::stable_sort(claims, {}, &MemoryClaim::use);
+  std::ranges::stable_sort(claims, {}, [](const MemoryClaim& claim) { return std::pair(claim.use, claim.stage); });
   MemoryClaims united;
   for (const MemoryClaim& claim : claims) {
-    if (united.empty() || united.back().use != claim.use) {
+    if (united.empty() || !same_part(united.back(), claim)) {
       united.push_back(claim);
       continue;
     }
@@ -48,7 +53,11 @@ MemoryClaims claims_of(const Settings& settings, const PartitionCounts& counts) 
   if (store_role(settings.stages) != StoreRole::kNone || keep_state(settings.stages))
     claims.push_back({MemoryUse::kStores, "stores", kStoresLeast, 5, kNoMost});
   for (const StageRow* row : settings.stages) {
+    const size_t before = claims.size();
     if (row->claim != nullptr) row->claim(settings, counts, claims);
+    for (size_t i = before; i < claims.size(); ++i) {
+      if (claims[i].use != MemoryUse::kStores) claims[i].stage = row->name;  // All stores of a process share one cache.
+    }
   }
   return united(std::move(claims));
 }
@@ -101,8 +110,14 @@ uint64_t drains_at_once(const Settings& settings) {
 }
 
 uint64_t MemoryPlan::of(MemoryUse use) const {
+  uint64_t bytes = 0;
+  for (const MemoryPart& part : parts_) bytes += part.use == use ? part.bytes : 0;
+  return bytes;
+}
+
+uint64_t MemoryPlan::of(MemoryUse use, std::string_view stage) const {
   for (const MemoryPart& part : parts_) {
-    if (part.use == use) return part.bytes;
+    if (part.use == use && part.stage == stage) return part.bytes;
   }
   return 0;
 }
@@ -123,7 +138,7 @@ Result<MemoryPlan> plan_memory(const Settings& settings, std::optional<uint64_t>
   std::vector<MemoryPart> parts;
   uint64_t least = 0;
   for (const MemoryClaim& claim : claims) {
-    parts.push_back({claim.use, claim.name, claim.least, claim.least});
+    parts.push_back({claim.use, claim.name, claim.least, claim.least, claim.stage});
     least += claim.least;
   }
   if (least > settings.memory.limit) return too_small(settings, counts, claims);

@@ -28,13 +28,16 @@ struct MemoryPart {
   std::string_view name;  // "ingest queue"
   uint64_t bytes = 0;
   uint64_t least = 0;
+  std::string_view stage = {};  // Empty for what the process shares.
 };
 
 class MemoryPlan {
  public:
   explicit MemoryPlan(std::vector<MemoryPart> parts) : parts_(std::move(parts)) {}
-  // 0 when the process has no such part.
+  // Of all stages together; 0 when the process has no such part.
   uint64_t of(MemoryUse use) const;
+  // The part of one stage.
+  uint64_t of(MemoryUse use, std::string_view stage) const;
   // The parts of this process; they add up to the limit.
   const std::vector<MemoryPart>& parts() const { return parts_; }
   uint64_t total() const;
@@ -44,7 +47,7 @@ class MemoryPlan {
   uint64_t drain_pass_bytes(const Settings& settings) const;
 
  private:
-  std::vector<MemoryPart> parts_;  // By use.
+  std::vector<MemoryPart> parts_;  // By use, then by stage.
 };
 
 // Drain passes that take memory at the same time.

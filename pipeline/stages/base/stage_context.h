@@ -55,7 +55,7 @@ inline kafka::ClientSettings group_settings(const StageContext& context, MemoryU
   kafka::ClientSettings settings = context.kafka;
   settings.group = context.settings.kafka.group(context.row.name);
   settings.instance_id = context.settings.instance + "-" + context.stage();
-  settings.queue_memory_bytes = context.plan.of(queue);
+  settings.queue_memory_bytes = context.plan.of(queue, context.row.name);
   settings.queue_partitions_max = context.settings.memory.partitions;
   return settings;
 }

@@ -1,5 +1,6 @@
 #include "pipeline/settings/memory_plan.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "pipeline/kafka/client.h"
@@ -128,6 +129,28 @@ TEST_CASE("memory plan: the queues of a topic of plays with more partitions than
   Settings part = settings;
   part.memory.partitions = 50;
   CHECK(plan_memory(part, 5'000).ok());
+}
+
+TEST_CASE("memory plan: two stages whose use is in no list have a part each, and not both the sum") {
+  std::vector<StageRow> rows(topology().begin(), topology().end());
+  const auto add = [&](std::string_view name, auto claim) {
+    rows.push_back({.name = name, .purpose = "", .reads = {}, .writes = {}, .claim = claim});
+  };
+  add("counting", [](const Settings&, const PartitionCounts& counts, MemoryClaims& claims) {
+    claims.push_back(queue_claim(MemoryUse::kOther, "counting queue", counts.pipeline, 1));
+  });
+  add("last-played", [](const Settings&, const PartitionCounts& counts, MemoryClaims& claims) {
+    claims.push_back(queue_claim(MemoryUse::kOther, "last-played queue", counts.pipeline, 3));
+  });
+  Settings settings = with(4096);
+  settings.stages = all_stages(rows);
+  const MemoryPlan plan = plan_of(settings);
+  CHECK(plan.total() == 4096 * kMiB);
+  const uint64_t counting = plan.of(MemoryUse::kOther, "counting"), played = plan.of(MemoryUse::kOther, "last-played");
+  CHECK(counting >= 50 * kMiB);
+  CHECK(played > counting);
+  CHECK(plan.of(MemoryUse::kOther) == counting + played);
+  CHECK(std::ranges::count(plan.parts(), MemoryUse::kOther, &MemoryPart::use) == 2);
 }
 
 TEST_CASE("memory plan: sizes are told as people say them") {
