@@ -142,6 +142,16 @@ def _includes(path, lines, rooms, tops):
                 yield number, f"{header} belongs to {place.pattern} only"
 
 
+def unused_arrows(rooms, sources):
+    """Arrows of the table, as (room, used), that no include of {path: text} needs."""
+    included = {room: set() for room in rooms}
+    for path, text in sources.items():
+        room = path.rpartition("/")[0]
+        if room in rooms:
+            included[room] |= {match["header"].rpartition("/")[0] for match in INCLUDE.finditer(text)}
+    return [(room, used) for room, uses in rooms.items() for used in sorted(uses - included[room])]
+
+
 def pair_arrows(sources):
     """Of {path: text}: each pair of files X.h and X.cc, as X, and the pairs that either of the two includes."""
     arrows = {os.path.splitext(path)[0]: set() for path in sources}
@@ -203,6 +213,18 @@ class Layout(law.LawCase):
         self.assertEqual(crowded, {})
         for room in ROOMS:
             self.assertTrue((ROOT / room / "CMakeLists.txt").exists(), f"{room} has no CMake target")
+
+    def test_arrows(self):
+        """layout: an include needs each arrow of the table of rooms, and an arrow without one is found"""
+        sources = {}
+        for path in files():
+            if path.suffix in CXX:
+                sources[path.relative_to(ROOT).as_posix()] = path.read_text(encoding="utf-8")
+        self.assertEqual(unused_arrows(ROOMS, sources), [])
+        rooms = {"base": set(), "schemas": {"base"}, "state": {"base", "schemas"}}
+        few = {"schemas/a.h": '#include "base/a.h"', "state/a.cc": '#include "base/a.h"'}
+        self.assertEqual(unused_arrows(rooms, few), [("state", "schemas")])
+        self.assertEqual(unused_arrows(rooms, {**few, "state/b.cc": "#include <schemas/a.h>"}), [])
 
     def test_pairs(self):
         """layout: no file pair includes itself through other pairs"""
