@@ -30,6 +30,8 @@ inline constexpr size_t kDeadLetterMessageBytesMax = 512;
 inline constexpr size_t kDeadLetterKeyBytesMax = 100'000;
 inline constexpr size_t kDeadLetterBytesMax = 900'000;
 
+// Ingest calls this itself and sends the letter through its lanes (ingest_lanes.h): one of many records that it has in
+// flight. It reads on meanwhile, so it has no gate; its commit waits for the letter.
 OutRecord dead_letter(const std::string& dead_topic, const RecordOrigin& origin, const LogRecord& record,
                       Refusal refusal, std::string_view message, int64_t now_ms);
 
