@@ -1,5 +1,5 @@
-// The filter store on a redis-server of its own beside the embedded one, under the merge stage's load and read by
-// queries, in one run.
+// Compares the filter store on a redis-server with the embedded one, in one run: under the load of the merge stage, and
+// under the reads of queries. The benchmark starts the redis-server.
 //
 //   redis_store_bench       (redis-server in the PATH; TMPDIR says on which disk)
 //

@@ -5,8 +5,7 @@
 //   TopicRows (what a topic is)  +  TopicNames (what an installation calls it)  +  TopicPlan (its sizes)
 //     -> topic_registry: a TopicSpec for each topic, as the brokers must have it
 //
-// Who reads and writes a topic stands in the rows of the stages (pipeline/settings/topology.h), which name it by its
-// role.
+// The rows of the stages (pipeline/settings/topology.h) name the topics that each stage reads and writes, by role.
 // Threading: values and pure functions.
 #pragma once
 

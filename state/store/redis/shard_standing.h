@@ -1,4 +1,4 @@
-// What the states of shards (schemas/store/shard_state.h) say: which of two marks covers the other, and whether a
+// Compares the states of shards (schemas/store/shard_state.h): which of two marks covers the other, and whether a
 // writer may go on.
 // Threading: pure functions.
 #pragma once
@@ -15,7 +15,7 @@ namespace bloomring {
 bool covers_all(const std::optional<MergedWatermark>& mark, const std::optional<MergedWatermark>& watermark);
 // The offsets that both cover.
 std::optional<MergedWatermark> least(const std::optional<MergedWatermark>& a, const std::optional<MergedWatermark>& b);
-// What either covers.
+// All offsets that a or b covers.
 MergedWatermark most(const MergedWatermark& a, const MergedWatermark& b);
 
 // A writer finds one of these instead of the state that it knows.

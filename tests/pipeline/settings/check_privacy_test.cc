@@ -22,7 +22,7 @@ struct Host {
     for (const char* name : {"store", "backups", "state"}) ::chmod((folder / name).c_str(), of_folders);
     for (const char* name : {"key", "token"}) ::chmod((folder / name).c_str(), of_files);
   }
-  // What is warned of for these stages: the first word of each line.
+  // The first word of each warning for these stages.
   std::vector<std::string> warned(const std::string& stages) const {
     std::vector<std::string> keys;
     for (const std::string& line : found(stages).warnings) keys.push_back(line.substr(0, line.find(' ')));

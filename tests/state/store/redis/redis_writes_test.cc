@@ -1,4 +1,5 @@
-// What a writer of a Redis store does against other writers, lost and late requests, full servers and foreign values.
+// A writer of a Redis store loses nothing to other writers, lost or late requests, full servers, or values of other
+// programs.
 #include "state/store/redis/redis_writes.h"
 
 #include <catch2/catch.hpp>
