@@ -13,9 +13,9 @@ namespace bloomring {
 
 // True when the mark covers all that the watermark covers.
 bool covers_all(const std::optional<MergedWatermark>& mark, const std::optional<MergedWatermark>& watermark);
-// The offsets that both cover.
+// Covers only offsets that a and b cover. Ranges ahead may be left out: they are merged again.
 std::optional<MergedWatermark> least(const std::optional<MergedWatermark>& a, const std::optional<MergedWatermark>& b);
-// All offsets that a or b covers.
+// Covers all offsets that a or b covers, and more when the ranges ahead do not fit: a reader then waits for more.
 MergedWatermark most(const MergedWatermark& a, const MergedWatermark& b);
 
 // A writer finds one of these instead of the state that it knows.
