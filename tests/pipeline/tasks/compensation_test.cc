@@ -123,6 +123,10 @@ class Scenario {
     for (const Ring::SlotView& slot : window_->window().ring().slots()) count += slot.state == state;
     return count;
   }
+  // When the filling hour ends, in hours after the start.
+  double filling_ends_at() const {
+    return static_cast<double>(window_->window().ring().filling_end_ms() - kStartMs) / static_cast<double>(kHourMs);
+  }
   int64_t merged_offset() { return filters_.read_watermark(kPartition)->value_or(MergedWatermark{}).offset.value; }
   int64_t log_end() { return static_cast<int64_t>(log_.partition("user-events", kPartition).size()); }
   // Wall times, as hours after the start, at which records of drains were sent.
@@ -352,6 +356,28 @@ TEST_CASE("compensation: merging goes on within a slot after a log time far ahea
   }
   run.advance_to(14);
   run.expect_all_seen();
+  CHECK(run.merged_offset() == run.log_end());
+  run.expect_all_in_filter();
+}
+
+TEST_CASE("compensation: two slots after a log time up to a slot ahead, hours end with the hours of the log again") {
+  const double ahead = GENERATE(0.1, 0.9);
+  const bool restarts = GENERATE(false, true);
+  Scenario run;
+  run.play("before");
+  run.advance_to(0.95);
+  run.play_stamped_ahead("stamped", ahead);
+  for (int hour = 1; hour < 6; ++hour) {
+    run.advance_to(hour + 0.3);
+    if (restarts && hour == 1) run.restart_window(/*lose_disk=*/false);
+    run.advance_to(hour + 0.31);
+    run.play("in hour " + std::to_string(hour));
+    run.advance_to(hour + 0.98);
+    CAPTURE(ahead, restarts, hour);
+    if (hour > 2) CHECK(run.filling_ends_at() == Approx(hour + 1));
+    CHECK(run.log_end() - run.merged_offset() <= 4);
+  }
+  run.advance_to(8);
   CHECK(run.merged_offset() == run.log_end());
   run.expect_all_in_filter();
 }
