@@ -113,7 +113,8 @@ void World::check_complete(const FilterAnswer& answer, size_t acknowledged) {
 // A forget by call reaches to the time of the call: what comes after it, by any clock of ours, counts.
 void World::check_forget_time(int64_t time_ms) const {
   const int64_t off_ms = time_ms - clock_.now_ms();
-  REQUIRE(off_ms <= clocks_off_max_ms());
+  // A forget reaches to the newest log time of what it covers.
+  REQUIRE(off_ms <= clocks_off_max_ms() + log_.ahead_max_ms);
   REQUIRE(off_ms >= -clocks_off_max_ms() - kForgetShortMaxMs);
 }
 

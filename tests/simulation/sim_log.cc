@@ -9,7 +9,12 @@ void SimLog::append(const std::string& topic, PartitionId to, std::string value)
 }
 
 void SimLog::put(const std::string& topic, PartitionId to, const OutRecord& record) {
-  partition(topic, to).push_back({clock_.now_ms(), truth_.now_ms(), record.key, record.value, record.headers});
+  partition(topic, to).push_back({stamp_ms(topic), truth_.now_ms(), record.key, record.value, record.headers});
+}
+
+int64_t SimLog::stamp_ms(const std::string& topic) {
+  const bool ahead = topic == ahead_topic && trouble > 0 && one_in(random_, 100);
+  return clock_.now_ms() + (ahead ? static_cast<int64_t>(random_() % static_cast<uint64_t>(ahead_max_ms)) : 0);
 }
 
 void SimLog::append_gap(const std::string& topic, PartitionId to) {
@@ -24,8 +29,7 @@ void SimLog::arrive(InFlight& flight) {
   const OutRecord& record = flight.record;
   const int copies = trouble > 0 && one_in(random_, 50) ? 2 : 1;
   for (int i = 0; i < copies; ++i) put(record.topic, record.partition, record);
-  const int64_t log_time_ms = partition(record.topic, record.partition).back().log_time_ms;
-  if (auto acks = flight.acks.lock()) acks->push_back({flight.ticket, log_time_ms});
+  if (auto acks = flight.acks.lock()) acks->push_back({flight.ticket, clock_.now_ms()});
 }
 
 void SimLog::pump() {

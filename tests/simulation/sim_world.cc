@@ -54,6 +54,10 @@ World::World(uint64_t seed)
       window_clock_off_ms_(kPartitions, 0),
       clocks_go_wrong_(one_in(random_, 2)) {
   std::ranges::fill(clock_wrong_from_, clocks_go_wrong_ ? 0 : SIZE_MAX);
+  if (clocks_go_wrong_ && seed / 7 % 3 == 0) {
+    log_.ahead_topic = kEvents;
+    log_.ahead_max_ms = ring_.slot_ms;
+  }
   if (limits_)
     log_.record_bytes_max = {{kEvents, 2 * kRecordBytes}, {kBatches, 2 * kRecordBytes}, {kDead, 1'000'000}};
   for (int p = 0; p < kPartitions; ++p) disks_.push_back(std::make_unique<SimDisk>());
