@@ -1,6 +1,7 @@
 """Reads the metrics of every process all the time, and holds what must never go back.
 
-  - applied offsets never go back while a process keeps its partitions (after a kill it reads again from its last flush);
+  - applied offsets, and those that ingest has committed, never go back while a process keeps its partitions (after a
+    kill it reads again from its last flush);
   - the window stage's committed offset is never beyond the merged watermark;
   - between two calm moments neither the merged watermark nor a committed offset goes back, except where the filter store
     was restored.
@@ -26,7 +27,7 @@ class Watch:
         self.violations = []
         self.rounds = 0
         self._world = world
-        self._applied = {}
+        self._rising = {}  # (owner, rebalances, place): the offset of the round before.
         self._committed = {}  # Partition: the window stage's, of the round before.
         self._in_log = []  # (then, since): what was acknowledged until then is in the log since; both rise.
         self._floor = {}  # (metric, stage, topic, partition): at the last calm moment.
@@ -54,13 +55,18 @@ class Watch:
                 found[(have.get("stage", ""), have.get("topic", ""), int(have["partition"]))] = number
         return found
 
-    def _check_applied(self, owner, metrics):
+    def _check_rises(self, owner, metrics):
+        """What a stage has applied never goes back. Ingest reads plays again that it passed over while a partition of
+        user-events took none (docs/decisions/0037); what it has committed never goes back."""
         moves = sum(processes.values(metrics, "bloomring_rebalances_total"))
-        for place, applied in self._by_partition(metrics, "bloomring_applied_offset").items():
-            before = self._applied.get((owner, moves, place), -1)
-            if applied < before:
-                self.violations.append(f"{owner}: applied offset of {place} went from {before} back to {applied}")
-            self._applied[(owner, moves, place)] = applied
+        for name in ("bloomring_applied_offset", "bloomring_committed_offset"):
+            for place, offset in self._by_partition(metrics, name).items():
+                if (place[0] == "ingest") == (name == "bloomring_applied_offset"):
+                    continue
+                before = self._rising.get((owner, moves, place), -1)
+                if offset < before:
+                    self.violations.append(f"{owner}: {name} of {place} went from {before} back to {offset}")
+                self._rising[(owner, moves, place)] = offset
 
     def _check_custody(self, merged):
         for partition, committed in self._committed.items():
@@ -107,7 +113,7 @@ class Watch:
         self._learn_log(then, ends, found)
         self._world.note_memory()
         for owner, metrics in found.items():
-            self._check_applied(owner, metrics)
+            self._check_rises(owner, metrics)
         merged = self._highest(self._by_partition(metrics, "bloomring_merged_offset") for metrics in found.values())
         restoring = self._world.restoring.is_set()
         if not restoring:
