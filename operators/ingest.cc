@@ -22,10 +22,11 @@ uint64_t mark_of(uint64_t user, const Event& event) {
   return scatter(scatter(user, event.item.value), when) | 1;  // 0 means empty.
 }
 
-// A forget that is ahead counts as 1 ms before now, so that plays that arrive with it still count.
-int64_t not_ahead(EventKind kind, int64_t time_ms, const IngestTime& now) {
-  if (!is_forget(kind)) return std::min(time_ms, now.latest_ms);
-  return time_ms <= now.earliest_ms ? time_ms : now.earliest_ms - 1;
+// A play or a serve has the latest time that it may have, and a forget the earliest: no forget takes a later play. A
+// forget that is ahead counts as 1 ms before now, so that plays that arrive with it still count.
+int64_t event_time_ms(const Play& play, const IngestTime& now) {
+  if (!is_forget(play.kind)) return std::min(play.latest_ms, now.latest_ms);
+  return play.time_ms <= now.earliest_ms ? play.time_ms : now.earliest_ms - 1;
 }
 
 }  // namespace
@@ -71,7 +72,7 @@ const Ingest::Outcome& Ingest::take(std::string_view json, const IngestTime& now
   const PartitionId partition = partition_of(user.shard(), config_.partition_count);
   if (gate != nullptr && !gate->lets_through(partition)) return outcome_;
   const ItemHash item = play.kind == EventKind::kForgetAll ? ItemHash(0) : item_hash(play.item);
-  const Event event{play.kind, item, not_ahead(play.kind, play.time_ms, now)};
+  const Event event{play.kind, item, event_time_ms(play, now)};
   if (is_repeat(user.hash, event)) {
     ++stats_.repeats;
     return outcome_;

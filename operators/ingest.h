@@ -9,6 +9,11 @@
 // logged. Otherwise a forget from a client whose clock is fast would also hide later plays. Events further ahead are
 // refused.
 //
+// An event time in whole seconds leaves the moment within its second open. A play or a serve counts at the end of the
+// second, or now if that is earlier, and a forget at its begin: so no forget takes a play of its second that came
+// after it (docs/decisions/0039-a-play-is-judged-by-the-latest-time-it-may-be.md). A record that comes twice within its
+// second is therefore no repeat.
+//
 // Steps are pure on records and times: no Kafka, no threads, no clock reads. The task keeps track of offsets.
 // Threading: one thread.
 #pragma once

@@ -40,6 +40,13 @@ int64_t integer_to_ms(int64_t value, TimeUnit unit) {
   return units > 1'000 ? value / (units / 1'000) : value * (1'000 / units);
 }
 
+// A time that was accepted has no finer part than its second: the event may have happened anywhere within it.
+bool is_whole_second(const JsonField& time, TimeUnit unit) {
+  if (time.type == JsonField::Type::kString) return time.text.find('.') == std::string_view::npos;
+  if (unit != TimeUnit::kSeconds) return false;
+  return time.type == JsonField::Type::kInt64 || time.number == std::floor(time.number);
+}
+
 // At most `bytes_max` bytes of valid UTF-8, cut between characters.
 std::string_view cut(std::string_view text, size_t bytes_max) {
   if (text.size() <= bytes_max) return text;
@@ -336,6 +343,7 @@ Refusal PlayParser::Impl::parse(std::string_view json, int64_t now_ms, Play& pla
       return r;
   }
   if (const Refusal r = read_time(found[2], now_ms, play.time_ms); r != Refusal::kNone) return r;
+  play.latest_ms = play.time_ms + (is_whole_second(found[2], mapping.time_unit) ? 999 : 0);
   if (const Refusal r = read_scene(found[3], play.scene); r != Refusal::kNone) return r;
   if (const Refusal r = check_scene(play.scene); r != Refusal::kNone) return r;
   if (!mapping.view.any() || play.kind != EventKind::kPlay) return Refusal::kNone;

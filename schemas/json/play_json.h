@@ -5,7 +5,8 @@
 // does not have. Unknown fields are ignored; a record with a repeated field of the configuration is refused, unless it
 // is of an ignored kind.
 //   user, item  required; strings or integers (an integer is its decimal string)
-//   time        required; a number in the configured unit or an RFC 3339 string
+//   time        required; a number in the configured unit or an RFC 3339 string. A number in seconds and a string
+//               are times in whole seconds where they have no fraction
 //   event       "play" (also when absent), "serve", "forget" (one item), "forget_all" (everything of the user in the
 //               scene; an item is not read), or one of the site's own names for these
 // Where a site has its own names, a record without `event` is of the kind of the site's name "", and refused where
@@ -105,6 +106,7 @@ struct Play {
   std::string_view scene;
   EventKind kind = EventKind::kPlay;
   int64_t time_ms = 0;
+  int64_t latest_ms = 0;  // The end of its second for a time in whole seconds, otherwise `time_ms`.
   Skip skip = Skip::kNone;  // Otherwise the caller skips the record; with kIgnoredKind nothing else is set.
 };
 

@@ -137,6 +137,41 @@ TEST_CASE("ingest: an event that is not ahead keeps its own time to the millisec
   CHECK(ingest.stats().ahead + ingest.stats().far_ahead == 0);
 }
 
+TEST_CASE("ingest: a play or a serve whose time has whole seconds counts at the end of its second") {
+  constexpr int64_t kSecondMs = kNowMs - 60'000;
+  IngestConfig seconds = config();
+  seconds.mapping.time_unit = TimeUnit::kSeconds;
+  Ingest ingest(seconds);
+  const auto taken_ms = [&](const std::string& kind, const std::string& item, const std::string& time) {
+    const std::string json = R"({"event":")" + kind + R"(","user":"u1","item":")" + item + R"(","time":)" + time + "}";
+    return ingest.take(json, IngestTime::at(kNowMs)).time_ms;
+  };
+  const std::string whole = std::to_string(kSecondMs / 1'000);
+  const std::string text = R"("2026-11-18T11:05:40)";  // That second.
+  CHECK(taken_ms("play", "number", whole) == kSecondMs + 999);
+  CHECK(taken_ms("serve", "number", whole) == kSecondMs + 999);
+  CHECK(taken_ms("play", "float", whole + ".0") == kSecondMs + 999);
+  CHECK(taken_ms("play", "text", text + "Z\"") == kSecondMs + 999);
+  CHECK(taken_ms("play", "fraction", whole + ".25") == kSecondMs + 250);
+  CHECK(taken_ms("play", "text-fraction", text + ".000Z\"") == kSecondMs);
+  CHECK(taken_ms("forget", "number", whole) == kSecondMs);
+  CHECK(taken_ms("forget_all", "", text + "Z\"") == kSecondMs);
+}
+
+TEST_CASE("ingest: a play of the current second counts as now, and again when it comes again after a forget by call") {
+  IngestConfig seconds = config();
+  seconds.mapping.time_unit = TimeUnit::kSeconds;
+  Ingest ingest(seconds);
+  const std::string json = play("u1", "v1", kNowMs / 1'000);
+  CHECK(ingest.take(json, IngestTime::at(kNowMs + 300)).time_ms == kNowMs + 300);
+  const auto again = ingest.take(json, IngestTime::at(kNowMs + 700));  // The user forgot the item at +500.
+  CHECK(again.packed);
+  CHECK(again.time_ms == kNowMs + 700);
+  CHECK(ingest.stats().ahead == 0);
+  CHECK(ingest.take(json, IngestTime::at(kNowMs + 5'000)).time_ms == kNowMs + 999);
+  CHECK_FALSE(ingest.take(json, IngestTime::at(kNowMs + 6'000)).packed);  // From now on it is a repeat.
+}
+
 TEST_CASE("ingest: up to a day ahead counts as now, and beyond what is usual is counted apart; then it is refused") {
   Ingest ingest(config());
   const int64_t usual_ms = config().mapping.ahead_ms;
