@@ -89,7 +89,7 @@ TEST_CASE("log clock: it is never ahead of a quiet log for longer than one whose
   CHECK(clock.now_ms(3 * kHourMs) == 4 * kHourMs + LogClock::kSlackMs);
 }
 
-TEST_CASE("log clock: an hour that began two slots ahead, after records were lost twice, waits for the log at half pace") {
+TEST_CASE("log clock: an hour that began two slots ahead, after two losses, waits for the log at half pace") {
   LogClock clock(3 * kHourMs, kHourMs);
   clock.saw(kHourMs + 1, 0);
   clock.reached_end(0, 0, 0);

@@ -77,8 +77,8 @@ class SimLog {
   int trouble = 1;
   // FAULT: partitions that nobody leads: what is under way to them stays under way.
   std::set<std::pair<std::string, int32_t>> leaderless;
-  // FAULT: log times of this topic that are ahead by up to so much, one in a hundred. The acknowledgement tells the right
-  // time: ingest compares its clock with it.
+  // FAULT: log times of this topic that are ahead by up to so much, one in a hundred. The acknowledgement tells the
+  // right time: ingest compares its clock with it.
   std::string ahead_topic;
   int64_t ahead_max_ms = 0;
   // By topic: a larger record is refused for good, as by a broker's max.message.bytes.
