@@ -76,7 +76,7 @@ void declare_query(CLI::App& app, CommandLine& line) {
   QueryArgs& args = line.query;
   CLI::App& command = *app.add_subcommand("query", "Ask the service which items a user has seen");
   add_server_flags(command, args.server, args.tls);
-  CLI::Option* user = command.add_option("--user", args.user, "User id")->type_name("ID");
+  CLI::Option* user = add_user_flag(command, args.user);
   CLI::Option* batch =
       command.add_flag("--batch", args.batch,
                        "Read questions as JSON lines {\"user\":..,\"scene\":..,\"items\":[..]} from standard input; "
@@ -100,7 +100,7 @@ void declare_served(CLI::App& app, CommandLine& line) {
   CLI::App& command =
       *app.add_subcommand("served", "Report items that were just shown to a user: they count as seen for a while");
   add_server_flags(command, args.server, args.tls);
-  command.add_option("--user", args.user, "User id")->required()->type_name("ID");
+  add_user_flag(command, args.user)->required();
   command.add_option("--scene", args.scene, "Scene (default: none)")->type_name("NAME");
   add_timeout_flag(command, args.deadline_ms, "Longest time to wait (default: 5000)");
   command.add_option("items", args.items,
@@ -114,7 +114,7 @@ void declare_snapshot(CLI::App& app, CommandLine& line) {
   CLI::App& command = *app.add_subcommand(
       "snapshot", "Fetch all data of a user as one blob (to standard output), or test items against a blob here");
   add_server_flags(command, args.server, args.tls);
-  CLI::Option* user = command.add_option("--user", args.user, "User id")->type_name("ID");
+  CLI::Option* user = add_user_flag(command, args.user);
   command.add_option("--scene", args.scene, "Scene (default: none)")->type_name("NAME");
   command.add_flag("--strict", args.strict, "Fail rather than fetch an incomplete snapshot");
   command.add_option("--from", args.from, "Read the blob from this file instead of asking the service")
@@ -161,7 +161,7 @@ void declare_forget(CLI::App& app, CommandLine& line) {
   ForgetArgs& args = line.forget;
   CLI::App& command = *app.add_subcommand("forget", "Make a user unsee items, or everything");
   add_server_flags(command, args.server, args.tls);
-  command.add_option("--user", args.user, "User id")->required()->type_name("ID");
+  add_user_flag(command, args.user)->required();
   CLI::Option* scene = command.add_option("--scene", args.scene, "Scene (default: none)")->type_name("NAME");
   command.add_flag("--all-scenes", args.all_scenes, "Forget in every scene")->excludes(scene);
   add_timeout_flag(command, args.deadline_ms, "Longest time to wait for each item (default: 5000)");
@@ -279,7 +279,7 @@ void declare_inspect(CLI::App& app, CommandLine& line) {
                                                     {"store", InspectSubject::kStore}};
   add_word(command, "what", args.what, words, "Data to show")->required();
   add_config_flags(command, args.config);
-  command.add_option("--user", args.user, "User id, for user and filter")->type_name("ID");
+  add_user_flag(command, args.user, "User id, for user and filter");
   CLI::Option* scene = command.add_option(
       "--scene", args.scene, "Scene, for user (default: all, no scene first) and filter (default: none)");
   scene->type_name("NAME");

@@ -2,6 +2,7 @@
 
 #include "base/config/listen_address.h"
 #include "base/config/nearest.h"
+#include "base/ids.h"
 #include "client/server_list.h"
 
 namespace bloomring::cli {
@@ -24,6 +25,12 @@ std::string complain_of_addresses(const std::string& list) {
   return "";
 }
 
+std::string complain_of_id(const std::string& id) {
+  if (!id.empty() && id.size() <= kIdBytesMax) return "";
+  return "the id " + (id.empty() ? "is empty" : "has " + std::to_string(id.size()) + " bytes") +
+         "; an id has 1 to " + std::to_string(kIdBytesMax) + " bytes";
+}
+
 }  // namespace
 
 void add_config_flags(CLI::App& command, ConfigArgs& args) {
@@ -37,6 +44,10 @@ void add_config_flags(CLI::App& command, ConfigArgs& args) {
 std::string hint_for(const std::string& word, const std::vector<std::string>& known) {
   const std::string nearest = nearest_name(word, known);
   return nearest.empty() ? "" : "; did you mean " + nearest + "?";
+}
+
+CLI::Option* add_user_flag(CLI::App& command, std::string& user, const std::string& doc) {
+  return command.add_option("--user", user, doc)->check(CLI::Validator(complain_of_id, ""))->type_name("ID");
 }
 
 void add_output_flag(CLI::App& command, OutputFormat& output) {

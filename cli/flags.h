@@ -43,6 +43,8 @@ CLI::Option* add_word(CLI::App& command, const std::string& name, E& target, con
       ->type_name(joined(words, "|"));
 }
 
+// --user: an id of 1 to 128 bytes.
+CLI::Option* add_user_flag(CLI::App& command, std::string& user, const std::string& doc = "User id");
 void add_output_flag(CLI::App& command, OutputFormat& output);
 // --server and the files of TLS.
 void add_server_flags(CLI::App& command, std::string& server, TlsClientFiles& tls,

@@ -26,6 +26,10 @@ TEST_CASE("cli: a command line that is wrong exits with 2 and names the nearest 
   refused({"generate", "--bootstrap", "127.0.0.1:1"}, "--bootstrap requires --topic");
   refused({"generate", "--execute"}, "--execute requires --topic");
   refused({"snapshot"}, "--user or --from is required");
+  for (const char* command : {"query", "served", "forget", "snapshot", "inspect"}) {
+    refused({command, "--user", ""}, "--user: the id is empty; an id has 1 to 128 bytes");
+    refused({command, "--user", std::string(129, 'u')}, "--user: the id has 129 bytes; an id has 1 to 128 bytes");
+  }
   refused({"query", "--user", "u1", "--tls-cert", "c.pem", "v1"}, "--tls-cert requires --tls-ca");
   refused({"load", "--candidates-max", "20001"}, "--candidates-max: Value 20001 not in range 1 to 20000");
   refused({"query", "--user", "u1", "--server", "127.0.0.1", "v1"},
