@@ -37,6 +37,13 @@ JsonField field_of(const element& value) {
   return field;
 }
 
+// Of a record that is no object, or, with an error, no JSON that simdjson reads.
+std::string describe(simdjson::error_code error) {
+  if (error == simdjson::SUCCESS) return "the record is JSON but not an object";
+  if (error != simdjson::NUMBER_ERROR) return simdjson::error_message(error);
+  return "a number is not JSON, or beyond 64 bits (at most 18446744073709551615): send a longer id as a string";
+}
+
 // The names of a path; none when it is not one.
 std::vector<std::string_view> names_of(std::string_view path) {
   std::vector<std::string_view> names;
@@ -310,7 +317,7 @@ JsonOutcome JsonFields::read_strictly(std::string_view json) {
   element document;
   const auto error = readers_->strict.parse(padded_.data(), json.size(), false).get(document);
   if (error || !document.is_object()) {
-    detail_ = error ? simdjson::error_message(error) : "the record is JSON but not an object";
+    detail_ = describe(error);
     return error == simdjson::UTF8_ERROR ? JsonOutcome::kNotUtf8 : JsonOutcome::kMalformed;
   }
   readers_->take_fields(*this, document, wanted_);

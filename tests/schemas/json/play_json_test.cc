@@ -114,6 +114,9 @@ TEST_CASE("play: a number beyond 64 bits makes the record malformed, in any fiel
   CHECK(refusal_of(with_time("18446744073709551616")) == Refusal::kMalformedJson);
   CHECK(refusal_of(with(R"("other":99999999999999999999999)")) == Refusal::kMalformedJson);
   CHECK(refusal_of(with_time("1e999")) == Refusal::kMalformedJson);
+  Reader reader;
+  CHECK(reader.read(with_item("18446744073709551616")) == Refusal::kMalformedJson);
+  CHECK_THAT(reader.parser.detail(), Catch::Contains("send a longer id as a string"));
 }
 
 TEST_CASE("play: an id is 1 to 128 bytes long") {
