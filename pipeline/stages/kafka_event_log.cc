@@ -1,7 +1,5 @@
 #include "pipeline/stages/kafka_event_log.h"
 
-#include <algorithm>
-
 #include "base/hash.h"
 #include "schemas/event_block.h"
 
@@ -16,12 +14,12 @@ constexpr int kLingerMs = 0;
 }  // namespace
 
 Result<std::unique_ptr<KafkaEventLog>> KafkaEventLog::create(const KafkaEventLogConfig& config,
-                                                             kafka::ClientSettings settings) {
+                                                             kafka::ClientSettings settings, const Clock& clock) {
   settings.send_memory_bytes = config.memory_bytes;
   settings.linger_ms = kLingerMs;
   BLOOMRING_TRY_ASSIGN(auto producer, kafka::Producer::create(settings));
   BLOOMRING_TRY(producer->verify_topic(config.topic, static_cast<int32_t>(config.partition_count)));
-  return std::unique_ptr<KafkaEventLog>(new KafkaEventLog(config, std::move(producer)));
+  return std::unique_ptr<KafkaEventLog>(new KafkaEventLog(config, clock, std::move(producer)));
 }
 
 void KafkaEventLog::append(const UserKey& user_key, std::span<const Event> events, Durable durable) {
@@ -36,12 +34,11 @@ void KafkaEventLog::append(const UserKey& user_key, std::span<const Event> event
                          std::to_string(waiting.load()) + " of them for partition " + std::to_string(partition.value)));
   }
   const OutRecord record{config_.topic, partition, {}, builder.finish(partition, config_.partition_count), {}};
-  const int64_t newest_ms = std::ranges::max(events, {}, &Event::time_ms).time_ms;
-  producer_->write(record, [this, &waiting, newest_ms, durable = std::move(durable)](const auto& place) {
+  producer_->write(record, [this, &waiting, durable = std::move(durable)](const auto& place) {
     appends_.give_back(waiting, 1);
     if (!place.ok()) return durable(place.status());
     const bool stamped = place->log_time_ms >= kEventTimeMinMs;  // The embedded broker stamps 1970.
-    durable(Appended{place->offset, stamped ? place->log_time_ms : newest_ms});
+    durable(Appended{place->offset, stamped ? place->log_time_ms : clock_.now_ms()});
   });
 }
 

@@ -7,6 +7,8 @@
 // call.
 // Guarantees: those of EventLog. A block is written at least once, and may still be written after its call was
 // answered with an error. Repeated or reordered blocks have the same effect (event.h).
+// Log times are those of the brokers. The embedded broker gives none, and the machine's time replaces them. Event times
+// cannot: a forget whose partition has told no log time yet takes its event time from this one.
 // Bounds: at most `in_flight_max` appends and `memory_bytes` of memory are in flight; further appends fail with kRetry
 // at once. While brokers are away, the cost is this memory and no more. A partition without a leader may hold at most
 // as much of the bound as it leaves free for the others (kafka/shared_bound.h).
@@ -21,6 +23,7 @@
 #include <memory>
 #include <string>
 
+#include "base/clock.h"
 #include "pipeline/kafka/producer/producer.h"
 #include "pipeline/kafka/shared_bound.h"
 #include "serving/service/event_log.h"
@@ -37,8 +40,9 @@ struct KafkaEventLogConfig {
 class KafkaEventLog final : public EventLog {
  public:
   // kInvalid unless the topic exists with `partition_count` partitions; kRetry when no broker answers within 5 s.
+  // `clock` outlives the log.
   static Result<std::unique_ptr<KafkaEventLog>> create(const KafkaEventLogConfig& config,
-                                                       kafka::ClientSettings settings);
+                                                       kafka::ClientSettings settings, const Clock& clock);
 
   void append(const UserKey& user_key, std::span<const Event> events, Durable durable) override;
 
@@ -47,13 +51,15 @@ class KafkaEventLog final : public EventLog {
   int64_t in_flight() const { return appends_.all(); }
 
  private:
-  KafkaEventLog(const KafkaEventLogConfig& config, std::unique_ptr<kafka::Producer> producer)
+  KafkaEventLog(const KafkaEventLogConfig& config, const Clock& clock, std::unique_ptr<kafka::Producer> producer)
       : config_(config),
+        clock_(clock),
         appends_(config.in_flight_max),
         of_partition_(std::make_unique<std::atomic<int64_t>[]>(config.partition_count)),
         producer_(std::move(producer)) {}
 
   const KafkaEventLogConfig config_;
+  const Clock& clock_;
   kafka::SharedBound appends_;
   const std::unique_ptr<std::atomic<int64_t>[]> of_partition_;  // Of appends_.
   std::unique_ptr<kafka::Producer> producer_;  // Last: its destructor calls `durable` and needs the rest.

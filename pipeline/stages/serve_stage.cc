@@ -77,7 +77,7 @@ Status ServeStage::open_log() {
   config.partition_count = topics.partitions;
   config.memory_bytes = context_.plan.of(MemoryUse::kServedQueue);
   return context_.start_wait.until("the brokers to describe " + config.topic, [&]() -> Status {
-    BLOOMRING_TRY_ASSIGN(log_, KafkaEventLog::create(config, context_.kafka));
+    BLOOMRING_TRY_ASSIGN(log_, KafkaEventLog::create(config, context_.kafka, context_.clock));
     return {};
   });
 }

@@ -7,6 +7,7 @@
 #include "pipeline/kafka/consumer/assigned_consumer.h"
 #include "schemas/event_block.h"
 #include "tests/pipeline/kafka/kafka_world.h"
+#include "tests/support/manual_clock.h"
 
 namespace bloomring {
 namespace {
@@ -16,6 +17,8 @@ using kafka::testing::eventually;
 using kafka::testing::must;
 
 constexpr int64_t kTimeMs = 1'795'248'000'000;
+// Later than the events: a forget that knows no log time has an event time of 2000.
+const ManualClock kClock(kTimeMs + 5'000);
 const UserKey kUser("feed", "u1");
 const PartitionId kUsersPartition = partition_of(shard_of(kUser.bytes()), 2);
 
@@ -40,21 +43,22 @@ Event serve(const std::string& item) { return {EventKind::kServe, item_hash(item
 
 TEST_CASE("event log: what is durable stands in the partition of its user, in order") {
   const auto broker = broker_with({{"user-events", 2}});
-  const auto log = must(KafkaEventLog::create({.topic = "user-events", .partition_count = 2}, broker->settings()));
+  const KafkaEventLogConfig config{.topic = "user-events", .partition_count = 2};
+  const auto log = must(KafkaEventLog::create(config, broker->settings(), kClock));
   Heard heard;
   const std::vector<Event> events = {serve("v1"), serve("v2")};
   log->append(kUser, events, heard.told());
   REQUIRE(eventually([&] { return heard.ok == 1; }));
   CHECK(log->in_flight() == 0);
 
-  const SystemClock clock;
-  const auto consumer = must(kafka::AssignedConsumer::create(broker->settings(), 1, clock));
+  const SystemClock system;
+  const auto consumer = must(kafka::AssignedConsumer::create(broker->settings(), 1, system));
   const std::vector<kafka::AssignedConsumer::Start> starts = {{{"user-events", kUsersPartition}, Offset(0)}};
   const auto sources = must(consumer->assign(starts));
   std::optional<LogRecord> record;
   REQUIRE(eventually([&] { return (record = must(sources[0]->poll())).has_value(); }));
   CHECK(heard.offset == record->offset.value);
-  CHECK(heard.log_time_ms == kTimeMs);  // The embedded broker stamps none: that of the events stands for it.
+  CHECK(heard.log_time_ms == kClock.now_ms());  // The embedded broker stamps none.
   auto block = must(EventBlockReader::open(record->value, kUsersPartition, 2));
   REQUIRE(block.next_user());
   CHECK(block.user_key() == kUser.bytes());
@@ -70,7 +74,7 @@ TEST_CASE("event log: what is durable stands in the partition of its user, in or
 TEST_CASE("event log: while the brokers are away a bounded number waits, more is refused, and what waits gets there") {
   const auto broker = broker_with({{"user-events", 2}});
   const KafkaEventLogConfig config{.topic = "user-events", .partition_count = 2, .in_flight_max = 6};
-  const auto log = must(KafkaEventLog::create(config, broker->settings()));
+  const auto log = must(KafkaEventLog::create(config, broker->settings(), kClock));
   broker->set_down(true);
   Heard heard;
   const std::vector<Event> events = {serve("v1")};
@@ -87,7 +91,7 @@ TEST_CASE("event log: what waits for a partition without a leader keeps nothing 
   const auto broker = broker_with({{"user-events", 2}});
   Heard waiting, heard;  // Outlive the log, which tells them at its end, also when a check before it has failed.
   const KafkaEventLogConfig config{.topic = "user-events", .partition_count = 2, .in_flight_max = 6};
-  const auto log = must(KafkaEventLog::create(config, broker->settings()));
+  const auto log = must(KafkaEventLog::create(config, broker->settings(), kClock));
   UserKey other = kUser;
   for (int i = 0; partition_of(shard_of(other.bytes()), 2) == kUsersPartition; ++i)
     other = UserKey("feed", "other" + std::to_string(i));
@@ -103,7 +107,7 @@ TEST_CASE("event log: what waits for a partition without a leader keeps nothing 
 
 TEST_CASE("event log: what is under way when it is destroyed is kRetry, once") {
   const auto broker = broker_with({{"user-events", 2}});
-  auto log = must(KafkaEventLog::create({.topic = "user-events", .partition_count = 2}, broker->settings()));
+  auto log = must(KafkaEventLog::create({.topic = "user-events", .partition_count = 2}, broker->settings(), kClock));
   broker->set_down(true);
   Heard heard;
   const std::vector<Event> events = {serve("v1")};
@@ -115,7 +119,7 @@ TEST_CASE("event log: what is under way when it is destroyed is kRetry, once") {
 
 TEST_CASE("event log: a topic with another number of partitions is refused at the start") {
   const auto broker = broker_with({{"user-events", 2}});
-  const auto log = KafkaEventLog::create({.topic = "user-events", .partition_count = 4}, broker->settings());
+  const auto log = KafkaEventLog::create({.topic = "user-events", .partition_count = 4}, broker->settings(), kClock);
   REQUIRE(log.code() == Code::kInvalid);
   CHECK_THAT(log.status().message(), Catch::Contains("has 2 partitions"));
 }
