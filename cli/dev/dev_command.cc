@@ -5,6 +5,7 @@
 #include "base/faults/fault_environment.h"
 #include "base/log.h"
 #include "cli/commands.h"
+#include "cli/dev/dev_folder.h"
 #include "cli/dev/dev_world.h"
 #include "cli/output.h"
 #include "load/play_template.h"
@@ -95,6 +96,7 @@ Result<int> run(const DevArgs& args, Settings settings, const Clock& clock) {
   const DataFolder folder(args.data);
   if (folder.path().empty()) return fatal("no temporary folder could be made; name one with --data");
   adapt(settings, args, folder.path());
+  BLOOMRING_TRY(begin_log_in(folder.path(), settings, clock));
   BLOOMRING_TRY_ASSIGN(const std::unique_ptr<DevWorld> world,
                        DevWorld::make(settings, clock, [] { return stop_signal_within(0); }));
   BLOOMRING_TRY(world->wait_ready());

@@ -46,6 +46,46 @@ class Dev(law.LawCase):
                 self.assertTrue(processes.metrics(ready["admin"]))
                 self.assertEqual(dev.term(), 0)
 
+    def test_start_again(self):
+        """dev: a second start on its folder begins a new log, and everything that was merged stays seen"""
+        with processes.temp_folder("again") as folder:
+            data = folder / "data"
+            bound_s = 30 + 3 * SLOTS * SLOT_SECONDS
+
+            def start(name, slot_seconds=SLOT_SECONDS):
+                command = [plays.binary(), "dev", "--slot-seconds", str(slot_seconds), "--data", data]
+                return processes.Process(name, command, folder)
+
+            def play(ready, item):
+                time_ms = int(time.time() * 1000)
+                processes.kcat_produce(ready["kafka"], "plays", [json.dumps({"user": "u1", "item": item, "time": time_ms})])
+
+            def ask(dev, ready, expected):
+                dev.wait_until(lambda: self.verdicts(ready["grpc"], "u1", *expected) == expected, bound_s, f"{expected}")
+
+            with start("dev-1") as dev:
+                ready = dev.ready_line()
+                play(ready, "v1")
+                ask(dev, ready, {"v1": (True, "filter"), "v2": (False, None)})
+                self.assertEqual(dev.term(), 0)
+            with start("dev-2") as dev:
+                ready = dev.ready_line()
+                ask(dev, ready, {"v1": (True, "filter"), "v2": (False, None)})
+                play(ready, "v2")
+                ask(dev, ready, {"v1": (True, "filter"), "v2": (True, "recent")})
+                ask(dev, ready, {"v1": (True, "filter"), "v2": (True, "filter")})
+                self.assertEqual(dev.term(), 0)
+            with start("dev-3", SLOT_SECONDS + 1) as dev:  # Slots of another length.
+                ready = dev.ready_line()
+                ask(dev, ready, {"v1": (True, "filter"), "v2": (True, "filter")})
+                play(ready, "v3")
+                ask(dev, ready, {"v2": (True, "filter"), "v3": (True, "filter")})
+                self.assertEqual(dev.term(), 0)
+            (data / "dev").unlink()
+            code, _, err = processes.run([plays.binary(), "dev", "--data", data], check=False)
+            self.assertEqual(code, 2)
+            self.assertIn("name an empty folder", err)
+
     def test_heavy_users(self):
         """dev: of users with thousands of plays in a month every candidate is answered rightly, by filters alone"""
         all_plays = heavy.heavy_plays(int(time.time() * 1000))

@@ -1,0 +1,78 @@
+#include "cli/dev/dev_folder.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/log.h"
+#include "pipeline/settings/window_folder.h"
+#include "pipeline/stores/open_stores.h"
+#include "state/slot_length.h"
+
+namespace bloomring {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Its text is for people.
+constexpr const char* kMark = "dev";
+
+bool has_store(const Settings& settings) {
+  std::error_code absent;
+  return fs::exists(settings.store.path, absent) && !fs::is_empty(settings.store.path, absent);
+}
+
+Status mark_as_own(const std::string& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  std::ofstream file(fs::path(folder) / kMark);
+  file << "This folder was made by `bloomring dev`, which begins a new log in it at each start.\n";
+  file.close();
+  if (file.good()) return {};
+  return fatal("--data: " + folder + " cannot be written: " + (error ? error.message() : "check its owner and mode"));
+}
+
+Status begin_log_of_store(const Settings& settings, const Clock& clock) {
+  BLOOMRING_TRY_ASSIGN(const Calendar calendar, Calendar::create(settings.retention()));
+  const StateMemory memory{StateMemoryConfig{}};
+  BLOOMRING_TRY_ASSIGN(const FilterStores stores, open_stores(settings, StoreRole::kWrites, {calendar, clock, memory}));
+  BLOOMRING_TRY(stores.admin->begin_new_log());
+  for (uint32_t p = 0; p < settings.topics.partitions; ++p) {
+    const PartitionId partition(static_cast<int32_t>(p));
+    BLOOMRING_TRY_ASSIGN(const auto watermark, stores.reader->read_watermark(partition));
+    if (!watermark || watermark->slot_ms == 0) continue;  // No slot of it was ever merged.
+    BLOOMRING_TRY_ASSIGN(const MergedWatermark changed,
+                         with_slot_length(*watermark, settings.ring.slot_ms(), Offset(0)));
+    BLOOMRING_TRY_ASSIGN(const auto writer, stores.writer->take_over(partition));
+    BLOOMRING_TRY(advance_now(*writer, changed));
+  }
+  return {};
+}
+
+Status remove_window_folders(const Settings& settings) {
+  for (uint32_t p = 0; p < settings.topics.partitions; ++p) {
+    const std::string folder = window_folder(settings, PartitionId(static_cast<int32_t>(p)));
+    std::error_code error;
+    fs::remove_all(folder, error);
+    if (error) return fatal(folder + " cannot be removed: " + error.message() + "; remove it, and start again");
+  }
+  return {};
+}
+
+}  // namespace
+
+Status begin_log_in(const std::string& folder, const Settings& settings, const Clock& clock) {
+  if (settings.store.kind != StoreKind::kEmbedded) return {};
+  if (!has_store(settings)) return mark_as_own(folder);
+  std::error_code absent;
+  if (!fs::exists(fs::path(folder) / kMark, absent)) {
+    return invalid("--data: " + settings.store.path +
+                   " is a filter store that no `bloomring dev` of this version has made, and its log is not here; "
+                   "name an empty folder");
+  }
+  log_info("filters of an earlier start are kept; plays that it had not merged are lost", {{"folder", folder}});
+  BLOOMRING_TRY(begin_log_of_store(settings, clock).with_context("--data"));
+  return remove_window_folders(settings);
+}
+
+}  // namespace bloomring
