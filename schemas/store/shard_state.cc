@@ -41,8 +41,9 @@ Result<ShardState> decode_shard_state(std::string_view bytes, std::string_view l
   state.writer.epoch = reader.u64();
   state.writer.random = reader.u64();
   state.writes = reader.u64();
-  const bool marked = reader.u8() == 1;
-  if (!marked) return reader.at_end() ? Result<ShardState>(state) : damaged();
+  const uint8_t marked = reader.u8();
+  if (marked > 1) return damaged();
+  if (marked == 0) return reader.at_end() ? Result<ShardState>(state) : damaged();
   BLOOMRING_TRY_ASSIGN(state.mark, decode_watermark(reader.raw(reader.left()), partition, partition_count));
   return state;
 }

@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "base/hash.h"
+#include "schemas/bytes.h"
 #include "tests/schemas/documented_example.h"
 
 using namespace bloomring;
@@ -34,6 +36,14 @@ TEST_CASE("shard state: what was encoded is decoded, under its own label and par
       CHECK_FALSE(decode_shard_state(bytes.substr(0, i), "shard 3", PartitionId(1), 4).ok());
     }
   }
+}
+
+TEST_CASE("shard state: whether it has a mark is said by 0 or 1 alone") {
+  std::string bytes = encode_shard_state({{1, 2}, {}, 0}, "shard 3", PartitionId(1), 4);
+  bytes.resize(bytes.size() - 8);
+  bytes.back() = 2;
+  ByteWriter(bytes).u64(hash_bytes(bytes, hash_bytes("shard 3", 0)));
+  CHECK(decode_shard_state(bytes, "shard 3", PartitionId(1), 4).code() == Code::kCorrupt);
 }
 
 TEST_CASE("shard state: its bytes are those of the document") {
