@@ -4,6 +4,8 @@
 
 #include <charconv>
 
+#include "state/redis/redis_slot.h"
+
 namespace bloomring {
 
 namespace {
@@ -25,8 +27,13 @@ void* make_bytes(const redisReadTask* task, char* bytes, size_t size) {
   return reply;
 }
 
-void* make_array(const redisReadTask* task, int elements) {
-  if (elements > RedisReply::kElementsMax) return nullptr;
+// hiredis counts in int, and from version 1 on in size_t. Null refuses the reply.
+template <typename Count>
+void* make_array(const redisReadTask* task, Count elements) {
+  size_t& left = *static_cast<size_t*>(task->privdata);  // Of the reply that this array is a part of.
+  if (task->parent == nullptr) left = RedisReply::kElementsMax;
+  if (static_cast<size_t>(elements) > left) return nullptr;
+  left -= static_cast<size_t>(elements);
   RedisReply* const reply = place_of(task);
   reply->kind = RedisReply::Kind::kArray;
   reply->elements.resize(static_cast<size_t>(elements));
@@ -45,7 +52,23 @@ void* make_nil(const redisReadTask* task) { return place_of(task); }
 // Called for the outermost reply alone: the others are parts of it.
 void free_reply(void* reply) { delete static_cast<RedisReply*>(reply); }
 
-redisReplyObjectFunctions kFunctions = {make_bytes, make_array, make_integer, make_nil, free_reply};
+// hiredis 1 also reads numbers and truth values of RESP3, which no server sends unasked: they refuse the reply.
+template <typename Functions>
+Functions functions() {
+  Functions made{};
+  made.createString = make_bytes;
+  made.createArray = make_array;
+  made.createInteger = make_integer;
+  made.createNil = make_nil;
+  made.freeObject = free_reply;
+  if constexpr (requires { made.createDouble, made.createBool; }) {
+    made.createDouble = [](const redisReadTask*, double, char*, size_t) -> void* { return nullptr; };
+    made.createBool = [](const redisReadTask*, int) -> void* { return nullptr; };
+  }
+  return made;
+}
+
+redisReplyObjectFunctions kFunctions = functions<redisReplyObjectFunctions>();
 
 std::string printable(std::string_view bytes) {
   std::string text;
@@ -67,12 +90,14 @@ bool parse_number(std::string_view text, auto& out) {
 }  // namespace
 
 struct RedisReplyReader::Impl {
+  size_t elements_left = 0;
   redisReader* const reader = redisReaderCreateWithFunctions(&kFunctions);
 };
 
 RedisReplyReader::RedisReplyReader() : impl_(std::make_unique<Impl>()) {
   BLOOMRING_CHECK(impl_->reader != nullptr, "memory for a reader of replies");
   impl_->reader->maxbuf = kBufferBytesKept;
+  impl_->reader->privdata = &impl_->elements_left;
 }
 
 RedisReplyReader::~RedisReplyReader() { redisReaderFree(impl_->reader); }
@@ -184,7 +209,7 @@ Result<RedisRedirect> parse_redirect(std::string_view message, const RedisAddres
   const size_t second = message.find(' ', first == std::string_view::npos ? first : first + 1);
   RedisRedirect redirect;
   if (first == std::string_view::npos || second == std::string_view::npos ||
-      !parse_number(message.substr(first + 1, second - first - 1), redirect.slot)) {
+      !parse_number(message.substr(first + 1, second - first - 1), redirect.slot) || redirect.slot >= kRedisSlots) {
     return retry(from.text() + " redirects nowhere: " + printable(message));
   }
   auto to = parse_redis_address(message.substr(second + 1));

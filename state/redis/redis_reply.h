@@ -23,7 +23,7 @@ struct RedisReply {
   int64_t integer = 0;
   std::string bytes;  // Of a status, bytes or an error.
   std::vector<RedisReply> elements;
-  static constexpr int kElementsMax = 1 << 20;
+  static constexpr size_t kElementsMax = 1 << 20;  // In all arrays of a reply together.
 
   bool is(Kind other) const { return kind == other; }
   bool error() const { return kind == Kind::kError; }

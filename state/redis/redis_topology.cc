@@ -16,12 +16,18 @@ bool is_slot(const RedisReply& reply) {
   return reply.is(Kind::kInteger) && reply.integer >= 0 && reply.integer < kRedisSlots;
 }
 
+// 0 for a number that is no port.
+uint16_t port_of(const RedisReply& reply) {
+  const bool sound = reply.is(Kind::kInteger) && reply.integer > 0 && reply.integer <= UINT16_MAX;
+  return sound ? static_cast<uint16_t>(reply.integer) : 0;
+}
+
 // [host, port, ...] of CLUSTER SLOTS. False for a server whose address is not known.
 bool read_server(const RedisReply& entry, const RedisAddress& asked, RedisAddress& out) {
-  if (!entry.is(Kind::kArray) || entry.elements.size() < 2 || !entry.elements[1].is(Kind::kInteger)) return false;
+  if (!entry.is(Kind::kArray) || entry.elements.size() < 2) return false;
   const std::string& host = entry.elements[0].bytes;
   if (host == "?") return false;
-  out = {host.empty() ? asked.host : host, static_cast<uint16_t>(entry.elements[1].integer)};
+  out = {host.empty() ? asked.host : host, port_of(entry.elements[1])};
   return out.port != 0;
 }
 
@@ -40,7 +46,7 @@ bool read_node(const RedisReply& node, const RedisAddress& asked, RedisAddress& 
   if (port == nullptr || role == nullptr) return false;
   if (host == nullptr || host->bytes.empty() || host->bytes == "?") host = field(node, "ip");
   if (health != nullptr && health->bytes == "fail") return false;
-  out = {host == nullptr || host->bytes.empty() ? asked.host : host->bytes, static_cast<uint16_t>(port->integer)};
+  out = {host == nullptr || host->bytes.empty() ? asked.host : host->bytes, port_of(*port)};
   primary = role->bytes == "master" || role->bytes == "primary";
   return out.port != 0;
 }

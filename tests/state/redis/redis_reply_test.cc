@@ -53,6 +53,21 @@ TEST_CASE("redis reply: an array of more elements than any reply has is refused"
   CHECK_FALSE(reader.next().ok());
 }
 
+TEST_CASE("redis reply: arrays of one reply have together no more elements than any reply has") {
+  RedisReplyReader reader;
+  REQUIRE(reader.feed("*1\r\n*1000000\r\n").ok());
+  CHECK(reader.next().ok());
+  RedisReplyReader nested;
+  REQUIRE(nested.feed("*1000000\r\n*1000000\r\n").ok());
+  CHECK_FALSE(nested.next().ok());
+  RedisReplyReader second;
+  for (int i = 0; i < 3; ++i) {
+    REQUIRE(second.feed("*2\r\n*0\r\n*400000\r\n").ok());
+    for (int element = 0; element < 400'000; ++element) REQUIRE(second.feed(":1\r\n").ok());
+    CHECK(second.next()->has_value());
+  }
+}
+
 TEST_CASE("redis reply: a command is its words with their lengths") {
   std::string bytes;
   append_redis_command(bytes, {"SET", std::string_view("a\0b", 3), ""});
@@ -102,6 +117,6 @@ TEST_CASE("redis reply: addresses and redirects are read, others are refused") {
   const auto moved = parse_redirect("MOVED 3999 10.0.0.2:6381", from);
   CHECK((moved->slot == 3999 && moved->to == RedisAddress{"10.0.0.2", 6381}));
   CHECK(parse_redirect("ASK 1 :7001", from)->to == RedisAddress{"10.0.0.1", 7001});
-  for (const char* bad : {"MOVED", "MOVED 1", "MOVED x a:1", "MOVED 1 a"})
+  for (const char* bad : {"MOVED", "MOVED 1", "MOVED x a:1", "MOVED 1 a", "MOVED 16384 a:1", "ASK 65535 a:1"})
     CHECK(parse_redirect(bad, from).code() == Code::kRetry);
 }
