@@ -90,7 +90,7 @@ inline constexpr std::string_view kWatermarkKeysEnd = "x";
 
 // The key of a store's own format version and partition count (schemas/store/store_meta.h).
 inline constexpr std::string_view kMetaKey = "m";
-// The key of the secret for slot ends (schemas/slot_end_key.h).
+// The key of the secret for slot ends (schemas/store/slot_end_key.h).
 inline constexpr std::string_view kSlotEndKeyKey = "k";
 
 }  // namespace bloomring

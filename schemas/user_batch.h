@@ -7,7 +7,7 @@
 // the drained range is before it in the partition; the window stage sends it only after the broker has acknowledged all
 // of those. Both name the range of user-events offsets that they cover, so that the merge stage can skip ranges that
 // are merged already. A slot end has the number and the digest of its batches, and a keyed sum of all that it says, so
-// that nobody without the key of the view's store (schemas/slot_end_key.h) can write one.
+// that nobody without the key of the view's store (schemas/store/slot_end_key.h) can write one.
 #pragma once
 
 #include <cstdint>

@@ -8,7 +8,7 @@
 //   of a partition  prefix "{p" partition:decimal "}" "w"            the merged watermark
 //                   prefix "{p" partition:decimal "}" "s"            who writes the partition
 //   of the store    prefix "{m}" "m"                                 the description (schemas/store/store_meta.h)
-//                   prefix "{m}" "k"                                 the key of slot ends (schemas/slot_end_key.h)
+//                   prefix "{m}" "k"                                 the key of slot ends (slot_end_key.h)
 //
 // A cluster hashes what stands between the first "{" and the next "}". So everything of a user lies in one slot, and
 // with it the state of its shard: one command reads or writes both as of one moment. A tag for each user would spread

@@ -48,7 +48,7 @@ TEST_CASE("formats: every example of the document is compared with what the prog
       "Window state, version 5", "Deletion mark, version 1",
       // store/shard_state_test.cc
       "Shard state, version 1",
-      // event_block_test.cc, slot_end_key_test.cc, user_batch_test.cc, tests/schemas/snapshot_test.cc
+      // event_block_test.cc, store/slot_end_key_test.cc, user_batch_test.cc, tests/schemas/snapshot_test.cc
       "Event block, version 1", "Key of slot ends, version 1", "User batches, version 2", "Slot end, version 3",
       "Slot end, version 2", "Snapshot, version 2"};
   std::set<std::string> found;

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <shared_mutex>
 
-#include "schemas/slot_end_key.h"
+#include "schemas/store/slot_end_key.h"
 #include "state/merged_time.h"
 #include "state/store/check_store_meta.h"
 #include "state/store/embedded/deleted_shards.h"

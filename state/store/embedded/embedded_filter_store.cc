@@ -11,7 +11,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "filter/filter.h"
-#include "schemas/slot_end_key.h"
+#include "schemas/store/slot_end_key.h"
 #include "state/merged_time.h"
 #include "state/store/check_store_meta.h"
 #include "state/store/check_update.h"

@@ -1,8 +1,8 @@
 #include "state/store/embedded/store_check.h"
 
 #include "schemas/forgotten.h"
-#include "schemas/slot_end_key.h"
 #include "schemas/store/deletion_mark.h"
+#include "schemas/store/slot_end_key.h"
 #include "state/store/check_store_meta.h"
 
 namespace bloomring {

@@ -6,7 +6,7 @@
 
 #include "base/hash.h"
 #include "schemas/damaged_value.h"
-#include "schemas/slot_end_key.h"
+#include "schemas/store/slot_end_key.h"
 #include "schemas/store_key.h"
 #include "state/store/check_store_meta.h"
 

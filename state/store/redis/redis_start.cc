@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "schemas/slot_end_key.h"
+#include "schemas/store/slot_end_key.h"
 #include "state/store/check_store_meta.h"
 
 namespace bloomring {

@@ -19,7 +19,7 @@ Status check_redis_commands(const RedisStoreParts& parts, RedisClient& client, b
 // Compares the store's description with the configuration. A writer makes it where there is none.
 Status check_redis_description(const RedisStoreParts& parts, RedisClient& client, bool writes);
 
-// The key of slot ends (schemas/slot_end_key.h); nothing where no writer has made it yet.
+// The key of slot ends (schemas/store/slot_end_key.h); nothing where no writer has made it yet.
 Result<std::optional<SumKey>> read_redis_slot_end_key(const RedisStoreParts& parts, RedisClient& client);
 // Writes this key where there is none, or a damaged one; with `replace` in any case.
 Status make_redis_slot_end_key(const RedisStoreParts& parts, RedisClient& client, const SumKey& key, bool replace);

@@ -1,4 +1,4 @@
-#include "schemas/slot_end_key.h"
+#include "schemas/store/slot_end_key.h"
 
 #include "base/hash.h"
 #include "schemas/bytes.h"

@@ -1,4 +1,4 @@
-#include "schemas/slot_end_key.h"
+#include "schemas/store/slot_end_key.h"
 
 #include <catch2/catch.hpp>
 
