@@ -73,9 +73,11 @@ TEST_CASE("redis topology: a server whose port is none is left out, whatever its
   for (const int port : {0, -1, 65'536 + 6'379}) {
     const std::string range = "*1\r\n*4\r\n:0\r\n:16383\r\n" + server("a", 1) + server("b", port);
     CHECK(parse_cluster_slots(read_reply(range), kAsked)->servers() == std::set<RedisAddress>{{"a", 1}});
-    const std::string node = "*6\r\n" + bulk("port") + ":" + std::to_string(port) + "\r\n" + bulk("endpoint") + bulk("b") +
+    const std::string node = "*6\r\n" + bulk("port") + ":" + std::to_string(port) + "\r\n" + bulk("endpoint") +
+                             bulk("b") +
                              bulk("role") + bulk("master");
-    const std::string shard = "*1\r\n*4\r\n" + bulk("slots") + "*2\r\n:0\r\n:16383\r\n" + bulk("nodes") + "*1\r\n" + node;
+    const std::string shard =
+        "*1\r\n*4\r\n" + bulk("slots") + "*2\r\n:0\r\n:16383\r\n" + bulk("nodes") + "*1\r\n" + node;
     CHECK(parse_cluster_shards(read_reply(shard), kAsked)->empty());
   }
 }
