@@ -49,16 +49,6 @@ Status begin_log_of_store(const Settings& settings, const Clock& clock) {
   return {};
 }
 
-Status remove_window_folders(const Settings& settings) {
-  for (uint32_t p = 0; p < settings.topics.partitions; ++p) {
-    const std::string folder = window_folder(settings, PartitionId(static_cast<int32_t>(p)));
-    std::error_code error;
-    fs::remove_all(folder, error);
-    if (error) return fatal(folder + " cannot be removed: " + error.message() + "; remove it, and start again");
-  }
-  return {};
-}
-
 }  // namespace
 
 Status begin_log_in(const std::string& folder, const Settings& settings, const Clock& clock) {

@@ -78,7 +78,6 @@ class StoreTool {
   Result<Json> ask_the_process();
   Status brings_nobody_back(const std::string& folder) const;
   Result<std::vector<Offset>> log_ends() const;
-  Status remove_window_folders() const;
   Json to_json(const StoreCheck& found) const;
 
   const StoreArgs& args_;
@@ -208,19 +207,8 @@ Result<Json> StoreTool::new_log() {
   json["batches_merged"] = merged.records;
   json["plays_merged"] = merged.plays;
   if (merged.refused > 0) json["batches_refused"] = merged.refused;
-  BLOOMRING_TRY(remove_window_folders());
+  BLOOMRING_TRY(remove_window_folders(settings_));
   return json;
-}
-
-// The folders belong to the old log; the window stage makes them again from the new one.
-Status StoreTool::remove_window_folders() const {
-  for (uint32_t p = 0; p < settings_.topics.partitions; ++p) {
-    const std::string folder = window_folder(settings_, PartitionId(static_cast<int32_t>(p)));
-    std::error_code error;
-    std::filesystem::remove_all(folder, error);
-    if (error) return fatal(folder + " cannot be removed: " + error.message() + "; remove it, and run this again");
-  }
-  return {};
 }
 
 // The log ends of user-events, by partition.

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/ids.h"
+#include "base/result.h"
 #include "pipeline/settings/settings.h"
 
 namespace bloomring {
@@ -13,5 +14,9 @@ inline constexpr const char* kWindowFolderPrefix = "window-";
 inline std::string window_folder(const Settings& settings, PartitionId partition) {
   return settings.state.path + "/" + kWindowFolderPrefix + std::to_string(partition.value);
 }
+
+// Removes those of all partitions, for a new log: the window stage makes them again from it.
+// Errors: kFatal with the folder that cannot be removed; another call completes it.
+Status remove_window_folders(const Settings& settings);
 
 }  // namespace bloomring
