@@ -48,7 +48,7 @@ class Calls(law.LawCase):
         for _ in range(asked):
             self.assertTrue(plays.query(ready["grpc"], "u1", ["v1"])["complete"])
         code, _, _ = processes.run(
-            [plays.binary(), "query", "--server", ready["grpc"], "--user", "u" * 129, "v1"], check=False
+            [plays.binary(), "query", "--server", ready["grpc"], "--user", "u1", "v" * 129], check=False
         )
         self.assertEqual(code, 2)
         found = processes.metrics(ready["admin"])

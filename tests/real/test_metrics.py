@@ -44,7 +44,7 @@ class Metrics(one_broker.OneBrokerCase):
             site.play(["v1", "v2"])
             grpc = started["serve"][1]["grpc"]
             site.wait_until_answered(started["serve"][0], grpc, ["v1"], ["recent"])
-            processes.run([plays.binary(), "query", "--server", grpc, "--user", "u" * 129, "v1"], check=False)
+            processes.run([plays.binary(), "query", "--server", grpc, "--user", "u1", "v" * 129], check=False)
             processes.run([plays.binary(), "served", "--server", grpc, "--user", "u1", "v9"])
             for stage, (_, ready) in started.items():
                 self.assertEqual(exposition.problems(self.page(ready)), [], stage)
