@@ -13,7 +13,7 @@
 #include <string>
 
 #include "base/ids.h"
-#include "schemas/json/play_json.h"
+#include "schemas/refusal.h"
 
 namespace bloomring {
 

@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "schemas/json/play_json.h"
+#include "schemas/refusal.h"
 #include "schemas/watermark.h"
 
 namespace bloomring {

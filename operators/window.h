@@ -19,7 +19,7 @@
 #include "operators/drain_progress.h"
 #include "operators/view.h"
 #include "operators/window_start.h"
-#include "schemas/json/play_json.h"
+#include "schemas/refusal.h"
 #include "state/window/ring.h"
 #include "state/window/window_store.h"
 

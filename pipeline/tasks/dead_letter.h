@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "pipeline/io/io.h"
-#include "schemas/json/play_json.h"
+#include "schemas/refusal.h"
 
 namespace bloomring {
 

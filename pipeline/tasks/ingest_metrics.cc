@@ -1,5 +1,8 @@
 #include "pipeline/tasks/ingest_metrics.h"
 
+#include "schemas/json/play_json.h"
+#include "schemas/refusal.h"
+
 namespace bloomring {
 
 namespace {

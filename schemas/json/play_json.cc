@@ -13,11 +13,6 @@ namespace bloomring {
 
 namespace {
 
-constexpr std::array<std::string_view, kRefusalCount> kRefusalNames = {
-    "none",       "malformed_json", "missing_field", "wrong_type", "empty_id",  "id_too_long",   "time_too_early",
-    "time_ahead", "unknown_event",  "too_large",     "not_utf8",   "bad_block", "bad_batch",     "unknown_scene",
-    "repeated_field", "forget_not_allowed"};
-
 constexpr std::array<std::string_view, kSkipCount> kSkipNames = {"none", "ignored_kind", "short_view"};
 
 // In the order of EventKind, from 1.
@@ -84,7 +79,6 @@ int64_t units_per_second(TimeUnit unit) {
   return 1'000;
 }
 
-std::string_view refusal_name(Refusal refusal) { return kRefusalNames[static_cast<size_t>(refusal)]; }
 std::string_view skip_name(Skip skip) { return kSkipNames[static_cast<size_t>(skip)]; }
 
 bool is_kind(std::string_view word) {

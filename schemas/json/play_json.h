@@ -26,32 +26,12 @@
 #include "base/ids.h"
 #include "base/result.h"
 #include "schemas/event.h"
+#include "schemas/refusal.h"
 
 namespace bloomring {
 
-// Why a record is refused: a closed list, the label of metrics and the header of dead letters.
-enum class Refusal : uint8_t {
-  kNone,
-  kMalformedJson,
-  kMissingField,
-  kWrongType,
-  kEmptyId,
-  kIdTooLong,
-  kTimeTooEarly,  // Before 2000.
-  kTimeAhead,     // More than a day ahead of the clock, or beyond what the log holds.
-  kUnknownEvent,
-  kTooLarge,  // More than events.record_bytes_max bytes.
-  kNotUtf8,
-  kBadBlock,  // A record of user-events that is not an event block of this partition.
-  kBadBatch,  // A record of user-batches that is neither user batches nor a slot end of this partition.
-  kUnknownScene,  // Not one of events.scenes.
-  kRepeatedField,  // A field of the configuration occurs more than once.
-  kForgetNotAllowed,  // A forget, and the configuration takes none from topics of plays.
-};
 // An event time that is further ahead comes from a wrong unit or field, not from a wrong clock.
 inline constexpr int64_t kEventAheadMaxMs = 86'400'000;
-inline constexpr size_t kRefusalCount = 16;
-std::string_view refusal_name(Refusal refusal);  // "malformed_json", ...
 
 enum class TimeUnit : uint8_t { kSeconds, kMilliseconds, kMicroseconds };
 int64_t units_per_second(TimeUnit unit);

@@ -4,9 +4,7 @@
 
 #include <catch2/catch.hpp>
 #include <random>
-#include <set>
 
-#include "pipeline/tasks/dead_letter_metrics.h"
 #include "tests/schemas/documented_example.h"
 #include "tests/schemas/json/play_reader.h"
 
@@ -404,15 +402,4 @@ TEST_CASE("play: every refusal comes with a sentence that is valid UTF-8, howeve
     CHECK_FALSE(reader.parser.detail().empty());
     CHECK(simdjson::validate_utf8(reader.parser.detail()));
   }
-}
-
-TEST_CASE("refusal: each has a name of its own, and these are the reasons that metrics know") {
-  std::string joined;
-  std::set<std::string> names;
-  for (size_t i = 1; i < kRefusalCount; ++i) {
-    const std::string name(refusal_name(static_cast<Refusal>(i)));
-    CHECK(names.insert(name).second);
-    joined += (joined.empty() ? "" : "|") + name;
-  }
-  CHECK(joined == metric::kRefusalReasons);
 }
