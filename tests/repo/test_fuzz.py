@@ -13,7 +13,7 @@ sys.path.insert(0, str(ROOT / "tests" / "fuzz"))
 import law  # noqa: E402
 import targets  # noqa: E402
 
-TARGETS_MIN = 15
+TARGETS_MIN = 18
 CORPUS_BYTES_MAX = 12_000
 CORPUS_INPUTS_MAX = 60
 ENTRY = re.compile(r'^(?:\w+=)?"(?:[^"\\\x00-\x1f]|\\(?:["\\]|x[0-9a-fA-F]{2}))+"$')
