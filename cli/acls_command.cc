@@ -11,16 +11,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view kStageMark = "{stage}";
-
-// The pattern with the stage's name in the place of {stage}.
-std::string user_of(std::string pattern, std::string_view stage) {
-  if (const size_t at = pattern.find(kStageMark); at != std::string::npos) {
-    pattern.replace(at, kStageMark.size(), stage);
-  }
-  return pattern;
-}
-
 std::string as_json(const Settings& settings, const std::string& pattern) {
   Json stages = Json::array();
   for (const StageRow* row : settings.stages) {
@@ -35,16 +25,12 @@ std::string as_json(const Settings& settings, const std::string& pattern) {
   return Json{{"stages", stages}}.dump() + "\n";
 }
 
-// Lines for a shell; kafka-acls.sh is Kafka's own.
 std::string as_commands(const Settings& settings, const std::string& pattern) {
   const std::string bootstrap = settings.kafka.bootstrap.empty() ? "HOST:PORT" : settings.kafka.bootstrap;
   std::string text;
   for (const StageRow* row : settings.stages) {
     for (const KafkaRight& right : rights_of(*row, settings)) {
-      text += "kafka-acls.sh --bootstrap-server " + bootstrap + " --add --allow-principal 'User:" +
-              user_of(pattern, row->name) + "'";
-      for (const std::string& operation : right.operations) text += " --operation " + operation;
-      text += " --" + std::string(resource_name(right.resource)) + " '" + right.name + "'\n";
+      text += grant_command(bootstrap, "User:" + user_of(pattern, row->name), right) + "\n";
     }
   }
   return text;

@@ -255,6 +255,10 @@ void declare_check(CLI::App& app, CommandLine& line) {
   command.add_flag("--print", args.print,
                    "Print the configuration in force, with the origin of each value; secrets hidden");
   command.add_flag("--offline", args.offline, "Check the configuration alone: no brokers, store, folders or ports");
+  command.add_option("--user", args.user,
+                     "Compare the rights in Kafka of these users, {stage} standing for the stage (default: the user "
+                     "of kafka.properties)")
+      ->type_name("NAME");
   add_output_flag(command, args.output);
   command.callback([&line] { line.chosen = [&line] { return check_command(line.check); }; });
 }

@@ -110,6 +110,7 @@ int load_command(const LoadArgs& args);
 struct CheckArgs {
   ConfigArgs config;
   bool print = false;    // Print the effective configuration instead of checking.
+  std::string user;      // Users in Kafka whose rights are compared; {stage}: the stage. Empty: the configured one.
   bool offline = false;  // The file alone; ask no broker and open no store.
   OutputFormat output = OutputFormat::kJson;
 };

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "cli/check/check_plays.h"
 #include "cli/check/check_report.h"
+#include "cli/check/check_rights.h"
 #include "cli/check/check_stores.h"
 #include "cli/check/port_holder.h"
 #include "cli/commands.h"
@@ -33,10 +34,12 @@ void plan_for_topics(kafka::Admin& admin, const Settings& settings, CheckReport&
   report.memory = std::move(*memory);
 }
 
-void check_brokers(const Settings& settings, CheckReport& report) {
+void check_brokers(const Settings& settings, const std::string& users, CheckReport& report) {
   const auto admin = kafka::Admin::create(client_settings(settings));
   if (!report.succeeds(admin.status())) return;
   const auto topics = check_topics(**admin, topics_of(settings), settings);
+  // A missing right is why topics cannot be described.
+  if (topics.code() != Code::kRetry) check_rights(**admin, settings, users, report);
   if (!report.passes(kBrokers, topics.status().with_context("kafka.bootstrap is " + settings.kafka.bootstrap))) return;
   for (const TopicFinding& topic : *topics) {
     for (const std::string& warning : topic.warnings)
@@ -67,7 +70,7 @@ int check_command(const CheckArgs& args) {
   const bool can_ask = found.succeeds(check_runnable(settings)) &&
                        found.passes("kafka properties", kafka::check(client_settings(settings)));
   if (!args.offline) {
-    if (can_ask) check_brokers(settings, found);
+    if (can_ask) check_brokers(settings, args.user, found);
     check_store(settings, found);
     check_state(settings, found);
     found.takes("folders", check_folders(settings));

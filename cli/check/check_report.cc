@@ -51,6 +51,7 @@ std::string report_json(const CheckReport& report) {
                {"checked", report.checked},
                {"warnings", once(report.warnings)},
                {"findings", findings}};
+  if (!report.notes.empty()) json["notes"] = report.notes;
   if (!report.plays.empty()) {
     json["plays"] = Json::array();
     for (const PlaysRead& plays : report.plays) json["plays"].push_back(to_json(plays));
@@ -62,6 +63,7 @@ std::string report_json(const CheckReport& report) {
 std::string plain_text(const CheckReport& report) {
   std::string text;
   for (const std::string& warning : once(report.warnings)) text += "warning: " + warning + "\n";
+  for (const std::string& note : report.notes) text += "note: " + note + "\n";
   for (const std::string& part : report.checked) text += part + ": ok\n";
   for (const PlaysRead& plays : report.plays) text += "plays of " + to_string(plays) + "\n";
   if (!report.memory) return text;

@@ -1,5 +1,6 @@
 #include "pipeline/kafka/admin.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -12,6 +13,7 @@ namespace {
 using OptionsHandle = std::unique_ptr<rd_kafka_AdminOptions_t, Destroy<rd_kafka_AdminOptions_destroy>>;
 using NewTopicHandle = std::unique_ptr<rd_kafka_NewTopic_t, Destroy<rd_kafka_NewTopic_destroy>>;
 using DeleteRecordsHandle = std::unique_ptr<rd_kafka_DeleteRecords_t, Destroy<rd_kafka_DeleteRecords_destroy>>;
+using AclFilterHandle = std::unique_ptr<rd_kafka_AclBindingFilter_t, Destroy<rd_kafka_AclBinding_destroy>>;
 using ResourceHandle = std::unique_ptr<rd_kafka_ConfigResource_t, Destroy<rd_kafka_ConfigResource_destroy>>;
 
 Result<NewTopicHandle> make_topic(const NewTopic& topic) {
@@ -48,6 +50,42 @@ std::map<std::string, std::string> to_map(const rd_kafka_ConfigResource_t& resou
   return config;
 }
 
+// By Kafka's own names: DESCRIBE_CONFIGS is "DescribeConfigs".
+std::string operation_name(rd_kafka_AclOperation_t operation) {
+  std::string name;
+  bool begins = true;
+  for (const char c : std::string_view(rd_kafka_AclOperation_name(operation))) {
+    if (c != '_') name += begins ? c : static_cast<char>(c | 0x20);
+    begins = c == '_';
+  }
+  return name;
+}
+
+const char* resource_name(rd_kafka_ResourceType_t type) {
+  switch (type) {
+    case RD_KAFKA_RESOURCE_TOPIC: return "topic";
+    case RD_KAFKA_RESOURCE_GROUP: return "group";
+    case RD_KAFKA_RESOURCE_BROKER: return "cluster";  // Among ACLs it has that number.
+    default: return "";
+  }
+}
+
+Acl to_acl(const rd_kafka_AclBinding_t* found) {
+  return {.resource = resource_name(rd_kafka_AclBinding_restype(found)),
+          .name = rd_kafka_AclBinding_name(found),
+          .prefixed = rd_kafka_AclBinding_resource_pattern_type(found) == RD_KAFKA_RESOURCE_PATTERN_PREFIXED,
+          .principal = rd_kafka_AclBinding_principal(found),
+          .host = rd_kafka_AclBinding_host(found),
+          .operation = operation_name(rd_kafka_AclBinding_operation(found)),
+          .allows = rd_kafka_AclBinding_permission_type(found) == RD_KAFKA_ACL_PERMISSION_TYPE_ALLOW};
+}
+
+AclFilterHandle all_acls() {
+  return AclFilterHandle(rd_kafka_AclBindingFilter_new(
+      RD_KAFKA_RESOURCE_ANY, nullptr, RD_KAFKA_RESOURCE_PATTERN_ANY, nullptr, nullptr, RD_KAFKA_ACL_OPERATION_ANY,
+      RD_KAFKA_ACL_PERMISSION_TYPE_ANY, nullptr, 0));
+}
+
 }  // namespace
 
 class Admin::Core {
@@ -65,11 +103,18 @@ class Admin::Core {
     return made;
   }
 
-  // Sends the request with `question(queue)` and waits for its answer, slightly longer than the request may take.
-  Result<EventHandle> ask(int timeout_ms, auto question) {
+  // Sends the request with `question(queue)` and waits for its answer, slightly longer than the request may take. The
+  // answer may be an error.
+  Result<EventHandle> ask_for_any(int timeout_ms, auto question) {
     question(answers_.get());
     EventHandle answer(rd_kafka_queue_poll(answers_.get(), timeout_ms + 2000));
     if (!answer) return retry(no_answer(bootstrap_, timeout_ms));
+    return answer;
+  }
+
+  // The same, where the answer of an error is a failure.
+  Result<EventHandle> ask(int timeout_ms, auto question) {
+    BLOOMRING_TRY_ASSIGN(EventHandle answer, ask_for_any(timeout_ms, question));
     const auto error = rd_kafka_event_error(answer.get());
     if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return lookup_failure(error, bootstrap_, timeout_ms);
     return answer;
@@ -151,6 +196,26 @@ Result<size_t> Admin::group_members(const std::string& group, int timeout_ms) {
   if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
     return lookup_failure(error, core_->bootstrap(), timeout_ms).with_context("group " + group);
   return rd_kafka_ConsumerGroupDescription_member_count(groups[0]);
+}
+
+Result<AclList> Admin::acls(int timeout_ms) {
+  const auto options = core_->options(RD_KAFKA_ADMIN_OP_DESCRIBEACLS, timeout_ms);
+  const AclFilterHandle filter = all_acls();
+  BLOOMRING_TRY_ASSIGN(const EventHandle answer, core_->ask_for_any(timeout_ms, [&](rd_kafka_queue_t* queue) {
+    rd_kafka_DescribeAcls(core_->client(), filter.get(), options.get(), queue);
+  }));
+  switch (const auto error = rd_kafka_event_error(answer.get())) {
+    case RD_KAFKA_RESP_ERR_NO_ERROR: break;
+    case RD_KAFKA_RESP_ERR_SECURITY_DISABLED: return AclList{AclList::Known::kNoAuthorizer};
+    case RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED: return AclList{AclList::Known::kNotAllowed};
+    default: return lookup_failure(error, core_->bootstrap(), timeout_ms).with_context("ACLs");
+  }
+  size_t count = 0;
+  const auto* const* found =
+      rd_kafka_DescribeAcls_result_acls(rd_kafka_event_DescribeAcls_result(answer.get()), &count);
+  AclList list{count > 0 ? AclList::Known::kYes : AclList::Known::kNone};
+  std::ranges::transform(std::span(found, count), std::back_inserter(list.acls), to_acl);
+  return list;
 }
 
 Status Admin::delete_records(std::span<const Below> records, int timeout_ms) {

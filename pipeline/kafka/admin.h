@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "pipeline/kafka/acl.h"
 #include "pipeline/kafka/partition.h"
 #include "pipeline/kafka/settings.h"
 #include "pipeline/kafka/topic_description.h"
@@ -50,6 +51,9 @@ class Admin {
   // The number of members of the group; a stopped member counts until its session times out. 0 for an unknown group.
   // The embedded broker cannot tell (kRetry).
   Result<size_t> group_members(const std::string& group, int timeout_ms = 5000);
+
+  // The ACLs of all users.
+  Result<AclList> acls(int timeout_ms = 5000);
 
   // Deletes the records below these offsets. After a failure it is unknown which were deleted. At least one partition,
   // none twice.

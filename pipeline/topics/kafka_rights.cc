@@ -13,7 +13,20 @@ bool has(const std::vector<TopicRole>& roles, TopicRole role) { return std::rang
 }  // namespace
 
 std::string_view resource_name(KafkaResource resource) {
-  return resource == KafkaResource::kTopic ? "topic" : "group";
+  switch (resource) {
+    case KafkaResource::kTopic: return "topic";
+    case KafkaResource::kGroup: return "group";
+    case KafkaResource::kCluster: break;
+  }
+  return "cluster";
+}
+
+std::string user_of(std::string pattern, std::string_view stage) {
+  constexpr std::string_view kStageMark = "{stage}";
+  if (const size_t at = pattern.find(kStageMark); at != std::string::npos) {
+    pattern.replace(at, kStageMark.size(), stage);
+  }
+  return pattern;
 }
 
 std::vector<KafkaRight> rights_of(const StageRow& stage, const Settings& settings) {
@@ -36,6 +49,13 @@ std::vector<KafkaRight> rights_of(const StageRow& stage, const Settings& setting
   if (stage.in_group) group(stage.name, "Read");
   for (const std::string_view other : stage.watches) group(other, "Describe");
   return rights;
+}
+
+std::string grant_command(const std::string& bootstrap, const std::string& principal, const KafkaRight& right) {
+  std::string text = "kafka-acls.sh --bootstrap-server " + bootstrap + " --add --allow-principal '" + principal + "'";
+  for (const std::string& operation : right.operations) text += " --operation " + operation;
+  text += " --" + std::string(resource_name(right.resource));
+  return right.resource == KafkaResource::kCluster ? text : text + " '" + right.name + "'";
 }
 
 }  // namespace bloomring

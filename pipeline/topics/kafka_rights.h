@@ -15,8 +15,8 @@
 
 namespace bloomring {
 
-enum class KafkaResource : uint8_t { kTopic, kGroup };
-std::string_view resource_name(KafkaResource resource);  // "topic", "group".
+enum class KafkaResource : uint8_t { kTopic, kGroup, kCluster };
+std::string_view resource_name(KafkaResource resource);  // "topic", "group", "cluster".
 
 struct KafkaRight {
   KafkaResource resource = KafkaResource::kTopic;
@@ -25,7 +25,13 @@ struct KafkaRight {
   bool operator==(const KafkaRight&) const = default;
 };
 
+// A pattern of names of users, with the stage's name in the place of {stage}.
+std::string user_of(std::string pattern, std::string_view stage);
+
 // Topics in the order of the flow, then groups. `stage` is one of settings.stages.
 std::vector<KafkaRight> rights_of(const StageRow& stage, const Settings& settings);
+
+// The line for a shell that grants the right; `principal` is "User:NAME". kafka-acls.sh is Kafka's own.
+std::string grant_command(const std::string& bootstrap, const std::string& principal, const KafkaRight& right);
 
 }  // namespace bloomring

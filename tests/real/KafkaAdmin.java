@@ -47,10 +47,10 @@ public class KafkaAdmin {
         }
         case "add-partitions" ->  // TOPIC PARTITIONS (the new number)
             admin.createPartitions(Map.of(words[2], NewPartitions.increaseTo(Integer.parseInt(words[3])))).all().get();
-        case "allow" -> {  // USER topic|group NAME OPERATION,OPERATION ... and so on for each resource
+        case "allow" -> {  // USER topic|group|cluster NAME OPERATION,OPERATION ... and so on for each resource
           List<AclBinding> bindings = new ArrayList<>();
           for (int i = 2; i + 3 < words.length; i += 4) {
-            ResourceType type = words[i + 1].equals("topic") ? ResourceType.TOPIC : ResourceType.GROUP;
+            ResourceType type = ResourceType.fromString(words[i + 1]);
             for (String operation : words[i + 3].split(",")) {
               bindings.add(new AclBinding(new ResourcePattern(type, words[i + 2], PatternType.LITERAL),
                   new AccessControlEntry(words[i], "*", AclOperation.fromString(operation.replaceAll("(?<=[a-z])(?=[A-Z])", "_")),

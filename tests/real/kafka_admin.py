@@ -42,7 +42,7 @@ def add_partitions(bootstrap, topic, partitions):
 
 
 def allow(bootstrap, rights):
-    """rights: [(principal as User:NAME, topic or group, its name, [operations])]."""
+    """rights: [(principal as User:NAME, topic, group or cluster, its name, [operations])]."""
     _run(bootstrap, "allow", *[word for who, kind, name, may in rights for word in (who, kind, name, ",".join(may))])
 
 

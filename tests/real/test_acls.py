@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import json
 import shlex
 
 import heavy
@@ -35,6 +36,11 @@ def rights_of(commands):
     return rights
 
 
+def single(rights):
+    """A row for each operation."""
+    return [(who, kind, name, operation) for who, kind, name, operations in rights for operation in operations]
+
+
 class Acls(law.LawCase):
     def setUp(self):
         self.stack = contextlib.ExitStack()
@@ -49,19 +55,91 @@ class Acls(law.LawCase):
         self.password.write_text(PASSWORD + "\n")
         self.password.chmod(0o600)
 
+    def login(self, stage):
+        """The environment in which a command comes as the user of a stage, whose password is in a file."""
+        return {
+            "BLOOMRING_KAFKA_BOOTSTRAP": self.server.guarded_bootstrap,
+            "BLOOMRING_KAFKA_PROPERTIES_SECURITY_PROTOCOL": "SASL_PLAINTEXT",
+            "BLOOMRING_KAFKA_PROPERTIES_SASL_MECHANISMS": "PLAIN",
+            "BLOOMRING_KAFKA_PROPERTIES_SASL_USERNAME": f"bloomring-{stage}",
+            "BLOOMRING_KAFKA_PROPERTIES_SASL_PASSWORD_FILE": str(self.password),
+            "BLOOMRING_PROCESS_START_SECONDS": "20",
+        }
+
     def process(self, stage):
-        """One stage as its own user, whose password is in a file."""
-        return self.site.process(
-            stage,
-            env={
-                "BLOOMRING_KAFKA_BOOTSTRAP": self.server.guarded_bootstrap,
-                "BLOOMRING_KAFKA_PROPERTIES_SECURITY_PROTOCOL": "SASL_PLAINTEXT",
-                "BLOOMRING_KAFKA_PROPERTIES_SASL_MECHANISMS": "PLAIN",
-                "BLOOMRING_KAFKA_PROPERTIES_SASL_USERNAME": f"bloomring-{stage}",
-                "BLOOMRING_KAFKA_PROPERTIES_SASL_PASSWORD_FILE": str(self.password),
-                "BLOOMRING_PROCESS_START_SECONDS": "20",
-            },
+        return self.site.process(stage, env=self.login(stage))
+
+    def check(self, *words, login=None):
+        """What `bloomring check` finds about rights: (the names of users without an error, errors, warnings, notes)."""
+        variables = [f"{key}={value}" for key, value in self.login(login).items()] if login else []
+        command = ["env", *variables, plays.binary(), "check", "--config", self.site.path, *words]
+        out = processes.run(command, check=False, bound_s=90)[1]
+        said = json.loads(out)
+        lines = {severity: [] for severity in ("error", "warning")}
+        for finding in said["findings"]:
+            lines[finding["severity"]].append(f"{finding['reason']}; {finding['way_out']}")
+        about = [part.removeprefix("rights of ") for part in said["checked"] if part.startswith("rights of ")]
+        errors = [line for line in lines["error"] if "lacks the right" in line]
+        warnings = [line for line in lines["warning"] if "has the right" in line or line.startswith("rights: ")]
+        return about, errors, warnings, said.get("notes", [])
+
+    def printed(self):
+        return self.site.command("acls", "--output", "commands")[1]
+
+    def allow_least(self):
+        kafka_admin.allow(self.server.bootstrap, rights_of(self.printed()))
+
+    def test_check(self):
+        """acls: check names each right that a user lacks, with the command that grants it, and each beyond the least"""
+        names = ["User:bloomring-" + stage for stage in STAGES]
+        every = ("--user", "bloomring-{stage}")
+        # An answer without any ACL says nothing.
+        about, errors, warnings, notes = self.check(*every)
+        self.assertEqual((about, errors, warnings, len(notes)), ([], [], [], 1))
+        kafka_admin.allow(self.server.bootstrap, [("User:stranger", "topic", "foreign", ["Read"])])
+        about, errors, warnings, notes = self.check(*every)
+        self.assertEqual((about, warnings, notes), ([], [], []))
+        granted = [line.split("grant it: ")[1] for line in errors]
+        self.assertEqual(sorted(single(rights_of("\n".join(granted)))), sorted(single(rights_of(self.printed()))))
+        # Its own commands are enough.
+        kafka_admin.allow(self.server.bootstrap, rights_of("\n".join(granted)))
+        self.assertEqual(self.check(*every), (sorted(names), [], [], []))
+        more = [
+            ("User:bloomring-merge", "cluster", "kafka-cluster", ["Alter"]),
+            ("User:bloomring-merge", "topic", "foreign", ["Write"]),
+            ("User:bloomring-serve", "topic", "*", ["All"]),
+        ]
+        kafka_admin.allow(self.server.bootstrap, more)
+        about, errors, warnings, notes = self.check(*every)
+        self.assertEqual((about, errors, notes), (sorted(names), [], []))
+        self.assertEqual(
+            sorted(line.split(", which")[0] for line in warnings),
+            [
+                "cluster: User:bloomring-merge has the right Alter",
+                "every topic: User:bloomring-serve has the right All",
+                "topic foreign: User:bloomring-merge has the right Write",
+            ],
         )
+
+    def test_own_user(self):
+        """acls: check as a stage's own user says what it could not see, and finds by trial which settings and groups are refused"""
+        as_merge = ("--set", "stages=[merge]")
+        _, errors, _, notes = self.check(*as_merge, login="merge")
+        self.assertEqual(len(notes), 1)
+        self.assertIn("the brokers show User:bloomring-merge no ACL", notes[0])
+        self.assertIn("group guarded-merge: User:bloomring-merge lacks the right Read; ", "\n".join(errors))
+        self.assertEqual(sum("lacks the right DescribeConfigs" in line for line in errors), 3, errors)
+        self.allow_least()
+        _, errors, warnings, notes = self.check(*as_merge, login="merge")
+        self.assertEqual((errors, warnings, len(notes)), ([], [], 1))
+        kafka_admin.allow(
+            self.server.bootstrap, [("User:bloomring-merge", "cluster", "kafka-cluster", ["Describe"])]
+        )
+        self.assertEqual(self.check(*as_merge, login="merge"), (["User:bloomring-merge"], [], [], []))
+        # A super user has rights that no ACL names.
+        about, errors, warnings, notes = self.check()
+        self.assertEqual((about, errors, notes), ([], [], []))
+        self.assertIn("the brokers let User:ANONYMOUS see the ACLs though no ACL allows that", warnings[0])
 
     def test_least_rights(self):
         """acls: with the printed rights and no others the whole chain works; without them a start says what it may not see"""
@@ -71,7 +149,7 @@ class Acls(law.LawCase):
             self.assertEqual(code, 1, said)
             self.assertIn("or this user may not see it", said)
             self.assertNotIn(PASSWORD, said)
-        kafka_admin.allow(self.server.bootstrap, rights_of(self.site.command("acls", "--output", "commands")[1]))
+        self.allow_least()
         ready = {}
         for stage in STAGES:
             process = self.stack.enter_context(self.process(stage))
