@@ -1,5 +1,8 @@
 #include "state/rocksdb/rocks.h"
 
+#if __has_include(<rocksdb/advanced_cache.h>)  // Since RocksDB 8 it has what a cache can do; cache.h had it before.
+#include <rocksdb/advanced_cache.h>
+#endif
 #include <rocksdb/env.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/table.h>
