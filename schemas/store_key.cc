@@ -101,6 +101,12 @@ Result<std::string_view> parse_forgotten_key(std::string_view key) {
   return user_key;
 }
 
+Result<std::string_view> parse_user_of(std::string_view store_key) {
+  if (store_key.starts_with(kForgottenKeyTag)) return parse_forgotten_key(store_key);
+  BLOOMRING_TRY_ASSIGN(const FilterKey key, parse_filter_key(store_key));
+  return key.user_key;
+}
+
 std::string describe_store_key(std::string_view key) {
   if (const auto user_key = parse_forgotten_key(key); user_key.ok()) {
     return "what user " + describe_user(*user_key) + " has forgotten";

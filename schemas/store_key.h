@@ -45,6 +45,8 @@ struct FilterKey {
 
 inline constexpr char kFilterKeyTag = 'f';
 inline constexpr char kForgottenKeyTag = 'g';
+// The two kinds of values that a store has of users, by the tag of their keys.
+enum class ValueKind : char { kFilter = kFilterKeyTag, kForgotten = kForgottenKeyTag };
 inline constexpr char kWatermarkKeyTag = 'w';
 inline constexpr char kDeletionMarkKeyTag = 'e';
 
@@ -75,6 +77,9 @@ struct KeyRange {
 // Of the filters, and of the forgotten values, of one shard's users.
 KeyRange filter_keys_of(ShardId shard);
 KeyRange forgotten_keys_of(ShardId shard);
+
+// The user of a filter key or a forgotten key: UserKey bytes that point into the key.
+Result<std::string_view> parse_user_of(std::string_view store_key);
 
 // The key of the shard's deletion mark (schemas/store/deletion_mark.h).
 std::string deletion_mark_key(ShardId shard);

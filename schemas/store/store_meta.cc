@@ -9,6 +9,7 @@ namespace {
 
 constexpr uint8_t kVersion = 2;
 constexpr uint8_t kVersionWithoutPeriod = 1;
+constexpr uint8_t kVersionOfImport = 3;
 constexpr uint64_t kSumBytes = 8;
 
 uint64_t checksum_of(std::string_view body) { return hash_bytes(body, hash_bytes(kMetaKey, 0)); }
@@ -22,10 +23,11 @@ bool known(PeriodUnit period) {
 std::string encode_store_meta(const StoreMeta& meta) {
   std::string bytes;
   ByteWriter writer(bytes);
-  writer.u8(kVersion);
+  writer.u8(meta.import_id == 0 ? kVersion : kVersionOfImport);
   writer.u32(meta.partition_count);
   writer.u8(static_cast<uint8_t>(meta.period));
   writer.bytes(meta.time_zone);
+  if (meta.import_id != 0) writer.u64(meta.import_id);
   writer.u64(checksum_of(bytes));
   return bytes;
 }
@@ -38,9 +40,9 @@ Result<StoreMeta> decode_store_meta(std::string_view bytes) {
   }
   ByteReader reader(body);
   const uint8_t version = reader.u8();
-  if (version > kVersion) {
+  if (version > kVersionOfImport) {
     return invalid("the store has format version " + std::to_string(version) + ", this program knows " +
-                   std::to_string(kVersion) + ": use the program that wrote it, or a newer one");
+                   std::to_string(kVersionOfImport) + ": use the program that wrote it, or a newer one");
   }
   StoreMeta meta;
   meta.partition_count = reader.u32();
@@ -48,8 +50,10 @@ Result<StoreMeta> decode_store_meta(std::string_view bytes) {
     meta.period = static_cast<PeriodUnit>(reader.u8());
     meta.time_zone = reader.bytes();
   }
+  if (version == kVersionOfImport) meta.import_id = reader.u64();
   const bool said = version == kVersionWithoutPeriod || (known(meta.period) && !meta.time_zone.empty());
-  if (version == 0 || !reader.ok() || !reader.at_end() || !said) {
+  const bool imports = (version == kVersionOfImport) == (meta.import_id != 0);
+  if (version == 0 || !reader.ok() || !reader.at_end() || !said || !imports) {
     return corrupt("the description of the store has another form");
   }
   return meta;

@@ -4,7 +4,8 @@
 //   version:u8=2 partition_count:u32 period:u8 time_zone:bytes sum:u64
 //                                                 (pieces of schemas/bytes.h; sum is XXH3 of all before it, seeded
 //                                                  with the hash of the key)
-// Version 1 had no period and no time zone.
+// Version 1 had no period and no time zone. Version 3 is version 2 with import:u64, not 0, before the sum: a store into
+// which an import has not ended yet. No stage opens it (state/store/check_store_meta.h), nor does an older program.
 // Errors: kCorrupt when the bytes are not a description, kInvalid when their format is newer.
 // Threading: pure functions.
 #pragma once
@@ -21,7 +22,8 @@ namespace bloomring {
 struct StoreMeta {
   uint32_t partition_count = 0;
   PeriodUnit period = PeriodUnit::kMonth;
-  std::string time_zone;  // Empty: the store does not say, as in version 1.
+  std::string time_zone;   // Empty: the store does not say, as in version 1.
+  uint64_t import_id = 0;  // Of the export that is being imported; 0: none is.
   bool operator==(const StoreMeta&) const = default;
 };
 

@@ -4,6 +4,7 @@ import datetime
 import sys
 import unittest
 
+import export
 import filter_value
 import page
 import records
@@ -59,6 +60,8 @@ CODECS = {
     ),
     "Key of slot ends, version 1": lambda value: store.encode_slot_end_key(store.decode_slot_end_key(value)),
     "Snapshot, version 2": lambda value: records.decode_snapshot(value).encode(),
+    "Export file, version 1": lambda value: export.decode_file(value).encode(),
+    "Export manifest, version 1": lambda value: export.decode_manifest(value).encode(),
     "Window state, version 5": lambda value: store.decode_window_state(value, 50).encode(),
 }
 WITHOUT_SUM = {"Store keys", "Damaged value"}

@@ -46,8 +46,8 @@ TEST_CASE("formats: every example of the document is compared with what the prog
       "Store keys", "Example: an operand", "Example: the dense form", "Example: two sets", "Damaged value",
       "Forgotten value, version 1", "Merged watermark, version 3", "Store description, version 2",
       "Window state, version 5", "Deletion mark, version 1",
-      // store/shard_state_test.cc
-      "Shard state, version 1",
+      // store/export_file_test.cc, store/export_manifest_test.cc, store/shard_state_test.cc
+      "Export file, version 1", "Export manifest, version 1", "Shard state, version 1",
       // event_block_test.cc, store/slot_end_key_test.cc, user_batch_test.cc, tests/schemas/snapshot_test.cc
       "Event block, version 1", "Key of slot ends, version 1", "User batches, version 2", "Slot end, version 3",
       "Slot end, version 2", "Snapshot, version 2"};

@@ -30,3 +30,11 @@ TEST_CASE("store meta: version 1, which names no period, is read") {
   const std::string bytes("\x01\x32\x00\x00\x00\x4f\x5a\x28\x33\x95\x1e\x93\x9e", 13);
   CHECK(decode_store_meta(bytes).value() == StoreMeta{50, PeriodUnit::kMonth, ""});
 }
+
+TEST_CASE("store meta: version 3 names the import that has not ended, and version 2 names none") {
+  StoreMeta importing = berlin();
+  importing.import_id = 77;
+  const std::string bytes = encode_store_meta(importing);
+  CHECK(bytes.substr(0, 28) == std::string("\x03\x32\x00\x00\x00w\x0d" "Europe/Berlin" "\x4d\0\0\0\0\0\0\0", 28));
+  CHECK(decode_store_meta(bytes).value() == importing);
+}
