@@ -301,18 +301,21 @@ void declare_inspect(CLI::App& app, CommandLine& line) {
 
 void declare_store(CLI::App& app, CommandLine& line) {
   StoreArgs& args = line.store;
-  CLI::App& command = *app.add_subcommand("store", "Back up, restore and check the embedded filter store");
+  CLI::App& command = *app.add_subcommand("store", "Back up, restore, check and move the filter store");
   const std::map<std::string, StoreAction> words = {{"backup", StoreAction::kBackup},
                                                   {"list", StoreAction::kList},
                                                   {"restore", StoreAction::kRestore},
                                                   {"check", StoreAction::kCheck},
                                                   {"new-log", StoreAction::kNewLog},
-                                                  {"slot-length", StoreAction::kSlotLength}};
+                                                  {"slot-length", StoreAction::kSlotLength},
+                                                  {"export", StoreAction::kExport},
+                                                  {"import", StoreAction::kImport}};
   add_word(
       command, "what", args.what, words,
       "backup: take a backup while the process runs; list: list the backups; restore: copy a backup into an empty "
       "store.path; check: read every value; new-log: keep the filters and forget the log that they came from; "
-      "slot-length: use ring.slot_seconds as the length of slots from now on")
+      "slot-length: use ring.slot_seconds as the length of slots from now on; export: write the store to files, while "
+      "the process runs; import: fill an empty store of any kind from them")
       ->required();
   add_config_flags(command, args.config);
   CLI::Option* backup =
@@ -320,10 +323,15 @@ void declare_store(CLI::App& app, CommandLine& line) {
           ->type_name("N");
   command.add_option("--admin", args.admin, "Admin port of the process that writes the store (default: admin.listen)")
       ->type_name("HOST:PORT");
-  command.add_flag("--execute", args.execute, "For new-log and slot-length: make the change; without it, only show it");
+  CLI::Option* to = command.add_option("--to", args.folder, "For export: the folder of the files");
+  to->type_name("DIR");
+  CLI::Option* from = command.add_option("--from", args.folder, "For import: the folder of the files");
+  from->type_name("DIR")->excludes(to);
+  command.add_flag("--execute", args.execute,
+                   "For new-log, slot-length and import: make the change; without it, only show it");
   command.add_flag("--accept-erased", args.accept_erased,
-                   "For restore: take a backup that is older than the log, which brings back users who were erased "
-                   "since");
+                   "For restore and import: take a backup or an export that is older than the log, which brings back "
+                   "users who were erased since");
   add_output_flag(command, args.output);
   command.callback([&line, backup] {
     line.store.of_backup = backup->count() > 0;

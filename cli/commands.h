@@ -140,15 +140,16 @@ struct InspectArgs {
 };
 int inspect_command(const InspectArgs& args);
 
-enum class StoreAction : uint8_t { kBackup, kList, kRestore, kCheck, kNewLog, kSlotLength };
+enum class StoreAction : uint8_t { kBackup, kList, kRestore, kCheck, kNewLog, kSlotLength, kExport, kImport };
 struct StoreArgs {
   StoreAction what = StoreAction::kCheck;
   ConfigArgs config;
   uint32_t backup = 0;     // For restore and check: its number; 0: the newest.
   bool of_backup = false;  // For check: a backup instead of the store.
   std::string admin;       // For backup: the admin port of the process that writes the store; empty: admin.listen.
-  bool execute = false;    // For new-log and slot-length.
-  bool accept_erased = false;  // For restore: users who were erased since the backup may be back.
+  std::string folder;      // For export and import: of the files.
+  bool execute = false;    // For new-log, slot-length and import.
+  bool accept_erased = false;  // For restore and import: users who were erased since may be back.
   OutputFormat output = OutputFormat::kJson;
 };
 int store_command(const StoreArgs& args);

@@ -63,7 +63,9 @@ constexpr Help kHelp[] = {
      "the stored data cannot be read"},
     {"store",
      "bloomring store backup --config site.yaml\n"
-     "bloomring store check --backup 0 --config site.yaml",
+     "bloomring store check --backup 0 --config site.yaml\n"
+     "bloomring store export --config site.yaml --to /var/tmp/export\n"
+     "bloomring store import --config cluster.yaml --from /var/tmp/export --execute",
      "the command failed, or the store is damaged"},
     {"topology",
      "bloomring topology --output text\n"

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "cli/calls/json_text.h"
 #include "cli/commands.h"
+#include "cli/inspect/store_transfer.h"
 #include "cli/output.h"
 #include "pipeline/admin/admin_client.h"
 #include "pipeline/admin/admin_token.h"
@@ -260,6 +261,8 @@ Result<Json> work(const StoreArgs& args, const Settings& settings) {
     case StoreAction::kCheck: return tool->check();
     case StoreAction::kNewLog: return tool->new_log();
     case StoreAction::kSlotLength: return tool->slot_length();
+    case StoreAction::kExport: return export_to_files(args, settings);
+    case StoreAction::kImport: return import_from_files(args, settings);
   }
   return invalid("nothing to do");
 }

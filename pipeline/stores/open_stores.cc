@@ -48,6 +48,7 @@ Result<RedisStoreConfig> redis_store_config(const Settings& settings) {
 Result<FilterStores> open_redis(const Settings& settings, StoreRole role, const StoreParts& parts) {
   BLOOMRING_TRY_ASSIGN(RedisStoreConfig config, redis_store_config(settings));
   const bool writes = role == StoreRole::kWrites;
+  config.import_id = parts.import_id;
   auto store = std::make_unique<RedisFilterStore>(std::move(config), parts.calendar, parts.clock, writes);
   FilterStores stores;
   stores.shared = true;
@@ -82,6 +83,7 @@ Result<FilterStores> open_stores(const Settings& settings, StoreRole role, const
   if (role == StoreRole::kNone) return FilterStores();
   if (settings.store.kind == StoreKind::kRedis) return open_redis(settings, role, parts);
   EmbeddedFilterStoreConfig config = embedded_store_config(settings);
+  config.import_id = parts.import_id;
   config.write_buffer_bytes =
       std::clamp<uint64_t>(parts.memory.config().write_buffer_bytes / 4, kWriteBufferLeast, kWriteBufferMost);
   if (role == StoreRole::kReads) {

@@ -37,6 +37,7 @@ struct StoreParts {
   const Calendar& calendar;
   const Clock& clock;
   const StateMemory& memory;
+  uint64_t import_id = 0;  // Opened for this import (state/store/store_import.h); 0: for a stage or a tool.
 };
 
 // Opens the store of the settings to write it, or to read what another process writes. A store that is read need not

@@ -23,8 +23,8 @@ Status differs(std::string_view setting, std::string_view stored, std::string_vi
 
 }  // namespace
 
-StoreMeta store_meta(uint32_t partition_count, const Calendar& calendar) {
-  return {partition_count, calendar.config().unit, calendar.config().time_zone};
+StoreMeta store_meta(uint32_t partition_count, const Calendar& calendar, uint64_t import_id) {
+  return {partition_count, calendar.config().unit, calendar.config().time_zone, import_id};
 }
 
 Status compare_store_meta(const StoreMeta& stored, const StoreMeta& configured) {
@@ -33,6 +33,11 @@ Status compare_store_meta(const StoreMeta& stored, const StoreMeta& configured) 
                    " partitions, the configuration says " + std::to_string(configured.partition_count) +
                    ": set the old partition count again, or start with an empty "
                    "filter store and replay");
+  }
+  if (stored.import_id != 0 && stored.import_id != configured.import_id) {
+    return invalid(
+        "an import into the store has not ended, and without the rest of it played items would be unseen: run the same "
+        "`bloomring store import --execute` again, or begin with an empty filter store");
   }
   if (stored.time_zone.empty()) return {};
   if (stored.period != configured.period)

@@ -20,6 +20,8 @@ class FilterLife {
 
   // False when the filter has expired at `now_ms`.
   bool kept(const FilterKey& key, int64_t now_ms) const;
+  // When the filter expires: Unix milliseconds.
+  int64_t expires_at_ms(const FilterKey& key) const;
   // True when the period of the filter is over, so that it can be folded.
   bool closed(const FilterKey& key, int64_t now_ms) const { return of_unit(key.unit).closed(key.period, now_ms); }
 
@@ -28,6 +30,9 @@ class FilterLife {
  private:
   static size_t index_of(PeriodUnit unit) { return unit == PeriodUnit::kMonth ? 0 : unit == PeriodUnit::kWeek ? 1 : 2; }
   const Calendar& of_unit(PeriodUnit unit) const { return calendars_[index_of(unit)]; }
+
+  // The configured period by which the filter is kept.
+  PeriodIndex period_of(const FilterKey& key) const;
 
   PeriodUnit unit_;
   std::array<Calendar, 3> calendars_;  // By unit.

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,7 +16,9 @@
 
 #include "base/ids.h"
 #include "base/result.h"
+#include "schemas/store_key.h"
 #include "schemas/watermark.h"
+#include "state/store/store_import.h"
 #include "state/store/stored_values.h"
 
 namespace bloomring {
@@ -51,6 +54,9 @@ struct StoreCheck {
   // Counts the filter under the logical key. kCorrupt for a damaged one.
   Status check_filter(std::string_view store_key, std::string_view value);
 };
+// A user's value as it is stored, under its logical key. False ends the walk.
+using StoredVisit = std::function<Result<bool>(std::string_view store_key, std::string_view value)>;
+
 using StoreCheckProgress = std::function<void(const StoreCheck&)>;  // About every 100,000 rows.
 
 class StoreAdmin {
@@ -59,6 +65,27 @@ class StoreAdmin {
 
   // Calls `visit` for every filter, each once, in any order, until it returns false. `visit` calls no store.
   virtual Status scan(const std::function<bool(const StoredFilter&, std::string_view user_key)>& visit) = 0;
+  // Calls `visit` for every value of the kind that is there during the whole call, each once, in any order, damaged and
+  // expired ones too. Reads no value for whose key `wanted` is false. Neither calls the store.
+  virtual Status walk(ValueKind kind, const std::function<bool(std::string_view store_key)>& wanted,
+                      const StoredVisit& visit) {
+    static_cast<void>(kind), static_cast<void>(wanted), static_cast<void>(visit);
+    return invalid("this filter store cannot be exported");
+  }
+  // A number that changes when the store takes another log, and whenever it may have gone back: a walk that lies
+  // between two equal numbers has missed nothing that was there before it.
+  virtual Result<uint64_t> generation() { return invalid("this filter store cannot be exported"); }
+  // ok when the store has everything that these watermarks cover; kRetry when it has lost some of it.
+  virtual Status check_holds(const Watermarks& watermarks) {
+    static_cast<void>(watermarks);
+    return {};
+  }
+  // Begins or resumes the import for which the store was opened. Keeps all other writers out. kInvalid when there are
+  // values or watermarks in the store that are not of this import.
+  virtual Result<std::unique_ptr<StoreImport>> begin_import(const Watermarks& watermarks) {
+    static_cast<void>(watermarks);
+    return invalid("this filter store was not opened for an import");
+  }
   virtual FilterStoreStats stats() const = 0;
   // Reads everything: checksums, each filter decoded, watermarks, the description. Others may write meanwhile.
   virtual Result<StoreCheck> check(const StoreCheckProgress&) { return invalid("this filter store cannot be checked"); }

@@ -19,8 +19,6 @@ namespace bloomring {
 
 namespace {
 
-using Watermarks = std::map<PartitionId, MergedWatermark>;
-
 constexpr int kTurnsMax = 5;  // A compaction takes far longer than catching up.
 
 }  // namespace
@@ -237,6 +235,15 @@ Status EmbeddedFilterFollower::read(UserRef user, std::span<const PeriodIndex> p
 
 Status EmbeddedFilterFollower::scan(const std::function<bool(const StoredFilter&, std::string_view user_key)>& visit) {
   return impl_->reading([&](const FilterRows& rows) { return rows.scan(visit); });
+}
+
+Status EmbeddedFilterFollower::walk(ValueKind kind, const std::function<bool(std::string_view store_key)>& wanted,
+                                    const StoredVisit& visit) {
+  return impl_->reading([&](const FilterRows& rows) { return rows.walk(kind, wanted, visit); });
+}
+
+Result<uint64_t> EmbeddedFilterFollower::generation() {
+  return impl_->reading([](const FilterRows& rows) { return rows.generation(); });
 }
 
 Result<std::set<std::string>> EmbeddedFilterFollower::scenes() const {

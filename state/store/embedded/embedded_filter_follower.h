@@ -47,6 +47,9 @@ class EmbeddedFilterFollower final : public LocalFilterReader {
               Forgotten& forgotten) override;
   Status refresh() override;
   Status scan(const std::function<bool(const StoredFilter&, std::string_view user_key)>& visit) override;
+  Status walk(ValueKind kind, const std::function<bool(std::string_view store_key)>& wanted,
+              const StoredVisit& visit) override;
+  Result<uint64_t> generation() override;
   FilterStoreStats stats() const override;
   Result<std::set<std::string>> scenes() const override;
   Result<std::optional<int64_t>> deleted_since_ms(ShardId shard) override;

@@ -17,6 +17,7 @@
 #include "state/store/check_update.h"
 #include "state/store/embedded/backup_engine.h"
 #include "state/store/embedded/deleted_shards.h"
+#include "state/store/embedded/embedded_import.h"
 #include "state/store/embedded/embedded_options.h"
 #include "state/store/embedded/filter_rows.h"
 #include "state/store/embedded/store_backup.h"
@@ -89,11 +90,12 @@ Status EmbeddedFilterStore::Impl::open_db(const StateMemory& memory) {
 }
 
 Status EmbeddedFilterStore::Impl::check_meta() {
-  const StoreMeta configured = store_meta(config.partition_count, life.calendar());
+  const StoreMeta configured = store_meta(config.partition_count, life.calendar(), config.import_id);
   const std::string made = encode_store_meta(configured);
   BLOOMRING_TRY_ASSIGN(const std::optional<std::string> meta, rows().get(kMetaKey));
   if (meta) BLOOMRING_TRY(check_store_meta(*meta, configured));
   if (meta == made) return {};
+  if (meta && config.import_id != 0) return {};  // `begin_import` decides.
   rocksdb::WriteOptions durably;
   durably.sync = true;
   return status_of(db->Put(durably, slice(kMetaKey), made), "filter store at " + config.path);
@@ -268,6 +270,24 @@ Result<std::set<std::string>> EmbeddedFilterStore::scenes() const { return store
 
 Status EmbeddedFilterStore::scan(const std::function<bool(const StoredFilter&, std::string_view user_key)>& visit) {
   return impl_->rows().scan(visit);
+}
+
+Status EmbeddedFilterStore::walk(ValueKind kind, const std::function<bool(std::string_view store_key)>& wanted,
+                                 const StoredVisit& visit) {
+  return impl_->rows().walk(kind, wanted, visit);
+}
+
+Result<uint64_t> EmbeddedFilterStore::generation() { return impl_->rows().generation(); }
+
+Result<std::unique_ptr<StoreImport>> EmbeddedFilterStore::begin_import(const Watermarks& watermarks) {
+  if (impl_->config.import_id == 0) return StoreAdmin::begin_import(watermarks);
+  if (!impl_->writable()) return impl_->refusal();
+  const StoreMeta marked = store_meta(impl_->config.partition_count, impl_->life.calendar(), impl_->config.import_id);
+  return EmbeddedImport::begin(impl_->rows(), marked, watermarks, [this](rocksdb::WriteBatch& batch, bool durably) {
+    rocksdb::WriteOptions options;
+    options.sync = durably;
+    return impl_->writable() ? impl_->written(impl_->db->Write(options, &batch)) : impl_->refusal();
+  });
 }
 
 FilterStoreStats EmbeddedFilterStore::stats() const {

@@ -47,6 +47,10 @@ class EmbeddedFilterStore final : public LocalFilterStore {
   Status read_forgotten(std::span<const UserRef> users, std::vector<Forgotten>& out) override;
   Status scan(const std::function<bool(const StoredFilter&, std::string_view user_key)>& visit) override;
   Result<std::set<std::string>> scenes() const override;
+  Status walk(ValueKind kind, const std::function<bool(std::string_view store_key)>& wanted,
+              const StoredVisit& visit) override;
+  Result<uint64_t> generation() override;
+  Result<std::unique_ptr<StoreImport>> begin_import(const Watermarks& watermarks) override;
   FilterStoreStats stats() const override;
 
   Status check_partition(PartitionId partition) const override;

@@ -87,6 +87,30 @@ Status FilterRows::scan(const std::function<bool(const StoredFilter&, std::strin
   return status_of(row->status(), "scan of the filter store");
 }
 
+Status FilterRows::walk(ValueKind kind, const std::function<bool(std::string_view)>& wanted,
+                        const StoredVisit& visit) const {
+  const char tag = static_cast<char>(kind);
+  const std::string first(1, tag), end(1, static_cast<char>(tag + 1));
+  const rocksdb::Slice end_slice = slice(end);
+  rocksdb::ReadOptions options;
+  options.iterate_upper_bound = &end_slice;
+  options.fill_cache = false;
+  options.verify_checksums = true;
+  const std::unique_ptr<rocksdb::Iterator> row(db.NewIterator(options));
+  for (row->Seek(slice(first)); row->Valid(); row->Next()) {
+    if (!wanted(view(row->key()))) continue;
+    BLOOMRING_TRY_ASSIGN(const bool more, visit(view(row->key()), view(row->value())));
+    if (!more) return {};
+  }
+  return status_of(row->status(), "walk of the filter store");
+}
+
+// Each store, and each log of it, has its own key of slot ends.
+Result<uint64_t> FilterRows::generation() const {
+  BLOOMRING_TRY_ASSIGN(const std::optional<std::string> key, get(kSlotEndKeyKey));
+  return hash_bytes(key.value_or(""), hash_bytes("generation", 0));
+}
+
 Result<std::optional<std::string>> FilterRows::get(std::string_view key) const {
   std::string value;
   const rocksdb::Status status = db.Get(rocksdb::ReadOptions(), slice(key), &value);

@@ -1,14 +1,17 @@
 #include "state/store/redis/redis_admin.h"
 
 #include <algorithm>
-#include <unordered_set>
+#include <set>
+#include <span>
 #include <utility>
 
 #include "base/hash.h"
 #include "schemas/damaged_value.h"
 #include "schemas/store/slot_end_key.h"
 #include "schemas/store_key.h"
+#include "state/redis/redis_topology.h"
 #include "state/store/check_store_meta.h"
+#include "state/store/redis/shard_standing.h"
 
 namespace bloomring {
 
@@ -16,6 +19,8 @@ namespace {
 
 constexpr std::string_view kKeysAtOnce = "1000";
 constexpr int64_t kScanMs = 30'000;
+constexpr uint64_t kFetchBytes = 16 << 20;
+constexpr uint64_t kFirstFetch = 32;
 constexpr uint64_t kKeysPerProgress = 100'000;
 
 // The keys of one step of SCAN; sets the cursor to that of the next, "0" at the end.
@@ -25,7 +30,8 @@ Result<std::vector<std::string>> scan_step(const RedisStoreParts& parts, RedisCl
   return keys_of_scan(std::move(answer), server, cursor);
 }
 
-Result<bool> visit_all(RedisClient& client, const std::vector<std::string>& keys, const RedisVisit& visit) {
+Result<bool> visit_some(RedisClient& client, std::span<const std::string> keys, const RedisVisit& visit,
+                        uint64_t& largest) {
   std::vector<RedisRequest> requests;
   for (const std::string& key : keys) {
     RedisRequest request = get_request(key);
@@ -38,8 +44,22 @@ Result<bool> visit_all(RedisClient& client, const std::vector<std::string>& keys
     const RedisReply& value = answers[i]->front();
     if (value.error() && redis_error(value.bytes) != RedisError::kWrongType) return redis_failure(value, "GET");
     if (value.is(RedisReply::Kind::kNil)) continue;  // Removed since.
+    largest = std::max<uint64_t>(largest, value.bytes.size());
     BLOOMRING_TRY_ASSIGN(const bool more, visit(keys[i], value.error() ? std::string_view() : value.bytes));
     if (!more) return false;
+  }
+  return true;
+}
+
+// Values on the way take some kFetchBytes of memory, however large they are.
+Result<bool> visit_all(RedisClient& client, const std::vector<std::string>& keys, const RedisVisit& visit) {
+  uint64_t largest = kFetchBytes / kFirstFetch;
+  for (size_t from = 0; from < keys.size();) {
+    const size_t count = std::min<size_t>(std::max<uint64_t>(1, kFetchBytes / largest), keys.size() - from);
+    largest = 1;
+    BLOOMRING_TRY_ASSIGN(const bool more, visit_some(client, std::span(keys).subspan(from, count), visit, largest));
+    if (!more) return false;
+    from += count;
   }
   return true;
 }
@@ -117,13 +137,13 @@ Result<std::vector<std::string>> keys_of_scan(RedisAnswer answer, const RedisAdd
 Status walk_redis_store(const RedisStoreParts& parts, RedisClient& client,
                         const std::function<bool(std::string_view key)>& wanted, const RedisVisit& visit) {
   BLOOMRING_TRY_ASSIGN(const std::vector<RedisAddress> servers, client.primaries());
-  std::unordered_set<uint64_t> seen;
+  std::set<std::pair<uint64_t, uint64_t>> seen;  // By 128 bits: two of 64 bits are the same among billions.
   for (const RedisAddress& server : servers) {
     std::string cursor = "0";
     do {
       BLOOMRING_TRY_ASSIGN(std::vector<std::string> keys, scan_step(parts, client, server, cursor));
       std::erase_if(keys, [&](const std::string& key) {
-        return !wanted(key) || !seen.insert(hash_bytes(key, 0)).second;
+        return !wanted(key) || !seen.emplace(hash_bytes(key, 0), hash_bytes(key, 1)).second;
       });
       BLOOMRING_TRY_ASSIGN(const bool more, visit_all(client, keys, visit));
       if (!more) return {};
@@ -148,6 +168,73 @@ Status scan_redis_store(const RedisStoreParts& parts, RedisClient& client,
     return visit(filter, parsed.user_key);
   };
   return walk_redis_store(parts, client, is_filter, visit_filter);
+}
+
+Status walk_redis_values(const RedisStoreParts& parts, RedisClient& client, ValueKind kind,
+                         const std::function<bool(std::string_view store_key)>& wanted, const StoredVisit& visit) {
+  const auto logical_of = [&](std::string_view key) {
+    const auto logical = parts.keys.logical(key);
+    return logical.ok() ? *logical : std::string_view();
+  };
+  const auto is_wanted = [&](std::string_view key) {
+    const std::string_view logical = logical_of(key);
+    return logical.starts_with(static_cast<char>(kind)) && wanted(logical);
+  };
+  return walk_redis_store(parts, client, is_wanted, [&](std::string_view key, std::string_view value) -> Result<bool> {
+    const std::string_view logical = logical_of(key);
+    if (value.empty()) return corrupt(describe_store_key(logical) + ": another program has replaced it by no string");
+    return visit(logical, value);
+  });
+}
+
+// The servers of the slots are in it, since a failover may lose writes, and a walk may miss keys that move. So are the
+// writers of the partitions: a writer notices at its take-over that a server went back.
+Result<uint64_t> redis_generation(const RedisStoreParts& parts, RedisClient& client) {
+  std::string all;
+  std::vector<std::string> keys{parts.keys.slot_end_key()};
+  for (uint32_t p = 0; p < parts.config.partition_count; ++p)
+    keys.push_back(parts.keys.owner(PartitionId(static_cast<int32_t>(p))));
+  for (size_t i = 0; i < keys.size(); ++i) {
+    BLOOMRING_TRY_ASSIGN(const RedisReply reply, only_reply(client.call(get_request(keys[i])), "GET " + keys[i]));
+    if (i == 0) all += reply.bytes;
+    if (i == 0 || reply.bytes.empty()) continue;
+    const PartitionId partition(static_cast<int32_t>(i - 1));
+    BLOOMRING_TRY_ASSIGN(const ShardState owner, decode_shard_state(reply.bytes, parts.label(partition), partition,
+                                                                    parts.config.partition_count));
+    all += std::to_string(owner.writer.epoch) + "." + std::to_string(owner.writer.random) + ";";
+  }
+  std::string command;
+  append_redis_command(command, {"CLUSTER", "SLOTS"});
+  const RedisAnswer slots = client.call(request_at(parts.keys.meta(), std::move(command)));
+  BLOOMRING_TRY(slots.status());
+  if (!slots->front().error()) {
+    BLOOMRING_TRY_ASSIGN(const RedisTopology topology,
+                         parse_cluster_slots(slots->front(), parts.config.addresses.front()));
+    for (int slot = 0; slot < kRedisSlots; ++slot) {
+      const RedisSlotRange* const range = topology.find(static_cast<uint16_t>(slot));
+      all += range == nullptr ? "-" : range->primary.text();
+    }
+  }
+  return hash_bytes(all, hash_bytes("generation", 0));
+}
+
+Status check_redis_holds(const RedisStoreParts& parts, RedisClient& client, const Watermarks& watermarks) {
+  for (const auto& [partition, watermark] : watermarks) {
+    const std::vector<ShardId> shards = parts.shards_of(partition);
+    std::vector<RedisRequest> requests;
+    for (const ShardId shard : shards) requests.push_back(get_request(parts.keys.shard_state(shard)));
+    std::vector<RedisAnswer> answers = client.call_all(std::move(requests));
+    for (size_t i = 0; i < shards.size(); ++i) {
+      const std::string key = parts.keys.shard_state(shards[i]);
+      BLOOMRING_TRY_ASSIGN(const RedisReply reply, only_reply(std::move(answers[i]), "GET " + key));
+      BLOOMRING_TRY_ASSIGN(const std::optional<ShardState> state, parts.decode(reply.bytes, shards[i]));
+      if (state && covers_all(state->mark, watermark)) continue;
+      return retry("the filter store went back: " + parts.label(shards[i]) + " of " + parts.label(partition) +
+                   " has lost writes, as after a failover to a replica that was behind. Let a merge stage run until " +
+                   "it has merged them again");
+    }
+  }
+  return {};
 }
 
 Result<StoreCheck> check_redis_store(const RedisStoreParts& parts, RedisClient& client,

@@ -29,6 +29,10 @@ Result<std::vector<std::string>> keys_of_scan(RedisAnswer answer, const RedisAdd
 // As the functions of StoreAdmin.
 Status scan_redis_store(const RedisStoreParts& parts, RedisClient& client,
                         const std::function<bool(const StoredFilter&, std::string_view user_key)>& visit);
+Status walk_redis_values(const RedisStoreParts& parts, RedisClient& client, ValueKind kind,
+                         const std::function<bool(std::string_view store_key)>& wanted, const StoredVisit& visit);
+Result<uint64_t> redis_generation(const RedisStoreParts& parts, RedisClient& client);
+Status check_redis_holds(const RedisStoreParts& parts, RedisClient& client, const Watermarks& watermarks);
 Result<StoreCheck> check_redis_store(const RedisStoreParts& parts, RedisClient& client,
                                      const StoreCheckProgress& progress);
 

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "state/store/check_update.h"
 #include "state/store/redis/redis_admin.h"
+#include "state/store/redis/redis_import.h"
 #include "state/store/redis/redis_partition_writer.h"
 #include "state/store/redis/redis_scene_walk.h"
 #include "state/store/redis/redis_start.h"
@@ -128,6 +129,25 @@ void RedisFilterStore::begin_scenes(TakeScenes ended) const {
 
 Status RedisFilterStore::scan(const std::function<bool(const StoredFilter&, std::string_view user_key)>& visit) {
   return scan_redis_store(parts_, any_client(), visit);
+}
+
+Status RedisFilterStore::walk(ValueKind kind, const std::function<bool(std::string_view store_key)>& wanted,
+                              const StoredVisit& visit) {
+  return walk_redis_values(parts_, any_client(), kind, wanted, visit).with_context(parts_.name());
+}
+
+Result<uint64_t> RedisFilterStore::generation() { return redis_generation(parts_, any_client()); }
+
+Status RedisFilterStore::check_holds(const Watermarks& watermarks) {
+  return check_redis_holds(parts_, any_client(), watermarks).with_context(parts_.name());
+}
+
+Result<std::unique_ptr<StoreImport>> RedisFilterStore::begin_import(const Watermarks& watermarks) {
+  if (!may_write_ || parts_.config.import_id == 0) return StoreAdmin::begin_import(watermarks);
+  if (!checked_) BLOOMRING_TRY(refresh());
+  auto begun = RedisImport::begin(parts_, *writes_, *marks_, watermarks);
+  if (!begun.ok()) return std::move(begun).status().with_context(parts_.name());
+  return begun;
 }
 
 FilterStoreStats RedisFilterStore::stats() const {

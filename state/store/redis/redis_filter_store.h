@@ -53,6 +53,11 @@ class RedisFilterStore final : public FilterReader, public FilterWriter, public 
   Result<std::unique_ptr<PartitionWriter>> take_over(PartitionId partition) override;
 
   Status scan(const std::function<bool(const StoredFilter&, std::string_view user_key)>& visit) override;
+  Status walk(ValueKind kind, const std::function<bool(std::string_view store_key)>& wanted,
+              const StoredVisit& visit) override;
+  Result<uint64_t> generation() override;
+  Status check_holds(const Watermarks& watermarks) override;
+  Result<std::unique_ptr<StoreImport>> begin_import(const Watermarks& watermarks) override;
   FilterStoreStats stats() const override;
   Result<StoreCheck> check(const StoreCheckProgress& progress) override;
   Status begin_new_log() override;

@@ -65,7 +65,8 @@ Status check_redis_commands(const RedisStoreParts& parts, RedisClient& client, b
 }
 
 Status check_redis_description(const RedisStoreParts& parts, RedisClient& client, bool writes) {
-  const StoreMeta configured = store_meta(parts.config.partition_count, parts.calendar());
+  const StoreMeta configured = store_meta(parts.config.partition_count, parts.calendar(),
+                                          parts.config.import_id);
   const std::string made = encode_store_meta(configured), key = parts.keys.meta();
   const auto check = [&]() -> Status {
     BLOOMRING_TRY_ASSIGN(const RedisReply stored, ask(parts, client, "GET", command({"GET", key})));

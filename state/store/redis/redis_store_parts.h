@@ -29,6 +29,7 @@ struct RedisStoreConfig {
   std::string prefix = "bloomring:";
   filter::Policy policy;
   uint32_t partition_count = 1;  // Fixed for the life of the store.
+  uint64_t import_id = 0;        // Opened for this import (state/store/store_import.h); 0: for a stage or a tool.
   uint32_t min_replicas = 0;     // That must have acknowledged a write before a watermark covers it.
   bool read_replicas = false;    // Reads ask replicas first.
   uint32_t connections = 4;      // To each server for reads; a thread each.

@@ -153,7 +153,7 @@ void RedisApply::add_sets(RedisChange& change, RedisReply& stored, std::vector<R
     const bool replaced = change.read && *change.read != old;
     if (replaced && old != value)
       return fail(retry("another writer has changed " + describe_store_key(change.logical_key)));
-    keep_old = !old.empty() && !is_damaged(old) && !decode_forgotten(old, change.logical_key).ok();
+    keep_old = !change.imported && !old.empty() && !is_damaged(old) && !decode_forgotten(old, change.logical_key).ok();
   } else {
     std::vector<std::string_view> values;
     if (!stored.is(RedisReply::Kind::kNil)) values.push_back(old);

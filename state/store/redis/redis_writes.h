@@ -68,6 +68,7 @@ struct RedisChange {
   std::string operand;                 // To unite with what is stored...
   bool closed = false;                 // ...in a period that is over.
   std::optional<std::string> replace;  // Instead of a union: the whole value; "" removes it.
+  bool imported = false;               // `replace` is of another store: what it replaces is not kept aside.
   std::optional<std::string> read;     // The value that `replace` was made from; nothing: any.
   std::vector<std::string> removed;    // Keys to remove with it.
   std::optional<int64_t> expires_ms;

@@ -39,3 +39,11 @@ TEST_CASE("store meta: another partition count, period or time zone is invalid, 
   CHECK(status.code() == Code::kInvalid);
   for (const std::string& part : says) CHECK_THAT(status.message(), Catch::Contains(part));
 }
+
+TEST_CASE("store meta: a store whose import has not ended fits that import alone") {
+  const auto of = [](uint64_t import_id) { return StoreMeta{50, PeriodUnit::kMonth, "UTC", import_id}; };
+  CHECK(compare_store_meta(of(7), of(7)).ok());
+  CHECK(compare_store_meta(of(0), of(7)).ok());
+  CHECK(compare_store_meta(of(7), of(0)).code() == Code::kInvalid);
+  CHECK(compare_store_meta(of(7), of(8)).code() == Code::kInvalid);
+}
