@@ -8,7 +8,7 @@
 namespace bloomring::cli {
 namespace {
 
-constexpr size_t kPlaysLooked = 100;
+constexpr size_t kPlaysReadMax = 100;  // Of each topic, its newest.
 constexpr int64_t kReadBoundMs = 10'000;
 
 }  // namespace
@@ -22,7 +22,7 @@ void check_plays(kafka::Admin& admin, const Settings& settings, CheckReport& rep
   std::string errors;
   for (const kafka::TopicDescription& topic : *topics) {
     if (!topic.exists) continue;
-    const auto plays = newest_plays(kafka, topic.name, static_cast<uint32_t>(topic.partitions), kPlaysLooked,
+    const auto plays = newest_plays(kafka, topic.name, static_cast<uint32_t>(topic.partitions), kPlaysReadMax,
                                     kReadBoundMs, clock);
     if (!report.succeeds(plays.status().with_context("topic " + topic.name))) continue;
     const PlaysFinding finding =

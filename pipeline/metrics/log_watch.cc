@@ -21,7 +21,7 @@ LogWatch::LogWatch(kafka::ClientSettings settings, const Clock& clock, Health& h
       }()),
       clock_(clock),
       health_(health),
-      heard_at_ns_(clock.steady_ns()),
+      last_answer_ns_(clock.steady_ns()),
       worker_(std::make_unique<Worker>("log-watch", clock, [](const Status&) {})) {
   worker_->set_ticker(kAskIntervalMs, [this] { ask(); });
 }
@@ -38,7 +38,7 @@ void LogWatch::remove(Listener& listener) {
   listeners_.erase(&listener);
 }
 
-int64_t LogWatch::silence_ns() const { return clock_.steady_ns() - heard_at_ns_; }
+int64_t LogWatch::silence_ns() const { return clock_.steady_ns() - last_answer_ns_; }
 
 std::vector<kafka::TopicPartition> LogWatch::wanted() const {
   const std::lock_guard lock(mutex_);
@@ -56,10 +56,10 @@ void LogWatch::report_end(const kafka::TopicPartition& at, Offset end, int64_t a
 
 void LogWatch::log_silence() {
   if (silence_ns() >= kSilenceToldNs && !silent_since_ns_) {
-    silent_since_ns_ = heard_at_ns_.load();
+    silent_since_ns_ = last_answer_ns_.load();
     log_warning("kafka: no broker answers", {{"seconds", silence_ns() / 1'000'000'000}});
   } else if (silence_ns() < kSilenceToldNs && silent_since_ns_) {
-    const int64_t silent_ns = heard_at_ns_.load() - *silent_since_ns_;
+    const int64_t silent_ns = last_answer_ns_.load() - *silent_since_ns_;
     log_warning("kafka: brokers answer again", {{"seconds", silent_ns / 1'000'000'000}});
     silent_since_ns_.reset();
     health_.clear(kPart);
@@ -86,13 +86,13 @@ void LogWatch::ask_ends() {
   const std::vector<kafka::TopicPartition> partitions = wanted();
   const int64_t asked_at_ns = clock_.steady_ns();
   if (partitions.empty()) {
-    if (consumer_->answers(kAskTimeoutMs)) heard_at_ns_ = asked_at_ns;
+    if (consumer_->answers(kAskTimeoutMs)) last_answer_ns_ = asked_at_ns;
     return;
   }
   const auto ends = consumer_->log_ends(partitions, kAskTimeoutMs);
   for (size_t i = 0; i < partitions.size(); ++i) {
     if (!ends[i].ok()) continue;
-    heard_at_ns_ = asked_at_ns;
+    last_answer_ns_ = asked_at_ns;
     report_end(partitions[i], *ends[i], asked_at_ns);
   }
 }

@@ -52,7 +52,7 @@ class LogWatch {
   const kafka::ClientSettings settings_;
   const Clock& clock_;
   Health& health_;
-  std::atomic<int64_t> heard_at_ns_;
+  std::atomic<int64_t> last_answer_ns_;                // When the last question that got an answer was asked.
   std::unique_ptr<kafka::AssignedConsumer> consumer_;  // Of the worker, as what follows.
   std::optional<int64_t> silent_since_ns_;             // Set while "no broker answers" stands in the log.
   mutable std::mutex mutex_;

@@ -1,7 +1,7 @@
 // Makes the process unhealthy while a port of it is deaf.
 //
 // A stage has the port asked from time to time, from outside as a client does. When no question was answered for
-// `deaf_ms`, /healthz fails, for a restart helps; when one is answered again, the process is healthy again.
+// `deaf_ms`, /healthz fails, because a restart helps. The process is healthy again after the next answer.
 // Threading: one thread.
 #pragma once
 
@@ -28,7 +28,7 @@ class PortWatch {
   const Clock& clock_;
   const int64_t deaf_ns_;
   Health& health_;
-  int64_t heard_ns_;  // Of the steady clock.
+  int64_t last_answer_ns_;  // When the last question that got an answer was asked, by the steady clock.
   bool deaf_ = false;
 };
 

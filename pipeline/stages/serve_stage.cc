@@ -56,7 +56,7 @@ Status ServeStage::start() {
       [this](const Status& status) { context_.on_failure(context_.row.name, status); },
       &context_.watchdog);
   partitions_ =
-      std::make_unique<ServePartitions>(context_, placement_.held(context_.settings.topics.partitions), *worker_);
+      std::make_unique<ServePartitions>(context_, placement_.partitions(context_.settings.topics.partitions), *worker_);
   BLOOMRING_TRY(partitions_->open().with_context(context_.stage()));
   BLOOMRING_TRY(open_log().with_context(context_.stage()));
   BLOOMRING_TRY(serve_calls().with_context(context_.stage()));

@@ -43,7 +43,7 @@ Result<ViewWatermark> read_watermark(WatermarkReader& reader, PartitionId partit
 }
 
 // Records that are not merged and that the log no longer has.
-int64_t custody_gap(const WindowTask& task) {
+int64_t custody_gap_records(const WindowTask& task) {
   const Offset log_start = task.source().log_start();
   const Offset unmerged_from = task.window().ring().unmerged_from();
   return std::max<int64_t>(0, std::min(log_start, task.window().ring().applied()).value - unmerged_from.value);
@@ -151,20 +151,20 @@ void WindowStage::report(PartitionId partition, PartitionTask& any) {
   catch_up_.text();
   levels_.set(topic(), partition, {task.position(), task.committed(), task.source().log_end()});
   const std::optional<Offset> merged = task.merged().value < 0 ? std::nullopt : std::optional(task.merged());
-  const int64_t gap = custody_gap(task);
+  const int64_t custody_gap = custody_gap_records(task);
   const std::lock_guard lock(mutex_);
   const auto [at, first] = reported_.try_emplace(partition);
   Reported& reported = at->second;
   if (first) reported.counted = totals_.share();
-  warn_of_gap(partition, reported.custody_gap, gap);
+  warn_of_custody_gap(partition, reported.custody_gap_records, custody_gap);
   reported.counted.set(counts);
   reported.ring = ring_status(ring, merged);
   reported.filling_age_ms = task.filling_age_ms();
-  reported.custody_gap = gap;
+  reported.custody_gap_records = custody_gap;
   reported.drain_events_max = task.window().drain_events_max();
 }
 
-void WindowStage::warn_of_gap(PartitionId partition, int64_t before, int64_t now) {
+void WindowStage::warn_of_custody_gap(PartitionId partition, int64_t before, int64_t now) {
   if (now <= before || before > 0) return;
   log_error("window: " + std::to_string(now) +
                 " records that are not merged were removed from the log by its retention; they exist only in " +
@@ -198,7 +198,7 @@ void WindowStage::write(Scrape& scrape) {
   PartitionSeries series(scrape, context().settings.metrics.per_partition);
   for (const auto& [partition, reported] : reported_) {
     series.write(metric::kFillingAge, partition, static_cast<double>(reported.filling_age_ms) / 1000.0, Fold::kMax);
-    series.write(metric::kCustodyGap, partition, static_cast<double>(reported.custody_gap), Fold::kSum);
+    series.write(metric::kCustodyGap, partition, static_cast<double>(reported.custody_gap_records), Fold::kSum);
     drain_events_max = std::max(drain_events_max, reported.drain_events_max);
     write_unread(series, partition);
     for (const SlotStatus& slot : reported.ring.slots) ++slots[static_cast<size_t>(slot.state)];

@@ -33,7 +33,7 @@ class WindowStage final : public PartitionStage {
   struct Reported {
     RingStatus ring;
     int64_t filling_age_ms = 0;
-    int64_t custody_gap = 0;  // Records that only the local state still has.
+    int64_t custody_gap_records = 0;  // Records that only the local state still has.
     size_t drain_events_max = 0;
     Totals<WindowCounts>::Share counted = {};
   };
@@ -45,7 +45,7 @@ class WindowStage final : public PartitionStage {
                               Offset& read_from);
   std::vector<ViewLog> view_logs() const;
   void report(PartitionId partition, PartitionTask& task) override;
-  void warn_of_gap(PartitionId partition, int64_t before, int64_t now);
+  void warn_of_custody_gap(PartitionId partition, int64_t before, int64_t now);
   void untrack(PartitionId partition, bool lost) override;
   void write(Scrape& scrape);
   void write_unread(PartitionSeries& series, PartitionId partition) const;

@@ -89,13 +89,13 @@ void ReplicaTask::note_delay(const LogRecord& record, uint64_t events) {
   delays_.back().events += events;
 }
 
-// A record at or above an end that was reached was written after the request for that end. A record below an end that
-// was heard was written before it was heard.
+// A record at or above an end that was reached was written after the request for that end. A record below an end was
+// written before the answer that named that end.
 double ReplicaTask::delay_seconds(const LogRecord& record) const {
   const int64_t now_ns = clock_.steady_ns();
   const int64_t most_ms = std::max<int64_t>(0, partition_->lag_ms(now_ns));
   const bool before = !ends_.empty() && record.offset < ends_.front().offset;
-  const int64_t least_ms = before ? (now_ns - ends_.front().heard_at_ns) / 1'000'000 : 0;
+  const int64_t least_ms = before ? (now_ns - ends_.front().answered_at_ns) / 1'000'000 : 0;
   const int64_t log_now_ms = partition_->log_time().now_ms(now_ns).value_or(record.log_time_ms);
   const int64_t delay_ms = std::clamp(log_now_ms - record.log_time_ms, std::min(least_ms, most_ms), most_ms);
   return static_cast<double>(delay_ms) / 1000.0;

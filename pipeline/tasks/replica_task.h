@@ -69,7 +69,7 @@ class ReplicaTask final : public Task {
     double seconds;
     uint64_t events;
   };
-  // The delays since the last call, of live blocks only. A delay is the newest log time heard, carried forward by the
+  // The delays since the last call, of live blocks only. A delay is the newest log time read, carried forward by the
   // steady clock, minus the block's log time. It is thus relative to the fastest block so far, and compares no two
   // machines' clocks. The times of requests for the log's end bound it on both sides, so that a slow log clock does
   // not accumulate.
@@ -99,9 +99,9 @@ class ReplicaTask final : public Task {
   struct LogEnd {
     Offset offset;
     int64_t asked_at_ns;
-    int64_t heard_at_ns;
+    int64_t answered_at_ns;
   };
-  std::deque<LogEnd> ends_;  // As heard, until applied. When full, the last is replaced.
+  std::deque<LogEnd> ends_;  // As answered, until applied. When full, the last is replaced.
   Offset end_least_{-1};     // The highest end seen so far. An answer below it is stale.
   int64_t watermark_due_ns_ = INT64_MIN;
   MergedWatermark watermark_;               // As last read...

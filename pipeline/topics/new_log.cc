@@ -93,7 +93,7 @@ Result<OldLogCounts> merge_unread(const Settings& settings, const Calendar& cale
   }
   const std::string& topic = settings.topics.name(TopicRole::kUserBatches);
   log_info("merging the unread records", {{"topic", topic}, {"records", merged.records}});
-  int64_t heard_ns = clock.steady_ns();
+  int64_t last_record_ns = clock.steady_ns();
   while (!std::ranges::all_of(all, &UnreadBatches::done)) {
     bool worked = false;
     for (UnreadBatches& one : all) {
@@ -101,8 +101,8 @@ Result<OldLogCounts> merge_unread(const Settings& settings, const Calendar& cale
       worked |= any;
     }
     BLOOMRING_TRY(batches.consumer->poll(worked ? 0 : kPollMs));
-    if (worked) heard_ns = clock.steady_ns();
-    if (clock.steady_ns() - heard_ns > kSilenceMaxMs * 1'000'000)
+    if (worked) last_record_ns = clock.steady_ns();
+    if (clock.steady_ns() - last_record_ns > kSilenceMaxMs * 1'000'000)
       return retry("the brokers give no record of " + topic + ", although some are unread");
   }
   for (const UnreadBatches& one : all) {

@@ -27,12 +27,13 @@ struct ReplicaPlacement {
     for (uint32_t i = 0; i < factor; ++i) indices.push_back((static_cast<uint32_t>(partition.value) + i) % count);
     return indices;
   }
-  std::vector<PartitionId> held(uint32_t partition_count) const {
-    std::vector<PartitionId> partitions;
+  // Those that this replica holds.
+  std::vector<PartitionId> partitions(uint32_t partition_count) const {
+    std::vector<PartitionId> held;
     for (uint32_t p = 0; p < partition_count; ++p) {
-      if (holds(PartitionId(static_cast<int32_t>(p)))) partitions.emplace_back(static_cast<int32_t>(p));
+      if (holds(PartitionId(static_cast<int32_t>(p)))) held.emplace_back(static_cast<int32_t>(p));
     }
-    return partitions;
+    return held;
   }
 };
 
