@@ -2,10 +2,11 @@
 
 Modules run side by side, JOBS at a time; what each printed comes out whole, when it has ended, and what went wrong once
 more at the end, so that the last lines say why a run failed. A test of which several parts fail is one failed test; a
-skipped one has not passed, so it has failed.
+skipped one has not passed, so it has failed. Exit codes: 0 all passed, 1 some failed, 2 the path does not exist.
 """
 
 import concurrent.futures
+import difflib
 import pathlib
 import re
 import subprocess
@@ -60,12 +61,22 @@ def run_here(path):
     bad += result.unexpectedSuccesses
     cases = {getattr(test, "test_case", test) for test in bad}
     ran = {case for case in cases if isinstance(case, unittest.TestCase)}  # the rest are setUpClass and the like
-    return result.testsRun - len(ran), max(len(cases), result.testsRun == 0)
+    return result.testsRun - len(ran), max(len(cases), int(result.testsRun == 0))
+
+
+def missing(path):
+    """The error of a path that does not exist, with the nearest name in its folder."""
+    names = sorted(one.name for one in path.parent.iterdir()) if path.parent.is_dir() else []
+    near = difflib.get_close_matches(path.name, names, n=1)
+    return f"{path} does not exist" + (f"; did you mean {path.parent / near[0]}?" if near else "")
 
 
 def main(path, jobs="1"):
     sys.dont_write_bytecode = True
     path = pathlib.Path(path)
+    if not path.exists():
+        print(f"tests/run.py: {missing(path)}", file=sys.stderr)
+        return 2
     passed, failed = run_folder(path, int(jobs)) if path.is_dir() else run_here(path)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
