@@ -101,6 +101,11 @@ Status Window::pass_to(Offset next) {
   return store_.save(state());
 }
 
+Status Window::save_time() {
+  if (!ring_.filling_with_records()) return {};
+  return store_.save(state());
+}
+
 Status Window::advance_clock(int64_t now_ms) {
   if (!ring_.advance_clock(now_ms)) return {};
   return store_.save(state());

@@ -56,6 +56,8 @@ class Window {
   void set_base_log_time(int64_t log_time_ms);
   // See Ring::note_time.
   void note_time(int64_t now_ms) { ring_.note_time(now_ms); }
+  // Saves the noted time while an hour with records fills: a start goes on from it.
+  Status save_time();
   // Applies the record at `offset`. kBadBlock (with `detail`): not an event block of this partition, nothing was
   // applied; the caller writes a dead letter and then calls `skip`.
   Result<Refusal> apply(Offset offset, int64_t log_time_ms, std::string_view block, std::string& detail);

@@ -221,6 +221,13 @@ Status WindowTask::send_slot_end(const ViewLog& log, DrainProgress& drain) {
 Status WindowTask::flush_if_due(int64_t now_ms) {
   if (now_ms < flush_due_ms_ && flush_due_ms_ - now_ms <= config_.flush_interval_ms) return {};
   flush_due_ms_ = now_ms + config_.flush_interval_ms;
+  return flush();
+}
+
+// With the log's time: an hour far ahead of the log, in which nothing is written, ends after a slot's length in all,
+// however often the process restarts.
+Status WindowTask::flush() {
+  BLOOMRING_TRY(window_.save_time());
   return store_->flush();
 }
 

@@ -72,7 +72,7 @@ class WindowTask final : public PartitionTask {
 
   Result<bool> step(int64_t now_ms) override;
   // Makes the local state durable before a planned stop.
-  Status close() override { return store_->flush(); }
+  Status close() override { return flush(); }
 
   const Window& window() const { return window_; }
   const Source& source() const { return *source_; }
@@ -113,6 +113,7 @@ class WindowTask final : public PartitionTask {
   Status send_slot_end(const ViewLog& log, DrainProgress& drain);
   void follow_filling();
   Status flush_if_due(int64_t now_ms);
+  Status flush();
 
   int64_t steady_ms() const { return clock_.steady_ns() / 1'000'000; }
 

@@ -360,6 +360,18 @@ TEST_CASE("compensation: merging goes on within a slot after a log time far ahea
   run.expect_all_in_filter();
 }
 
+TEST_CASE("compensation: a quiet hour far ahead of the log is merged however often the window process restarts") {
+  Scenario run;
+  run.play_stamped_ahead("stamped", 24);
+  for (int restart = 1; restart <= 6; ++restart) {
+    run.advance_to(restart * 0.5);
+    run.restart_window(/*lose_disk=*/false);
+  }
+  run.advance_to(3.6);  // The hour ends after a slot's length; its drain starts within half a slot.
+  CHECK(run.merged_offset() == run.log_end());
+  run.expect_all_in_filter();
+}
+
 TEST_CASE("compensation: two slots after a log time up to a slot ahead, hours end with the hours of the log again") {
   const double ahead = GENERATE(0.1, 0.9);
   const bool restarts = GENERATE(false, true);
