@@ -34,6 +34,7 @@ struct CommandLine {
   TopologyArgs topology;
   AclsArgs acls;
   ReferenceArgs reference;
+  VersionArgs version;
   std::string stages;
   std::function<int()> chosen;
 };
@@ -367,6 +368,12 @@ void declare_reference(CLI::App& app, CommandLine& line) {
   command.callback([&line] { line.chosen = [&line] { return reference_command(line.reference); }; });
 }
 
+void declare_version(CLI::App& app, CommandLine& line) {
+  CLI::App& command = *app.add_subcommand("version", "Print version, commit and compiler, and versions of libraries");
+  add_output_flag(command, line.version.output);
+  command.callback([&line] { line.chosen = [&line] { return version_command(line.version); }; });
+}
+
 std::vector<std::string> command_names(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
@@ -424,6 +431,7 @@ int run_command_line(int argc, const char* const* argv) {
   declare_topology(app, line);
   declare_acls(app, line);
   declare_reference(app, line);
+  declare_version(app, line);
   const std::vector<std::string> names = command_names(app);
   for (const std::string& name : names) app.get_subcommand(name)->footer("\n" + help_footer(name));
   if (argc < 2) return refuse("a command is missing", "");

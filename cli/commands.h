@@ -168,6 +168,11 @@ struct AclsArgs {
 };
 int acls_command(const AclsArgs& args);
 
+struct VersionArgs {
+  OutputFormat output = OutputFormat::kJson;
+};
+int version_command(const VersionArgs& args);
+
 enum class ReferencePage : uint8_t { kConfig, kMetrics, kTopics };
 struct ReferenceArgs {
   ReferencePage what = ReferencePage::kConfig;

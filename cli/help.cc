@@ -75,6 +75,10 @@ constexpr Help kHelp[] = {
      "bloomring acls --config site.yaml --output commands\n"
      "bloomring acls --config site.yaml --output strimzi --user site-{stage}",
      "the output could not be written"},
+    {"version",
+     "bloomring version --output text\n"
+     "bloomring --version",
+     "the output could not be written"},
     {"reference", "bloomring reference config > docs/reference/config.md", "the output could not be written"},
 };
 
