@@ -10,4 +10,9 @@ std::optional<CallMemory::Share> CallMemory::take(size_t bytes) {
   return Share(*this, bytes);
 }
 
+void CallMemory::give_back(size_t bytes) {
+  taken_ -= bytes;
+  if (given_back_) given_back_();
+}
+
 }  // namespace bloomring

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -14,7 +15,9 @@ namespace bloomring {
 
 class CallMemory {
  public:
-  explicit CallMemory(size_t bytes_max) : bytes_max_(bytes_max) {}
+  // `given_back` is called after each share that comes back, on its thread.
+  explicit CallMemory(size_t bytes_max, std::function<void()> given_back = {})
+      : bytes_max_(bytes_max), given_back_(std::move(given_back)) {}
 
   // Given back by its destructor.
   class Share {
@@ -27,7 +30,7 @@ class CallMemory {
       return *this;
     }
     ~Share() {
-      if (memory_ != nullptr) memory_->taken_ -= bytes_;
+      if (memory_ != nullptr) memory_->give_back(bytes_);
     }
 
    private:
@@ -43,7 +46,10 @@ class CallMemory {
   size_t bytes_max() const { return bytes_max_; }
 
  private:
+  void give_back(size_t bytes);
+
   const size_t bytes_max_;
+  const std::function<void()> given_back_;
   std::atomic<size_t> taken_{0};
 };
 
