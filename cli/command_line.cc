@@ -290,7 +290,7 @@ void declare_inspect(CLI::App& app, CommandLine& line) {
   scene->type_name("NAME");
   add_server_flags(command, args.server, args.tls,
                    "For user: the service that holds recent plays and served items (default: serve.listen)");
-  command.add_flag("--erasure", args.erasure, "For user: also what is left of it where, and until when");
+  command.add_flag("--erasure", args.erasure, "For user: also the places that still keep its data, and until when");
   command.add_option("--period", args.period, "Period, for filter: 2026-11")->type_name("PERIOD");
   command.add_option("--partition", args.partition, "One partition, for ring (default: all)")->type_name("N");
   add_output_flag(command, args.output);
