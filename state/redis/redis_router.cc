@@ -249,7 +249,7 @@ void RedisRouter::refresh_if_due() {
 }
 
 void RedisRouter::ask_next_server() {
-  if (candidates_.empty()) return topology_failed(retry("no server of store.redis.addresses answers; " + problem_));
+  if (candidates_.empty()) return topology_failed(retry(with_problem("no server of store.redis.addresses answers; ")));
   const RedisAddress server = candidates_.back();
   candidates_.pop_back();
   ask(server, {"CLUSTER", "SLOTS"}, [this, server](RedisAnswer answer) { take_slots(server, std::move(answer)); });
@@ -307,7 +307,7 @@ void RedisRouter::take_shards(const RedisAddress& from, RedisAnswer answer) {
 // Servers that are no cluster: the first that calls itself a primary is the primary.
 void RedisRouter::ask_roles(size_t index) {
   if (index == config_.addresses.size()) {
-    if (roles_.empty()) return topology_failed(retry("no primary among store.redis.addresses; " + problem_));
+    if (roles_.empty()) return topology_failed(retry(with_problem("no primary among store.redis.addresses; ")));
     return take_topology(std::move(roles_));
   }
   ask(config_.addresses[index], {"ROLE"}, [this, index](RedisAnswer answer) { take_role(index, std::move(answer)); });
@@ -345,6 +345,11 @@ void RedisRouter::take_topology(RedisTopology topology) {
   std::multimap<int64_t, SharedRequest> delayed = std::move(delayed_);
   delayed_.clear();
   for (const auto& [due, request] : delayed) dispatch(request);
+}
+
+// A server that is left alone for a time gives no new problem.
+std::string RedisRouter::with_problem(const std::string& finding) const {
+  return problem_.starts_with(finding) ? problem_ : finding + problem_;
 }
 
 void RedisRouter::topology_failed(const Status& why) {

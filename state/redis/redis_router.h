@@ -66,6 +66,7 @@ class RedisRouter {
   void take_role(size_t index, RedisAnswer answer);
   void take_topology(RedisTopology topology);
   void topology_failed(const Status& why);
+  std::string with_problem(const std::string& finding) const;
 
   const RedisClientConfig& config_;
   RedisCounters& counters_;

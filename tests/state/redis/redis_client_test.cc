@@ -211,6 +211,18 @@ TEST_CASE("redis client: an endpoint of another protocol, or one where nobody li
   web.join();
 }
 
+TEST_CASE("redis client: a server that stays away is named once in a failure, however often it was tried") {
+  RedisServer server;
+  Bed bed({server.address()}, 3'000);
+  REQUIRE(bed.set("k", "v") == "OK");
+  server.kill_now();
+  const std::string message = bed.client->call(request("k", {"GET", "k"})).status().message();
+  INFO(message);
+  const size_t first = message.find("no server of store.redis.addresses answers");
+  CHECK(first != std::string::npos);
+  CHECK(message.rfind("no server of store.redis.addresses answers") == first);
+}
+
 TEST_CASE("redis client: among servers that are no cluster, the primary gets the requests") {
   RedisServer primary, replica;
   REQUIRE(replica.ask({"REPLICAOF", "127.0.0.1", std::to_string(primary.address().port)}) == "OK\n");
