@@ -13,6 +13,8 @@
 #include "cli/flags.h"
 #include "cli/help.h"
 #include "cli/output.h"
+#include "cli/pages/completion.h"
+#include "cli/pages/manual_page.h"
 
 namespace bloomring::cli {
 namespace {
@@ -35,6 +37,7 @@ struct CommandLine {
   AclsArgs acls;
   ReferenceArgs reference;
   VersionArgs version;
+  Shell shell = Shell::kBash;
   std::string stages;
   std::function<int()> chosen;
 };
@@ -374,6 +377,25 @@ void declare_version(CLI::App& app, CommandLine& line) {
   command.callback([&line] { line.chosen = [&line] { return version_command(line.version); }; });
 }
 
+int print_page(const std::string& page) {
+  print(page);
+  return finish_output(0);
+}
+
+// They are made of all commands, so they read `app` when it is complete.
+void declare_pages(CLI::App& app, CommandLine& line) {
+  CLI::App& completion = *app.add_subcommand("completion", "Print a script that completes commands and flags in a shell");
+  const std::map<std::string, Shell> words = {{"bash", Shell::kBash}, {"fish", Shell::kFish}, {"zsh", Shell::kZsh}};
+  add_word(completion, "shell", line.shell, words, "Shell that reads the script")->required();
+  completion.callback([&app, &line] {
+    line.chosen = [&app, &line] { return print_page(completion_for(line.shell, read_sheets(app))); };
+  });
+  CLI::App& manual = *app.add_subcommand("manual", "Print the manual page, for man");
+  manual.callback([&app, &line] {
+    line.chosen = [&app] { return print_page(manual_page(version(), read_sheets(app))); };
+  });
+}
+
 std::vector<std::string> command_names(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
@@ -432,6 +454,7 @@ int run_command_line(int argc, const char* const* argv) {
   declare_acls(app, line);
   declare_reference(app, line);
   declare_version(app, line);
+  declare_pages(app, line);
   const std::vector<std::string> names = command_names(app);
   for (const std::string& name : names) app.get_subcommand(name)->footer("\n" + help_footer(name));
   if (argc < 2) return refuse("a command is missing", "");

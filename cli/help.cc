@@ -75,6 +75,12 @@ constexpr Help kHelp[] = {
      "bloomring acls --config site.yaml --output commands\n"
      "bloomring acls --config site.yaml --output strimzi --user site-{stage}",
      "the output could not be written"},
+    {"completion",
+     "bloomring completion bash > /etc/bash_completion.d/bloomring\n"
+     "bloomring completion fish > ~/.config/fish/completions/bloomring.fish\n"
+     "bloomring completion zsh > ~/.zfunc/_bloomring",
+     "the output could not be written"},
+    {"manual", "bloomring manual > bloomring.1", "the output could not be written"},
     {"version",
      "bloomring version --output text\n"
      "bloomring --version",
