@@ -13,7 +13,7 @@ class GrpcAlarm final : public CallAlarm {
   void set(int64_t wait_ms, std::function<void()> ring) override {
     const gpr_timespec end =
         gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC), gpr_time_from_millis(wait_ms, GPR_TIMESPAN));
-    // gRPC keeps its copy until the alarm's end, and the function may own the alarm: it releases what it has by ringing.
+    // gRPC keeps its copy until the alarm's end, and the function may own the alarm: ringing releases that.
     alarm_.Set(end, [ring = std::move(ring)](bool) mutable { std::exchange(ring, nullptr)(); });
   }
   void cancel() override { alarm_.Cancel(); }

@@ -1,4 +1,4 @@
-// The alarms of calls that wait. The calls go on where their alarms ring: on threads of gRPC, so none is held meanwhile.
+// The alarms of calls that wait. Calls go on where their alarms ring: on threads of gRPC, so none is held meanwhile.
 //
 // Guarantees: each alarm that is set rings once: when its time is over, or soon after it was cancelled. It rings
 // neither within `set` nor within `cancel`.

@@ -1,4 +1,4 @@
-// The counters of the read side. Monotonic unless noted. Metrics show each (serving/service/call_metrics.cc).
+// Counters of the read side and its gate. Monotonic unless noted. Metrics show each (serving/service/call_metrics.cc).
 // Threading: thread safe.
 #pragma once
 
@@ -7,10 +7,11 @@
 #include <cstdint>
 
 #include "schemas/verdict.h"
+#include "serving/admission/call_gate.h"
 
 namespace bloomring {
 
-struct ServingCounters {
+struct ServingCounters : CallGateCounters {
   std::atomic<uint64_t> requests{0};                           // Calls, and requests within batches, that have ended.
   std::array<std::atomic<uint64_t>, kReasonCount> verdicts{};  // Of candidates in answered requests, by Reason.
   std::array<std::atomic<uint64_t>, 4> incomplete{};           // Answers with a gap, by AnswerSource.
@@ -27,7 +28,6 @@ struct ServingCounters {
   std::atomic<uint64_t> refused_permission{0};   // PERMISSION_DENIED.
   std::atomic<uint64_t> forwarded{0};            // Forwarded to another replica and answered by it.
   std::atomic<uint64_t> forward_failed{0};       // Forwarded, but no other replica could answer.
-  std::atomic<int64_t> in_flight{0};             // Users of calls. A level, not a count.
 };
 
 }  // namespace bloomring

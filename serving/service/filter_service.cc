@@ -24,6 +24,11 @@ std::string describe(const std::vector<Gap>& gaps) {
   return text;
 }
 
+constexpr std::string_view kEnding = "this replica is ending; ask another one";
+// A client that was refused is told to come again after as long as it may wait, and at least this.
+constexpr int64_t kRetryMsLeast = 100;
+// Of a waiting call, with its message: its objects, and the buffer of a read of gRPC, which a message keeps whole.
+constexpr size_t kWaitingBytes = 8 << 10;
 constexpr std::string_view kHolderSeparator = ",";
 
 // Calls `take` with each holder that a refusal names (FilterService::forward_or_redirect).
@@ -31,6 +36,14 @@ template <typename Take>
 void for_each_holder(const grpc::Status& refusal, const Take& take) {
   std::istringstream holders(refusal.error_details());
   for (std::string holder; std::getline(holders, holder, kHolderSeparator.front());) take(holder);
+}
+
+// Releases the bytes.
+template <typename Request>
+grpc::Status parse(grpc::ByteBuffer& bytes, Request& request) {
+  const grpc::Status parsed = grpc::GenericDeserialize<grpc::ProtoBufferReader, Request>(&bytes, &request);
+  bytes.Clear();
+  return parsed.ok() ? parsed : to_grpc(no_message(*Request::descriptor()));
 }
 
 }  // namespace
@@ -47,7 +60,7 @@ FilterService::FilterService(const PartitionDirectory& partitions, CandidateFilt
       core_(core),
       log_(log),
       config_(config),
-      memory_(config.memory_bytes_max),
+      gate_({config.in_flight_max, config.memory_bytes_max, config.waiting}, counters_),
       forwarder_(config.forward) {
   if (config.read_pool) pool_.emplace(core.store(), *config.read_pool);
 }
@@ -62,7 +75,9 @@ FilterService::~FilterService() {
 
 bool FilterService::end_calls(int64_t bound_ms) {
   open_calls_.close();
-  return open_calls_.wait_until_none(bound_ms);
+  const bool answered = open_calls_.wait_until_none(bound_ms);
+  gate_.close();
+  return answered;
 }
 
 void FilterService::count(const grpc::Status& status) {
@@ -91,12 +106,16 @@ void FilterService::count(const FilterAnswer& answer) {
   if (config_.observe_answer) config_.observe_answer(answer);
 }
 
-gpr_timespec FilterService::patience_end(gpr_timespec deadline, int64_t wait_ms_max) {
-  const gpr_timespec now = gpr_now(GPR_CLOCK_REALTIME);
-  const gpr_timespec left = gpr_time_sub(gpr_convert_clock_type(deadline, GPR_CLOCK_REALTIME), now);
+int64_t FilterService::patience_ms(gpr_timespec deadline, int64_t wait_ms_max) {
+  const gpr_timespec left =
+      gpr_time_sub(gpr_convert_clock_type(deadline, GPR_CLOCK_REALTIME), gpr_now(GPR_CLOCK_REALTIME));
   const int64_t left_ms = std::min<int64_t>(gpr_time_to_millis(left), 10 * wait_ms_max);
-  const int64_t wait_ms = std::clamp<int64_t>(left_ms * 9 / 10, 0, wait_ms_max);
-  return gpr_time_add(now, gpr_time_from_millis(wait_ms, GPR_TIMESPAN));
+  return std::clamp<int64_t>(left_ms * 9 / 10, 0, wait_ms_max);
+}
+
+gpr_timespec FilterService::patience_end(gpr_timespec deadline, int64_t wait_ms_max) {
+  return gpr_time_add(gpr_now(GPR_CLOCK_REALTIME),
+                      gpr_time_from_millis(patience_ms(deadline, wait_ms_max), GPR_TIMESPAN));
 }
 
 grpc::Status FilterService::conclude(const v1::FilterRequest& request, const FilterAnswer& answer,
@@ -124,7 +143,7 @@ void FilterService::read(const grpc::CallbackServerContext& context, const UserK
   };
   UserLookup lookup = core_.look_up(partition, user_key.bytes(), wanted);
   const auto waiting = std::make_shared<WaitingRead>(core_, std::string(user_key.bytes()), std::move(lookup),
-                                                     caller_of_peer(context.peer()), std::move(ended_or_refused));
+                                                     caller_of(context), std::move(ended_or_refused));
   FilterReader& store = pool_ ? static_cast<FilterReader&>(*pool_) : core_.store();
   waiting->begin(store, reads_, patience_end(context.raw_deadline(), config_.store_wait_ms));
 }
@@ -214,17 +233,9 @@ bool FilterService::may(const CallStart& start) const {
   return config_.access->may(names, writes ? Right::kWrite : Right::kRead);
 }
 
-grpc::Status FilterService::too_many_users(int64_t in_flight) const {
-  return {grpc::StatusCode::RESOURCE_EXHAUSTED, std::to_string(in_flight) + " of at most " +
-                                                    std::to_string(config_.in_flight_max) +
-                                                    " users are being answered already"};
-}
-
 FilterService::Done FilterService::admit(const CallStart& start, OpenCall& call) {
-  const int64_t in_flight = counters_.in_flight.fetch_add(1);
   auto done = [this, &call, method = start.method, &context = start.context,
                begin = gpr_now(GPR_CLOCK_MONOTONIC)](const grpc::Status& status) {
-    counters_.in_flight.fetch_sub(call.users());
     if (config_.observe) {
       const gpr_timespec took = gpr_time_sub(gpr_now(GPR_CLOCK_MONOTONIC), begin);
       config_.observe(method, status, static_cast<double>(took.tv_sec) + took.tv_nsec * 1e-9);
@@ -232,10 +243,11 @@ FilterService::Done FilterService::admit(const CallStart& start, OpenCall& call)
     count(status);
     for_each_holder(status,
                     [&](const std::string& holder) { context.AddTrailingMetadata("bloomring-holder", holder); });
+    gate_.leave(call.users());
     call.finish({status.error_code(), status.error_message()});
   };
   if (open_calls_.closed()) {
-    done({grpc::StatusCode::UNAVAILABLE, "this replica is ending; ask another one"});
+    done({grpc::StatusCode::UNAVAILABLE, std::string(kEnding)});
     return nullptr;
   }
   if (!may(start)) {
@@ -244,27 +256,30 @@ FilterService::Done FilterService::admit(const CallStart& start, OpenCall& call)
                                                    ": no line of the replica's serve.access_file gives it the right"});
     return nullptr;
   }
-  if (in_flight < config_.in_flight_max) return done;
-  done(too_many_users(in_flight));
-  return nullptr;
+  return done;
 }
 
 template <typename Request>
-grpc::Status FilterService::take_in(grpc::ByteBuffer message, OpenCall& call, Request& request) {
+grpc::Status FilterService::weigh(grpc::ByteBuffer& message, CallNeed& need) const {
   const auto cost = message_cost<Request>(message, config_.limits.batch_max);
   if (!cost.ok()) return to_grpc(cost.status());
-  const Status counted = check_request_count(cost->requests, config_.limits);
-  if (!counted.ok()) return to_grpc(counted);
-  const int64_t more = std::max<int64_t>(static_cast<int64_t>(cost->requests), 1) - 1;  // One is counted already.
-  call.add_users(more);
-  const int64_t in_flight = counters_.in_flight.fetch_add(more);
-  if (in_flight + more > config_.in_flight_max) return too_many_users(in_flight - 1);
-  if (const Status fits = check_cost(cost->bytes, memory_.bytes_max()); !fits.ok()) return to_grpc(fits);
-  auto share = memory_.take(cost->bytes);
-  if (!share) return {grpc::StatusCode::RESOURCE_EXHAUSTED, "the memory for requests is taken by others"};
-  call.hold(std::move(*share));
-  const grpc::Status parsed = grpc::GenericDeserialize<grpc::ProtoBufferReader, Request>(&message, &request);
-  return parsed.ok() ? parsed : to_grpc(no_message(*Request::descriptor()));
+  if (const Status few = check_request_count(cost->requests, config_.limits); !few.ok()) return to_grpc(few);
+  need.users = std::max<int64_t>(static_cast<int64_t>(cost->requests), 1);
+  need.bytes = cost->bytes;
+  need.waiting_bytes = message.Length() + kWaitingBytes;
+  return to_grpc(check_cost(cost->bytes, config_.memory_bytes_max));
+}
+
+grpc::Status FilterService::refuse(grpc::CallbackServerContext& context, const CallGate::Answer& answer) const {
+  switch (answer.outcome) {
+    case CallGate::Outcome::kCancelled: return {grpc::StatusCode::CANCELLED, "the client has gone"};
+    case CallGate::Outcome::kEnding: return {grpc::StatusCode::UNAVAILABLE, std::string(kEnding)};
+    default: break;
+  }
+  const std::string retry_ms = std::to_string(std::max(config_.admission_wait_ms, kRetryMsLeast));
+  context.AddTrailingMetadata("grpc-retry-pushback-ms", retry_ms);
+  return {grpc::StatusCode::RESOURCE_EXHAUSTED,
+          answer.reason + "; ask again after " + retry_ms + " ms, about fewer users or items, or ask another replica"};
 }
 
 template <typename Request, typename Response, typename Handle>
@@ -280,11 +295,28 @@ grpc::ServerUnaryReactor* FilterService::begin(Method method, grpc::CallbackServ
   }
   grpc::ByteBuffer bytes;
   bytes.Swap(const_cast<grpc::ByteBuffer*>(message));  // gRPC would hold them until the end of the call.
-  const grpc::Status taken = take_in(std::move(bytes), *call, call->request);
-  if (!taken.ok()) {
-    done(taken);
-  } else {
+  CallNeed need{.caller = caller_of(*context)};
+  if (grpc::Status weighed = weigh<Request>(bytes, need); !weighed.ok()) {
+    done(std::move(weighed));
+    return call;
+  }
+  auto go = [this, call, context, handle, users = need.users, bytes, done = std::move(done)](
+                CallGate::Answer entered) mutable {
+    if (!entered.share) return done(refuse(*context, entered));
+    call->hold(users, std::move(*entered.share));
+    if (is_over(*context))
+      return done({grpc::StatusCode::DEADLINE_EXCEEDED, "the deadline had passed before the call was admitted"});
+    grpc::Status parsed = parse(bytes, call->request);
+    if (!parsed.ok()) return done(std::move(parsed));
     (this->*handle)(*context, call->request, std::move(done), call->response);
+  };
+  bytes.Clear();
+  const int64_t wait_ms = patience_ms(context->raw_deadline(), config_.admission_wait_ms);
+  CallGate::Answer entered = gate_.enter(need, wait_ms);
+  if (entered.outcome == CallGate::Outcome::kWaits) {
+    call->wait_at(gate_, gate_.wait(need, wait_ms, std::move(go)));
+  } else {
+    go(std::move(entered));
   }
   return call;
 }

@@ -4,10 +4,12 @@
 // - A slow or failing filter store makes an answer incomplete instead: a call waits for the store at most
 //   `store_wait_ms` and nine tenths of the time to its deadline.
 // - An event log that does not answer within `log_wait_ms` makes a call UNAVAILABLE.
-// - The service answers at most `in_flight_max` users at once (a batch counts all of its own), and `read_pool` queues a
-//   bounded number of reads of the store, fair between the hosts of callers. Requests and answers take at most
-//   `memory_bytes_max`: a call takes its share before its message is parsed. All three refuse further ones, so memory
-//   stays flat under overload, and one caller's batches do not push out another's calls.
+// - The service answers at most `in_flight_max` users at once (a batch counts all its own). Requests and answers take
+//   at most `memory_bytes_max`: a call takes its share before its message is parsed. A call that finds no room for
+//   either waits at most `admission_wait_ms` and nine tenths of the time to its deadline, in turns that are fair
+//   between callers (serving/admission/call_gate.h); then it is RESOURCE_EXHAUSTED. `read_pool` queues a bounded number
+//   of reads of the store, fair in the same way. So memory stays flat under overload, and one caller's batches do not
+//   push out another's calls.
 // Threading: gRPC calls the methods from its own threads, which never wait for the store.
 #pragma once
 
@@ -20,7 +22,7 @@
 
 #include "bloomring/v1/bloomring.grpc.pb.h"
 #include "serving/admission/access.h"
-#include "serving/admission/call_memory.h"
+#include "serving/admission/call_gate.h"
 #include "serving/query/candidate_filter.h"
 #include "serving/query/replica_partition.h"
 #include "serving/service/counters.h"
@@ -42,6 +44,8 @@ struct FilterServiceConfig {
   RequestLimits limits = {};
   int64_t in_flight_max = 1'024;  // Users of calls; at least limits.batch_max.
   size_t memory_bytes_max = 256 << 20;  // Of requests that are parsed, and their answers (message_cost.h).
+  int64_t admission_wait_ms = 100;      // 0: a call that finds no room is refused at once.
+  CallQueueBounds waiting = {};         // Of calls that wait for room.
   int64_t store_wait_ms = 500;
   int64_t log_wait_ms = 5'000;
   int64_t slot_ms = 3'600'000;  // Of the ring.
@@ -135,21 +139,23 @@ class FilterService final : public RawService {
   void forward_or_redirect(const grpc::CallbackServerContext& context, const UserKey& user_key,
                            v1::ForwardPolicy policy, const Status& reason, Forwarder::Send send, Done done);
   // The one place where a call begins. Returns a function that ends the call and counts it; null when it refused the
-  // call: the caller may not make it, too many are in flight, or the service ends.
+  // call: the caller may not make it, or the service ends.
   Done admit(const CallStart& start, OpenCall& call);
-  // Admits the call, takes the memory for it, parses its message and hands it to `handle`, a member of this class.
+  // Admits the call, now or when its turn comes, parses its message and hands it to `handle`, a member of this class.
   template <typename Request, typename Response, typename Handle>
   grpc::ServerUnaryReactor* begin(Method method, grpc::CallbackServerContext* context, const grpc::ByteBuffer* message,
                                   grpc::ByteBuffer* answer, Handle handle);
-  // INVALID_ARGUMENT for a message that cannot be parsed, or that takes more than all memory for requests;
-  // RESOURCE_EXHAUSTED when too little of it is left, or too many users are being answered already.
+  // What the message needs, written into `need`. INVALID_ARGUMENT for bytes that are no message, a batch of too many
+  // requests, and for what takes more than all memory for requests.
   template <typename Request>
-  grpc::Status take_in(grpc::ByteBuffer message, OpenCall& call, Request& request);
+  grpc::Status weigh(grpc::ByteBuffer& message, CallNeed& need) const;
+  // The status of a call that the gate did not admit. A full gate tells the client when to come again.
+  grpc::Status refuse(grpc::CallbackServerContext& context, const CallGate::Answer& answer) const;
   bool may(const CallStart& start) const;
-  grpc::Status too_many_users(int64_t in_flight) const;
   // The same, with a line in the log about the forget and its caller.
   Done audited(const grpc::CallbackServerContext& context, const v1::ForgetRequest& request, Done done) const;
   grpc::ServerUnaryReactor* refuse_write(const std::string& why, grpc::ByteBuffer& response);
+  static int64_t patience_ms(gpr_timespec deadline, int64_t wait_ms_max);
   static gpr_timespec patience_end(gpr_timespec deadline, int64_t wait_ms_max);
   void count(const grpc::Status& status);
   void count(const FilterAnswer& answer);
@@ -160,7 +166,7 @@ class FilterService final : public RawService {
   EventLog* const log_;
   const FilterServiceConfig config_;
   ServingCounters counters_;
-  CallMemory memory_;
+  CallGate gate_;
   OpenCalls open_calls_;
   Forwarder forwarder_;
   const std::shared_ptr<OpenCalls> reads_ = std::make_shared<OpenCalls>();  // Of the store; shared with each.

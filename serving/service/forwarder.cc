@@ -40,7 +40,7 @@ std::optional<std::string> Forwarder::take_place(uint64_t caller) {
   const int64_t own = known == in_flight_of_.end() ? 0 : known->second;
   if (own >= config_.in_flight_max - in_flight_) {
     return std::to_string(in_flight_) + " calls to other replicas are in flight already, " + std::to_string(own) +
-           " of them of this host, of at most " + std::to_string(config_.in_flight_max);
+           " of them of this caller, of at most " + std::to_string(config_.in_flight_max);
   }
   ++in_flight_;
   in_flight_of_[caller] = own + 1;
@@ -56,7 +56,7 @@ void Forwarder::give_place_back(uint64_t caller) {
 
 void Forwarder::forward(const grpc::CallbackServerContext& context, std::vector<std::string> addresses, Send send,
                         Done done) {
-  const uint64_t caller = caller_of_peer(context.peer());
+  const uint64_t caller = caller_of(context);
   if (const auto full = take_place(caller)) return done({grpc::StatusCode::RESOURCE_EXHAUSTED, *full});
   std::rotate(addresses.begin(), addresses.begin() + static_cast<ptrdiff_t>(turn_.fetch_add(1) % addresses.size()),
               addresses.end());

@@ -6,7 +6,7 @@
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/support/proto_buffer_writer.h>
 
-#include "serving/admission/call_memory.h"
+#include "serving/admission/call_gate.h"
 #include "serving/service/open_calls.h"
 
 namespace bloomring {
@@ -17,10 +17,17 @@ class OpenCall : public grpc::ServerUnaryReactor {
   OpenCall(OpenCalls& calls, grpc::ByteBuffer& answer) : calls_(calls), counted_(calls.begin()), answer_(answer) {}
   OpenCall(const OpenCall&) = delete;
 
-  // The users whom the call is about, as the service counts them: a batch has many.
+  // The users whose places the call has: none before it is admitted.
   int64_t users() const { return users_; }
-  void add_users(int64_t more) { users_ += more; }
-  void hold(CallMemory::Share share) { share_ = std::move(share); }
+  void hold(int64_t users, CallMemory::Share share) {
+    users_ = users;
+    share_ = std::move(share);
+  }
+  // The call waits at the gate, which is told when the client goes. To be called before gRPC gets the call.
+  void wait_at(CallGate& gate, uint64_t ticket) {
+    gate_ = &gate;
+    ticket_ = ticket;
+  }
   // Ends the call with this status, and with the response where it is OK.
   void finish(const grpc::Status& status) {
     if (!status.ok()) return Finish(status);
@@ -30,6 +37,9 @@ class OpenCall : public grpc::ServerUnaryReactor {
 
  private:
   virtual const google::protobuf::MessageLite& message() const = 0;
+  void OnCancel() override {
+    if (gate_ != nullptr) gate_->cancel(ticket_);
+  }
   void OnDone() override {
     if (counted_) calls_.end();
     delete this;
@@ -39,7 +49,9 @@ class OpenCall : public grpc::ServerUnaryReactor {
   const bool counted_;
   grpc::ByteBuffer& answer_;
   CallMemory::Share share_;
-  int64_t users_ = 1;
+  int64_t users_ = 0;
+  CallGate* gate_ = nullptr;  // Where it waited.
+  uint64_t ticket_ = 0;
 };
 
 template <typename Request, typename Response>

@@ -66,7 +66,7 @@ void FilterService::ask_scene(const grpc::CallbackServerContext& context, const 
   if (partition.ok())
     return filter_here(context, request, call->decoded, user_key, *partition, std::move(ended), response);
   // A copy, and its bytes on the way: the call was admitted for one request.
-  auto share = memory_.take(call->request.SpaceUsedLong() + call->request.ByteSizeLong());
+  auto share = gate_.memory().take(call->request.SpaceUsedLong() + call->request.ByteSizeLong());
   if (!share) return ended({grpc::StatusCode::RESOURCE_EXHAUSTED, "the memory for requests is taken by others"});
   call->shares.push_back(std::move(*share));
   *request.mutable_candidates() = call->request.candidates();

@@ -234,7 +234,8 @@ TEST_CASE("call gate: calls of many threads are within the bounds, and each goes
   constexpr int kThreads = 4, kCalls = 500;
   constexpr int64_t kUsers = 3;
   CallGateCounters counters;
-  CallGate gate({.users_max = kUsers, .bytes_max = 1'000, .waiting = {.calls_max = 16, .caller_calls_max = 12}}, counters);
+  constexpr CallQueueBounds kBounds{.calls_max = 16, .caller_calls_max = 12};
+  CallGate gate({.users_max = kUsers, .bytes_max = 1'000, .waiting = kBounds}, counters);
   std::atomic<int64_t> within{0}, most{0};
   std::atomic<int> ended{0};
   const auto go = [&](CallGate::Answer answer) {

@@ -7,12 +7,20 @@
 namespace bloomring {
 
 TEST_CASE("caller: all connections of a host are one caller, other hosts are others") {
-  CHECK(host_of_peer("ipv4:10.0.0.7:50312") == "ipv4:10.0.0.7");
-  CHECK(host_of_peer("ipv6:%5B2001:db8::7%5D:50312") == "ipv6:%5B2001:db8::7%5D");
-  CHECK(host_of_peer("") == "");
-  CHECK(host_of_peer("somewhere") == "somewhere");
+  CHECK(network_of_peer("ipv4:10.0.0.7:50312") == "ipv4:10.0.0.7");
+  CHECK(network_of_peer("") == "");
+  CHECK(network_of_peer("somewhere") == "somewhere");
+  CHECK(network_of_peer("ipv6:%5Bnowhere%5D:1") == "ipv6:%5Bnowhere%5D");
   CHECK(caller_of_peer("ipv4:10.0.0.7:50312") == caller_of_peer("ipv4:10.0.0.7:1"));
   CHECK(caller_of_peer("ipv4:10.0.0.7:50312") != caller_of_peer("ipv4:10.0.0.8:50312"));
+}
+
+TEST_CASE("caller: all addresses of a network of 64 bits are one caller") {
+  const auto caller = [](const std::string& address) { return caller_of_peer("ipv6:%5B" + address + "%5D:50312"); };
+  CHECK(caller("2001:db8:0:1::7") == caller("2001:db8:0:1:ffff::8"));
+  CHECK(caller("2001:db8:0:1::7") != caller("2001:db8:0:2::7"));
+  CHECK(caller("fe80::1%25eth0") == caller("fe80::2%25eth0"));
+  CHECK(caller("::ffff:10.0.0.7") != caller("::ffff:10.0.0.8"));  // IPv4 in IPv6's notation is whole.
 }
 
 namespace {

@@ -151,7 +151,7 @@ TEST_CASE("forwarding: bad input is refused where it arrives, and more than the 
   const grpc::Status status = replicas.asked.filter(question(), &response);
   CHECK(status.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED);
   CHECK(status.error_message() ==
-        "0 calls to other replicas are in flight already, 0 of them of this host, of at most 0");
+        "0 calls to other replicas are in flight already, 0 of them of this caller, of at most 0");
   CHECK(replicas.holder.server->counters().requests == 0);
 }
 
