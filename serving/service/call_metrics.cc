@@ -10,6 +10,11 @@ SeriesTable<ServingCounters> make_call_series() {
   SeriesTable<Counters> table = {
       {&kRequests, {}, &Counters::requests},
       {&kCallsInFlight, {}, &Counters::in_flight},
+      {&kCallsWaiting, {}, &Counters::waiting},
+      {&kCallsWaited, {"admitted"}, &Counters::waited_admitted},
+      {&kCallsWaited, {"refused"}, &Counters::waited_refused},
+      {&kCallsWaited, {"ended"}, &Counters::waited_ended},
+      {&kCallsWaitedSeconds, {}, [](const Counters& of) { return 1e-6 * static_cast<double>(of.waited_us); }},
       {&kCallsRefused, {"invalid"}, &Counters::refused_invalid},
       {&kCallsRefused, {"unavailable"}, &Counters::refused_unavailable},
       {&kCallsRefused, {"overload"}, &Counters::refused_overload},

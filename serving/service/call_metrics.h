@@ -31,6 +31,18 @@ inline constexpr MetricDecl kCandidates{"bloomring_candidates_total",
                                         {{{"verdict", "unseen|client|served|recent|filter"}}}};
 inline constexpr MetricDecl kCallsInFlight{"bloomring_calls_in_flight", MetricType::kGauge,
                                            "Users that the query service is answering now; of a batch each counts."};
+inline constexpr MetricDecl kCallsWaiting{
+    "bloomring_calls_waiting", MetricType::kGauge,
+    "Calls that wait now for room: for places for their users, or for memory for their messages."};
+inline constexpr MetricDecl kCallsWaited{
+    "bloomring_calls_waited_total",
+    MetricType::kCounter,
+    "Calls that waited for room, by result: admitted in their turn; refused because there was none in time, or too "
+    "many waited; ended because their client had gone or the replica ended.",
+    {{{"result", "admitted|refused|ended"}}}};
+inline constexpr MetricDecl kCallsWaitedSeconds{
+    "bloomring_calls_waited_seconds_total", MetricType::kCounter,
+    "Time that these calls waited, in all. An admitted call counts until its turn came."};
 inline constexpr MetricDecl kCallsRefused{
     "bloomring_calls_refused_total",
     MetricType::kCounter,
@@ -87,7 +99,8 @@ inline constexpr MetricDecl kFilterCacheBytesMax{
     "Bound of the memory of the cache of filters: its share of memory.limit."};
 
 inline constexpr const MetricDecl* kCallMetrics[] = {
-    &kQuerySeconds, &kRequests, &kReadsRefused, &kCandidates, &kCallsInFlight, &kCallsRefused, &kCallsForwarded,
+    &kQuerySeconds, &kRequests, &kReadsRefused, &kCandidates, &kCallsInFlight, &kCallsWaiting, &kCallsWaited,
+    &kCallsWaitedSeconds, &kCallsRefused, &kCallsForwarded,
     &kAnswersIncomplete, &kAnswersComplete, &kAnswersRelaxed, &kAnswersSaturated, &kAnswerExpectedError,
     &kFilterCacheLookups, &kFilterCacheEvictions, &kFilterCacheUsers, &kFilterCacheBytes, &kFilterCacheBytesMax};
 

@@ -14,6 +14,9 @@ TEST_CASE("task series: of calls, verdicts and gaps are shown by their words") {
   counters.incomplete[static_cast<size_t>(AnswerSource::kFilters)] = 3;
   counters.refused_strict = 4;
   counters.forward_failed = 5;
+  counters.waiting = 6;
+  counters.waited_ended = 7;
+  counters.waited_us = 8'500'000;
   const ShownSeries shown(call_series(), counters);
   CHECK(shown(metric::kRequests) == 1);
   CHECK(shown(metric::kCandidates, {"recent"}) == 2);
@@ -21,4 +24,8 @@ TEST_CASE("task series: of calls, verdicts and gaps are shown by their words") {
   CHECK(shown(metric::kAnswersIncomplete, {"filters"}) == 3);
   CHECK(shown(metric::kCallsRefused, {"strict"}) == 4);
   CHECK(shown(metric::kCallsForwarded, {"unavailable"}) == 5);
+  CHECK(shown(metric::kCallsWaiting) == 6);
+  CHECK(shown(metric::kCallsWaited, {"ended"}) == 7);
+  CHECK(shown(metric::kCallsWaited, {"refused"}) == 0);
+  CHECK(shown(metric::kCallsWaitedSeconds) == 8.5);
 }
