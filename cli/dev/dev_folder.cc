@@ -17,9 +17,9 @@ namespace fs = std::filesystem;
 // Its text is for people.
 constexpr const char* kMark = "dev";
 
-bool has_store(const Settings& settings) {
+bool has_store(const std::string& folder) {
   std::error_code absent;
-  return fs::exists(settings.store.path, absent) && !fs::is_empty(settings.store.path, absent);
+  return fs::exists(folder, absent) && !fs::is_empty(folder, absent);
 }
 
 Status mark_as_own(const std::string& folder) {
@@ -52,11 +52,12 @@ Status begin_log_of_store(const Settings& settings, const Clock& clock) {
 }  // namespace
 
 Status begin_log_in(const std::string& folder, const Settings& settings, const Clock& clock) {
-  if (settings.store.kind != StoreKind::kEmbedded) return {};
-  if (!has_store(settings)) return mark_as_own(folder);
+  const auto store = settings.store.folder();
+  if (!store) return {};
+  if (!has_store(*store)) return mark_as_own(folder);
   std::error_code absent;
   if (!fs::exists(fs::path(folder) / kMark, absent)) {
-    return invalid("--data: " + settings.store.path +
+    return invalid("--data: " + *store +
                    " is a filter store that no `bloomring dev` of this version has made, and its log is not here; "
                    "name an empty folder");
   }

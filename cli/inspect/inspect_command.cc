@@ -32,9 +32,7 @@ class Inspector {
   static Result<std::unique_ptr<Inspector>> open(const Settings& settings) {
     BLOOMRING_TRY_ASSIGN(const Calendar calendar, Calendar::create(settings.retention()));
     std::unique_ptr<Inspector> inspector(new Inspector(settings, calendar));
-    if (settings.store.kind == StoreKind::kEmbedded && !std::filesystem::exists(settings.store.path))
-      return invalid("store.path " + settings.store.path +
-                     " does not exist; name the folder of the filter store, with --config or --set store.path=DIR");
+    BLOOMRING_TRY(check_store_folder(settings));
     const StoreParts parts{inspector->calendar_, inspector->clock_, inspector->memory_};
     BLOOMRING_TRY_ASSIGN(inspector->stores_, open_stores(settings, StoreRole::kReads, parts));
     BLOOMRING_TRY(inspector->stores_.reader->refresh());

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -56,26 +55,14 @@ class StoreTool {
   StoreTool(const StoreArgs& args, const Settings& settings, Calendar calendar)
       : args_(args), settings_(settings), calendar_(std::move(calendar)), config_(embedded_store_config(settings)) {}
 
-  Result<FilterStores> open_to_write() const { return open(StoreRole::kWrites); }
-  Result<FilterStores> open(StoreRole role) const {
-    BLOOMRING_TRY_ASSIGN(FilterStores stores, open_stores(settings_, role, {calendar_, clock_, memory_}));
+  Result<FilterStores> open_to_write() const {
+    BLOOMRING_TRY_ASSIGN(FilterStores stores,
+                         open_stores(settings_, StoreRole::kWrites, {calendar_, clock_, memory_}));
     if (stores.shared) BLOOMRING_TRY(stores.reader->refresh());
     return stores;
   }
-  bool embedded() const { return settings_.store.kind == StoreKind::kEmbedded; }
   Result<StoreCheck> check_all(const StoreCheckProgress& progress = {}) const;
 
-  Status store_exists() const {
-    if (!embedded() || std::filesystem::exists(config_.path)) return {};
-    return invalid("store.path " + config_.path +
-                   " does not exist; name the folder of the filter store, with --config or --set store.path=DIR");
-  }
-  Result<std::string> backups() const {
-    if (!embedded()) return invalid("store.kind is redis: backups of the store are those of its servers");
-    if (!settings_.store.backup_path.empty()) return settings_.store.backup_path;
-    return invalid(
-        "store.backup_path is not set: name the folder of the backups there, on another disk than the store's");
-  }
   Result<Json> ask_the_process();
   Status brings_nobody_back(const std::string& folder) const;
   Result<std::vector<Offset>> log_ends() const;
@@ -91,8 +78,8 @@ class StoreTool {
 
 // A process that writes the store holds its lock, so that process takes the backup; without one this process does.
 Result<Json> StoreTool::backup() {
-  BLOOMRING_TRY_ASSIGN(const std::string folder, backups());
-  BLOOMRING_TRY(store_exists());
+  BLOOMRING_TRY_ASSIGN(const std::string folder, backup_folder(settings_));
+  BLOOMRING_TRY(check_store_folder(settings_));
   const auto stores = open_to_write();
   if (!stores.ok()) return stores.code() == Code::kInvalid ? ask_the_process() : Result<Json>(stores.status());
   BLOOMRING_TRY_ASSIGN(const StoreBackup taken, stores->admin->back_up({folder, settings_.store.backups_kept,
@@ -123,7 +110,7 @@ Result<Json> StoreTool::ask_the_process() {
 }
 
 Result<Json> StoreTool::list() {
-  BLOOMRING_TRY_ASSIGN(const std::string folder, backups());
+  BLOOMRING_TRY_ASSIGN(const std::string folder, backup_folder(settings_));
   BLOOMRING_TRY_ASSIGN(const std::vector<StoreBackup> found, list_backups(folder));
   Json list = Json::array();
   for (const StoreBackup& one : found) list.push_back(Json::parse(backup_json(one)));
@@ -149,7 +136,7 @@ Status StoreTool::brings_nobody_back(const std::string& folder) const {
 }
 
 Result<Json> StoreTool::restore() {
-  BLOOMRING_TRY_ASSIGN(const std::string folder, backups());
+  BLOOMRING_TRY_ASSIGN(const std::string folder, backup_folder(settings_));
   BLOOMRING_TRY(brings_nobody_back(folder));
   BLOOMRING_TRY_ASSIGN(const StoreBackup restored, restore_backup(folder, args_.backup, config_.path));
   BLOOMRING_TRY_ASSIGN(const StoreCheck found, check_store(config_, calendar_, clock_, memory_));
@@ -163,20 +150,20 @@ Result<Json> StoreTool::check() {
     log_info("checking", {{"filters", so_far.filters}, {"damaged", so_far.damaged}});
   };
   if (args_.of_backup) {
-    BLOOMRING_TRY_ASSIGN(const std::string folder, backups());
+    BLOOMRING_TRY_ASSIGN(const std::string folder, backup_folder(settings_));
     BLOOMRING_TRY_ASSIGN(const StoreCheck found,
                          check_backup(folder, args_.backup, config_, calendar_, clock_, memory_, progress));
     return to_json(found);
   }
-  BLOOMRING_TRY(store_exists());
+  BLOOMRING_TRY(check_store_folder(settings_));
   BLOOMRING_TRY_ASSIGN(const StoreCheck found, check_all(progress));
   return to_json(found);
 }
 
-// Of the store itself, whatever its kind.
+// Of the store itself. Without a refresh, which a damaged store refuses.
 Result<StoreCheck> StoreTool::check_all(const StoreCheckProgress& progress) const {
-  if (embedded()) return check_store(config_, calendar_, clock_, memory_, progress);
-  BLOOMRING_TRY_ASSIGN(const FilterStores stores, open(StoreRole::kReads));
+  BLOOMRING_TRY_ASSIGN(const FilterStores stores,
+                       open_stores(settings_, StoreRole::kReads, {calendar_, clock_, memory_}));
   return stores.admin->check(progress);
 }
 
@@ -195,7 +182,7 @@ Json StoreTool::to_json(const StoreCheck& found) const {
 }
 
 Result<Json> StoreTool::new_log() {
-  BLOOMRING_TRY(store_exists());
+  BLOOMRING_TRY(check_store_folder(settings_));
   BLOOMRING_TRY_ASSIGN(const StoreCheck found, check_all());
   Json json = {
       {"executed", args_.execute}, {"filters_kept", found.filters}, {"watermarks_forgotten", found.watermarks.size()}};
@@ -225,7 +212,7 @@ Result<std::vector<Offset>> StoreTool::log_ends() const {
 }
 
 Result<Json> StoreTool::slot_length() {
-  BLOOMRING_TRY(store_exists());
+  BLOOMRING_TRY(check_store_folder(settings_));
   BLOOMRING_TRY_ASSIGN(const std::vector<Offset> ends, log_ends());
   BLOOMRING_TRY_ASSIGN(const FilterStores stores, open_to_write());
   std::map<PartitionId, MergedWatermark> changed;

@@ -29,8 +29,8 @@ std::string label_of(std::string_view words) {
 
 std::vector<std::pair<std::string, std::string>> folders_of(const Settings& settings) {
   std::vector<std::pair<std::string, std::string>> folders;
-  const bool embedded = settings.store.kind == StoreKind::kEmbedded;
-  if (embedded && store_role(settings.stages) != StoreRole::kNone) folders.emplace_back("store", settings.store.path);
+  const auto store = settings.store.folder();
+  if (store && store_role(settings.stages) != StoreRole::kNone) folders.emplace_back("store", *store);
   if (keep_state(settings.stages)) folders.emplace_back("state", settings.state.path);
   return folders;
 }

@@ -23,6 +23,10 @@ RetentionConfig Settings::retention() const {
           .ahead_ms = int64_t{events.ahead_seconds} * 1000};
 }
 
+std::optional<std::string> StoreSettings::folder() const {
+  return kind == StoreKind::kEmbedded ? std::optional(path) : std::nullopt;
+}
+
 TlsClientFiles ServeSettings::peer_tls() const {
   if (!tls.enabled()) return {};
   return {tls_peer_ca.empty() ? tls.client_ca : tls_peer_ca, tls.certificate, tls.key};

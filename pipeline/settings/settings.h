@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -103,6 +104,9 @@ struct StoreSettings {
   // Half of the deadline is for the store's files, half for the backups of before.
   int64_t erase_step_ms() const { return int64_t{erase_within_seconds} * 500; }
   RedisSettings redis;
+
+  // The folder of this machine that the store is in; nothing for a store on servers.
+  std::optional<std::string> folder() const;
 };
 
 struct StateSettings {

@@ -153,13 +153,12 @@ StartFindings check_certificates(const Settings& settings, int64_t now_ms) {
 StartFindings check_folders(const Settings& settings) {
   StartFindings found;
   std::error_code error;
-  const std::string& store = settings.store.path;
-  const bool embedded = settings.store.kind == StoreKind::kEmbedded;
-  const StoreRole role = embedded ? store_role(settings.stages) : StoreRole::kNone;
+  const auto store = settings.store.folder();
+  const StoreRole role = store ? store_role(settings.stages) : StoreRole::kNone;
   if (role == StoreRole::kWrites) {
-    check_folder("store.path", store, found);
-  } else if (role == StoreRole::kReads && fs::exists(store, error) && !fs::is_directory(store, error)) {
-    found.errors.push_back(line("store.path", store, "it is no folder", "name the folder of the filter store"));
+    check_folder("store.path", *store, found);
+  } else if (role == StoreRole::kReads && fs::exists(*store, error) && !fs::is_directory(*store, error)) {
+    found.errors.push_back(line("store.path", *store, "it is no folder", "name the folder of the filter store"));
   }
   if (keep_state(settings.stages)) check_folder("state.path", settings.state.path, found);
   return found;

@@ -62,9 +62,9 @@ Status Process::start() {
 Status Process::start_ports() {
   const AdminSettings& admin = settings_.admin;
   AdminActions actions;
-  const bool embedded = settings_.store.kind == StoreKind::kEmbedded;
-  if (embedded && store_role(settings_.stages) == StoreRole::kWrites) {
-    const std::string token = admin_token_path(admin.token_file, settings_.store.path);
+  const auto store = settings_.store.folder();
+  if (store && store_role(settings_.stages) == StoreRole::kWrites) {
+    const std::string token = admin_token_path(admin.token_file, *store);
     BLOOMRING_TRY(admin.token_file.empty() ? make_admin_token(token) : read_admin_token(token).status());
     actions.token = [token] { return read_admin_token(token); };
     actions.by_path["/store/backup"] = [this] { return backups_.take(); };
@@ -135,8 +135,7 @@ Status Process::open_store() {
   if (stores_.shared) BLOOMRING_TRY(follow_store());
   if (role == StoreRole::kReads) return {};
   backups_.open(*stores_.admin);
-  const bool embedded = settings_.store.kind == StoreKind::kEmbedded;
-  if (embedded && settings_.store.erase_within_seconds > 0) begin_erasing();
+  if (stores_.erases && settings_.store.erase_within_seconds > 0) begin_erasing();
   return {};
 }
 

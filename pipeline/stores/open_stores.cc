@@ -1,6 +1,7 @@
 #include "pipeline/stores/open_stores.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "base/host/private_files.h"
@@ -71,6 +72,21 @@ std::string describe_store_place(const Settings& settings) {
   return (embedded ? "store.path is " : "store.redis.addresses is ") + store_place(settings);
 }
 
+Status check_store_folder(const Settings& settings) {
+  const auto folder = settings.store.folder();
+  if (!folder || std::filesystem::exists(*folder)) return {};
+  return invalid("store.path " + *folder +
+                 " does not exist; name the folder of the filter store, with --config or --set store.path=DIR");
+}
+
+Result<std::string> backup_folder(const Settings& settings) {
+  if (!settings.store.folder())
+    return invalid(describe_store_place(settings) + ": backups of the store are those of its servers");
+  if (!settings.store.backup_path.empty()) return settings.store.backup_path;
+  return invalid(
+      "store.backup_path is not set: name the folder of the backups there, on another disk than the store's");
+}
+
 EmbeddedFilterStoreConfig embedded_store_config(const Settings& settings) {
   EmbeddedFilterStoreConfig config;
   config.path = settings.store.path;
@@ -95,7 +111,7 @@ Result<FilterStores> open_stores(const Settings& settings, StoreRole role, const
   BLOOMRING_TRY_ASSIGN(auto store, EmbeddedFilterStore::open(config, parts.calendar, parts.clock, parts.memory));
   FilterWriter* const writer = store.get();
   StoreAdmin* const admin = store.get();
-  return FilterStores{.shared = false, .reader = std::move(store), .writer = writer, .admin = admin};
+  return FilterStores{.shared = false, .reader = std::move(store), .writer = writer, .admin = admin, .erases = true};
 }
 
 }  // namespace bloomring

@@ -28,6 +28,8 @@ struct FilterStores {
   std::unique_ptr<FilterReader> reader;  // Owns the store.
   FilterWriter* writer = nullptr;        // Null where the store is only read.
   StoreAdmin* admin = nullptr;
+  // `admin->erase_deleted` removes bytes from this kind's files: to be called by timer where they have a deadline.
+  bool erases = false;
   // Writes this kind's metrics beyond FilterStoreStats. May be empty; not to be called after the store's end.
   std::function<void(Scrape&)> write_metrics = {};
 };
@@ -50,7 +52,12 @@ std::string describe_store_place(const Settings& settings);
 // The same without the key.
 std::string store_place(const Settings& settings);
 
-// The embedded store of the settings: for tools that work on its folder.
+// For tools that work on a store that is there: kInvalid when its folder does not exist. Of a store on servers its
+// first call tells.
+Status check_store_folder(const Settings& settings);
+// The folder of the store's backups. kInvalid when none is set, and for a store whose servers take them.
+Result<std::string> backup_folder(const Settings& settings);
+// The embedded store of the settings: for tools that have its `backup_folder`, and work on its own folder.
 EmbeddedFilterStoreConfig embedded_store_config(const Settings& settings);
 
 }  // namespace bloomring

@@ -87,7 +87,10 @@ class StoreAdmin {
     return invalid("this filter store was not opened for an import");
   }
   virtual FilterStoreStats stats() const = 0;
-  // Reads everything: checksums, each filter decoded, watermarks, the description. Others may write meanwhile.
+  // False before the merge stage has made the store. Needs no `refresh`.
+  virtual Result<bool> is_made() { return true; }
+  // Reads everything: checksums, each filter decoded, watermarks, the description. Others may write meanwhile. Needs no
+  // `refresh`.
   virtual Result<StoreCheck> check(const StoreCheckProgress&) { return invalid("this filter store cannot be checked"); }
   // Takes a backup while others write. Blocks until it is complete; one at a time for each folder.
   virtual Result<StoreBackup> back_up(const StoreBackupConfig&) {

@@ -32,6 +32,9 @@ STAYS_IN = [
     (re.compile(r"grpc(pp|\+\+)?/|.*\.grpc\.pb\.h$"), re.compile(r"(serving|client|load)/")),
     (re.compile(r"prometheus/"), re.compile(r"base/metrics/metrics\.(h|cc)$")),
 ]
+# Who asks for the kind of the filter store: all others ask a question that each kind answers.
+STORE_KIND = re.compile(r"\bStoreKind::")
+STORE_KIND_PLACES = re.compile(r"pipeline/settings/|pipeline/stores/open_stores\.cc$|tests/|bench/")
 CLOCK = re.compile(
     r"\b(system_clock|steady_clock|high_resolution_clock|gettimeofday|clock_gettime|absl::Now)\b"
     r"|(?<![\w.])time\s*\(\s*(nullptr|NULL|0|&\w+)\s*\)"
@@ -104,6 +107,8 @@ def findings(path, text, rooms=ROOMS, tops=None):
                 found.append((number, f"reads the machine's clock outside {CLOCK_PLACE}"))
             if SLEEP.search(line) and not SLEEP_PLACES.match(path):
                 found.append((number, "sleeps"))
+            if STORE_KIND.search(line) and not STORE_KIND_PLACES.match(path):
+                found.append((number, "asks for the kind of the store; open_stores.h and StoreSettings have the questions"))
     if suffix == ".py" and SLEEP.search(text) and not SLEEP_PLACES.match(path):
         found.append((1, "sleeps; wait_for() of tests/real/processes.py waits for a condition"))
     if folder == "tests":
@@ -300,6 +305,7 @@ class Layout(law.LawCase):
             ),
             ("bench/chain_bench.cc", "std::chrono::steady_clock::now();"),
             ("pipeline/stages/main.cc", '#include "serving/server/server.h"'),
+            ("tests/pipeline/stores/a_test.cc", "if (kind == StoreKind::kRedis) open();"),
         ]
         for path, text in clean:
             self.assertEqual(findings(path, text, rooms), [], path)
@@ -330,6 +336,7 @@ class Layout(law.LawCase):
             ("tests/a_test.cc", 'TEST_CASE("ring: x (twice)",\n          "[!hide]")'),
             ("tests/CMakeLists.txt", "set_tests_properties(x PROPERTIES LABELS quick DISABLED TRUE)"),
             ("tests/a_test.py", "@unittest." + "skip('later')"),
+            ("pipeline/stages/a.cc", "if (kind == StoreKind::kRedis) skip();"),
             ("base/a.cc", "\n" * 501),
             ("docs/a.md", "one\n" + "<" * 7 + " ours\ntwo"),
         ]

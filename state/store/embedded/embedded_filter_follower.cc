@@ -33,6 +33,7 @@ struct EmbeddedFilterFollower::Impl {
     options.create_if_missing = false;
   }
 
+  bool is_made() const { return std::filesystem::exists(config.path + "/CURRENT"); }
   std::string what() const { return "follower of the filter store at " + config.path; }
   bool replaced() const;
   Result<std::unique_ptr<rocksdb::DB>> open_db();
@@ -76,7 +77,7 @@ bool EmbeddedFilterFollower::Impl::replaced() const {
 }
 
 Result<std::unique_ptr<rocksdb::DB>> EmbeddedFilterFollower::Impl::open_db() {
-  if (!std::filesystem::exists(config.path + "/CURRENT")) {
+  if (!is_made()) {
     return retry("the filter store at " + config.path + " is not created yet: start the process that writes it");
   }
   keeps_all_open = count_table_files(config.path) <= open_files_max(config) / 4 * 3;
@@ -258,6 +259,8 @@ Result<StoreCheck> EmbeddedFilterFollower::check(const StoreCheckProgress& progr
   return impl_->reading(
       [&](const FilterRows& rows) { return check_rows(rows, impl_->config.partition_count, progress); });
 }
+
+Result<bool> EmbeddedFilterFollower::is_made() { return impl_->is_made(); }
 
 FilterStoreStats EmbeddedFilterFollower::stats() const {
   FilterStoreStats stats;

@@ -51,6 +51,7 @@ class EmbeddedFilterFollower final : public LocalFilterReader {
               const StoredVisit& visit) override;
   Result<uint64_t> generation() override;
   FilterStoreStats stats() const override;
+  Result<bool> is_made() override;
   Result<std::set<std::string>> scenes() const override;
   Result<std::optional<int64_t>> deleted_since_ms(ShardId shard) override;
   Result<StoreCheck> check(const StoreCheckProgress& progress) override;

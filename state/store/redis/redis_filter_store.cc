@@ -159,7 +159,10 @@ FilterStoreStats RedisFilterStore::stats() const {
   return stats;
 }
 
+Result<bool> RedisFilterStore::is_made() { return is_redis_store_made(parts_, any_client()); }
+
 Result<StoreCheck> RedisFilterStore::check(const StoreCheckProgress& progress) {
+  if (!checked_) BLOOMRING_TRY(refresh());
   return check_redis_store(parts_, any_client(), progress);
 }
 

@@ -64,6 +64,12 @@ Status check_redis_commands(const RedisStoreParts& parts, RedisClient& client, b
   return check().with_context(parts.name());
 }
 
+Result<bool> is_redis_store_made(const RedisStoreParts& parts, RedisClient& client) {
+  auto stored = ask(parts, client, "GET", command({"GET", parts.keys.meta()}));
+  if (!stored.ok()) return std::move(stored).status().with_context(parts.name());
+  return !stored->is(RedisReply::Kind::kNil);
+}
+
 Status check_redis_description(const RedisStoreParts& parts, RedisClient& client, bool writes) {
   const StoreMeta configured = store_meta(parts.config.partition_count, parts.calendar(),
                                           parts.config.import_id);

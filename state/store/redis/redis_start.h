@@ -16,6 +16,8 @@ namespace bloomring {
 
 // Tries each command that reading needs, and those of writing where `writes`. Leaves nothing behind.
 Status check_redis_commands(const RedisStoreParts& parts, RedisClient& client, bool writes);
+// Whether there is a description of a store, of any configuration.
+Result<bool> is_redis_store_made(const RedisStoreParts& parts, RedisClient& client);
 // Compares the store's description with the configuration. A writer makes it where there is none.
 Status check_redis_description(const RedisStoreParts& parts, RedisClient& client, bool writes);
 
