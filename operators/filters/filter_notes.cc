@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "schemas/bytes.h"
-
 namespace bloomring {
 
 void FilterNotes::note(HourIndex hour, int64_t log_time_ms, uint64_t forgets, int64_t newest_play_ms) {
@@ -30,34 +28,20 @@ HourForgets FilterNotes::of(HourIndex hour) const {
 }
 
 void FilterNotes::save(const std::vector<StagedHour>& hours, ViewState& state) const {
-  state.note.clear();
-  ByteWriter(state.note).varint(static_cast<uint64_t>(newest_play_ms_));
-  for (size_t i = 0; i < hours.size(); ++i) {
-    const HourForgets noted = of(hours[i].hour);
-    state.hours[i].note.clear();
-    ByteWriter writer(state.hours[i].note);
-    writer.varint(noted.forgets);
-    writer.varint(static_cast<uint64_t>(noted.late_before_ms));
-  }
+  encode_view_note(newest_play_ms_, state.note);
+  for (size_t i = 0; i < hours.size(); ++i) encode_hour_note(of(hours[i].hour), state.hours[i].note);
 }
 
 Result<FilterNotes> FilterNotes::restore(const ViewState& state, const std::vector<StagedHour>& hours) {
   FilterNotes notes;
-  ByteReader of_view(state.note);
-  notes.newest_play_ms_ = static_cast<int64_t>(of_view.varint());
-  bool sound = of_view.ok() && of_view.at_end() && notes.newest_play_ms_ >= 0;
+  BLOOMRING_TRY_ASSIGN(notes.newest_play_ms_, decode_view_note(state.note));
   for (size_t i = 0; i < hours.size(); ++i) {
-    ByteReader of_hour(state.hours[i].note);
-    HourForgets noted;
-    noted.forgets = of_hour.varint();
-    noted.late_before_ms = static_cast<int64_t>(of_hour.varint());
-    sound = sound && of_hour.ok() && of_hour.at_end() && noted.late_before_ms >= 0;
+    BLOOMRING_TRY_ASSIGN(const HourForgets noted, decode_hour_note(state.hours[i].note));
     // The filling hour is noted with its first record.
     const bool noted_yet = hours[i].events > 0 || i + 1 < hours.size();
     if (noted_yet && noted.late_before_ms != HourForgets::kNotKnown) notes.hours_.emplace(hours[i].hour, noted);
     notes.lost_below_ = noted.late_before_ms == HourForgets::kNotKnown;
   }
-  if (!sound) return corrupt("window state: the notes of the filter view do not fit");
   return notes;
 }
 

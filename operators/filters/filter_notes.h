@@ -15,18 +15,11 @@
 
 #include "base/ids.h"
 #include "base/result.h"
+#include "schemas/window/filter_notes.h"
 #include "state/window/window_store.h"
 
 namespace bloomring {
 
-struct HourForgets {
-  uint64_t forgets = 0;
-  // A forget of the hour that happened before this time is late: a play after it may be in an earlier hour. kNotKnown
-  // where records below the hour were lost and none after them was read yet.
-  int64_t late_before_ms = 0;
-  static constexpr int64_t kNotKnown = INT64_MAX;
-  bool operator==(const HourForgets&) const = default;
-};
 using ForgetsByHour = std::map<HourIndex, HourForgets>;
 
 class FilterNotes {
@@ -47,8 +40,7 @@ class FilterNotes {
 
   // Of an hour without a record: as its first record would find it.
   HourForgets of(HourIndex hour) const;
-  // In the pieces of schemas/bytes.h: the view's note is newest_play:varint, an hour's forgets:varint
-  // late_before:varint.
+  // As schemas/window/filter_notes.h.
   void save(const std::vector<StagedHour>& hours, ViewState& state) const;
 
  private:

@@ -7,7 +7,7 @@
 //   view := name:bytes note:bytes view_hour{hour_count}
 //   view_hour := drained_behind:varint note:bytes
 //
-// `drained_behind` is 0 for none, else the offset and 1. Notes are the view's (operators/filters/filter_notes.h).
+// `drained_behind` is 0 for none, else the offset and 1. Notes are the view's (schemas/window/filter_notes.h).
 // Versions 3 and 4 had one view, "filters", whose notes stood between the other fields; version 3 had no slot, log_time
 // and drained_behind.
 // Threading: pure functions.
