@@ -20,6 +20,11 @@
 // The filter of a forget's own period counts for an item again when the store knows of a play of the item after the
 // forget, and for everything when the store had the forget when it was read: it removed the filter
 // then, so a filter that it has now holds later plays only.
+//
+// The window and each replica keep facts that bound "late" (docs/decisions/0054-the-bound-of-late-is-kept-twice.md).
+// Guarantees: the first law above holds for every forget, the second for one that is neither late nor passed. Neither
+// depends on the order in which a store and a query learn of plays and forgets.
+// Errors: none; every time and offset has an answer.
 // Threading: pure functions.
 #pragma once
 
