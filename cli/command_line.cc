@@ -384,7 +384,8 @@ int print_page(const std::string& page) {
 
 // They are made of all commands, so they read `app` when it is complete.
 void declare_pages(CLI::App& app, CommandLine& line) {
-  CLI::App& completion = *app.add_subcommand("completion", "Print a script that completes commands and flags in a shell");
+  CLI::App& completion =
+      *app.add_subcommand("completion", "Print a script that completes commands and flags in a shell");
   const std::map<std::string, Shell> words = {{"bash", Shell::kBash}, {"fish", Shell::kFish}, {"zsh", Shell::kZsh}};
   add_word(completion, "shell", line.shell, words, "Shell that reads the script")->required();
   completion.callback([&app, &line] {

@@ -58,11 +58,13 @@ std::string bash(const std::vector<CommandSheet>& sheets) {
   }
   return "# Completion of bloomring for bash, made by `bloomring completion bash`.\n"
          "_bloomring_words() { mapfile -t COMPREPLY < <(compgen -W \"$1\" -- \"$2\"); }\n"
-         "_bloomring_paths() { compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen \"$1\" -- \"$2\"); }\n"
+         "_bloomring_paths() { compopt -o filenames 2>/dev/null; "
+         "mapfile -t COMPREPLY < <(compgen \"$1\" -- \"$2\"); }\n"
          "_bloomring() {\n"
          "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} flags=\"\" words=\"\"\n"
          "  # bash cuts --output=json into three words.\n"
-         "  if [[ $word == \"=\" ]]; then word=\"\"; elif [[ $before == \"=\" ]]; then before=${COMP_WORDS[COMP_CWORD - 2]}; "
+         "  if [[ $word == \"=\" ]]; then word=\"\"; "
+         "elif [[ $before == \"=\" ]]; then before=${COMP_WORDS[COMP_CWORD - 2]}; "
          "fi\n"
          "  COMPREPLY=()\n"
          "  if ((COMP_CWORD == 1)); then _bloomring_words \"" +
