@@ -130,6 +130,7 @@ struct ServeSettings {
   uint32_t candidates_max = 20000;
   uint32_t batch_ids_max = 200000;
   uint64_t request_bytes_max = 8 * 1048576;
+  uint32_t wait_ms = 100;  // Of a call that finds no room.
   std::vector<std::string> peers;  // Addresses of the replicas; see serving/query/peer_addresses.h.
   TlsServerFiles tls;              // Of the gRPC port.
   std::string tls_peer_ca;         // CA of the other replicas' certificates; tls.client_ca when empty.

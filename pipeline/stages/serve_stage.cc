@@ -92,6 +92,9 @@ Status ServeStage::serve_calls() {
   config.reflection = context_.settings.serve.reflection;
   config.memory_bytes_max = context_.plan.of(MemoryUse::kCalls);
   config.service.memory_bytes_max = context_.plan.of(MemoryUse::kRequests);
+  config.service.admission_wait_ms = context_.settings.serve.wait_ms;
+  // gRPC counts the messages of waiting calls among those in transit. The rest is for connections and calls to come.
+  config.service.waiting.bytes_max = config.memory_bytes_max / 4;
   config.service.slot_ms = context_.settings.ring.slot_ms();
   config.service.limits.candidates_max = context_.settings.serve.candidates_max;
   config.service.limits.batch_ids_max = context_.settings.serve.batch_ids_max;

@@ -21,6 +21,14 @@ void declare_bounds(Config& config, ServeSettings& serve) {
           "many bytes, or of more than the memory for calls (which `check` prints), is refused with "
           "RESOURCE_EXHAUSTED. The default holds 20,000 ids of 128 bytes in each list of a query, and 200,000 ids "
           "of 40 bytes in a batch.");
+  config.integer("serve.wait_ms", &serve.wait_ms)
+      .range(0, 5000)
+      .unit("milliseconds")
+      .doc(
+          "Longest time that a call waits for room when too many users are being answered, or the memory for requests "
+          "is taken. It never waits beyond nine tenths of its deadline. Callers get equal turns, so one that asks "
+          "without end does not keep others out. Then it is refused with RESOURCE_EXHAUSTED. 0: it is refused at "
+          "once.");
 }
 
 void declare_tls(Config& config, ServeSettings& serve) {
