@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include "state/store/check_store_meta.h"
@@ -12,6 +13,8 @@ namespace {
 
 constexpr uint64_t kBatchBytes = 4 << 20;
 constexpr size_t kBatchValuesMax = 4096;
+constexpr std::string_view kNotEnded =
+    "the import has not ended (run it again when this is mended; stages refuse the store until then)";
 
 // Values from `from` on that are written at once: at least one.
 std::span<const ExportedValue> batch_at(const ExportFile& file, size_t from) {
@@ -29,6 +32,17 @@ Status import_file(const ExportFile& file, StoreImport& import) {
     from += batch.size();
   }
   return {};
+}
+
+Status import_all(const ExportFolder& folder, const ExportManifest& manifest, StoreImport& import,
+                  const TransferProgress& progress) {
+  for (uint32_t number = 1; number <= manifest.files.size(); ++number) {
+    ExportFile file;
+    BLOOMRING_TRY_ASSIGN(const std::string bytes, folder.read(manifest, number, file));
+    BLOOMRING_TRY(import_file(file, import));
+    if (progress) progress(manifest);
+  }
+  return import.end(manifest.watermarks);
 }
 
 }  // namespace
@@ -51,13 +65,7 @@ Result<ExportManifest> verify_export(const ExportFolder& folder, const StoreMeta
 Status import_export(const ExportFolder& folder, const ExportManifest& manifest, StoreAdmin& target,
                      const TransferProgress& progress) {
   BLOOMRING_TRY_ASSIGN(const std::unique_ptr<StoreImport> import, target.begin_import(manifest.watermarks));
-  for (uint32_t number = 1; number <= manifest.files.size(); ++number) {
-    ExportFile file;
-    BLOOMRING_TRY_ASSIGN(const std::string bytes, folder.read(manifest, number, file));
-    BLOOMRING_TRY(import_file(file, *import));
-    if (progress) progress(manifest);
-  }
-  return import->end(manifest.watermarks);
+  return import_all(folder, manifest, *import, progress).with_context(kNotEnded);
 }
 
 }  // namespace bloomring

@@ -18,6 +18,9 @@ namespace bloomring {
 
 namespace {
 
+constexpr std::string_view kNotEnded =
+    "the export has not ended (run it again when this is mended; it goes on behind its last file)";
+
 Result<Watermarks> read_watermarks(const ExportSource& source) {
   Watermarks all;
   for (uint32_t p = 0; p < source.meta.partition_count; ++p) {
@@ -173,8 +176,10 @@ Result<ExportManifest> export_store(const ExportSource& source, const ExportOpti
   BLOOMRING_TRY_ASSIGN(ExportFolder folder, ExportFolder::open(options.folder, /*make=*/true));
   Export work(source, options, std::move(folder));
   BLOOMRING_TRY(work.begin());
-  BLOOMRING_TRY(work.run(ValueKind::kForgotten, ExportProgress::kFilters));
-  BLOOMRING_TRY(work.run(ValueKind::kFilter, ExportProgress::kComplete));
+  Status done = work.run(ValueKind::kForgotten, ExportProgress::kFilters);
+  if (done.ok()) done = work.run(ValueKind::kFilter, ExportProgress::kComplete);
+  if (done.code() == Code::kRetry) done = std::move(done).with_context(kNotEnded);
+  BLOOMRING_TRY(std::move(done));
   return work.take();
 }
 
