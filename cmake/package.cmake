@@ -1,0 +1,33 @@
+# The Debian package, of the component `program` (scripts/package). packaging/generate makes the files in package/.
+install(TARGETS bloomring RUNTIME DESTINATION bin COMPONENT program)
+install(FILES packaging/bloomring.yaml DESTINATION /etc/bloomring COMPONENT program)
+install(FILES packaging/bloomring.service DESTINATION lib/systemd/system COMPONENT program)
+set(made ${CMAKE_BINARY_DIR}/package)
+install(FILES ${made}/bloomring.1.gz DESTINATION share/man/man1 COMPONENT program)
+install(FILES ${made}/bloomring DESTINATION share/bash-completion/completions COMPONENT program)
+install(FILES ${made}/bloomring.fish DESTINATION share/fish/vendor_completions.d COMPONENT program)
+install(FILES ${made}/_bloomring DESTINATION share/zsh/vendor-completions COMPONENT program)
+install(FILES ${made}/copyright ${made}/bloomring.spdx.json ${made}/third-party-licences.gz DESTINATION share/doc/bloomring
+  COMPONENT program)
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME bloomring)
+set(CPACK_PACKAGE_CONTACT "the bloomring maintainers <dev@bloomring.invalid>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "keeps a recommender from showing items that a user has already played")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_COMPONENTS_ALL program)
+set(CPACK_COMPONENTS_GROUPING ALL_COMPONENTS_IN_ONE)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME bloomring)
+set(CPACK_DEBIAN_PACKAGE_SECTION net)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "adduser, tzdata")
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+file(WRITE ${CMAKE_BINARY_DIR}/package/conffiles "/etc/bloomring/bloomring.yaml\n")
+set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA
+  ${CMAKE_SOURCE_DIR}/packaging/postinst ${CMAKE_SOURCE_DIR}/packaging/prerm ${CMAKE_SOURCE_DIR}/packaging/postrm
+  ${made}/conffiles)
+set(CPACK_INSTALL_CMAKE_PROJECTS "${CMAKE_BINARY_DIR};bloomring;program;/")
+include(CPack)
