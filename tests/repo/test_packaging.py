@@ -1,4 +1,4 @@
-"""The Debian package: what it installs, and as whom it runs.
+"""The Debian package and the container image: what they install, as whom it runs, and what they name.
 
 Needs the program of the preset `release`. scripts/package_test installs the package in a clean root.
 """
@@ -120,6 +120,31 @@ class Unit(law.LawCase):
         """package: the scripts of the package are ones that Debian's sh reads"""
         for name in ("postinst", "prerm", "postrm"):
             output_of("sh", "-n", str(PACKAGING / name))
+
+
+class Container(law.LawCase):
+    text = text_of("Containerfile")
+
+    def test_paths(self):
+        """container: each file of the tree that the Containerfile names is there, and each program that it runs"""
+        named = re.findall(r"\b((?:scripts|packaging|cmake)/[\w.]+)", self.text)
+        self.assertIn("scripts/package", named)
+        self.assertEqual([name for name in named if not (ROOT / name).exists()], [])
+
+    def test_packages(self):
+        """container: it installs what scripts/setup installs, and the package; no other package of Debian"""
+        installed = re.findall(r"apt-get install ([^&\n]*)", self.text)
+        words = [word for line in installed for word in line.split() if not word.startswith("-")]
+        self.assertEqual(words, ["/package/*.deb"])
+        self.assertIn("scripts/setup --build-only", self.text)
+
+    def test_user(self):
+        """container: it runs as a fixed user above 10000, and writes to its volume alone"""
+        user = re.search(r"^USER (\d+):(\d+)$", self.text, re.MULTILINE)
+        self.assertGreater(int(user[1]), 10_000)
+        self.assertIn(f"bloomring:x:{user[1]}:{user[2]}:", self.text)
+        self.assertEqual(re.findall(r"^VOLUME (.*)$", self.text, re.MULTILINE), ["/var/lib/bloomring"])
+        self.assertNotRegex(self.text, r":latest|^FROM [^:\n]*$")
 
 
 if __name__ == "__main__":
