@@ -43,9 +43,9 @@ using MemoryClaims = std::vector<MemoryClaim>;
 
 // Partitions that this process is planned for.
 struct PartitionCounts {
-  uint64_t plays;     // Of the topics of plays.
-  uint64_t pipeline;  // Of user-events, and as many of user-batches.
-  uint64_t held;      // Of user-events, held for queries.
+  uint64_t plays;        // Of the topics of plays.
+  uint64_t pipeline;     // Of user-events, and as many of user-batches.
+  uint64_t for_queries;  // Of user-events, whose recent plays a serve process keeps.
 };
 
 // A consumer's queue. One of less than `least` a partition stalls for a second again and again (librdkafka 2.0.2); one

@@ -83,7 +83,7 @@ void share_out(uint64_t left, const MemoryClaims& claims, std::vector<MemoryPart
 }
 
 Status too_small(const Settings& settings, const PartitionCounts& counts, const MemoryClaims& claims) {
-  const auto [plays, pipeline, held] = counts;
+  const auto [plays, pipeline, for_queries] = counts;
   uint64_t fixed = kProcessBytes;
   std::string list = bytes_text(kProcessBytes) + " and an eighth of the limit for the process and its allocator";
   for (const MemoryClaim& claim : claims) {
@@ -95,7 +95,7 @@ Status too_small(const Settings& settings, const PartitionCounts& counts, const 
   const uint64_t needed = (fixed * kSlackShare / (kSlackShare - 1) / kMiB + 1) * kMiB;
   return invalid("is " + bytes_text(settings.memory.limit) + "; it must be at least " + bytes_text(needed) +
                  " for these stages with " + std::to_string(pipeline) + " partitions (memory.partitions), " +
-                 std::to_string(plays) + " of plays and " + std::to_string(held) + " held for queries: " + list +
+                 std::to_string(plays) + " of plays and " + std::to_string(for_queries) + " kept for queries: " + list +
                  ". Raise it, run fewer stages in a process, or plan for fewer partitions (memory.partitions)");
 }
 

@@ -39,10 +39,10 @@ void ServeStage::claim(const Settings&, const PartitionCounts& counts, MemoryCla
   constexpr uint64_t kFilterCacheLeast = 8 * kMiB;
   constexpr uint64_t kCallsLeast = 12 * kMiB, kCallsMost = 128 * kMiB;
   constexpr uint64_t kRequestsLeast = 7 * kMiB, kRequestsMost = 256 * kMiB;
-  claims.push_back(queue_claim(MemoryUse::kServeQueue, "serve queue", counts.held, 2));
+  claims.push_back(queue_claim(MemoryUse::kServeQueue, "serve queue", counts.for_queries, 2));
   claims.push_back({MemoryUse::kServedQueue, "served queue", kServedQueueLeast, 1, kServedQueueMost});
-  claims.push_back({MemoryUse::kRecentPlays, "recent plays", counts.held * kRecentLeast, 6, kNoMost});
-  claims.push_back({MemoryUse::kServedItems, "served items", counts.held * kServedLeast, 2, kNoMost});
+  claims.push_back({MemoryUse::kRecentPlays, "recent plays", counts.for_queries * kRecentLeast, 6, kNoMost});
+  claims.push_back({MemoryUse::kServedItems, "served items", counts.for_queries * kServedLeast, 2, kNoMost});
   claims.push_back({MemoryUse::kFilterCache, "filter cache", kFilterCacheLeast, 3, kNoMost});
   claims.push_back({MemoryUse::kCalls, "calls", kCallsLeast, 1, kCallsMost});
   claims.push_back({MemoryUse::kRequests, "requests", kRequestsLeast, 4, kRequestsMost});
