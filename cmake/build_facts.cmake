@@ -1,4 +1,5 @@
-# What a build says of itself (base/version.h): its commit, its compiler and the versions of the libraries that it found.
+# The facts that a build tells about itself (base/version.h): its commit, its compiler and
+# the versions of the libraries that it found.
 set(BLOOMRING_COMMIT "" CACHE STRING "The commit that this build says it is of; empty: of the file COMMIT, else as git says")
 
 # bloomring_commit(VARIABLE): `git archive` writes the commit into the file COMMIT (.gitattributes). In a checkout that file has the

@@ -17,7 +17,7 @@ struct CheckReport {
   std::string file;                  // The configuration file; empty when none was named.
   std::vector<std::string> checked;  // Parts without errors: "configuration", "brokers", "topics", ...
   std::vector<std::string> warnings;
-  std::vector<std::string> notes;    // What could not be compared, and why; no faults.
+  std::vector<std::string> notes;    // Comparisons that could not be made, and why; no faults.
   std::vector<PlaysRead> plays;      // Of each topic of plays that could be read.
   std::optional<MemoryPlan> memory;  // If the configuration is valid.
 

@@ -28,7 +28,7 @@ std::string property(const std::map<std::string, std::string>& properties, const
   return found == properties.end() ? "" : found->second;
 }
 
-// What each user needs.
+// The rights that each user needs.
 std::map<std::string, Rights> needs_of(const Settings& settings, const std::string& users, const std::string& own) {
   std::map<std::string, Rights> needs;
   for (const StageRow* stage : settings.stages) {

@@ -145,8 +145,8 @@ class FilterService final : public RawService {
   template <typename Request, typename Response, typename Handle>
   grpc::ServerUnaryReactor* begin(Method method, grpc::CallbackServerContext* context, const grpc::ByteBuffer* message,
                                   grpc::ByteBuffer* answer, Handle handle);
-  // What the message needs, written into `need`. INVALID_ARGUMENT for bytes that are no message, a batch of too many
-  // requests, and for what takes more than all memory for requests.
+  // Writes the users and bytes that the message needs into `need`. INVALID_ARGUMENT for bytes that are no message, for
+  // a batch of too many requests, and for a message that takes more than all memory for requests.
   template <typename Request>
   grpc::Status weigh(grpc::ByteBuffer& message, CallNeed& need) const;
   // The status of a call that the gate did not admit. A full gate tells the client when to come again.

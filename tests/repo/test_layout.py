@@ -32,7 +32,7 @@ STAYS_IN = [
     (re.compile(r"grpc(pp|\+\+)?/|.*\.grpc\.pb\.h$"), re.compile(r"(serving|client|load)/")),
     (re.compile(r"prometheus/"), re.compile(r"base/metrics/metrics\.(h|cc)$")),
 ]
-# Who asks for the kind of the filter store: all others ask a question that each kind answers.
+# The files that may ask for the kind of the filter store; all others ask a question that each kind answers.
 STORE_KIND = re.compile(r"\bStoreKind::")
 STORE_KIND_PLACES = re.compile(r"pipeline/settings/|pipeline/stores/open_stores\.cc$|tests/|bench/")
 CLOCK = re.compile(

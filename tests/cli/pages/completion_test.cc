@@ -17,7 +17,7 @@ std::string output_of(const std::string& command) {
   return text;
 }
 
-// What bash offers after these words, the last of which is incomplete: one a line.
+// The completions that bash offers for a command line, one a line. The last word is the incomplete one.
 std::string completed(const Scratch& scratch, const std::string& words) {
   const std::string script = scratch.file(run({"completion", "bash"}).out);
   return output_of("cd '" + std::filesystem::path(script).parent_path().string() + "' && bash -c 'source \"" + script +

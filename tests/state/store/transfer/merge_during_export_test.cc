@@ -29,7 +29,7 @@ std::string name_of(size_t n) {
   }
 }
 
-// What one user does in an hour: plays of the items, after the forgets. "*" forgets everything.
+// The events of one user in an hour. The forgets come first, then the plays; the forget "*" is of everything.
 struct Does {
   std::string forgets;
   std::string plays;

@@ -39,7 +39,7 @@ inline Values values_of(StoreAdmin& admin) {
 inline StoreAdmin& admin_of(EmbeddedBed& bed) { return bed.embedded(); }
 inline StoreAdmin& admin_of(RedisBed& bed) { return bed.redis(); }
 
-// What another process does: it opens an empty store of the kind, for an import or as a stage.
+// Opens an empty store of the kind as another process would, for an import or as a stage.
 class EmbeddedTarget {
  public:
   Status open(uint64_t import_id, uint32_t partitions = kBedPartitions) {
