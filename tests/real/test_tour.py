@@ -74,9 +74,10 @@ class Site:
         command = [plays.binary(), "run", "--config", self.path, "--stages", stage, *options]
         return processes.Process(name, command, self.folder)
 
-    def event(self, user, item, what="view", watched_ms=9_000):
+    def event(self, user, item, what="view", watched_ms=9_000, ago_s=0):
         media = {"id": item, "watched_ms": watched_ms, "length_ms": 10_000, "encoding": {"name": "av1"}}
-        return json.dumps({"what": what, "who": {"id": user, "device": "tv"}, "media": media, "at": int(time.time())})
+        at = int(time.time()) - ago_s
+        return json.dumps({"what": what, "who": {"id": user, "device": "tv"}, "media": media, "at": at})
 
     def send(self, events, codec="none"):
         processes.kcat_produce(self.bootstrap, TOPIC, events, [f"compression.codec={codec}"])
@@ -139,7 +140,7 @@ class Tour(one_broker.OneBrokerCase):
             [
                 site.event("short", "v-short", watched_ms=1_000),
                 site.event("short", "v-liked", "liked"),
-                site.event("short", "v-removed"),
+                site.event("short", "v-removed", ago_s=1),  # Of one second with its removal it would stay seen.
                 site.event("short", "v-long", watched_ms=2_500),
             ]
         )

@@ -16,6 +16,7 @@
 #include "tests/simulation/sim_disk.h"
 #include "tests/simulation/sim_log.h"
 #include "tests/support/filter_window.h"
+#include "tests/support/instrumented.h"
 #include "tests/support/manual_clock.h"
 #include "tests/support/memory_filter_store.h"
 
@@ -24,7 +25,7 @@ namespace {
 
 constexpr int64_t kHourMs = 3'600'000;
 constexpr int64_t kStartMs = 1'795'046'400'000;  // A full hour.
-constexpr int64_t kStepMs = 20'000;
+constexpr int64_t kStepMs = kInstrumented ? 60'000 : 20'000;
 constexpr uint32_t kSlots = 6;
 const PartitionId kPartition(0);
 const UserKey kUser("", "u1");
