@@ -4,6 +4,7 @@
 #include <grpcpp/create_channel_posix.h>
 #include <sys/socket.h>
 
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <future>
 #include <list>
@@ -51,6 +52,7 @@ struct Full {
   ~Full() {
     served.world.store.stall_reads(false);
     served.server->shutdown(60'000);
+    wait_for("every call to end", [this] { return calls_ended == calls.size(); });
   }
   GrpcServerConfig config(int64_t wait_ms) {
     GrpcServerConfig config{.service = {.limits = {.batch_max = kPlaces}, .in_flight_max = kPlaces,
@@ -74,7 +76,10 @@ struct Full {
     Call& call = calls.emplace_back();
     for (int i = 0; i < users; ++i) call.request.add_requests()->set_user("u" + std::to_string(i));
     greedy->async()->FilterBatch(&call.context, &call.request, &call.response,
-                                 [&call](grpc::Status status) { call.ended.set_value(std::move(status)); });
+                                 [this, &call](grpc::Status status) {
+                                   call.ended.set_value(std::move(status));
+                                   ++calls_ended;
+                                 });
     return call;
   }
   // The modest caller's call about one user.
@@ -90,6 +95,7 @@ struct Full {
   Served served;
   std::unique_ptr<v1::BloomringService::Stub> greedy, modest;
   std::list<Call> calls;
+  std::atomic<size_t> calls_ended{0};
 };
 
 }  // namespace
