@@ -1,6 +1,6 @@
 // A call from its beginning until its answer was handed to gRPC: its messages and its share of the memory for them.
 //
-// Guarantees: the call, its messages and its context live while a Handling of it does, also when it is finished meanwhile.
+// Guarantees: the call, its messages and its context live while a Handling of it does, also when it is finished then.
 // Threading: `finish` once, on any thread. The call destroys itself after that, when nobody handles it any more.
 #pragma once
 
