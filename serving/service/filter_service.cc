@@ -287,7 +287,6 @@ grpc::ServerUnaryReactor* FilterService::begin(Method method, grpc::CallbackServ
                                                const grpc::ByteBuffer* message, grpc::ByteBuffer* answer,
                                                Handle handle) {
   auto* call = new CallOf<Request, Response>(open_calls_, *answer);
-  const OpenCall::Handling begins(*call);
   Done done = admit({method, *context, message->Length()}, *call);
   if (!done) return call;
   if (is_over(*context)) {
@@ -303,7 +302,7 @@ grpc::ServerUnaryReactor* FilterService::begin(Method method, grpc::CallbackServ
   }
   auto go = [this, call, context, handle, users = need.users, bytes, done = std::move(done)](
                 CallGate::Answer entered) mutable {
-    const OpenCall::Handling handled(*call);
+    const OpenCall::Handling handling(*call);
     if (!entered.share) return done(refuse(*context, entered));
     call->hold(users, std::move(*entered.share));
     if (is_over(*context))
