@@ -431,7 +431,7 @@ TEST_CASE("merge: the records of a heavy user give the same filters and forgets 
   std::vector<std::string> records;
   writer.add(kUser.bytes(), forgets, plays, records);
   writer.close(records);
-  REQUIRE(records.size() > 5);
+  REQUIRE(records.size() > 10);
   std::shuffle(records.begin(), records.end(), std::mt19937_64(GENERATE(1, 2, 3)));
 
   Rig whole, parts;
