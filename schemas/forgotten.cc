@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/hash.h"
-#include "schemas/bytes.h"
 #include "schemas/event.h"
+#include "schemas/pieces/bytes.h"
 #include "schemas/store_key.h"
 
 namespace bloomring {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/hash.h"
-#include "schemas/bytes.h"
+#include "schemas/pieces/bytes.h"
 
 namespace bloomring {
 

@@ -1,7 +1,7 @@
 #include "schemas/store/shard_state.h"
 
 #include "base/hash.h"
-#include "schemas/bytes.h"
+#include "schemas/pieces/bytes.h"
 
 namespace bloomring {
 

@@ -1,7 +1,7 @@
 #include "schemas/store/slot_end_key.h"
 
 #include "base/hash.h"
-#include "schemas/bytes.h"
+#include "schemas/pieces/bytes.h"
 #include "schemas/store_key.h"
 
 namespace bloomring {

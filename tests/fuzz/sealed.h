@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/hash.h"
-#include "schemas/bytes.h"
+#include "schemas/pieces/bytes.h"
 
 namespace bloomring::fuzz {
 

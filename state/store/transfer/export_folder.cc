@@ -12,7 +12,7 @@
 #include <fstream>
 #include <utility>
 
-#include "schemas/bytes.h"
+#include "schemas/pieces/bytes.h"
 
 namespace bloomring {
 

@@ -8,9 +8,9 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "filter/filter.h"
-#include "schemas/bytes.h"
 #include "schemas/damaged_value.h"
 #include "schemas/forgotten.h"
+#include "schemas/pieces/bytes.h"
 #include "state/store/check_store_meta.h"
 #include "state/store/transfer/export_folder.h"
 
