@@ -1,4 +1,4 @@
-#include "cli/command_line.h"
+#include "cli/line/command_line.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -10,8 +10,8 @@
 #include "base/version.h"
 #include "base/words.h"
 #include "cli/commands.h"
-#include "cli/flags.h"
-#include "cli/help.h"
+#include "cli/line/flags.h"
+#include "cli/line/help.h"
 #include "cli/output.h"
 #include "cli/pages/completion.h"
 #include "cli/pages/manual_page.h"
