@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/progress_line.h"
 #include "load/load_model.h"
 #include "pipeline/kafka/admin.h"
 #include "pipeline/kafka/producer/producer.h"
@@ -123,6 +124,7 @@ Result<Sent> send_all(const GenerateArgs& args, const LoadConfig& load, const Lo
                       const Clock& clock) {
   LoadModel model(load);
   Sent sent;
+  ProgressLine progress("generating");
   const int64_t start_ns = clock.steady_ns();
   int64_t progress_ns = start_ns + kProgressIntervalNs;
   // A turn is at most 1/50 s at the requested rate, so that slow loads are even, too.
@@ -137,7 +139,7 @@ Result<Sent> send_all(const GenerateArgs& args, const LoadConfig& load, const Lo
     BLOOMRING_TRY(to.end_turn());
     if (wait_for_turn(clock, start_ns, sent.plays, args.rate)) break;
     if (clock.steady_ns() < progress_ns) continue;
-    spdlog::info("{} of {} plays", sent.plays, load.plays);
+    progress.show({{"plays", sent.plays}, {"plays_planned", load.plays}});
     progress_ns = clock.steady_ns() + kProgressIntervalNs;
   }
   BLOOMRING_TRY(to.finish());

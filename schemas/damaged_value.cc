@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "schemas/bytes.h"
+#include "schemas/pieces/bytes.h"
 #include "schemas/store_key.h"
 
 namespace bloomring {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "base/hash.h"
-#include "schemas/bytes.h"
 #include "schemas/event.h"
+#include "schemas/pieces/bytes.h"
+#include "schemas/pieces/labelled_sum.h"
 #include "schemas/store_key.h"
 
 namespace bloomring {
@@ -13,11 +13,6 @@ namespace {
 
 constexpr uint8_t kVersion = 1;
 constexpr size_t kItemBytesMin = sizeof(uint64_t) + 2;
-constexpr size_t kSumBytes = sizeof(uint64_t);
-
-uint64_t checksum_of(std::string_view body, std::string_view store_key) {
-  return hash_bytes(body, hash_bytes(store_key, 0));
-}
 
 bool is_time_or_none(int64_t time_ms) { return time_ms >= 0 && time_ms < kEventTimeEndMs; }
 
@@ -116,25 +111,20 @@ class ForgottenDecoder {
  private:
   // True for a sound value of another version: its sum proves that it is not damaged.
   bool of_another_version(std::string_view bytes) const;
-  bool sound_sum(std::string_view bytes) const;
 
   const std::string_view store_key_;
 };
 
-bool ForgottenDecoder::sound_sum(std::string_view bytes) const {
-  if (bytes.size() < kSumBytes) return false;
-  const std::string_view body = bytes.substr(0, bytes.size() - kSumBytes);
-  return ByteReader(bytes.substr(body.size())).u64() == checksum_of(body, store_key_);
-}
-
 bool ForgottenDecoder::of_another_version(std::string_view bytes) const {
-  return bytes.size() > kSumBytes && sound_sum(bytes) && static_cast<uint8_t>(bytes[0]) != kVersion;
+  const auto body = split_labelled_sum(bytes, store_key_);
+  return body && !body->empty() && static_cast<uint8_t>(body->front()) != kVersion;
 }
 
 Result<Forgotten> ForgottenDecoder::decode(std::string_view bytes) {
-  if (bytes.size() < kSumBytes) return corrupt("bytes are missing");
-  if (!sound_sum(bytes)) return corrupt("checksum differs");
-  ByteReader in(bytes.substr(0, bytes.size() - kSumBytes));
+  if (bytes.size() < kLabelledSumBytes) return corrupt("bytes are missing");
+  const auto body = split_labelled_sum(bytes, store_key_);
+  if (!body) return corrupt("checksum differs");
+  ByteReader in(*body);
   if (const uint8_t version = in.u8(); version != kVersion)
     return corrupt("version " + std::to_string(version) + " is not known to this program");
   Forgotten forgotten;
@@ -185,7 +175,7 @@ std::string encode_forgotten(const Forgotten& forgotten, std::string_view store_
     writer.varint(static_cast<uint64_t>(item.forgotten_ms));
     writer.varint(item.played_ms == 0 ? 0 : static_cast<uint64_t>(item.played_ms - item.forgotten_ms));
   }
-  writer.u64(checksum_of(bytes, store_key));
+  append_labelled_sum(bytes, store_key);
   return forgotten.damaged() ? encode_damaged(forgotten.damage(), bytes) : bytes;
 }
 

@@ -84,7 +84,7 @@ class Forgotten {
   Damage damage_;
 };
 
-// Bytes under forgotten_key (schemas/store_key.h), in the pieces of schemas/bytes.h:
+// Bytes under forgotten_key (schemas/store_key.h), in the pieces of schemas/pieces/bytes.h:
 //   version:u8=1 everything:varint floor:varint items:varint { item:u64 forgotten:varint played:varint } sum:u64
 // Times are Unix milliseconds, 0 where there is none; `played` is 0, or the milliseconds from `forgotten` to the play.
 // `sum` is XXH3 of everything before it, seeded with the hash of the key. With damage, these bytes are the good part of

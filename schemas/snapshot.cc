@@ -1,6 +1,6 @@
 #include "schemas/snapshot.h"
 
-#include "schemas/bytes.h"
+#include "schemas/pieces/bytes.h"
 
 namespace bloomring {
 

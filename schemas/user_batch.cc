@@ -1,8 +1,8 @@
 #include "schemas/user_batch.h"
 
 #include "base/hash.h"
-#include "schemas/bytes.h"
 #include "schemas/event.h"
+#include "schemas/pieces/bytes.h"
 #include "schemas/topics.h"
 
 namespace bloomring {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/hash.h"
-#include "schemas/bytes.h"
+#include "schemas/pieces/bytes.h"
+#include "schemas/pieces/labelled_sum.h"
 #include "schemas/store_key.h"
 
 namespace bloomring {
@@ -13,19 +13,6 @@ namespace {
 constexpr uint8_t kVersion = 3;  // Version 2 has no slot length.
 constexpr uint8_t kVersionWithoutTime = 1;
 constexpr int64_t kTimeEndMs = 1LL << 62;  // Leaves room to add a day.
-constexpr size_t kChecksumBytes = sizeof(uint64_t);
-
-uint64_t checksum_of(std::string_view body, PartitionId partition) {
-  return hash_bytes(body, hash_bytes(watermark_key(partition), 0));
-}
-
-// The body without its checksum; nothing when the checksum does not fit body and key.
-std::optional<std::string_view> checked_body(std::string_view bytes, PartitionId partition) {
-  if (bytes.size() < kChecksumBytes) return std::nullopt;
-  const std::string_view body = bytes.substr(0, bytes.size() - kChecksumBytes);
-  if (ByteReader(bytes.substr(body.size())).u64() != checksum_of(body, partition)) return std::nullopt;
-  return body;
-}
 
 // True when `add` could have left these fields.
 bool well_formed(const MergedWatermark& watermark) {
@@ -105,13 +92,13 @@ std::string encode_watermark(const MergedWatermark& watermark, PartitionId parti
     writer.u64(static_cast<uint64_t>(range.from.value));
     writer.u64(static_cast<uint64_t>(range.to.value));
   }
-  writer.u64(checksum_of(bytes, partition));
+  append_labelled_sum(bytes, watermark_key(partition));
   return bytes;
 }
 
 Result<MergedWatermark> decode_watermark(std::string_view bytes, PartitionId partition, uint32_t partition_count) {
   const std::string what = "merged watermark of partition " + std::to_string(partition.value);
-  const auto body = checked_body(bytes, partition);
+  const auto body = split_labelled_sum(bytes, watermark_key(partition));
   if (!body) return corrupt(what + ": checksum differs");
   ByteReader reader(*body);
   const uint8_t version = reader.u8();

@@ -43,7 +43,7 @@ struct MergedWatermark {
 // stage that starts here knows that plays from before the new log's first record may be merged.
 MergedWatermark of_new_log(const std::optional<MergedWatermark>& old);
 
-// Bytes under watermark_key (schemas/store_key.h), in the pieces of schemas/bytes.h:
+// Bytes under watermark_key (schemas/store_key.h), in the pieces of schemas/pieces/bytes.h:
 //   version:u8=3 partition_count:u32 offset:u64 hour:u64 merged_ms:u64 slot_ms:u64 ahead_count:u8
 //   (from:u64 to:u64){ahead_count} sum:u64
 // `merged_ms` is 0 while it is not known; version 1 did not have it, and versions 1 and 2 had no `slot_ms`. `sum` is

@@ -3,11 +3,11 @@
 #include <nlohmann/json.hpp>
 
 #include "base/clock.h"
-#include "base/log.h"
 #include "cli/calls/json_text.h"
 #include "cli/commands.h"
 #include "cli/inspect/store_transfer.h"
 #include "cli/output.h"
+#include "cli/progress_line.h"
 #include "pipeline/admin/admin_client.h"
 #include "pipeline/admin/admin_token.h"
 #include "pipeline/admin/backup_json.h"
@@ -146,8 +146,9 @@ Result<Json> StoreTool::restore() {
 }
 
 Result<Json> StoreTool::check() {
-  const auto progress = [](const StoreCheck& so_far) {
-    log_info("checking", {{"filters", so_far.filters}, {"damaged", so_far.damaged}});
+  ProgressLine line("checking");
+  const auto progress = [&line](const StoreCheck& so_far) {
+    line.show({{"filters", so_far.filters}, {"damaged", so_far.damaged}});
   };
   if (args_.of_backup) {
     BLOOMRING_TRY_ASSIGN(const std::string folder, backup_folder(settings_));

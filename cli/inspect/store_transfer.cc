@@ -1,13 +1,11 @@
 #include "cli/inspect/store_transfer.h"
 
-#include <unistd.h>
-
-#include <cstdio>
 #include <utility>
 
 #include "base/clock.h"
 #include "base/keyed_sum.h"
 #include "base/log.h"
+#include "cli/progress_line.h"
 #include "pipeline/stores/open_stores.h"
 #include "state/store/check_store_meta.h"
 #include "state/store/transfer/import_files.h"
@@ -21,28 +19,12 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kTurnsMax = 5;  // Of an export whose reader lost files to a compaction.
 
-// Shows the progress of a pass over files.
-class Progress {
- public:
-  explicit Progress(std::string_view doing) : doing_(doing), terminal_(isatty(STDERR_FILENO) != 0) {}
-  ~Progress() {
-    if (terminal_ && files_ > 0) std::fputc('\n', stderr);
-  }
-  void operator()(const ExportManifest& manifest) {
-    ++files_;
-    if (!terminal_) return log_info(doing_, {{"files", files_}, {"files_known", manifest.files.size()}});
-    std::fprintf(stderr, "\r%s: file %lu of %zu", doing_.c_str(), static_cast<unsigned long>(files_),
-                 manifest.files.size());
-  }
-  TransferProgress each() {
-    return [this](const ExportManifest& manifest) { (*this)(manifest); };
-  }
-
- private:
-  const std::string doing_;
-  const bool terminal_;
-  uint64_t files_ = 0;
-};
+// Shows a pass over files, and counts them into `files`. Borrows both.
+TransferProgress each_file(ProgressLine& line, uint64_t& files) {
+  return [&](const ExportManifest& manifest) {
+    line.show({{"files", ++files}, {"files_known", manifest.files.size()}});
+  };
+}
 
 Json to_json(const ExportManifest& manifest, const std::string& folder) {
   Json json = {{"folder", folder},
@@ -78,6 +60,12 @@ Result<ExportManifest> export_by_turns(const FilterStores& stores, const ExportS
   }
 }
 
+Result<ExportManifest> verify(const ExportFolder& folder, const StoreMeta& meta) {
+  ProgressLine line("verifying");
+  uint64_t files = 0;
+  return verify_export(folder, meta, each_file(line, files));
+}
+
 // As of a restored backup: forgets since the export meet the store only where user-events still has them.
 Status brings_nobody_back(const StoreArgs& args, const Settings& settings, const ExportManifest& manifest,
                           int64_t now_ms) {
@@ -102,16 +90,13 @@ Result<Json> export_to_files(const StoreArgs& args, const Settings& settings) {
   BLOOMRING_TRY(stores.reader->refresh());
   const ExportSource source{*stores.reader, *stores.admin, store_meta(settings.topics.partitions, calendar),
                             settings.ring.slot_ms()};
-  Progress progress("exporting");
+  ProgressLine line("exporting");
   uint64_t files = 0;
   ExportOptions options;
   options.folder = folder;
   options.now_ms = clock.now_ms();
   options.export_id = random_sum_key().low | 1;
-  options.progress = [&](const ExportManifest& manifest) {
-    ++files;
-    progress(manifest);
-  };
+  options.progress = each_file(line, files);
   BLOOMRING_TRY_ASSIGN(const ExportManifest done, export_by_turns(stores, source, options, files));
   return to_json(done, folder);
 }
@@ -122,9 +107,7 @@ Result<Json> import_from_files(const StoreArgs& args, const Settings& settings) 
   const SystemClock clock;
   const StateMemory memory{StateMemoryConfig{}};
   BLOOMRING_TRY_ASSIGN(const ExportFolder folder, ExportFolder::open(path, /*make=*/false));
-  Progress verifying("verifying");
-  BLOOMRING_TRY_ASSIGN(const ExportManifest manifest,
-                       verify_export(folder, store_meta(settings.topics.partitions, calendar), verifying.each()));
+  BLOOMRING_TRY_ASSIGN(const ExportManifest manifest, verify(folder, store_meta(settings.topics.partitions, calendar)));
   BLOOMRING_TRY(brings_nobody_back(args, settings, manifest, clock.now_ms()));
   Json json = {{"executed", args.execute}, {"store", describe_store_place(settings)}};
   json.update(to_json(manifest, path));
@@ -132,8 +115,9 @@ Result<Json> import_from_files(const StoreArgs& args, const Settings& settings) 
   BLOOMRING_TRY_ASSIGN(const FilterStores stores, open_stores(settings, StoreRole::kWrites,
                                                               {calendar, clock, memory, manifest.export_id}));
   if (stores.shared) BLOOMRING_TRY(stores.reader->refresh());
-  Progress importing("importing");
-  BLOOMRING_TRY(import_export(folder, manifest, *stores.admin, importing.each()));
+  ProgressLine line("importing");
+  uint64_t files = 0;
+  BLOOMRING_TRY(import_export(folder, manifest, *stores.admin, each_file(line, files)));
   return json;
 }
 

@@ -183,9 +183,9 @@ StartFindings check_ports(const Settings& settings, const OwnHolder& own_holder)
 
 StartFindings check_privacy(const Settings& settings) {
   StartFindings found;
-  const StoreRole role = store_role(settings.stages);
-  if (role == StoreRole::kWrites) {
-    warn_of_readers("store.path", settings.store.path, "it holds the histories of users", "chmod 700", found);
+  const auto store = settings.store.folder();
+  if (store && store_role(settings.stages) == StoreRole::kWrites) {
+    warn_of_readers("store.path", *store, "it holds the histories of users", "chmod 700", found);
     warn_of_readers("store.backup_path", settings.store.backup_path, "it holds the histories of users", "chmod 700",
                     found);
   }

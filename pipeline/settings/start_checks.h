@@ -28,7 +28,8 @@ struct StartFindings {
 // certificates that expire within two weeks.
 StartFindings check_certificates(const Settings& settings, int64_t now_ms);
 
-// Checks that store.path and state.path are folders, or can be made, and can be written to. Leaves nothing behind.
+// Checks that state.path, and store.path of a store in a folder, are folders, or can be made, and can be written to.
+// Leaves nothing behind.
 StartFindings check_folders(const Settings& settings);
 
 // Names the process that already listens at the address of a key, if it belongs to this installation: "held by ...".

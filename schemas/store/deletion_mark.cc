@@ -1,7 +1,7 @@
 #include "schemas/store/deletion_mark.h"
 
-#include "base/hash.h"
-#include "schemas/bytes.h"
+#include "schemas/pieces/bytes.h"
+#include "schemas/pieces/labelled_sum.h"
 #include "schemas/store_key.h"
 
 namespace bloomring {
@@ -9,11 +9,7 @@ namespace bloomring {
 namespace {
 
 constexpr uint8_t kVersion = 1;
-constexpr size_t kBytes = 1 + 2 * sizeof(uint64_t);
-
-uint64_t checksum_of(std::string_view body, ShardId shard) {
-  return hash_bytes(body, hash_bytes(deletion_mark_key(shard), 0));
-}
+constexpr size_t kBytes = 1 + sizeof(uint64_t) + kLabelledSumBytes;
 
 }  // namespace
 
@@ -22,18 +18,18 @@ std::string encode_deletion_mark(int64_t since_ms, ShardId shard) {
   ByteWriter writer(bytes);
   writer.u8(kVersion);
   writer.u64(static_cast<uint64_t>(since_ms));
-  writer.u64(checksum_of(bytes, shard));
+  append_labelled_sum(bytes, deletion_mark_key(shard));
   return bytes;
 }
 
 Result<int64_t> decode_deletion_mark(std::string_view bytes, ShardId shard) {
   const std::string what = "deletion mark of shard " + std::to_string(shard.value);
   if (bytes.size() != kBytes) return corrupt(what + ": its length is wrong");
-  ByteReader reader(bytes);
+  const auto body = split_labelled_sum(bytes, deletion_mark_key(shard));
+  if (!body) return corrupt(what + ": checksum differs");
+  ByteReader reader(*body);
   const uint8_t version = reader.u8();
   const auto since_ms = static_cast<int64_t>(reader.u64());
-  if (reader.u64() != checksum_of(bytes.substr(0, kBytes - sizeof(uint64_t)), shard))
-    return corrupt(what + ": checksum differs");
   if (version != kVersion) return corrupt(what + ": format version " + std::to_string(version) + " is not known");
   if (since_ms < 0) return corrupt(what + ": its time is not possible");
   return since_ms;

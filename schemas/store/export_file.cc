@@ -2,17 +2,15 @@
 
 #include <utility>
 
-#include "base/hash.h"
-#include "schemas/bytes.h"
+#include "schemas/pieces/bytes.h"
+#include "schemas/pieces/labelled_sum.h"
 
 namespace bloomring {
 
 namespace {
 
 constexpr uint8_t kVersion = 1;
-constexpr size_t kSumBytes = sizeof(uint64_t);
-
-uint64_t checksum_of(std::string_view body) { return hash_bytes(body, hash_bytes("export file", 0)); }
+constexpr std::string_view kLabel = "export file";
 
 bool known(ValueKind kind) { return kind == ValueKind::kFilter || kind == ValueKind::kForgotten; }
 
@@ -34,15 +32,15 @@ void ExportFileBuilder::add(std::string_view key, std::string_view value) {
 }
 
 std::string ExportFileBuilder::finish() && {
-  ByteWriter(bytes_).u64(checksum_of(bytes_));
+  append_labelled_sum(bytes_, kLabel);
   return std::move(bytes_);
 }
 
 Result<ExportFile> decode_export_file(std::string_view bytes) {
-  if (bytes.size() <= kSumBytes) return corrupt("the file is too short");
-  const std::string_view body = bytes.substr(0, bytes.size() - kSumBytes);
-  if (ByteReader(bytes.substr(body.size())).u64() != checksum_of(body)) return corrupt("its checksum differs");
-  ByteReader reader(body);
+  if (bytes.size() <= kLabelledSumBytes) return corrupt("the file is too short");
+  const auto body = split_labelled_sum(bytes, kLabel);
+  if (!body) return corrupt("its checksum differs");
+  ByteReader reader(*body);
   const uint8_t version = reader.u8();
   if (version > kVersion) {
     return invalid("it has format version " + std::to_string(version) + ", this program knows " +

@@ -10,7 +10,7 @@
 //   value := bytes
 //   sum := u64                   XXH3 of everything before it, seeded with the hash of "export file"
 //
-// The pieces are those of schemas/bytes.h.
+// The pieces are those of schemas/pieces/bytes.h.
 // Errors: kCorrupt with the reason for bytes that are not such a file; kInvalid when their format is newer.
 // Threading: values and pure functions.
 #pragma once

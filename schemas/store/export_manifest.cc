@@ -3,17 +3,15 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/hash.h"
-#include "schemas/bytes.h"
+#include "schemas/pieces/bytes.h"
+#include "schemas/pieces/labelled_sum.h"
 
 namespace bloomring {
 
 namespace {
 
 constexpr uint8_t kVersion = 1;
-constexpr size_t kSumBytes = sizeof(uint64_t);
-
-uint64_t checksum_of(std::string_view body) { return hash_bytes(body, hash_bytes("export manifest", 0)); }
+constexpr std::string_view kLabel = "export manifest";
 
 Status read_watermarks(ByteReader& reader, ExportManifest& manifest) {
   const uint64_t count = reader.varint();
@@ -98,16 +96,15 @@ std::string encode_export_manifest(const ExportManifest& manifest) {
     writer.varint(file.values);
     writer.varint(file.damaged);
   }
-  writer.u64(checksum_of(bytes));
+  append_labelled_sum(bytes, kLabel);
   return bytes;
 }
 
 Result<ExportManifest> decode_export_manifest(std::string_view bytes) {
-  if (bytes.size() <= kSumBytes) return corrupt("the manifest is too short");
-  const std::string_view body = bytes.substr(0, bytes.size() - kSumBytes);
-  if (ByteReader(bytes.substr(body.size())).u64() != checksum_of(body))
-    return corrupt("the checksum of the manifest differs");
-  ByteReader reader(body);
+  if (bytes.size() <= kLabelledSumBytes) return corrupt("the manifest is too short");
+  const auto body = split_labelled_sum(bytes, kLabel);
+  if (!body) return corrupt("the checksum of the manifest differs");
+  ByteReader reader(*body);
   const uint8_t version = reader.u8();
   if (version > kVersion) {
     return invalid("the export has format version " + std::to_string(version) + ", this program knows " +

@@ -1,17 +1,14 @@
 #include "schemas/store/shard_state.h"
 
-#include "base/hash.h"
-#include "schemas/bytes.h"
+#include "schemas/pieces/bytes.h"
+#include "schemas/pieces/labelled_sum.h"
 
 namespace bloomring {
 
 namespace {
 
 constexpr uint8_t kVersion = 1;
-constexpr size_t kSumBytes = 8;
-constexpr size_t kFixedBytes = 1 + 8 + 8 + 8 + 1 + kSumBytes;
-
-uint64_t sum_of(std::string_view body, std::string_view label) { return hash_bytes(body, hash_bytes(label, 0)); }
+constexpr size_t kFixedBytes = 1 + 8 + 8 + 8 + 1;
 
 }  // namespace
 
@@ -25,17 +22,16 @@ std::string encode_shard_state(const ShardState& state, std::string_view label, 
   writer.u64(state.writes);
   writer.u8(state.mark ? 1 : 0);
   if (state.mark) writer.raw(encode_watermark(*state.mark, partition, partition_count));
-  writer.u64(sum_of(bytes, label));
+  append_labelled_sum(bytes, label);
   return bytes;
 }
 
 Result<ShardState> decode_shard_state(std::string_view bytes, std::string_view label, PartitionId partition,
                                       uint32_t partition_count) {
   const auto damaged = [&] { return corrupt("the state of " + std::string(label) + " is not one of ours"); };
-  if (bytes.size() < kFixedBytes) return damaged();
-  const std::string_view body = bytes.substr(0, bytes.size() - kSumBytes);
-  if (ByteReader(bytes.substr(body.size())).u64() != sum_of(body, label)) return damaged();
-  ByteReader reader(body);
+  const auto body = split_labelled_sum(bytes, label);
+  if (!body || body->size() < kFixedBytes) return damaged();
+  ByteReader reader(*body);
   if (reader.u8() != kVersion) return invalid("the state of " + std::string(label) + " is of a newer program");
   ShardState state;
   state.writer.epoch = reader.u64();

@@ -2,8 +2,8 @@
 // the log is merged into them (the mark).
 //
 //   version:u8=1 epoch:u64 random:u64 writes:u64 marked:u8 watermark:raw sum:u64
-//                 (pieces of schemas/bytes.h; `watermark` as schemas/watermark.h, where `marked` is 1; sum is XXH3 of
-//                  all before it, seeded with the hash of the label)
+//                 (pieces of schemas/pieces/bytes.h; `watermark` as schemas/watermark.h, where `marked` is 1; sum is
+//                  XXH3 of all before it, seeded with the hash of the label)
 //
 // Fence: a take-over of a partition writes a new, larger writer into each of its shards; the script of every write
 // compares the state with the one that the writer knows. So a writer that was replaced writes nothing.

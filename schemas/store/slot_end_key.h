@@ -2,7 +2,7 @@
 // they are the window stage's (docs/decisions/0047-slot-ends-have-a-keyed-sum.md). Both have the store already; nobody
 // who only writes to Kafka has it.
 //
-// Bytes under kSlotEndKeyKey (schemas/store_key.h), in the pieces of schemas/bytes.h:
+// Bytes under kSlotEndKeyKey (schemas/store_key.h), in the pieces of schemas/pieces/bytes.h:
 //   version:u8=1 low:u64 high:u64 sum:u64
 // `sum` is XXH3 of everything before it, seeded with the hash of the store key.
 // Errors: kCorrupt with the reason for bytes that are not a key.

@@ -1,7 +1,7 @@
 #include "schemas/store/store_meta.h"
 
-#include "base/hash.h"
-#include "schemas/bytes.h"
+#include "schemas/pieces/bytes.h"
+#include "schemas/pieces/labelled_sum.h"
 
 namespace bloomring {
 
@@ -10,9 +10,6 @@ namespace {
 constexpr uint8_t kVersion = 2;
 constexpr uint8_t kVersionWithoutPeriod = 1;
 constexpr uint8_t kVersionOfImport = 3;
-constexpr uint64_t kSumBytes = 8;
-
-uint64_t checksum_of(std::string_view body) { return hash_bytes(body, hash_bytes(kMetaKey, 0)); }
 
 bool known(PeriodUnit period) {
   return period == PeriodUnit::kMonth || period == PeriodUnit::kWeek || period == PeriodUnit::kDay;
@@ -28,17 +25,14 @@ std::string encode_store_meta(const StoreMeta& meta) {
   writer.u8(static_cast<uint8_t>(meta.period));
   writer.bytes(meta.time_zone);
   if (meta.import_id != 0) writer.u64(meta.import_id);
-  writer.u64(checksum_of(bytes));
+  append_labelled_sum(bytes, kMetaKey);
   return bytes;
 }
 
 Result<StoreMeta> decode_store_meta(std::string_view bytes) {
-  if (bytes.size() <= kSumBytes) return corrupt("the description of the store is damaged");
-  const std::string_view body = bytes.substr(0, bytes.size() - kSumBytes);
-  if (ByteReader(bytes.substr(body.size())).u64() != checksum_of(body)) {
-    return corrupt("the description of the store is damaged");
-  }
-  ByteReader reader(body);
+  const auto body = split_labelled_sum(bytes, kMetaKey);
+  if (!body || body->empty()) return corrupt("the description of the store is damaged");
+  ByteReader reader(*body);
   const uint8_t version = reader.u8();
   if (version > kVersionOfImport) {
     return invalid("the store has format version " + std::to_string(version) + ", this program knows " +

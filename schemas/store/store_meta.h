@@ -2,8 +2,8 @@
 // another number of partitions, or with periods under whose names it has no filters (state/store/check_store_meta.h).
 //
 //   version:u8=2 partition_count:u32 period:u8 time_zone:bytes sum:u64
-//                                                 (pieces of schemas/bytes.h; sum is XXH3 of all before it, seeded
-//                                                  with the hash of the key)
+//                                                 (pieces of schemas/pieces/bytes.h; sum is XXH3 of all before it,
+//                                                  seeded with the hash of the key)
 // Version 1 had no period and no time zone. Version 3 is version 2 with import:u64, not 0, before the sum: a store into
 // which an import has not ended yet. No stage opens it (state/store/check_store_meta.h), nor does an older program.
 // Errors: kCorrupt when the bytes are not a description, kInvalid when their format is newer.

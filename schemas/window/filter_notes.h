@@ -1,5 +1,5 @@
 // The notes of the filter view in the state of a window store (schemas/window/window_state.h): one for the view and one
-// for each of its hours, in the pieces of schemas/bytes.h:
+// for each of its hours, in the pieces of schemas/pieces/bytes.h:
 //
 //   view-note := newest-play:varint
 //   hour-note := forgets:varint late-before:varint

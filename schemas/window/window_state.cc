@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "schemas/bytes.h"
+#include "schemas/pieces/bytes.h"
 
 namespace bloomring {
 

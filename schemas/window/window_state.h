@@ -1,5 +1,5 @@
 // The state of a window store (state/window/window_store.h), of its hours and views, and its bytes in the pieces of
-// schemas/bytes.h:
+// schemas/pieces/bytes.h:
 //
 //   version:u8=5 partition_count:u32 applied:varint filling:varint slot:varint log_time:varint
 //   hour_count:varint hour{hour_count} view_count:varint view{view_count} sum:u32

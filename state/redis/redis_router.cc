@@ -25,7 +25,11 @@ int64_t doubled(int64_t first, uint32_t times, int64_t most) {
 }  // namespace
 
 RedisRouter::RedisRouter(const RedisClientConfig& config, RedisCounters& counters, std::atomic<size_t>& in_flight)
-    : config_(config), counters_(counters), in_flight_(in_flight), now_ns_(clock_.steady_ns()) {}
+    : config_(config),
+      counters_(counters),
+      in_flight_(in_flight),
+      now_ns_(clock_.steady_ns()),
+      discovery_(config, *this) {}
 
 RedisRouter::~RedisRouter() {
   const std::multimap<int64_t, SharedRequest> left = std::move(deadlines_);
@@ -239,20 +243,13 @@ void RedisRouter::refresh_if_due() {
   topology_wanted_ = false;
   asking_ = true;
   refusal_ = {};
-  candidates_ = config_.addresses;
+  std::vector<RedisAddress> servers = config_.addresses;
   for (const RedisAddress& server : topology_.servers())
-    if (std::ranges::find(candidates_, server) == candidates_.end()) candidates_.push_back(server);
+    if (std::ranges::find(servers, server) == servers.end()) servers.push_back(server);
   // Not always the same server first: it may be cut off from the others.
-  const auto first = candidates_.begin() + static_cast<std::ptrdiff_t>(turn_++ % candidates_.size());
-  std::rotate(candidates_.begin(), first, candidates_.end());
-  ask_next_server();
-}
-
-void RedisRouter::ask_next_server() {
-  if (candidates_.empty()) return topology_failed(retry(with_problem("no server of store.redis.addresses answers; ")));
-  const RedisAddress server = candidates_.back();
-  candidates_.pop_back();
-  ask(server, {"CLUSTER", "SLOTS"}, [this, server](RedisAnswer answer) { take_slots(server, std::move(answer)); });
+  const auto first = servers.begin() + static_cast<std::ptrdiff_t>(turn_++ % servers.size());
+  std::rotate(servers.begin(), first, servers.end());
+  discovery_.begin(std::move(servers));
 }
 
 void RedisRouter::ask(const RedisAddress& server, std::initializer_list<std::string_view> words,
@@ -268,71 +265,7 @@ void RedisRouter::ask(const RedisAddress& server, std::initializer_list<std::str
   dispatch(request);
 }
 
-void RedisRouter::take_slots(const RedisAddress& from, RedisAnswer answer) {
-  if (!answer.ok()) return ask_next_server();
-  const RedisReply& reply = answer->front();
-  if (!reply.error()) {
-    auto topology = parse_cluster_slots(reply, from);
-    // Nothing assigned: a server that has just begun, or left the cluster.
-    if (!topology.ok() || topology->empty()) return ask_next_server();
-    return take_topology(std::move(*topology));
-  }
-  if (reply.bytes.find("cluster support disabled") != std::string::npos ||
-      reply.bytes.find("Cluster mode is not enabled") != std::string::npos) {
-    roles_ = {};
-    return ask_roles(0);
-  }
-  switch (redis_error(reply.bytes)) {
-    case RedisError::kUnknownCommand:
-      return ask(from, {"CLUSTER", "SHARDS"},
-                 [this, from](RedisAnswer shards) { take_shards(from, std::move(shards)); });
-    case RedisError::kNoLogin:
-    case RedisError::kForbidden: refusal_ = redis_failure(reply, from.text() + ": CLUSTER SLOTS"); break;
-    default: problem_ = from.text() + ": CLUSTER SLOTS: " + reply.bytes;
-  }
-  ask_next_server();
-}
-
-void RedisRouter::take_shards(const RedisAddress& from, RedisAnswer answer) {
-  if (!answer.ok()) return ask_next_server();
-  if (answer->front().error()) {  // No CLUSTER at all.
-    roles_ = {};
-    return ask_roles(0);
-  }
-  auto topology = parse_cluster_shards(answer->front(), from);
-  if (!topology.ok() || topology->empty()) return ask_next_server();
-  take_topology(std::move(*topology));
-}
-
-// Servers that are no cluster: the first that calls itself a primary is the primary.
-void RedisRouter::ask_roles(size_t index) {
-  if (index == config_.addresses.size()) {
-    if (roles_.empty()) return topology_failed(retry(with_problem("no primary among store.redis.addresses; ")));
-    return take_topology(std::move(roles_));
-  }
-  ask(config_.addresses[index], {"ROLE"}, [this, index](RedisAnswer answer) { take_role(index, std::move(answer)); });
-}
-
-void RedisRouter::take_role(size_t index, RedisAnswer answer) {
-  const RedisAddress& server = config_.addresses[index];
-  if (answer.ok() && roles_.empty()) {
-    const RedisReply& reply = answer->front();
-    const std::string role = reply.elements.empty() ? "" : reply.elements[0].bytes;
-    if (role == "master" || (reply.error() && redis_error(reply.bytes) == RedisError::kUnknownCommand)) {
-      RedisSlotRange range{0, kRedisSlots - 1, server, {}};
-      for (const RedisAddress& other : config_.addresses)
-        if (other != server) range.replicas.push_back(other);
-      roles_.add(std::move(range));
-    } else if (reply.error()) {
-      refusal_ = redis_failure(reply, server.text() + ": ROLE");
-    } else {
-      problem_ = server.text() + " is a " + (role.empty() ? "server without a role" : role);
-    }
-  }
-  ask_roles(index + 1);
-}
-
-void RedisRouter::take_topology(RedisTopology topology) {
+void RedisRouter::found(RedisTopology topology) {
   topology_ = std::move(topology);
   asking_ = false;
   topology_due_ns_ = now_ns_ + kTopologyIntervalNs;
@@ -347,17 +280,13 @@ void RedisRouter::take_topology(RedisTopology topology) {
   for (const auto& [due, request] : delayed) dispatch(request);
 }
 
-// A server that is left alone for a time gives no new problem.
-std::string RedisRouter::with_problem(const std::string& finding) const {
-  return problem_.starts_with(finding) ? problem_ : finding + problem_;
-}
-
-void RedisRouter::topology_failed(const Status& why) {
+void RedisRouter::not_found(std::string_view finding) {
   asking_ = false;
   topology_wanted_ = true;
   topology_due_ns_ = now_ns_ + 2 * kTopologyIntervalNs;
   topology_stale_ns_ = now_ns_ + config_.topology_interval_ms * kMs;
-  problem_ = why.message();
+  // A server that is left alone for a time gives no new problem.
+  if (!problem_.starts_with(finding)) problem_ = std::string(finding) + problem_;
   if (refusal_.ok() || !topology_.empty()) return;
   const std::multimap<int64_t, SharedRequest> delayed = std::move(delayed_);
   delayed_.clear();

@@ -1,4 +1,5 @@
-// The work of a RedisClient's thread: it routes requests to connections (redis_client.h has the rules).
+// The work of a RedisClient's thread: it routes requests to connections (redis_client.h has the rules), and has the
+// topology searched for when something is wrong with it, and from time to time (redis_discovery.h).
 //
 // Threading: used by one thread.
 #pragma once
@@ -15,14 +16,15 @@
 #include "state/redis/redis_client_config.h"
 #include "state/redis/redis_connection.h"
 #include "state/redis/redis_counters.h"
+#include "state/redis/redis_discovery.h"
 #include "state/redis/redis_topology.h"
 
 namespace bloomring {
 
-class RedisRouter {
+class RedisRouter final : private RedisDiscovery::Owner {
  public:
   RedisRouter(const RedisClientConfig& config, RedisCounters& counters, std::atomic<size_t>& in_flight);
-  ~RedisRouter();
+  ~RedisRouter() override;
 
   void submit(SharedRequest request);
   // Waits for the network, for `wake` or for the next due time, and does what is to do.
@@ -54,19 +56,14 @@ class RedisRouter {
   void drop_silent();
   int poll_timeout_ms() const;
 
-  // The topology: asks one server after the other, then waits.
   void want_topology() { topology_wanted_ = true; }
   void refresh_if_due();
-  void ask_next_server();
   void ask(const RedisAddress& server, std::initializer_list<std::string_view> words,
-           std::function<void(RedisAnswer)> ended);
-  void take_slots(const RedisAddress& from, RedisAnswer answer);
-  void take_shards(const RedisAddress& from, RedisAnswer answer);
-  void ask_roles(size_t index);
-  void take_role(size_t index, RedisAnswer answer);
-  void take_topology(RedisTopology topology);
-  void topology_failed(const Status& why);
-  std::string with_problem(const std::string& finding) const;
+           std::function<void(RedisAnswer)> ended) override;
+  void found(RedisTopology topology) override;
+  void not_found(std::string_view finding) override;
+  void note_problem(std::string problem) override { problem_ = std::move(problem); }
+  void note_refusal(Status refusal) override { refusal_ = std::move(refusal); }
 
   const RedisClientConfig& config_;
   RedisCounters& counters_;
@@ -83,9 +80,8 @@ class RedisRouter {
   bool asking_ = false;
   int64_t topology_due_ns_ = 0;    // Not before, when something is wrong...
   int64_t topology_stale_ns_ = 0;  // ...and at the latest.
-  std::vector<RedisAddress> candidates_;
-  RedisTopology roles_;  // Of servers that are no cluster, while they are asked.
-  Status refusal_;       // kInvalid of one of them.
+  RedisDiscovery discovery_;
+  Status refusal_;  // kInvalid of one of the servers.
   uint32_t turn_ = 0;
 };
 

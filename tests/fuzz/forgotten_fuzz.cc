@@ -1,9 +1,9 @@
 // Any bytes as the forgets of a user: refused with a reason, or exactly what the encoder would have written; whatever
 // is forgotten afterwards can be stored and read again, and a damaged value keeps its good part.
 #include "base/result.h"
-#include "schemas/bytes.h"
 #include "schemas/event.h"
 #include "schemas/forgotten.h"
+#include "schemas/pieces/bytes.h"
 #include "schemas/store_key.h"
 #include "tests/fuzz/sealed.h"
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "schemas/bytes.h"
+#include "schemas/pieces/bytes.h"
 #include "state/redis/redis_reply.h"
 #include "state/redis/redis_topology.h"
 

@@ -5,8 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "base/hash.h"
-#include "schemas/bytes.h"
+#include "base/ids.h"
+#include "schemas/pieces/bytes.h"
+#include "schemas/pieces/labelled_sum.h"
 
 namespace bloomring::fuzz {
 
@@ -23,7 +24,7 @@ inline std::string sealed(std::string_view body, uint8_t kind) {
 // As a value of the filter store: its sum is seeded with the hash of its key.
 inline std::string summed(std::string_view body, std::string_view store_key) {
   std::string bytes(body);
-  ByteWriter(bytes).u64(hash_bytes(body, hash_bytes(store_key, 0)));
+  append_labelled_sum(bytes, store_key);
   return bytes;
 }
 

@@ -1,7 +1,7 @@
 // Any bytes as the state of a shard on a Redis server: refused with a reason, or what the encoder would have written; a
 // state of another place is none.
 #include "base/result.h"
-#include "schemas/bytes.h"
+#include "schemas/pieces/bytes.h"
 #include "schemas/store/shard_state.h"
 #include "schemas/store_key.h"
 #include "tests/fuzz/sealed.h"

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "schemas/bytes.h"
 #include "schemas/damaged_value.h"
+#include "schemas/pieces/bytes.h"
 #include "schemas/store_key.h"
 #include "state/store/embedded/union_merge_operator.h"
 #include "tests/fuzz/filter_input.h"

@@ -1,7 +1,7 @@
 // Any bytes as a merged watermark: refused with a reason, or what the encoder would have written; ranges that are added
 // leave a watermark that can be stored and covers them.
 #include "base/result.h"
-#include "schemas/bytes.h"
+#include "schemas/pieces/bytes.h"
 #include "schemas/store_key.h"
 #include "schemas/watermark.h"
 #include "tests/fuzz/sealed.h"

@@ -31,6 +31,7 @@ STAYS_IN = [
     (re.compile(r"rocksdb/|hiredis"), re.compile(r"state/")),
     (re.compile(r"grpc(pp|\+\+)?/|.*\.grpc\.pb\.h$"), re.compile(r"(serving|client|load)/")),
     (re.compile(r"prometheus/"), re.compile(r"base/metrics/metrics\.(h|cc)$")),
+    (re.compile(r"CLI/"), re.compile(r"cli/(line|pages)/")),
 ]
 # The files that may ask for the kind of the filter store; all others ask a question that each kind answers.
 STORE_KIND = re.compile(r"\bStoreKind::")
@@ -325,6 +326,7 @@ class Layout(law.LawCase):
             ("pipeline/io/a.cc", "#include <hiredis/hiredis.h>"),
             ("pipeline/io/a.cc", "#include <grpcpp/grpcpp.h>"),
             ("pipeline/io/a.cc", "#include <prometheus/counter.h>"),
+            ("pipeline/io/a.cc", "#include <CLI/CLI.hpp>"),
             ("pipeline/io/a.cc", '#include "bloomring/v1/bloomring.grpc.pb.h"'),
             ("operators/a.cc", "const auto now = std::chrono::system_clock::now();"),
             ("state/a.h", "// " + "x" * COLUMNS_MAX),

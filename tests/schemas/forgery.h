@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/ids.h"
-#include "schemas/bytes.h"
+#include "schemas/pieces/bytes.h"
 
 namespace bloomring {
 

@@ -7,8 +7,8 @@
 #include <random>
 
 #include "base/hash.h"
-#include "schemas/bytes.h"
 #include "schemas/event.h"
+#include "schemas/pieces/bytes.h"
 #include "schemas/store_key.h"
 #include "tests/support/instrumented.h"
 

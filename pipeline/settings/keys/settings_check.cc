@@ -245,8 +245,11 @@ bool is_in_the_way(const Folder& inner, const Folder& outer) {
 }
 
 void check_folders(const Settings& settings, SettingFaults& faults) {
-  std::vector<Folder> folders = {{"store.path", settings.store.path, "the filter store alone may be"},
-                                 {"state.path", settings.state.path, "the window stage removes folders window-N"}};
+  std::vector<Folder> folders = {{"state.path", settings.state.path, "the window stage removes folders window-N"}};
+  if (const auto store = settings.store.folder()) {
+    faults.require(!store->empty(), "store.path", "is \"\"; it must not be empty");
+    if (!store->empty()) folders.insert(folders.begin(), {"store.path", *store, "the filter store alone may be"});
+  }
   if (!settings.store.backup_path.empty())
     folders.push_back({"store.backup_path", settings.store.backup_path, "backups alone may be"});
   for (const Folder& inner : folders) {

@@ -73,7 +73,7 @@ void declare_store(Config& config, StoreSettings& store) {
       .doc(
           "`embedded` keeps filters in RocksDB under `store.path`, for processes of one machine; `redis` keeps them on "
           "servers of the Redis protocol (`store.redis`), for any number of machines.");
-  config.string("store.path", &store.path).check(must_not_be_empty).doc("Folder of the embedded filter store.");
+  config.string("store.path", &store.path).doc("Folder of the embedded filter store.");
   config.string("store.backup_path", &store.backup_path)
       .doc("Folder for backups of the embedded filter store, on another disk; `bloomring store backup` takes them.");
   config.integer("store.backups_kept", &store.backups_kept)

@@ -5,6 +5,7 @@
 #include "base/faults/fault_point.h"
 #include "schemas/store_key.h"
 #include "state/store/check_update.h"
+#include "state/store/redis/redis_advance.h"
 
 namespace bloomring {
 

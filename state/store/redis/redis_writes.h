@@ -1,8 +1,7 @@
 // Writing a Redis filter store: the operations of a PartitionWriter, each begun on the caller's thread and carried on
-// by the thread of the client.
+// by the thread of the client. The advance of a watermark is in redis_advance.h.
 //
 //   apply:    [forgotten values, removals] --> [read 32 filters of a shard, unite, compare-and-set] x many at once
-//   advance:  [mark in every shard, replicas acknowledge] --> [watermark, replicas acknowledge]
 //
 // A union that adds nothing is not written. A value that another writer changed meanwhile is read and united again. A
 // value that is not ours is kept under its "aside" key before a damaged value (schemas/damaged_value.h) replaces it.
@@ -127,28 +126,6 @@ class RedisReadForgotten final : public RedisOperation {
   const std::vector<User> users_;
   std::vector<Forgotten> forgotten_;
   std::map<std::string, std::string, std::less<>> bytes_;
-};
-
-// Marks every shard, then writes the watermark; without a watermark it marks the shards with what they have, so that
-// replicas acknowledge all that was written before.
-class RedisAdvance final : public RedisOperation {
- public:
-  RedisAdvance(RedisWriteParts parts, std::optional<MergedWatermark> watermark);
-  void begin();
-
- private:
-  void go_on() override;
-  void mark(ShardId shard);
-  void take_marked(ShardId shard, RedisAnswer answer);
-  void write_watermark();
-  void take_watermark(RedisAnswer answer);
-  RedisRequest with_wait(std::string commands, const std::string& key) const;
-  Status check_wait(const std::vector<RedisReply>& replies, std::string_view key) const;
-
-  const std::optional<MergedWatermark> watermark_;
-  std::vector<ShardId> waiting_;
-  bool watermark_begun_ = false;
-  int watermark_tries_ = 0;
 };
 
 }  // namespace bloomring

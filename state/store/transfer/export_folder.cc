@@ -12,7 +12,7 @@
 #include <fstream>
 #include <utility>
 
-#include "schemas/bytes.h"
+#include "schemas/pieces/labelled_sum.h"
 
 namespace bloomring {
 
@@ -37,10 +37,6 @@ Result<std::string> read_all(const std::string& path) {
   in.seekg(0);
   if (!in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()))) return fatal(path + " cannot be read");
   return bytes;
-}
-
-uint64_t sum_at_end(std::string_view bytes) {
-  return bytes.size() < sizeof(uint64_t) ? 0 : ByteReader(bytes.substr(bytes.size() - sizeof(uint64_t))).u64();
 }
 
 }  // namespace
@@ -116,7 +112,7 @@ Result<std::string> ExportFolder::read(const ExportManifest& manifest, uint32_t 
   auto decoded = decode_export_file(bytes);
   if (!decoded.ok()) return std::move(decoded).status().with_context(path);
   if (decoded->kind != expected.kind || decoded->export_id != manifest.export_id || decoded->number != number ||
-      decoded->values.size() != expected.values || sum_at_end(bytes) != expected.sum)
+      decoded->values.size() != expected.values || labelled_sum_of(bytes) != expected.sum)
     return corrupt(path + " is of another export");
   file = std::move(*decoded);
   return bytes;

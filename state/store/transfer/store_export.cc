@@ -8,9 +8,9 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "filter/filter.h"
-#include "schemas/bytes.h"
 #include "schemas/damaged_value.h"
 #include "schemas/forgotten.h"
+#include "schemas/pieces/labelled_sum.h"
 #include "state/store/check_store_meta.h"
 #include "state/store/transfer/export_folder.h"
 
@@ -162,7 +162,7 @@ Status Export::close(ValueKind kind) {
   const std::string bytes = std::move(*file_).finish();
   file_.reset();
   file.bytes = bytes.size();
-  file.sum = ByteReader(std::string_view(bytes).substr(bytes.size() - sizeof(uint64_t))).u64();
+  file.sum = labelled_sum_of(bytes);
   BLOOMRING_TRY(folder_.write(static_cast<uint32_t>(manifest_.files.size() + 1), bytes));
   manifest_.files.push_back(file);
   BLOOMRING_TRY(folder_.write(manifest_));

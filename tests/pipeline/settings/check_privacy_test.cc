@@ -23,10 +23,17 @@ struct Host {
     for (const char* name : {"key", "token"}) ::chmod((folder / name).c_str(), of_files);
   }
   // The first word of each warning for these stages.
-  std::vector<std::string> warned(const std::string& stages) const {
-    std::vector<std::string> keys;
-    for (const std::string& line : found(stages).warnings) keys.push_back(line.substr(0, line.find(' ')));
-    return keys;
+  std::vector<std::string> warned(const std::string& stages) const { return keys_of(found(stages)); }
+  // The same with a filter store on servers.
+  std::vector<std::string> warned_of_servers(const std::string& stages) const {
+    const auto loaded = load({{"stages", stages},
+                              {"store.kind", "redis"},
+                              {"store.redis.addresses", "127.0.0.1:6379"},
+                              {"store.path", folder / "store"},
+                              {"state.path", folder / "state"},
+                              {"admin.token_file", folder / "token"}});
+    REQUIRE(loaded.ok());
+    return keys_of(check_privacy(loaded->settings));
   }
   StartFindings found(const std::string& stages) const {
     const auto loaded = load({{"stages", stages},
@@ -38,6 +45,11 @@ struct Host {
                               {"admin.token_file", folder / "token"}});
     REQUIRE(loaded.ok());
     return check_privacy(loaded->settings);
+  }
+  static std::vector<std::string> keys_of(const StartFindings& found) {
+    std::vector<std::string> keys;
+    for (const std::string& line : found.warnings) keys.push_back(line.substr(0, line.find(' ')));
+    return keys;
   }
   Folder folder;
 };
@@ -67,6 +79,12 @@ TEST_CASE("check privacy: what only its user may read is not warned of, and a gr
   CHECK(host.warned("ingest,window,merge,serve").empty());
   host.set_modes(0750, 0640);
   CHECK(host.warned("ingest,window,merge,serve") == Keys{"store.path", "store.backup_path", "state.path"});
+}
+
+TEST_CASE("check privacy: store.path is not warned of where the filter store is on servers") {
+  const Host host;
+  CHECK(host.warned_of_servers("merge") == Keys{"admin.token_file"});
+  CHECK(host.warned_of_servers("window,merge") == Keys{"state.path", "admin.token_file"});
 }
 
 TEST_CASE("check privacy: what is not there yet is not warned of") {

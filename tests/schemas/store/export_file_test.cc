@@ -5,7 +5,7 @@
 
 #include "base/hash.h"
 #include "base/words.h"
-#include "schemas/bytes.h"
+#include "schemas/pieces/bytes.h"
 #include "tests/schemas/documented_example.h"
 
 using namespace bloomring;

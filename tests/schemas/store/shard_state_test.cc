@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "base/hash.h"
-#include "schemas/bytes.h"
+#include "schemas/pieces/bytes.h"
 #include "tests/schemas/documented_example.h"
 
 using namespace bloomring;

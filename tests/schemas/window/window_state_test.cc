@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "schemas/bytes.h"
+#include "schemas/pieces/bytes.h"
 #include "tests/state/window/numbered_blocks.h"
 
 using namespace bloomring;

@@ -54,6 +54,22 @@ TEST_CASE("settings: store, state and backups have each a folder of its own, in 
   CHECK(told("data/store", "data/state", "").empty());
 }
 
+TEST_CASE("settings: store.path is checked where the store is in a folder, and not where it is on servers") {
+  const auto told = [](const std::string& kind, const std::string& store) {
+    return complaint({{"store.kind", kind},
+                      {"store.redis.addresses", "a:6379"},
+                      {"store.path", store},
+                      {"state.path", "/x"}});
+  };
+  CHECK_THAT(told("embedded", "/x/window-3"), Catch::StartsWith("--store.path: store.path is /x/window-3, in state."));
+  CHECK_THAT(told("embedded", "/x"), Catch::StartsWith("--store.path: store.path is /x, in state.path = /x"));
+  CHECK(told("embedded", "") == "--store.path: store.path is \"\"; it must not be empty");
+  for (const char* unused : {"/x/window-3", "/x", ""}) {
+    INFO(unused);
+    CHECK(told("redis", unused).empty());
+  }
+}
+
 TEST_CASE("settings: topics have legal names and each its own") {
   CHECK(complaint({{"topics.dead", "plays"}}) ==
         "--topics.dead: topics.dead is plays, which is already the name of another topic");

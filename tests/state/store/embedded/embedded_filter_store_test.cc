@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "schemas/bytes.h"
+#include "schemas/pieces/bytes.h"
 #include "schemas/store_key.h"
 #include "state/store/embedded/embedded_filter_follower.h"
 #include "tests/state/store/filter_store_beds.h"

@@ -1,4 +1,5 @@
-// The command line: declares every command and flag. The only file pair that uses CLI11.
+// The command line: declares the commands of a process and of pages, and, through the other file pairs of this room,
+// all others. Only this room and cli/pages use CLI11.
 #pragma once
 
 namespace bloomring::cli {

@@ -1,4 +1,4 @@
-#include "schemas/bytes.h"
+#include "schemas/pieces/bytes.h"
 
 namespace bloomring {
 

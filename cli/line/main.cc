@@ -1,6 +1,6 @@
 #include "base/host/open_files.h"
 #include "base/host/private_files.h"
-#include "cli/command_line.h"
+#include "cli/line/command_line.h"
 
 int main(int argc, char** argv) {
   bloomring::raise_open_files_limit();

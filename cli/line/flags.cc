@@ -1,4 +1,4 @@
-#include "cli/flags.h"
+#include "cli/line/flags.h"
 
 #include "base/config/listen_address.h"
 #include "base/config/nearest.h"

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -13,6 +14,9 @@
 #include "cli/commands.h"
 
 namespace bloomring::cli {
+
+// Runs the command that was typed, and returns its exit code.
+using Chosen = std::function<int()>;
 
 void add_config_flags(CLI::App& command, ConfigArgs& args);
 

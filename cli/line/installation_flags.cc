@@ -1,0 +1,130 @@
+#include "cli/line/installation_flags.h"
+
+#include <map>
+#include <string>
+
+namespace bloomring::cli {
+
+namespace {
+
+void declare_check(CLI::App& app, CheckArgs& args, Chosen& chosen) {
+  CLI::App& command =
+      *app.add_subcommand("check", "Check the configuration, and the brokers, topics and store that it names");
+  add_config_flags(command, args.config);
+  command.add_flag("--print", args.print,
+                   "Print the configuration in force, with the origin of each value; secrets hidden");
+  command.add_flag("--offline", args.offline, "Check the configuration alone: no brokers, store, folders or ports");
+  command.add_option("--user", args.user,
+                     "Compare the rights in Kafka of these users, {stage} standing for the stage (default: the user "
+                     "of kafka.properties)")
+      ->type_name("NAME");
+  add_output_flag(command, args.output);
+  command.callback([&args, &chosen] { chosen = [&args] { return check_command(args); }; });
+}
+
+void declare_topics(CLI::App& app, TopicsArgs& args, Chosen& chosen) {
+  CLI::App& command = *app.add_subcommand("topics", "Show the topics, and create those that are missing");
+  add_config_flags(command, args.config);
+  CLI::Option* execute = command.add_flag("--execute", args.execute,
+                                          "Create them, except topics of plays; without it, only show them");
+  command.add_flag("--create-plays", args.create_plays, "With --execute: create topics of plays, too")
+      ->needs(execute);
+  add_output_flag(command, args.output);
+  command.callback([&args, &chosen] { chosen = [&args] { return topics_command(args); }; });
+}
+
+void declare_inspect(CLI::App& app, InspectArgs& args, Chosen& chosen) {
+  CLI::App& command = *app.add_subcommand("inspect", "Show stored data, decoded");
+  const std::map<std::string, InspectSubject> words = {{"user", InspectSubject::kUser},
+                                                    {"filter", InspectSubject::kFilter},
+                                                    {"ring", InspectSubject::kRing},
+                                                    {"store", InspectSubject::kStore}};
+  add_word(command, "what", args.what, words, "Data to show")->required();
+  add_config_flags(command, args.config);
+  add_user_flag(command, args.user, "User id, for user and filter");
+  CLI::Option* scene = command.add_option(
+      "--scene", args.scene, "Scene, for user (default: all, no scene first) and filter (default: none)");
+  scene->type_name("NAME");
+  add_server_flags(command, args.server, args.tls,
+                   "For user: the service that holds recent plays and served items (default: serve.listen)");
+  command.add_flag("--erasure", args.erasure, "For user: also the places that still keep its data, and until when");
+  command.add_option("--period", args.period, "Period, for filter: 2026-11")->type_name("PERIOD");
+  command.add_option("--partition", args.partition, "One partition, for ring (default: all)")->type_name("N");
+  add_output_flag(command, args.output);
+  command.callback([&args, &chosen, scene] {
+    args.all_scenes = scene->count() == 0;
+    chosen = [&args] { return inspect_command(args); };
+  });
+}
+
+void declare_store(CLI::App& app, StoreArgs& args, Chosen& chosen) {
+  CLI::App& command = *app.add_subcommand("store", "Back up, restore, check and move the filter store");
+  const std::map<std::string, StoreAction> words = {{"backup", StoreAction::kBackup},
+                                                  {"list", StoreAction::kList},
+                                                  {"restore", StoreAction::kRestore},
+                                                  {"check", StoreAction::kCheck},
+                                                  {"new-log", StoreAction::kNewLog},
+                                                  {"slot-length", StoreAction::kSlotLength},
+                                                  {"export", StoreAction::kExport},
+                                                  {"import", StoreAction::kImport}};
+  add_word(
+      command, "what", args.what, words,
+      "backup: take a backup while the process runs; list: list the backups; restore: copy a backup into an empty "
+      "store.path; check: read every value; new-log: keep the filters and forget the log that they came from; "
+      "slot-length: use ring.slot_seconds as the length of slots from now on; export: write the store to files, while "
+      "the process runs; import: fill an empty store of any kind from them")
+      ->required();
+  add_config_flags(command, args.config);
+  CLI::Option* backup =
+      command.add_option("--backup", args.backup, "Number of a backup, for restore and check; 0 is the newest")
+          ->type_name("N");
+  command.add_option("--admin", args.admin, "Admin port of the process that writes the store (default: admin.listen)")
+      ->type_name("HOST:PORT");
+  CLI::Option* to = command.add_option("--to", args.folder, "For export: the folder of the files");
+  to->type_name("DIR");
+  CLI::Option* from = command.add_option("--from", args.folder, "For import: the folder of the files");
+  from->type_name("DIR")->excludes(to);
+  command.add_flag("--execute", args.execute,
+                   "For new-log, slot-length and import: make the change; without it, only show it");
+  command.add_flag("--accept-erased", args.accept_erased,
+                   "For restore and import: take a backup or an export that is older than the log, which brings back "
+                   "users who were erased since");
+  add_output_flag(command, args.output);
+  command.callback([&args, &chosen, backup] {
+    args.of_backup = backup->count() > 0;
+    chosen = [&args] { return store_command(args); };
+  });
+}
+
+void declare_topology(CLI::App& app, TopologyArgs& args, Chosen& chosen) {
+  CLI::App& command = *app.add_subcommand("topology", "Print the stages, and the topics and stores between them");
+  const std::map<std::string, TopologyFormat> words = {
+      {"json", TopologyFormat::kJson}, {"mermaid", TopologyFormat::kMermaid}, {"text", TopologyFormat::kText}};
+  add_word(command, "--output", args.format, words, "Form of the result (default: json)");
+  command.callback([&args, &chosen] { chosen = [&args] { return topology_command(args); }; });
+}
+
+void declare_acls(CLI::App& app, AclsArgs& args, Chosen& chosen) {
+  CLI::App& command = *app.add_subcommand("acls", "Print the least rights in Kafka that each stage needs");
+  add_config_flags(command, args.config);
+  command.add_option("--user", args.user,
+                     "Name in Kafka; {stage} stands for the stage (default: bloomring-{stage})");
+  const std::map<std::string, AclsFormat> words = {
+      {"commands", AclsFormat::kCommands}, {"json", AclsFormat::kJson}, {"strimzi", AclsFormat::kStrimzi}};
+  add_word(command, "--output", args.format, words,
+           "Form of the result: rights, commands of kafka-acls.sh, or KafkaUser objects (default: json)");
+  command.callback([&args, &chosen] { chosen = [&args] { return acls_command(args); }; });
+}
+
+}  // namespace
+
+void declare_installation(CLI::App& app, InstallationArgs& args, Chosen& chosen) {
+  declare_check(app, args.check, chosen);
+  declare_topics(app, args.topics, chosen);
+  declare_inspect(app, args.inspect, chosen);
+  declare_store(app, args.store, chosen);
+  declare_topology(app, args.topology, chosen);
+  declare_acls(app, args.acls, chosen);
+}
+
+}  // namespace bloomring::cli
