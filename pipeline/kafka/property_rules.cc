@@ -55,6 +55,9 @@ const Rule kRules[] = {
     {"client.id", {}, kOwnKey, "set instance instead"},
     {"group.id", {}, kOwnKey, "set kafka.group_prefix instead"},
     {"group.instance.id", {}, kOwnKey, "set instance instead"},
+    {"plugin.library.paths", {}, "it loads code of others into the process"},
+    {"enable.ssl.certificate.verification", {"true"}, "whoever is between could be the brokers",
+     "name the authorities of the brokers in ssl.ca.location"},
     {"linger.ms", {}, "each stage has its own"},
     {"queue.buffering.max.ms", {}, "each stage has its own"},
 };

@@ -74,7 +74,7 @@ class Advisories(law.LawCase):
         document = copy.deepcopy(SPDX)
         if version:
             document["packages"][3]["sourceInfo"] = f"built from Debian's source package b {version}"
-        found, newer = self.script.findings(document, page, docs=self.docs, **tracker)
+        found, newer, _ = self.script.findings(document, page, docs=self.docs, **tracker)
         return found + newer
 
     def expect(self, words, found):
@@ -106,8 +106,8 @@ class Advisories(law.LawCase):
         """advisories: a version of its makers that is newer than was looked at fails, unless newer ones are allowed"""
         document = copy.deepcopy(SPDX)
         document["packages"][3]["sourceInfo"] = "built from Debian's source package b 5.2-1"
-        found, newer = self.script.findings(document, PAGE, docs=self.docs)
-        self.assertEqual((found, len(newer)), ([], 1))
+        found, newer, behind = self.script.findings(document, PAGE, docs=self.docs)
+        self.assertEqual((found, len(newer), behind), ([], 1, []))
         sbom = json.dumps({"packages": [{"name": "b", "sourceInfo": "built from Debian's source package openssl 999-1"}]})
         for options, told in (([], "stderr"), (["--allow-newer"], "stdout")):
             done = subprocess.run(
@@ -115,6 +115,20 @@ class Advisories(law.LawCase):
                 timeout=BOUND_S,
             )  # fmt: skip
             self.assertIn("openssl 999-1: its advisories were looked at for", getattr(done, told), options)
+
+    def test_behind(self):
+        """advisories: of a part with two versions the first is the least, one before the second is told, and no failure"""
+        page = PAGE.replace("| 5.1-1 |", "| 5.1-1, 5.3-1 |")
+        document = copy.deepcopy(SPDX)
+        for version, told in (("5.0-1", []), ("5.1-1", ["b 5.1-1"]), ("5.2-1", ["b 5.2-1"]), ("5.3-1", []), ("5.4-1", [])):
+            with self.subTest(version=version):
+                document["packages"][3]["sourceInfo"] = f"built from Debian's source package b {version}"
+                found, newer, behind = self.script.findings(document, page, docs=self.docs)
+                self.assertEqual([line.partition(":")[0] for line in behind], told)
+                self.assertEqual(len(found), version == "5.0-1", found)
+                self.assertEqual(len(newer), version == "5.4-1", newer)
+        self.expect("b 5.0-1: older than 5.1-1", self.found(page, version="5.0-1"))
+        self.expect("b 5.4-1: its advisories were looked at for 5.3-1", self.found(page, version="5.4-1"))
 
     def test_verdicts(self):
         """advisories: one without a verdict or a reason, of no part, or not patched by the changelog is a finding"""

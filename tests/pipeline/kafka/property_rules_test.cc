@@ -28,6 +28,8 @@ TEST_CASE("kafka settings: what would break a promise is refused with the reason
                                                 {"client.rack", "a"},
                                                 {"isolation.level", "read_uncommitted"},
                                                 {"message.max.bytes", "2000000"},
+                                                {"plugin.library.paths", "monitoring-interceptor"},
+                                                {"enable.ssl.certificate.verification", "false"},
                                                 {"group.id", "g"}}));
   const Status status = check_with(name, value);
   CHECK(status.code() == Code::kInvalid);

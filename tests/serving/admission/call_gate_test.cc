@@ -1,8 +1,11 @@
 #include "serving/admission/call_gate.h"
 
 #include <algorithm>
+#include <atomic>
 #include <catch2/catch.hpp>
+#include <condition_variable>
 #include <list>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -237,7 +240,9 @@ TEST_CASE("call gate: calls of many threads are within the bounds, and each goes
   constexpr CallQueueBounds kBounds{.calls_max = 16, .caller_calls_max = 12};
   CallGate gate({.users_max = kUsers, .bytes_max = 1'000, .waiting = kBounds}, counters);
   std::atomic<int64_t> within{0}, most{0};
-  std::atomic<int> ended{0};
+  std::mutex mutex;
+  std::condition_variable another;
+  int ended = 0;
   const auto go = [&](CallGate::Answer answer) {
     if (answer.share) {
       const int64_t now = ++within;
@@ -246,8 +251,10 @@ TEST_CASE("call gate: calls of many threads are within the bounds, and each goes
       gate.leave(1);
       answer.share.reset();
     }
+    // Under the lock, so the last call has notified before the test sees its count and ends.
+    const std::lock_guard lock(mutex);
     ++ended;
-    ended.notify_all();
+    another.notify_all();
   };
   std::vector<std::thread> threads;
   for (uint64_t t = 0; t < kThreads; ++t) {
@@ -265,7 +272,8 @@ TEST_CASE("call gate: calls of many threads are within the bounds, and each goes
   }
   for (std::thread& thread : threads) thread.join();
   gate.close();
-  for (int seen = ended; seen < kThreads * kCalls; seen = ended) ended.wait(seen);
+  std::unique_lock lock(mutex);
+  another.wait(lock, [&] { return ended >= kThreads * kCalls; });
   CHECK(ended == kThreads * kCalls);
   CHECK(most <= kUsers);
   CHECK(counters.in_flight == 0);
