@@ -2,7 +2,7 @@
 //
 // Guarantees: each alarm that is set rings once: when its time is over, or soon after it was cancelled. It rings
 // neither within `set` nor within `cancel`.
-// Threading: thread safe. An alarm may end within its own ring.
+// Threading: thread safe. An alarm that was set lives until it rings, and may end within its own ring.
 #pragma once
 
 #include <cstdint>
