@@ -117,22 +117,25 @@ void ServePartitions::take_scenes(const std::set<std::string>& stored) {
 }
 
 AllScenes ServePartitions::scenes() const {
-  AllScenes all = scenes_.all();
-  if (scene_rules_.declares()) return all;
+  if (scene_rules_.declares()) return scenes_.all();
+  return scenes_.all([this] { return why_behind(); });
+}
+
+// Why a partition may have a scene that is not noted yet; empty where none may.
+std::string ServePartitions::why_behind() const {
   const std::lock_guard lock(mutex_);
   const uint32_t partitions = context_.settings.topics.partitions;
-  if (all.missing.empty() && members_.size() < partitions) {
-    all.missing = "this replica holds " + std::to_string(members_.size()) + " of " + std::to_string(partitions) +
-                  " partitions, and others may have scenes that it does not know; declare events.scenes";
+  if (members_.size() < partitions) {
+    return "this replica holds " + std::to_string(members_.size()) + " of " + std::to_string(partitions) +
+           " partitions, and others may have scenes that it does not know; declare events.scenes";
   }
   const int64_t now_ns = context_.clock.steady_ns();
   for (const auto& [id, member] : members_) {
-    if (!all.missing.empty()) break;
     const bool known = member.partition->ready() && member.partition->joins_filters() &&
                        member.partition->lag_ms(now_ns) <= CandidateFilterConfig().lag_max_ms;
-    if (!known) all.missing = kafka::to_string(at(id)) + " is behind, and may have a scene that is not known";
+    if (!known) return kafka::to_string(at(id)) + " is behind, and may have a scene that is not known";
   }
-  return all;
+  return {};
 }
 
 std::vector<PartitionId> ServePartitions::waiting() const {

@@ -81,6 +81,7 @@ class ServePartitions {
 
   kafka::TopicPartition at(PartitionId id) const { return {context_.settings.topics.name(TopicRole::kUserEvents), id}; }
   std::shared_ptr<ReplicaPartition> make_partition(PartitionId id, const ReplicaStart& start);
+  std::string why_behind() const;
   std::vector<PartitionId> waiting() const;
   std::vector<PartitionId> placed() const;
   void ask_log_ends();

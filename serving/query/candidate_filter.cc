@@ -239,6 +239,8 @@ std::vector<PeriodIndex> CandidateFilter::periods_between(const TimeBounds& boun
 UserLookup CandidateFilter::look_up(const ReplicaPartition& partition, UserRef user,
                                 const WantedPlays& wanted) const {
   UserLookup lookup;
+  // Before the plays are copied: a replica that is behind may catch up meanwhile, and the copy would lack what it read.
+  const int64_t lag_ms = partition.lag_ms(clock_.steady_ns());
   const TimeBounds bounds = now(partition.log_time());
   lookup.periods = periods_between(bounds, lookup.gaps);
   const RecentPlays::Found found =
@@ -250,7 +252,6 @@ UserLookup CandidateFilter::look_up(const ReplicaPartition& partition, UserRef u
   if (!partition.joins_filters()) {
     lookup.gaps.push_back({AnswerSource::kRecent, "the log lost records before they were merged"});
   }
-  const int64_t lag_ms = partition.lag_ms(clock_.steady_ns());
   if (lag_ms > config_.lag_max_ms) lookup.gaps.push_back({AnswerSource::kRecent, "behind the log", lag_ms});
   return lookup;
 }

@@ -35,10 +35,11 @@ void KnownScenes::note_stored(const std::set<std::string>& scenes) {
   stored_noted_.store(true, std::memory_order_release);
 }
 
-AllScenes KnownScenes::all() const {
+AllScenes KnownScenes::all(const std::function<std::string()>& behind) const {
+  std::string why_behind = behind ? behind() : "";
   const bool stored = stored_noted();
   const std::lock_guard lock(mutex_);
-  AllScenes all{{names_.begin(), names_.end()}, ""};
+  AllScenes all{{names_.begin(), names_.end()}, std::move(why_behind)};
   if (too_many_) all.missing = kTooMany;
   if (!stored) all.missing = "the scenes of the filter store have not been read yet";
   return all;

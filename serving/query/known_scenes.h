@@ -12,6 +12,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <mutex>
 #include <set>
 #include <string>
@@ -49,7 +50,9 @@ class KnownScenes {
   void expect_stored() { stored_noted_.store(false, std::memory_order_release); }
   // True when the scenes of the filter store are known.
   bool stored_noted() const { return stored_noted_.load(std::memory_order_acquire); }
-  AllScenes all() const;
+  // `behind` tells why records that a call about all scenes must know of may not be noted yet; empty: all are. It is
+  // asked before the scenes are listed: records that are noted meanwhile are then in the list.
+  AllScenes all(const std::function<std::string()>& behind = {}) const;
 
  private:
   void add(std::string_view scene);

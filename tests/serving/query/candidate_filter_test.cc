@@ -1,6 +1,7 @@
 #include "serving/query/candidate_filter.h"
 
 #include <catch2/catch.hpp>
+#include <functional>
 #include <map>
 #include <random>
 #include <set>
@@ -44,6 +45,35 @@ TEST_CASE("candidate filter: a play that is released between lookup and read is 
   CHECK(lookup.recents.size() == 1);
   CHECK(later.recents.empty());
   CHECK(world.read(key, later)->filters.size() == 1);
+}
+
+TEST_CASE("candidate filter: a replica that catches up during a question answers with what it read, or is behind") {
+  // Calls a function whenever the time is read.
+  class WatchedClock final : public Clock {
+   public:
+    WatchedClock(const Clock& clock, std::function<void()> read) : clock_(clock), read_(std::move(read)) {}
+    int64_t now_ms() const override { return read_(), clock_.now_ms(); }
+    int64_t steady_ns() const override { return read_(), clock_.steady_ns(); }
+
+   private:
+    const Clock& clock_;
+    const std::function<void()> read_;
+  };
+  constexpr int kMoments = 20;  // A question reads the time less often.
+  for (int moment = 0; moment < kMoments; ++moment) {
+    ServingWorld world;
+    world.clock.advance_ms(60'000);  // The log goes on, and the partition does not.
+    int reads = 0;
+    const WatchedClock clock(world.clock, [&] {
+      if (reads++ == moment) world.play("u1", "v1");
+    });
+    CandidateFilter core(world.store, utc_months(), clock, {});
+    const std::vector<ItemHash> ids = hash_all({"v1"});
+    const FilterAnswer answer = core.answer(*world.partition, {UserKey("", "u1").bytes(), ids, {}, {}});
+    CAPTURE(moment, reads);
+    REQUIRE(reads < kMoments);
+    CHECK(answer.complete() <= (answer.seen_count == 1));
+  }
 }
 
 TEST_CASE("candidate filter: a play of a month before the window is unseen at once, not only after its lap") {
