@@ -55,7 +55,8 @@ class Servers : public RedisDiscovery::Owner {
 
 // Searches among three configured servers, the first of them first.
 void search(Servers& servers) {
-  const RedisClientConfig config{.addresses = {kOne, kTwo, kThree}};
+  RedisClientConfig config;
+  config.addresses = {kOne, kTwo, kThree};
   RedisDiscovery discovery(config, servers);
   discovery.begin({kThree, kTwo, kOne});
   CHECK(servers.ends == 1);
