@@ -42,7 +42,8 @@ struct GrpcServerConfig {
 class GrpcServer {
  public:
   // kInvalid when it cannot listen on the address or a file of `tls` is wrong. Arguments passed by reference or
-  // pointer outlive the server. Calls that write return UNIMPLEMENTED without a log.
+  // pointer outlive the server, and `core` the appends to `log`, too. Calls that write return UNIMPLEMENTED without a
+  // log.
   static Result<std::unique_ptr<GrpcServer>> start(const GrpcServerConfig& config, const PartitionDirectory& partitions,
                                                    CandidateFilter& core, EventLog* log = nullptr);
   ~GrpcServer();

@@ -75,7 +75,7 @@ struct CallStart {
 
 class FilterService final : public RawService {
  public:
-  // Calls that write return UNIMPLEMENTED without a log.
+  // Calls that write return UNIMPLEMENTED without a log. `core` outlives the service, and the appends to the log.
   FilterService(const PartitionDirectory& partitions, CandidateFilter& core, EventLog* log,
                 const FilterServiceConfig& config);
   // Waits for the reads of the store that are under way.

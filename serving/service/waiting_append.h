@@ -4,7 +4,7 @@
 //          \--> patience is over                --> ended: kRetry, it may become durable yet
 //
 // The first of these ends it, once. `durable` is called in any case when the append becomes durable: an event in the
-// log holds, whatever the caller's answer was.
+// log holds, whatever the caller's answer was. That may be after the end of the service.
 // Threading: the log and the timer call on different threads.
 #pragma once
 

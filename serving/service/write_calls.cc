@@ -36,8 +36,10 @@ void FilterService::record_served(const grpc::CallbackServerContext& context, co
   if (is_over(context)) {
     return done({grpc::StatusCode::DEADLINE_EXCEEDED, "the deadline had passed before anything was recorded"});
   }
-  auto durable = [this, partition = *partition, events, hash = user_hash(user_key->bytes())](const Appended& appended) {
-    partition->log_time().saw(appended.log_time_ms, core_.steady_ns());
+  // Not the service: the log may call it after the service's end.
+  auto durable = [&core = core_, partition = *partition, events,
+                  hash = user_hash(user_key->bytes())](const Appended& appended) {
+    partition->log_time().saw(appended.log_time_ms, core.steady_ns());
     for (const Event& event : events)
       partition->note_served(hash, event.item, std::min(event.time_ms, appended.log_time_ms));
   };
@@ -68,8 +70,8 @@ Event FilterService::make_forget(const ForgetCall& call) const {
 
 void FilterService::append_forget(const std::shared_ptr<ForgetCall>& call) {
   const Event event = make_forget(*call);
-  auto durable = [this, call, event](const Appended& appended) {
-    call->partition->log_time().saw(appended.log_time_ms, core_.steady_ns());
+  auto durable = [&core = core_, call, event](const Appended& appended) {  // As above.
+    call->partition->log_time().saw(appended.log_time_ms, core.steady_ns());
     call->partition->note_forget(user_hash(call->user_key.bytes()), event, appended.offset);
   };
   auto ended = [this, call, event](Result<Appended> appended) {

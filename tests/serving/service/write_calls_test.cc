@@ -58,6 +58,20 @@ TEST_CASE("record served: the caller's deadline bounds the wait for the log") {
   served.log.acknowledge();  // Late: there is nobody to answer any more.
 }
 
+TEST_CASE("write calls: what the log acknowledges after the server's end holds, and needs nothing of the server") {
+  Served served({.service = {.log_wait_ms = 1}});
+  served.world.play("u1", "v1");
+  served.log.stalled = true;
+  CHECK(served.record_served({"v2"}).error_code() == grpc::StatusCode::UNAVAILABLE);
+  const auto client = Client::connect(
+      {.server = served.server->address(), .deadline_ms = 30'000, .retry = {.attempts_max = 1}});
+  CHECK(client->forget("u1", "", "v1").code() == Code::kRetry);
+  served.server.reset();
+  served.log.acknowledge();
+  CHECK(served.world.seen("u1", "v1") == "unseen");
+  CHECK(served.world.seen("u1", "v2") == "served");
+}
+
 TEST_CASE("record served: the 101st serve makes the first one unseen again") {
   Served served;
   for (int i = 1; i <= 100; ++i) {
