@@ -41,7 +41,7 @@ CallGate::~CallGate() { BLOOMRING_CHECK(waiting_.empty(), "no call waits at a ga
 
 std::optional<CallMemory::Share> CallGate::take(const CallNeed& need) {
   if (need.users > config_.users_max - counters_.in_flight) return std::nullopt;
-  auto share = memory_.take(need.bytes);
+  auto share = memory_.take(need.bytes, need.caller);
   if (share) counters_.in_flight += need.users;
   return share;
 }
@@ -52,6 +52,8 @@ std::string CallGate::lack(const CallNeed& need) const {
            " users are being answered already";
   }
   if (need.bytes > config_.bytes_max - memory_.taken()) return "the memory for requests is taken by others";
+  if (memory_.has_its_part(need.bytes, need.caller))
+    return "this caller's calls have as much of the memory for requests as they leave to others: read their answers";
   return "calls that came before wait for their turn";
 }
 
@@ -153,14 +155,21 @@ void CallGate::let_in() {
   go_on(decided);
 }
 
+// A call for which its own caller has taken the memory holds up nobody else's.
 void CallGate::let_in(Decided& decided) {
   while (const QueuedCall* next = queue_.next()) {
     const auto waiting = waiting_.find(next->ticket);
-    auto share = take(waiting->second->need);
-    if (!share) return;
+    const CallNeed& need = waiting->second->need;
+    if (memory_.has_its_part(need.bytes, need.caller)) {
+      queue_.pass();
+      continue;
+    }
+    auto share = take(need);
+    if (!share) break;
     queue_.pop();
     decide(waiting, {.outcome = Outcome::kAdmitted, .share = std::move(share)}, decided);
   }
+  queue_.renew();
 }
 
 // An alarm that is not set yet is cancelled by the thread that sets it.

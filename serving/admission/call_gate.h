@@ -8,7 +8,8 @@
 //
 // Guarantees:
 // - The users of admitted calls are at most `users_max`, and their memory is at most `bytes_max`.
-// - While callers wait, they get equal parts of both; one alone may use all of them.
+// - While callers wait, they get equal parts of both; one alone may use all places, and as much memory as it leaves
+//   free (serving/admission/call_memory.h).
 // - Each call that waits goes on once, where its alarm rings (call_timer.h). The alarm rings at the end of its
 //   patience at the latest. A call that waits holds no thread.
 // - The calls that wait, and the bytes that they hold, are bounded.

@@ -1,15 +1,23 @@
 // The memory that requests and their answers may take at once. A call takes its share before its message is parsed,
 // and gives it back when its answer was handed to gRPC.
 //
-// Guarantees: the shares never add up to more than `bytes_max`.
+// Guarantees:
+// - The shares never add up to more than `bytes_max`.
+// - A caller that has a share gets no more than it leaves free: alone half of the memory, a third next to another that
+//   takes all it can. Its first share may be all. An answer holds its share until the client has read it, and a client
+//   may read as slowly as it likes: so one that does not read keeps no other caller from room.
 // Threading: thread safe. The memory outlives its shares.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <mutex>
 #include <optional>
+#include <unordered_map>
 #include <utility>
+
+#include "base/scatter.h"
 
 namespace bloomring {
 
@@ -27,30 +35,38 @@ class CallMemory {
     Share& operator=(Share&& other) noexcept {
       std::swap(memory_, other.memory_);
       std::swap(bytes_, other.bytes_);
+      std::swap(caller_, other.caller_);
       return *this;
     }
     ~Share() {
-      if (memory_ != nullptr) memory_->give_back(bytes_);
+      if (memory_ != nullptr) memory_->give_back(bytes_, caller_);
     }
 
    private:
     friend class CallMemory;
-    Share(CallMemory& memory, size_t bytes) : memory_(&memory), bytes_(bytes) {}
+    Share(CallMemory& memory, size_t bytes, uint64_t caller) : memory_(&memory), bytes_(bytes), caller_(caller) {}
     CallMemory* memory_ = nullptr;
     size_t bytes_ = 0;
+    uint64_t caller_ = 0;
   };
 
-  // Nothing when less than `bytes` are left.
-  std::optional<Share> take(size_t bytes);
-  size_t taken() const { return taken_; }
+  // Nothing when less than `bytes` are left, or the caller would have more than it leaves. Nobody in particular, 0, may
+  // have all.
+  std::optional<Share> take(size_t bytes, uint64_t caller = 0);
+  // Whether these bytes are more than the caller may have now, though others could have them.
+  bool has_its_part(size_t bytes, uint64_t caller) const;
+  size_t taken() const;
   size_t bytes_max() const { return bytes_max_; }
 
  private:
-  void give_back(size_t bytes);
+  bool beyond_its_part(size_t bytes, uint64_t caller) const;  // With the lock held.
+  void give_back(size_t bytes, uint64_t caller);
 
   const size_t bytes_max_;
   const std::function<void()> given_back_;
-  std::atomic<size_t> taken_{0};
+  mutable std::mutex mutex_;  // Guards the rest.
+  size_t taken_ = 0;
+  std::unordered_map<uint64_t, size_t, Scattered> taken_by_;  // Of callers with a share.
 };
 
 }  // namespace bloomring

@@ -46,6 +46,13 @@ QueuedCall CallQueue::pop() {
   return take(caller, 0);
 }
 
+void CallQueue::pass() {
+  BLOOMRING_CHECK(next() != nullptr, "a call waits");
+  passing_.splice(passing_.end(), turns_, turns_.begin());
+}
+
+void CallQueue::renew() { turns_.splice(turns_.begin(), passing_); }
+
 bool CallQueue::remove(uint64_t caller, uint64_t ticket) {
   const auto known = by_id_.find(caller);
   if (known == by_id_.end()) return false;

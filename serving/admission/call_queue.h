@@ -5,8 +5,8 @@
 // Deficit round robin: callers take turns. With its turn a caller gets kCallQuantum of credit and may spend all it has;
 // what is left counts in its next turn. A caller alone gets every turn, so it may use the whole service.
 // Guarantees:
-// - While two callers wait all the time, the costs of their admitted calls differ by at most kCallQuantum and the cost
-//   of one call.
+// - While two callers wait all the time and let nobody go first, the costs of their admitted calls differ by at most
+//   kCallQuantum and the cost of one call.
 // - A call that costs at most kCallQuantum is behind at most one turn of each other caller and its own earlier calls.
 // - The calls of one caller keep their order. Nobody's calls push out those of a caller with a smaller part of the
 //   queue: where a bound is passed, the caller with the largest part loses its oldest call, the likeliest to be given
@@ -53,6 +53,10 @@ class CallQueue {
   const QueuedCall* next();
   // Takes the call of `next`, which is not null.
   QueuedCall pop();
+  // The caller of `next`, which is not null, lets the others go first and keeps its turn; null is next when all do. For
+  // a round of `next`, `pass` and `pop` alone, which `renew` ends.
+  void pass();
+  void renew();
   // Takes a call out of its turn. False when it does not wait.
   bool remove(uint64_t caller, uint64_t ticket);
 
@@ -77,7 +81,8 @@ class CallQueue {
   const CallQueueBounds bounds_;
   size_t calls_ = 0;
   size_t bytes_ = 0;
-  Callers turns_;  // The caller whose turn it is comes first.
+  Callers turns_;    // The caller whose turn it is comes first.
+  Callers passing_;  // Empty between rounds.
   std::unordered_map<uint64_t, Callers::iterator, Scattered> by_id_;
 };
 

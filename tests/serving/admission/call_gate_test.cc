@@ -232,6 +232,32 @@ TEST_CASE("call gate: when it is closed all that wait go on, and no other call w
   at.leave(first);
 }
 
+TEST_CASE("call gate: answers that a caller does not read keep no other caller from room, whoever waits before") {
+  Gate at;
+  auto& unread = at.enter({.caller = kGreedy, .bytes = 500});
+  at.gate.leave(1);  // It is answered, and has its memory until it is read.
+  std::vector<Gate::Call*> greedy;
+  for (int i = 0; i < 3; ++i) greedy.push_back(&at.enter({.caller = kGreedy, .bytes = 300}));
+  CHECK(greedy[0]->answer.outcome == Outcome::kWaits);
+  auto& refused = at.enter({.caller = kGreedy, .bytes = 300}, 0);
+  CHECK(refused.answer.reason ==
+        "this caller's calls have as much of the memory for requests as they leave to others: read their answers");
+  auto& modest = at.enter({.caller = kModest, .bytes = 300});
+  at.timer.advance(0);
+  CHECK(modest.answer.outcome == Outcome::kAdmitted);
+  at.leave(modest);
+  CHECK(greedy[0]->answer.outcome == Outcome::kWaits);
+  unread.answer.share.reset();
+  at.timer.advance(0);
+  CHECK(greedy[0]->answer.outcome == Outcome::kAdmitted);
+  CHECK(greedy[1]->answer.outcome == Outcome::kAdmitted);
+  CHECK(greedy[2]->answer.outcome == Outcome::kWaits);  // With it the caller would have more than it leaves.
+  at.timer.advance(kWaitMs);
+  CHECK(greedy[2]->answer.outcome == Outcome::kFull);
+  at.leave(*greedy[0]);
+  at.leave(*greedy[1]);
+}
+
 // With gRPC's own alarms: each call ends once, and everything comes back.
 TEST_CASE("call gate: calls of many threads are within the bounds, and each goes on once") {
   constexpr int kThreads = 4, kCalls = 500;

@@ -54,6 +54,25 @@ TEST_CASE("call queue: a small call is behind at most one turn of each other cal
   CHECK(waiting.queue.pop().caller == kModest);
 }
 
+TEST_CASE("call queue: a caller that cannot use its turn lets each other one go first, and keeps it") {
+  Queue waiting;
+  for (int i = 0; i < 3; ++i) CHECK(waiting.push(kGreedy, kCallWhole).empty());
+  CHECK(waiting.push(kModest, kCallQuantum).empty());
+  CHECK(waiting.push(kModest, kCallWhole).empty());
+  waiting.queue.pop();  // The first of the modest one, which needs no more than a turn.
+  for (int round = 0; round < 10; ++round) {
+    while (waiting.queue.next()->caller != kGreedy) waiting.queue.pass();
+    waiting.queue.pass();
+    if (waiting.queue.next() != nullptr) {
+      CHECK(waiting.queue.next()->caller == kModest);
+      waiting.queue.pass();
+    }
+    CHECK(waiting.queue.next() == nullptr);
+    waiting.queue.renew();
+  }
+  CHECK(waiting.drain() == "1211");
+}
+
 TEST_CASE("call queue: the call whose turn it is stays so while others come") {
   Queue waiting;
   CHECK(waiting.push(kGreedy, kCallWhole).empty());
