@@ -35,6 +35,7 @@ EXEMPT = {
     # A whole installation, of which something else than filters is judged.
     "test_calls": "it judges metrics of calls, and memory after connections",
     "test_clients": "it judges clients in other languages by two items; the answers are made as for every client",
+    "test_upgrade": "its plays are those that earlier versions kept, a few for each user",
     "test_commands": "it judges the text and the exit codes of commands",
     "test_dashboard": "it judges the queries of the dashboard",
     "test_format_refusals": "it judges which changed records are refused",
