@@ -35,12 +35,16 @@ struct ConfigArgs {
   std::vector<ConfigFlag> overrides;  // From flags of the command that set a key: --stages.
 };
 
+// The purpose of the settings: `kRunStages` also finds on this host what the configuration leaves to it, and plans the
+// memory.
+enum class SettingsUse : uint8_t { kRead, kRunStages };
+
 // Loads settings from all sources, starts the log with its settings (also when other settings are wrong), and logs the
 // warnings.
-Result<Settings> load_command_settings(const ConfigArgs& args);
+Result<Settings> load_command_settings(const ConfigArgs& args, SettingsUse use = SettingsUse::kRead);
 // The same without starting the log, for commands that show warnings themselves. Sets `log` to the log settings, also
 // on failure.
-Result<LoadedSettings> load_all_settings(const ConfigArgs& args, LogSettings* log = nullptr);
+Result<LoadedSettings> load_all_settings(const ConfigArgs& args, SettingsUse use, LogSettings* log = nullptr);
 
 struct RunArgs {
   ConfigArgs config;

@@ -99,7 +99,7 @@ int run_command(const RunArgs& args) {
   const SystemClock system;
   const auto wrong_clock = faults_of_environment(system);
   if (!wrong_clock.ok()) return report(wrong_clock.status());
-  const auto settings = load_command_settings(args.config);
+  const auto settings = load_command_settings(args.config, SettingsUse::kRunStages);
   if (!settings.ok()) return report(settings.status());
   if (!settings->process.core_dumps) forbid_core_dumps();
   tell_start(args, *settings);

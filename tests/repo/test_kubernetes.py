@@ -35,7 +35,6 @@ KINDS = {
 }
 PROBES = {"startupProbe": "/healthz", "livenessProbe": "/healthz", "readinessProbe": "/readyz"}
 STAGES = {"ingest", "window", "merge", "serve"}
-POD_INDEX = "metadata.labels['apps.kubernetes.io/pod-index']"
 BOUND_S = 300
 MIB_OF_GIB = 1024
 
@@ -88,8 +87,14 @@ def variables(workload, ordinal):
     found = {}
     for entry in container(workload)["env"]:
         source = entry.get("valueFrom", {"fieldRef": {"fieldPath": ""}})["fieldRef"]["fieldPath"]
-        found[entry["name"]] = {"": entry.get("value"), "metadata.name": name, POD_INDEX: str(ordinal)}[source]
+        found[entry["name"]] = {"": entry.get("value"), "metadata.name": name}[source]
     return found
+
+
+def limit_found(workload):
+    """memory.limit of a pod: what the program makes of the limit of the container's cgroup."""
+    limit = int(container(workload)["resources"]["limits"]["memory"].removesuffix("Gi"))
+    return f"{limit * MIB_OF_GIB * 4 // 5}MiB"
 
 
 def settings(overlay, workload, ordinal=1, more=None, lines=""):
@@ -100,7 +105,8 @@ def settings(overlay, workload, ordinal=1, more=None, lines=""):
     with tempfile.TemporaryDirectory(prefix="bloomring-k8s-") as folder:
         path = pathlib.Path(folder) / "bloomring.yaml"
         path.write_text(data["bloomring.yaml"] + lines, encoding="utf-8")
-        environment = {"PATH": os.environ["PATH"], **variables(workload, ordinal), **(more or {})}
+        host = {"HOSTNAME": f"{workload['metadata']['name']}-{ordinal}", "BLOOMRING_MEMORY_LIMIT": limit_found(workload)}
+        environment = {"PATH": os.environ["PATH"], **host, **variables(workload, ordinal), **(more or {})}
         done = subprocess.run(
             [PROGRAM, "check", "--print", "--config", path],
             env=environment, capture_output=True, text=True, timeout=BOUND_S, check=False,
@@ -171,15 +177,18 @@ class Kubernetes(law.LawCase):
                 self.assertEqual((COMPONENTS / name).read_text(encoding="utf-8"), made, f"{name}: run scripts/kubernetes")
 
     def test_settings(self):
-        """kubernetes: each pod starts with settings that there are and that fit, and with its own name as instance"""
+        """kubernetes: each pod starts with settings that there are and that fit, and with its own name as instance; memory and ordinal it finds itself"""
         for overlay, workload, _, _ in pods():
             name = workload["metadata"]["name"]
             with self.subTest(overlay=overlay, workload=name):
                 code, found, err = settings(overlay, workload)
                 self.assertEqual(code, 0, err)
                 self.assertEqual(found["instance"], f"{name}-1")
-                limit = int(container(workload)["resources"]["limits"]["memory"].removesuffix("Gi"))
-                self.assertEqual(found["memory.limit"], f"{limit * MIB_OF_GIB * 4 // 5}MiB")
+                self.assertEqual(found["memory.limit"], limit_found(workload), "the configuration sets it")
+                if "serve" in found["stages"]:
+                    self.assertEqual(found["serve.replica_index"], "0" if overlay == "dev" else "1")
+                self.assertNotIn("BLOOMRING_MEMORY_LIMIT", variables(workload, 1))
+                self.assertNotIn("BLOOMRING_SERVE_REPLICA_INDEX", variables(workload, 1))
                 unknown = [variable for variable in variables(workload, 1) if variable not in keys()]
                 of_kafka = [name for name in unknown if name.startswith("BLOOMRING_KAFKA_PROPERTIES_")]
                 self.assertEqual(unknown, of_kafka)
