@@ -270,12 +270,21 @@ void declare_check(CLI::App& app, CommandLine& line) {
 void declare_topics(CLI::App& app, CommandLine& line) {
   CLI::App& command = *app.add_subcommand("topics", "Show the topics, and create those that are missing");
   add_config_flags(command, line.topics.config);
-  CLI::Option* execute = command.add_flag("--execute", line.topics.execute,
-                                          "Create them, except topics of plays; without it, only show them");
-  command.add_flag("--create-plays", line.topics.create_plays, "With --execute: create topics of plays, too")
-      ->needs(execute);
-  add_output_flag(command, line.topics.output);
-  command.callback([&line] { line.chosen = [&line] { return topics_command(line.topics); }; });
+  command.add_flag("--execute", line.topics.execute,
+                   "Create them, except topics of plays; without it, only show them");
+  command.add_flag("--create-plays", line.topics.create_plays,
+                   "With --execute, or --output strimzi: topics of plays, too");
+  const std::map<std::string, TopicsFormat> words = {
+      {"json", TopicsFormat::kJson}, {"strimzi", TopicsFormat::kStrimzi}, {"text", TopicsFormat::kText}};
+  add_word(command, "--output", line.topics.format, words,
+           "Form of the result; strimzi: KafkaTopic objects, without asking the brokers (default: json)");
+  command.callback([&line] {
+    const bool prints_objects = line.topics.format == TopicsFormat::kStrimzi;
+    if (line.topics.create_plays && !line.topics.execute && !prints_objects)
+      throw CLI::RequiresError("--create-plays", "--execute or --output strimzi");
+    if (line.topics.execute && prints_objects) throw CLI::ExcludesError("--execute", "--output strimzi");
+    line.chosen = [&line] { return topics_command(line.topics); };
+  });
 }
 
 void declare_inspect(CLI::App& app, CommandLine& line) {

@@ -120,11 +120,12 @@ struct CheckArgs {
 };
 int check_command(const CheckArgs& args);
 
+enum class TopicsFormat : uint8_t { kJson, kText, kStrimzi };
 struct TopicsArgs {
   ConfigArgs config;
   bool execute = false;       // Create missing topics; false: only show them.
   bool create_plays = false;  // Topics of plays, too.
-  OutputFormat output = OutputFormat::kJson;
+  TopicsFormat format = TopicsFormat::kJson;
 };
 int topics_command(const TopicsArgs& args);
 

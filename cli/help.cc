@@ -55,7 +55,8 @@ constexpr Help kHelp[] = {
     {"topics",
      "bloomring topics --config site.yaml --output text\n"
      "bloomring topics --config site.yaml --execute\n"
-     "bloomring topics --config site.yaml --execute --create-plays",
+     "bloomring topics --config site.yaml --execute --create-plays\n"
+     "bloomring topics --config site.yaml --output strimzi",
      "no broker answered", "without --execute: topics are missing"},
     {"inspect",
      "bloomring inspect user --user 17 --config site.yaml --output text\n"

@@ -22,7 +22,7 @@ import law  # noqa: E402
 PROGRAM = ROOT / "build" / "tested" / "bin" / "bloomring"
 MAKER = ROOT / "scripts" / "kubernetes"
 COMPONENTS = ROOT / "k8s" / "components"
-MADE = ("monitoring/prometheus_rule.yaml", "strimzi/users.yaml")
+MADE = ("monitoring/prometheus_rule.yaml", "strimzi/topics.yaml", "strimzi/users.yaml")
 OVERLAYS = {
     "dev": ROOT / "k8s/overlays/dev",
     "prod": ROOT / "k8s/overlays/prod",
@@ -31,7 +31,7 @@ OVERLAYS = {
 }
 KINDS = {
     *("ConfigMap", "Namespace", "Service", "ServiceAccount", "StatefulSet", "PodDisruptionBudget", "NetworkPolicy"),
-    *("PodMonitor", "PrometheusRule", "KafkaUser", "ScaledObject"),
+    *("PodMonitor", "PrometheusRule", "KafkaTopic", "KafkaUser", "ScaledObject"),
 }
 PROBES = {"startupProbe": "/healthz", "livenessProbe": "/healthz", "readinessProbe": "/readyz"}
 STAGES = {"ingest", "window", "merge", "serve"}
@@ -169,12 +169,26 @@ class Kubernetes(law.LawCase):
                 self.assertRegex(err, r"(unknown field|cannot unmarshal).*(spce|replcas)", kind)
 
     def test_made(self):
-        """kubernetes: alerts and users are those of monitoring/alerts.yaml and of the program"""
+        """kubernetes: alerts, topics and users are those of monitoring/alerts.yaml and of the program"""
         with tempfile.TemporaryDirectory(prefix="bloomring-k8s-") as folder:
             subprocess.run([MAKER, "--to", folder], timeout=BOUND_S, check=True)
             for name in MADE:
                 made = (pathlib.Path(folder) / name).read_text(encoding="utf-8")
                 self.assertEqual((COMPONENTS / name).read_text(encoding="utf-8"), made, f"{name}: run scripts/kubernetes")
+
+    def test_topics(self):
+        """kubernetes: each topic that bloomring makes is an object with the partitions of the pods' configuration, at the cluster of the users"""
+        topics, users = of_kind("prod", "KafkaTopic"), of_kind("prod", "KafkaUser")
+        rights = [acl["resource"] for user in users for acl in user["spec"]["authorization"]["acls"]]
+        named = {right["name"] for right in rights if right["type"] == "topic"}
+        self.assertEqual(named - {topic["spec"]["topicName"] for topic in topics}, {"plays"})
+        self.assertEqual({thing["metadata"]["labels"]["strimzi.io/cluster"] for thing in topics + users}, {"kafka"})
+        (window,) = [thing for thing in of_kind("prod", "StatefulSet") if thing["metadata"]["name"] == "bloomring-window"]
+        partitions = settings("prod", window)[1]["topics.partitions"]
+        by_name = {topic["spec"]["topicName"]: topic["spec"] for topic in topics}
+        for name in ("user-events", "user-batches"):
+            self.assertEqual(str(by_name[name]["partitions"]), partitions, name)
+            self.assertEqual(by_name[name]["config"]["message.timestamp.type"], "LogAppendTime", name)
 
     def test_settings(self):
         """kubernetes: each pod starts with settings that there are and that fit, and with its own name as instance; memory and ordinal it finds itself"""
