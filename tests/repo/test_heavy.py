@@ -27,6 +27,7 @@ EXEMPT = {
     "test_processes": "it tests the helpers of this folder",
     "test_start_failures": "its processes end while they start",
     "test_start_wait": "its processes wait while they start, and nobody plays",
+    "test_supervisor": "it judges what a supervisor hears",
     "test_exposure": "it scans ports, and nobody plays",
     "test_drain": "its clients ask whether a call is answered; nobody plays",
     # Ingest alone: it treats a record alike, however many plays its user has.
