@@ -35,6 +35,8 @@ struct CommandLine {
   StoreArgs store;
   TopologyArgs topology;
   AclsArgs acls;
+  LogLevelArgs log_level;
+  BundleArgs bundle;
   ReferenceArgs reference;
   VersionArgs version;
   Shell shell = Shell::kBash;
@@ -133,32 +135,6 @@ void declare_snapshot(CLI::App& app, CommandLine& line) {
     if (line.snapshot.from.empty() && line.snapshot.user.empty()) throw CLI::RequiredError("--user or --from");
     line.chosen = [&line] { return snapshot_command(line.snapshot); };
   });
-}
-
-// The flags that determine generated plays. The same flags give the same plays.
-void add_model_flags(CLI::App& command, ModelArgs& args) {
-  command.add_option("--plays", args.plays, "Number of plays (default: 4000000)")->type_name("N");
-  command.add_option("--users", args.users, "Number of users (default: 40000)")
-      ->check(CLI::Range(1, 100'000'000))
-      ->type_name("N");
-  command.add_option("--items", args.items, "Number of items (default: 1000000)")
-      ->check(CLI::Range(1, 1'000'000'000))
-      ->type_name("N");
-  command.add_option("--hours", args.hours, "Span of the event times (default: 24)")
-      ->check(CLI::Range(1, 100'000))
-      ->type_name("HOURS");
-  command
-      .add_option(
-          "--start", args.start,
-          "Start of the span, RFC 3339 or Unix milliseconds; its hour shapes the plays (default: the span ends now)")
-      ->type_name("TIME");
-  command.add_option("--repeats", args.repeats, "Share of plays that repeat a recent item of the user (default: 0.05)")
-      ->check(CLI::Range(0.0, 1.0))
-      ->type_name("FRACTION");
-  command.add_option("--id-bytes", args.id_bytes, "Pad ids to this length")
-      ->check(CLI::Range(0, 128))
-      ->type_name("BYTES");
-  command.add_option("--seed", args.seed, "The same seed gives the same plays (default: 1)")->type_name("N");
 }
 
 void declare_forget(CLI::App& app, CommandLine& line) {
@@ -334,8 +310,7 @@ void declare_store(CLI::App& app, CommandLine& line) {
   CLI::Option* backup =
       command.add_option("--backup", args.backup, "Number of a backup, for restore and check; 0 is the newest")
           ->type_name("N");
-  command.add_option("--admin", args.admin, "Admin port of the process that writes the store (default: admin.listen)")
-      ->type_name("HOST:PORT");
+  add_admin_flag(command, args.admin, " that writes the store");
   CLI::Option* to = command.add_option("--to", args.folder, "For export: the folder of the files");
   to->type_name("DIR");
   CLI::Option* from = command.add_option("--from", args.folder, "For import: the folder of the files");
@@ -350,6 +325,30 @@ void declare_store(CLI::App& app, CommandLine& line) {
     line.store.of_backup = backup->count() > 0;
     line.chosen = [&line] { return store_command(line.store); };
   });
+}
+
+void declare_log_level(CLI::App& app, CommandLine& line) {
+  LogLevelArgs& args = line.log_level;
+  CLI::App& command =
+      *app.add_subcommand("log-level", "Show the level of a running process's log, or change it until the next start");
+  std::map<std::string, std::string> words;
+  for (const char* word : {"configured", "debug", "error", "info", "warning"}) words.emplace(word, word);
+  add_word(command, "level", args.level, words, "Lowest level to write from now on; configured: that of log.level");
+  add_config_flags(command, args.config);
+  add_admin_flag(command, args.admin);
+  add_output_flag(command, args.output);
+  command.callback([&line] { line.chosen = [&line] { return log_level_command(line.log_level); }; });
+}
+
+void declare_bundle(CLI::App& app, CommandLine& line) {
+  BundleArgs& args = line.bundle;
+  CLI::App& command = *app.add_subcommand(
+      "bundle", "Write a tar file for a bug report: configuration without secrets, metrics, status, versions");
+  add_config_flags(command, args.config);
+  add_admin_flag(command, args.admin);
+  command.add_option("--to", args.to, "File to write, which must not be there (default: bloomring-bundle.tar)")
+      ->type_name("FILE");
+  command.callback([&line] { line.chosen = [&line] { return bundle_command(line.bundle); }; });
 }
 
 void declare_topology(CLI::App& app, CommandLine& line) {
@@ -460,6 +459,8 @@ int run_command_line(int argc, const char* const* argv) {
   declare_topics(app, line);
   declare_inspect(app, line);
   declare_store(app, line);
+  declare_log_level(app, line);
+  declare_bundle(app, line);
   declare_topology(app, line);
   declare_acls(app, line);
   declare_reference(app, line);

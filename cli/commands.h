@@ -165,6 +165,23 @@ struct TopologyArgs {
 };
 int topology_command(const TopologyArgs& args);
 
+std::string topology_json();  // What it prints.
+
+struct LogLevelArgs {
+  ConfigArgs config;
+  std::string level;  // "debug", "configured"; empty: only show it.
+  std::string admin;  // The admin port of the process; empty: admin.listen.
+  OutputFormat output = OutputFormat::kJson;
+};
+int log_level_command(const LogLevelArgs& args);
+
+struct BundleArgs {
+  ConfigArgs config;
+  std::string admin;  // The admin port of the process; empty: admin.listen.
+  std::string to = "bloomring-bundle.tar";
+};
+int bundle_command(const BundleArgs& args);
+
 enum class AclsFormat : uint8_t { kJson, kCommands, kStrimzi };
 struct AclsArgs {
   ConfigArgs config;
@@ -177,6 +194,7 @@ struct VersionArgs {
   OutputFormat output = OutputFormat::kJson;
 };
 int version_command(const VersionArgs& args);
+std::string version_json();  // What it prints.
 
 enum class ReferencePage : uint8_t { kConfig, kMetrics, kTopics };
 struct ReferenceArgs {

@@ -73,4 +73,34 @@ void add_timeout_flag(CLI::App& command, int64_t& timeout_ms, const std::string&
   command.add_option("--timeout-ms", timeout_ms, doc)->check(CLI::Range(1, 600'000))->type_name("MS");
 }
 
+CLI::Option* add_admin_flag(CLI::App& command, std::string& admin, const std::string& whose) {
+  return command.add_option("--admin", admin, "Admin port of the process" + whose + " (default: admin.listen)")
+      ->type_name("HOST:PORT");
+}
+
+void add_model_flags(CLI::App& command, ModelArgs& args) {
+  command.add_option("--plays", args.plays, "Number of plays (default: 4000000)")->type_name("N");
+  command.add_option("--users", args.users, "Number of users (default: 40000)")
+      ->check(CLI::Range(1, 100'000'000))
+      ->type_name("N");
+  command.add_option("--items", args.items, "Number of items (default: 1000000)")
+      ->check(CLI::Range(1, 1'000'000'000))
+      ->type_name("N");
+  command.add_option("--hours", args.hours, "Span of the event times (default: 24)")
+      ->check(CLI::Range(1, 100'000))
+      ->type_name("HOURS");
+  command
+      .add_option(
+          "--start", args.start,
+          "Start of the span, RFC 3339 or Unix milliseconds; its hour shapes the plays (default: the span ends now)")
+      ->type_name("TIME");
+  command.add_option("--repeats", args.repeats, "Share of plays that repeat a recent item of the user (default: 0.05)")
+      ->check(CLI::Range(0.0, 1.0))
+      ->type_name("FRACTION");
+  command.add_option("--id-bytes", args.id_bytes, "Pad ids to this length")
+      ->check(CLI::Range(0, 128))
+      ->type_name("BYTES");
+  command.add_option("--seed", args.seed, "The same seed gives the same plays (default: 1)")->type_name("N");
+}
+
 }  // namespace bloomring::cli
