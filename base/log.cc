@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/check_report.h"
+#include "base/log_control.h"
 
 namespace bloomring {
 namespace {
@@ -102,6 +103,10 @@ void log_start(LogLevel level, LogFormat format) {
 }
 
 LogFormat log_format() { return process_log().format; }
+
+LogLevel log_level() { return process_log().level; }
+
+void set_log_level(LogLevel level) { process_log().level = level; }
 
 std::string format_log_line(LogFormat format, std::string_view time, LogLevel level, std::string_view message,
                             std::initializer_list<LogField> fields) {

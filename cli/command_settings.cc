@@ -19,7 +19,7 @@ Status check_readable(const std::string& path) {
 
 }  // namespace
 
-Result<LoadedSettings> load_all_settings(const ConfigArgs& args, LogSettings* log) {
+Result<LoadedSettings> load_all_settings(const ConfigArgs& args, SettingsUse use, LogSettings* log) {
   std::vector<ConfigFlag> flags = args.overrides;
   for (const std::string& text : args.sets) {
     const size_t equals = text.find('=');
@@ -27,12 +27,13 @@ Result<LoadedSettings> load_all_settings(const ConfigArgs& args, LogSettings* lo
     flags.push_back({text.substr(0, equals), text.substr(equals + 1), "--set " + text.substr(0, equals)});
   }
   BLOOMRING_TRY(check_readable(args.path));
-  return load_settings(args.path, std::move(flags), topology(), log);
+  const auto host = use == SettingsUse::kRunStages ? std::optional(host_facts()) : std::nullopt;
+  return load_settings(args.path, std::move(flags), topology(), log, host);
 }
 
-Result<Settings> load_command_settings(const ConfigArgs& args) {
+Result<Settings> load_command_settings(const ConfigArgs& args, SettingsUse use) {
   LogSettings log;
-  auto loaded = load_all_settings(args, &log);
+  auto loaded = load_all_settings(args, use, &log);
   log_start(log.level, log.format);
   BLOOMRING_TRY(loaded.status());
   for (const std::string& warning : loaded->warnings) log_warning(warning);

@@ -35,12 +35,16 @@ struct ConfigArgs {
   std::vector<ConfigFlag> overrides;  // From flags of the command that set a key: --stages.
 };
 
+// The purpose of the settings: `kRunStages` also finds on this host what the configuration leaves to it, and plans the
+// memory.
+enum class SettingsUse : uint8_t { kRead, kRunStages };
+
 // Loads settings from all sources, starts the log with its settings (also when other settings are wrong), and logs the
 // warnings.
-Result<Settings> load_command_settings(const ConfigArgs& args);
+Result<Settings> load_command_settings(const ConfigArgs& args, SettingsUse use = SettingsUse::kRead);
 // The same without starting the log, for commands that show warnings themselves. Sets `log` to the log settings, also
 // on failure.
-Result<LoadedSettings> load_all_settings(const ConfigArgs& args, LogSettings* log = nullptr);
+Result<LoadedSettings> load_all_settings(const ConfigArgs& args, SettingsUse use, LogSettings* log = nullptr);
 
 struct RunArgs {
   ConfigArgs config;
@@ -116,11 +120,12 @@ struct CheckArgs {
 };
 int check_command(const CheckArgs& args);
 
+enum class TopicsFormat : uint8_t { kJson, kText, kStrimzi };
 struct TopicsArgs {
   ConfigArgs config;
   bool execute = false;       // Create missing topics; false: only show them.
   bool create_plays = false;  // Topics of plays, too.
-  OutputFormat output = OutputFormat::kJson;
+  TopicsFormat format = TopicsFormat::kJson;
 };
 int topics_command(const TopicsArgs& args);
 
@@ -160,6 +165,23 @@ struct TopologyArgs {
 };
 int topology_command(const TopologyArgs& args);
 
+std::string topology_json();  // What it prints.
+
+struct LogLevelArgs {
+  ConfigArgs config;
+  std::string level;  // "debug", "configured"; empty: only show it.
+  std::string admin;  // The admin port of the process; empty: admin.listen.
+  OutputFormat output = OutputFormat::kJson;
+};
+int log_level_command(const LogLevelArgs& args);
+
+struct BundleArgs {
+  ConfigArgs config;
+  std::string admin;  // The admin port of the process; empty: admin.listen.
+  std::string to = "bloomring-bundle.tar";
+};
+int bundle_command(const BundleArgs& args);
+
 enum class AclsFormat : uint8_t { kJson, kCommands, kStrimzi };
 struct AclsArgs {
   ConfigArgs config;
@@ -172,6 +194,7 @@ struct VersionArgs {
   OutputFormat output = OutputFormat::kJson;
 };
 int version_command(const VersionArgs& args);
+std::string version_json();  // What it prints.
 
 enum class ReferencePage : uint8_t { kConfig, kMetrics, kTopics };
 struct ReferenceArgs {

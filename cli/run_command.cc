@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/faults/fault_environment.h"
 #include "base/host/private_files.h"
+#include "base/host/supervisor.h"
 #include "base/log.h"
 #include "base/version.h"
 #include "base/words.h"
@@ -68,9 +69,28 @@ void tell_start(const RunArgs& args, const Settings& settings) {
                                 {"admin", settings.admin.listen}});
 }
 
+// A supervisor that does not listen is told of once: the process runs all the same.
+class ToSupervisor {
+ public:
+  void ready(const Process& process) { warn_once(supervisor_.tell_ready("ready; admin " + process.admin_address())); }
+  void stopping() { warn_once(supervisor_.tell_stopping("stopping")); }
+  void alive(const Process& process) { warn_once(supervisor_.tell_alive(process.alive(), clock_.steady_ns())); }
+
+ private:
+  void warn_once(const Status& told) {
+    if (!told.ok() && !warned_) log_warning(told.message());
+    warned_ |= !told.ok();
+  }
+
+  const SystemClock clock_{};
+  Supervisor supervisor_ = Supervisor::of_environment();
+  bool warned_ = false;
+};
+
 // Runs until a signal or a failure. Prints the ready line as soon as the process is ready.
-Status run_until_told(Process& process, const Start& start) {
+Status run_until_told(Process& process, const Start& start, ToSupervisor& supervisor) {
   for (bool told = false;;) {
+    supervisor.alive(process);
     if (stop_signal_within(kWaitMs)) {
       log_info("stopping; a second signal ends the process at once");
       return {};
@@ -79,6 +99,7 @@ Status run_until_told(Process& process, const Start& start) {
     if (const auto failure = process.failure()) return *failure;
     if (told || !process.ready()) continue;
     print(process.ready_line() + "\n");
+    supervisor.ready(process);
     log_info("ready", {{"admin", process.admin_address()}, {"grpc", process.grpc_address()}});
     told = true;
   }
@@ -99,14 +120,16 @@ int run_command(const RunArgs& args) {
   const SystemClock system;
   const auto wrong_clock = faults_of_environment(system);
   if (!wrong_clock.ok()) return report(wrong_clock.status());
-  const auto settings = load_command_settings(args.config);
+  const auto settings = load_command_settings(args.config, SettingsUse::kRunStages);
   if (!settings.ok()) return report(settings.status());
   if (!settings->process.core_dumps) forbid_core_dumps();
   tell_start(args, *settings);
   const Clock& clock = *wrong_clock ? **wrong_clock : system;
   auto process = std::make_unique<Process>(*settings, clock);
   Start start(*process, system);
-  const Status ended = run_until_told(*process, start);
+  ToSupervisor supervisor;
+  const Status ended = run_until_told(*process, start, supervisor);
+  supervisor.stopping();
   if (ended.ok() && !process->has_begun()) end_at_once(*process);
   std::atomic<StopPhase> phase{StopPhase::kStart};
   const StopBound bound(system, int64_t{settings->process.stop_seconds} * 1000, [&phase, running = process.get()] {

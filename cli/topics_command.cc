@@ -1,4 +1,5 @@
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "cli/commands.h"
 #include "cli/output.h"
@@ -44,6 +45,38 @@ std::string to_text(const Json& topic) {
   return text;
 }
 
+// A name that Kubernetes takes, lower case letters, digits, dots and dashes, which is of no other topic in `taken`.
+std::string object_name(const std::string& topic, std::set<std::string>& taken) {
+  std::string name;
+  for (const char c : topic) {
+    const char lower = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    name += lower == '_' ? '-' : lower;
+  }
+  const auto is_edge = [](char c) { return c == '-' || c == '.'; };
+  while (!name.empty() && is_edge(name.front())) name.erase(0, 1);
+  while (!name.empty() && is_edge(name.back())) name.pop_back();
+  if (name.empty()) name = "topic";
+  const std::string first = name;
+  for (size_t next = 2; !taken.insert(name).second; ++next) name = first + "-" + std::to_string(next);
+  return name;
+}
+
+// A KafkaTopic of Strimzi for each topic of ours. Its label strimzi.io/cluster is the site's to fill in.
+std::string as_strimzi(const Settings& settings, bool with_plays) {
+  std::string text;
+  std::set<std::string> taken;
+  for (const TopicSpec& topic : topics_of(settings)) {
+    if (topic.of_the_site() && !with_plays) continue;
+    text += "---\napiVersion: kafka.strimzi.io/v1beta2\nkind: KafkaTopic\nmetadata:\n  name: " +
+            object_name(topic.name, taken) + "\n  labels:\n    strimzi.io/cluster: CLUSTER\nspec:\n  topicName: \"" +
+            topic.name + "\"\n  partitions: " + std::to_string(topic.partitions) +
+            "\n  replicas: " + std::to_string(topic.replication) +
+            (topic.settings.empty() ? "\n  config: {}\n" : "\n  config:\n");
+    for (const auto& [key, value] : topic.settings) text += "    " + key + ": " + value + "\n";
+  }
+  return text;
+}
+
 // Returns the exit code.
 Result<int> show_and_create(const TopicsArgs& args, const Settings& settings) {
   BLOOMRING_TRY(check_runnable(settings));
@@ -65,7 +98,7 @@ Result<int> show_and_create(const TopicsArgs& args, const Settings& settings) {
     if (args.execute && !finding.found.exists) wrong = invalid(finding.missing);
   }
   if (to_create && !args.execute) text += "nothing was created; --execute creates what is missing\n";
-  print(args.output == OutputFormat::kJson ? Json{{"executed", args.execute}, {"topics", topics}}.dump() + "\n" : text);
+  print(args.format == TopicsFormat::kJson ? Json{{"executed", args.execute}, {"topics", topics}}.dump() + "\n" : text);
   BLOOMRING_TRY(std::move(wrong));
   return missing && !args.execute ? kFoundWhatMustNotBe : 0;
 }
@@ -75,6 +108,10 @@ Result<int> show_and_create(const TopicsArgs& args, const Settings& settings) {
 int topics_command(const TopicsArgs& args) {
   const auto settings = load_command_settings(args.config);
   if (!settings.ok()) return report(settings.status());
+  if (args.format == TopicsFormat::kStrimzi) {
+    print(as_strimzi(*settings, args.create_plays));
+    return finish_output(0);
+  }
   const Result<int> code = show_and_create(args, *settings);
   return finish_output(code.ok() ? *code : report(code.status()));
 }

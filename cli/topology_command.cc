@@ -74,9 +74,11 @@ std::string as_mermaid() {
 
 }  // namespace
 
+std::string topology_json() { return as_json(); }
+
 int topology_command(const TopologyArgs& args) {
   switch (args.format) {
-    case TopologyFormat::kJson: print(as_json()); break;
+    case TopologyFormat::kJson: print(topology_json()); break;
     case TopologyFormat::kText: print(as_text()); break;
     case TopologyFormat::kMermaid: print(as_mermaid()); break;
   }

@@ -99,8 +99,10 @@ std::string as_text() {
 
 }  // namespace
 
+std::string version_json() { return as_json(); }
+
 int version_command(const VersionArgs& args) {
-  print(args.output == OutputFormat::kJson ? as_json() : as_text());
+  print(args.output == OutputFormat::kJson ? version_json() : as_text());
   return finish_output(0);
 }
 

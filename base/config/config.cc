@@ -94,6 +94,25 @@ const std::string& Config::origin(std::string_view key) const {
   return found->origin();
 }
 
+bool Config::asks(std::string_view key) const {
+  const ConfigKey* found = const_cast<Config*>(this)->find(key);
+  return found != nullptr && found->is_word_;
+}
+
+Status Config::follow(std::string_view key, const std::string& value, const std::string& origin) {
+  ConfigKey* found = find(key);
+  BLOOMRING_CHECK(found != nullptr, "no such key: " + std::string(key));
+  std::vector<std::string> problems;
+  assign(*found, ConfigText::of(value), origin, origin, problems);
+  return all_problems(problems);
+}
+
+std::string Config::value_text(std::string_view key) const {
+  const ConfigKey* found = const_cast<Config*>(this)->find(key);
+  BLOOMRING_CHECK(found != nullptr, "no such key: " + std::string(key));
+  return found->secret_ ? "***" : yaml_scalar(found->get_());
+}
+
 std::string Config::nearest_key(std::string_view name) const {
   std::vector<std::string> known, last_parts;
   for (const ConfigKey& key : keys_) known.push_back(key.name());

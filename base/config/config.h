@@ -53,6 +53,8 @@ class ConfigKey {
   ConfigKey& doc(std::string sentence);  // Full sentences.
   ConfigKey& since(std::string version);
   ConfigKey& secret();  // Never printed.
+  // An integer may also be this word, which asks the program to find the value (Config::follow).
+  ConfigKey& or_word(std::string word);
   // Checks a string, or each item of a list. Returns an empty string, or "must be ..." for the message.
   ConfigKey& check(std::function<std::string(const std::string&)> complaint);
 
@@ -86,6 +88,8 @@ class ConfigKey {
   ConfigText default_;
   int64_t low_ = 0, high_ = 0;
   double real_low_ = 0, real_high_ = 0;
+  std::string word_;             // An integer may be it.
+  bool is_word_ = false;         // And is it.
   std::vector<std::string> choices_;
   std::map<std::string, std::string> entry_origins_;  // Of a map's entries.
   std::function<std::string(const std::string&)> complaint_;
@@ -194,6 +198,13 @@ class Config {
   const std::vector<std::string>& warnings() const { return warnings_; }
   // The place a key was set, for messages of checks over several keys: "bloomring.yaml:7", or "default".
   const std::string& origin(std::string_view key) const;
+
+  // True when the key holds its word (ConfigKey::or_word).
+  bool asks(std::string_view key) const;
+  // Sets a key to what the program found itself, as if the origin had said so. Errors: as `load`.
+  Status follow(std::string_view key, const std::string& value, const std::string& origin);
+  // The value of a key as text.
+  std::string value_text(std::string_view key) const;
 
   // The configuration in force, as YAML that can be loaded again; each line says where its value came from. Secrets are
   // "***".

@@ -91,6 +91,11 @@ ConfigKey& ConfigKey::secret() {
   return *this;
 }
 
+ConfigKey& ConfigKey::or_word(std::string word) {
+  word_ = std::move(word);
+  return *this;
+}
+
 ConfigKey& ConfigKey::check(std::function<std::string(const std::string&)> complaint) {
   complaint_ = std::move(complaint);
   return *this;
@@ -104,7 +109,9 @@ std::string ConfigKey::environment_variable() const {
 
 std::string ConfigKey::type_text() const {
   switch (kind_) {
-    case Kind::kInteger: return "an integer in [" + std::to_string(low_) + ", " + std::to_string(high_) + "]";
+    case Kind::kInteger:
+      return "an integer in [" + std::to_string(low_) + ", " + std::to_string(high_) + "]" +
+             (word_.empty() ? "" : " or " + word_);
     case Kind::kBytes:
       return "a number of bytes in [" + bytes_as_text(low_) + ", " + bytes_as_text(high_) + "], as 512MiB or 2GiB";
     case Kind::kReal: return "a number in [" + short_number(real_low_) + ", " + short_number(real_high_) + "]";
@@ -126,7 +133,8 @@ std::string ConfigKey::set(const ConfigText& text) {
 }
 
 std::string ConfigKey::set_scalar(const ConfigText& text) {
-  const bool takes_quotes = kind_ == Kind::kString || kind_ == Kind::kChoice || kind_ == Kind::kBytes;
+  const bool takes_quotes = kind_ == Kind::kString || kind_ == Kind::kChoice || kind_ == Kind::kBytes ||
+                            (!word_.empty() && text.scalar == word_);
   if (text.quoted && !takes_quotes) return "must be " + type_text() + ", without quotation marks";
   if (kind_ == Kind::kInteger) return set_integer(text.scalar);
   if (kind_ == Kind::kBytes) return set_bytes(text.scalar);
@@ -143,6 +151,8 @@ std::string ConfigKey::complaint_about(const std::string& word) const {
 }
 
 std::string ConfigKey::set_integer(const std::string& text) {
+  is_word_ = !word_.empty() && text == word_;
+  if (is_word_) return "";
   const std::optional<int64_t> value = parse_number<int64_t>(text);
   if (!value || *value < low_ || *value > high_) return "must be " + type_text();
   set_integer_(*value);

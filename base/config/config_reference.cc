@@ -32,7 +32,7 @@ std::string Config::effective_yaml() const {
     const char* indent = section.name.empty() ? "" : "  ";
     for (const ConfigKey& key : keys_) {
       if (!belongs(key.name(), section.name)) continue;
-      const ConfigText value = key.get_();
+      const ConfigText value = key.is_word_ ? ConfigText::of(key.word_) : key.get_();
       if (value.kind == ConfigText::Kind::kMap && !value.entries.empty()) {
         out << indent << own_name(key.name()) << ":\n";
         for (const auto& [name, text] : value.entries) {

@@ -54,7 +54,7 @@ void check_brokers(const Settings& settings, const std::string& users, CheckRepo
 
 int check_command(const CheckArgs& args) {
   log_start(LogLevel::kError, LogFormat::kText);  // Errors are findings.
-  const Result<LoadedSettings> loaded = load_all_settings(args.config);
+  const Result<LoadedSettings> loaded = load_all_settings(args.config, SettingsUse::kRunStages);
   if (args.print) {
     if (loaded.ok()) print(loaded->effective_yaml);
     return finish_output(report(loaded.status()));
@@ -64,6 +64,7 @@ int check_command(const CheckArgs& args) {
   if (!found.passes("configuration", loaded.status())) return print(found, args.output);
   const Settings& settings = loaded->settings;
   found.warnings = loaded->warnings;
+  found.sources = loaded->sources;
   if (auto memory = plan_memory(settings); memory.ok()) found.memory = std::move(*memory);
   found.takes("access", check_access(settings));
   found.takes("certificates", check_certificates(settings, SystemClock().now_ms()));

@@ -56,6 +56,8 @@ std::string report_json(const CheckReport& report) {
     json["plays"] = Json::array();
     for (const PlaysRead& plays : report.plays) json["plays"].push_back(to_json(plays));
   }
+  for (const SettingSource& from : report.sources)
+    json["sources"].push_back({{"key", from.key}, {"value", from.value}, {"source", from.source}});
   if (report.memory) json["memory"] = memory_json(*report.memory);
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -66,6 +68,7 @@ std::string plain_text(const CheckReport& report) {
   for (const std::string& note : report.notes) text += "note: " + note + "\n";
   for (const std::string& part : report.checked) text += part + ": ok\n";
   for (const PlaysRead& plays : report.plays) text += "plays of " + to_string(plays) + "\n";
+  for (const SettingSource& from : report.sources) text += from.key + ": " + from.value + ", " + from.source + "\n";
   if (!report.memory) return text;
   text += "memory: " + bytes_text(report.memory->total()) + "\n";
   for (const MemoryPart& part : report.memory->parts())

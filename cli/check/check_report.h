@@ -19,6 +19,7 @@ struct CheckReport {
   std::vector<std::string> warnings;
   std::vector<std::string> notes;    // Comparisons that could not be made, and why; no faults.
   std::vector<PlaysRead> plays;      // Of each topic of plays that could be read.
+  std::vector<SettingSource> sources;  // Of settings that may be found on this host.
   std::optional<MemoryPlan> memory;  // If the configuration is valid.
 
   // Adds a failure: each line of its message becomes one finding, without repeats. True for success.

@@ -123,7 +123,7 @@ int dev_command(const DevArgs& args) {
   const SystemClock system;
   const auto wrong_clock = faults_of_environment(system);
   if (!wrong_clock.ok()) return report(wrong_clock.status());
-  const auto settings = load_command_settings(args.config);
+  const auto settings = load_command_settings(args.config, SettingsUse::kRunStages);
   if (!settings.ok()) return report(settings.status());
   const Result<int> code = run(args, *settings, *wrong_clock ? **wrong_clock : system);
   return finish_output(code.ok() ? *code : report(code.status()));

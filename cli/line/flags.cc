@@ -73,4 +73,9 @@ void add_timeout_flag(CLI::App& command, int64_t& timeout_ms, const std::string&
   command.add_option("--timeout-ms", timeout_ms, doc)->check(CLI::Range(1, 600'000))->type_name("MS");
 }
 
+CLI::Option* add_admin_flag(CLI::App& command, std::string& admin, const std::string& whose) {
+  return command.add_option("--admin", admin, "Admin port of the process" + whose + " (default: admin.listen)")
+      ->type_name("HOST:PORT");
+}
+
 }  // namespace bloomring::cli

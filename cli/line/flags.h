@@ -53,6 +53,7 @@ void add_output_flag(CLI::App& command, OutputFormat& output);
 // --server and the files of TLS.
 void add_server_flags(CLI::App& command, std::string& server, TlsClientFiles& tls,
                       const std::string& doc = "Address of the service (default: 127.0.0.1:7700)");
+CLI::Option* add_admin_flag(CLI::App& command, std::string& admin, const std::string& whose = "");
 void add_timeout_flag(CLI::App& command, int64_t& timeout_ms, const std::string& doc);
 
 }  // namespace bloomring::cli

@@ -55,7 +55,8 @@ constexpr Help kHelp[] = {
     {"topics",
      "bloomring topics --config site.yaml --output text\n"
      "bloomring topics --config site.yaml --execute\n"
-     "bloomring topics --config site.yaml --execute --create-plays",
+     "bloomring topics --config site.yaml --execute --create-plays\n"
+     "bloomring topics --config site.yaml --output strimzi",
      "no broker answered", "without --execute: topics are missing"},
     {"inspect",
      "bloomring inspect user --user 17 --config site.yaml --output text\n"
@@ -67,6 +68,15 @@ constexpr Help kHelp[] = {
      "bloomring store export --config site.yaml --to /var/tmp/export\n"
      "bloomring store import --config cluster.yaml --from /var/tmp/export --execute",
      "the command failed, or the store is damaged"},
+    {"log-level",
+     "bloomring log-level --config site.yaml --output text\n"
+     "bloomring log-level debug --config site.yaml --admin 127.0.0.1:9601\n"
+     "bloomring log-level configured --config site.yaml",
+     "the process could not be reached, or refused"},
+    {"bundle",
+     "bloomring bundle --config site.yaml\n"
+     "bloomring bundle --config site.yaml --admin 127.0.0.1:9601 --to /var/tmp/window-2.tar",
+     "the process could not be reached: the file has the rest"},
     {"topology",
      "bloomring topology --output text\n"
      "bloomring topology --output mermaid > topology.mmd",

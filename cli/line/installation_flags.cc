@@ -25,12 +25,19 @@ void declare_check(CLI::App& app, CheckArgs& args, Chosen& chosen) {
 void declare_topics(CLI::App& app, TopicsArgs& args, Chosen& chosen) {
   CLI::App& command = *app.add_subcommand("topics", "Show the topics, and create those that are missing");
   add_config_flags(command, args.config);
-  CLI::Option* execute = command.add_flag("--execute", args.execute,
-                                          "Create them, except topics of plays; without it, only show them");
-  command.add_flag("--create-plays", args.create_plays, "With --execute: create topics of plays, too")
-      ->needs(execute);
-  add_output_flag(command, args.output);
-  command.callback([&args, &chosen] { chosen = [&args] { return topics_command(args); }; });
+  command.add_flag("--execute", args.execute, "Create them, except topics of plays; without it, only show them");
+  command.add_flag("--create-plays", args.create_plays, "With --execute, or --output strimzi: topics of plays, too");
+  const std::map<std::string, TopicsFormat> words = {
+      {"json", TopicsFormat::kJson}, {"strimzi", TopicsFormat::kStrimzi}, {"text", TopicsFormat::kText}};
+  add_word(command, "--output", args.format, words,
+           "Form of the result; strimzi: KafkaTopic objects, without asking the brokers (default: json)");
+  command.callback([&args, &chosen] {
+    const bool prints_objects = args.format == TopicsFormat::kStrimzi;
+    if (args.create_plays && !args.execute && !prints_objects)
+      throw CLI::RequiresError("--create-plays", "--execute or --output strimzi");
+    if (args.execute && prints_objects) throw CLI::ExcludesError("--execute", "--output strimzi");
+    chosen = [&args] { return topics_command(args); };
+  });
 }
 
 void declare_inspect(CLI::App& app, InspectArgs& args, Chosen& chosen) {
@@ -78,8 +85,7 @@ void declare_store(CLI::App& app, StoreArgs& args, Chosen& chosen) {
   CLI::Option* backup =
       command.add_option("--backup", args.backup, "Number of a backup, for restore and check; 0 is the newest")
           ->type_name("N");
-  command.add_option("--admin", args.admin, "Admin port of the process that writes the store (default: admin.listen)")
-      ->type_name("HOST:PORT");
+  add_admin_flag(command, args.admin, " that writes the store");
   CLI::Option* to = command.add_option("--to", args.folder, "For export: the folder of the files");
   to->type_name("DIR");
   CLI::Option* from = command.add_option("--from", args.folder, "For import: the folder of the files");
@@ -94,6 +100,28 @@ void declare_store(CLI::App& app, StoreArgs& args, Chosen& chosen) {
     args.of_backup = backup->count() > 0;
     chosen = [&args] { return store_command(args); };
   });
+}
+
+void declare_log_level(CLI::App& app, LogLevelArgs& args, Chosen& chosen) {
+  CLI::App& command =
+      *app.add_subcommand("log-level", "Show the level of a running process's log, or change it until the next start");
+  std::map<std::string, std::string> words;
+  for (const char* word : {"configured", "debug", "error", "info", "warning"}) words.emplace(word, word);
+  add_word(command, "level", args.level, words, "Lowest level to write from now on; configured: that of log.level");
+  add_config_flags(command, args.config);
+  add_admin_flag(command, args.admin);
+  add_output_flag(command, args.output);
+  command.callback([&args, &chosen] { chosen = [&args] { return log_level_command(args); }; });
+}
+
+void declare_bundle(CLI::App& app, BundleArgs& args, Chosen& chosen) {
+  CLI::App& command = *app.add_subcommand(
+      "bundle", "Write a tar file for a bug report: configuration without secrets, metrics, status, versions");
+  add_config_flags(command, args.config);
+  add_admin_flag(command, args.admin);
+  command.add_option("--to", args.to, "File to write, which must not be there (default: bloomring-bundle.tar)")
+      ->type_name("FILE");
+  command.callback([&args, &chosen] { chosen = [&args] { return bundle_command(args); }; });
 }
 
 void declare_topology(CLI::App& app, TopologyArgs& args, Chosen& chosen) {
@@ -123,6 +151,8 @@ void declare_installation(CLI::App& app, InstallationArgs& args, Chosen& chosen)
   declare_topics(app, args.topics, chosen);
   declare_inspect(app, args.inspect, chosen);
   declare_store(app, args.store, chosen);
+  declare_log_level(app, args.log_level, chosen);
+  declare_bundle(app, args.bundle, chosen);
   declare_topology(app, args.topology, chosen);
   declare_acls(app, args.acls, chosen);
 }

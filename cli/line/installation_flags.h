@@ -1,5 +1,5 @@
-// The flags of the commands about an installation, its brokers and its store: check, topics, inspect, store, topology,
-// acls.
+// The flags of the commands about an installation, its brokers, its store and its processes: check, topics, inspect,
+// store, log-level, bundle, topology, acls.
 // Threading: as CLI11: one thread.
 #pragma once
 
@@ -13,6 +13,8 @@ struct InstallationArgs {
   TopicsArgs topics;
   InspectArgs inspect;
   StoreArgs store;
+  LogLevelArgs log_level;
+  BundleArgs bundle;
   TopologyArgs topology;
   AclsArgs acls;
 };

@@ -51,8 +51,12 @@ Result<AdminPage> ask(const std::string& address, const char* method, const std:
 
 }  // namespace
 
+Result<AdminPage> read_admin_page(const std::string& address, const std::string& path) {
+  return ask(address, "GET", path, kPageTimeoutMs);
+}
+
 Result<std::string> get_admin_page(const std::string& address, const std::string& path) {
-  BLOOMRING_TRY_ASSIGN(AdminPage page, ask(address, "GET", path, kPageTimeoutMs));
+  BLOOMRING_TRY_ASSIGN(AdminPage page, read_admin_page(address, path));
   if (page.status != 200) return retry(address + path + " answered " + std::to_string(page.status) + ": " + page.body);
   return std::move(page.body);
 }

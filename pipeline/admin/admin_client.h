@@ -12,6 +12,8 @@
 
 namespace bloomring {
 
+// The answer with any status, within five seconds.
+Result<AdminPage> read_admin_page(const std::string& address, const std::string& path);
 // The body of an answer with status 200, within five seconds; any other status is kRetry with the body.
 Result<std::string> get_admin_page(const std::string& address, const std::string& path);
 // The value of a metric without labels in the text format of /metrics; kRetry when it is missing.

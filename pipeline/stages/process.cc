@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "pipeline/admin/admin_token.h"
+#include "pipeline/admin/log_level_action.h"
 #include "pipeline/metrics/process_metrics.h"
 #include "pipeline/settings/client_settings.h"
 #include "pipeline/settings/process_identity.h"
@@ -62,6 +63,10 @@ Status Process::start() {
 Status Process::start_ports() {
   const AdminSettings& admin = settings_.admin;
   AdminActions actions;
+  actions.token = [file = admin.token_file]() -> Result<std::string> {
+    if (file.empty()) return invalid("admin.token_file is not set, and this process writes no store in a folder");
+    return read_admin_token(file);
+  };
   const auto store = settings_.store.folder();
   if (store && store_role(settings_.stages) == StoreRole::kWrites) {
     const std::string token = admin_token_path(admin.token_file, *store);
@@ -70,6 +75,7 @@ Status Process::start_ports() {
     actions.by_path["/store/backup"] = [this] { return backups_.take(); };
   }
   AdminPages pages = admin_pages(metrics_, health_);
+  add_log_level(pages, actions, settings_.log.level);
   pages["/status"] = [this] { return AdminPage{200, "application/json", to_json(status())}; };
   pages["/version"] = [this] { return AdminPage{200, "application/json", to_json(identity_of(settings_))}; };
   BLOOMRING_TRY_ASSIGN(admin_, AdminServer::start(admin.listen, pages, actions));

@@ -59,6 +59,7 @@ class Process {
   const std::vector<std::string>& start_warnings() const { return start_warnings_; }
 
   bool ready() const { return health_.ready(); }
+  bool alive() const { return health_.alive(); }
   // {"ready":true,"kafka":"127.0.0.1:40001","grpc":"127.0.0.1:40002","admin":"127.0.0.1:40003"}; only the ports it
   // has, with "health" behind them.
   std::string ready_line() const;

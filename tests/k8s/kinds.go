@@ -20,6 +20,7 @@ var kinds = map[string]func() any{
 	"networking.k8s.io/v1 NetworkPolicy":      func() any { return &networking.NetworkPolicy{} },
 	"monitoring.coreos.com/v1 PodMonitor":     func() any { return &prometheus.PodMonitor{} },
 	"monitoring.coreos.com/v1 PrometheusRule": func() any { return &prometheus.PrometheusRule{} },
+	"kafka.strimzi.io/v1beta2 KafkaTopic":     func() any { return &kafkaTopic{} },
 	"kafka.strimzi.io/v1beta2 KafkaUser":      func() any { return &kafkaUser{} },
 	"keda.sh/v1alpha1 ScaledObject":           func() any { return &scaledObject{} },
 }
@@ -29,7 +30,17 @@ type object struct {
 	meta.ObjectMeta `json:"metadata"`
 }
 
-// Of the custom resource definitions of Strimzi, what our objects use.
+// Of the custom resource definitions of Strimzi, what our objects use. Values of config may be of any type there.
+type kafkaTopic struct {
+	object `json:",inline"`
+	Spec   struct {
+		TopicName  string         `json:"topicName"`
+		Partitions int32          `json:"partitions"`
+		Replicas   int16          `json:"replicas"`
+		Config     map[string]any `json:"config"`
+	} `json:"spec"`
+}
+
 type kafkaUser struct {
 	object `json:",inline"`
 	Spec   struct {

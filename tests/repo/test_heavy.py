@@ -27,11 +27,15 @@ EXEMPT = {
     "test_processes": "it tests the helpers of this folder",
     "test_start_failures": "its processes end while they start",
     "test_start_wait": "its processes wait while they start, and nobody plays",
+    "test_bundle": "it judges what a bundle has and has not",
+    "test_log_level": "it judges lines of the log",
+    "test_supervisor": "it judges what a supervisor hears",
     "test_exposure": "it scans ports, and nobody plays",
     "test_drain": "its clients ask whether a call is answered; nobody plays",
     # Ingest alone: it treats a record alike, however many plays its user has.
     "test_ingest_clock": "it starts an ingest process alone",
     "test_refusals": "it starts an ingest process alone",
+    "test_upgrade": "its plays are those that earlier versions kept, a few for each user",
     # A whole installation, of which something else than filters is judged.
     "test_calls": "it judges metrics of calls, and memory after connections",
     "test_clients": "it judges clients in other languages by two items; the answers are made as for every client",

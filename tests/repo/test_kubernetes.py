@@ -22,7 +22,7 @@ import law  # noqa: E402
 PROGRAM = ROOT / "build" / "tested" / "bin" / "bloomring"
 MAKER = ROOT / "scripts" / "kubernetes"
 COMPONENTS = ROOT / "k8s" / "components"
-MADE = ("monitoring/prometheus_rule.yaml", "strimzi/users.yaml")
+MADE = ("monitoring/prometheus_rule.yaml", "strimzi/topics.yaml", "strimzi/users.yaml")
 OVERLAYS = {
     "dev": ROOT / "k8s/overlays/dev",
     "prod": ROOT / "k8s/overlays/prod",
@@ -31,11 +31,10 @@ OVERLAYS = {
 }
 KINDS = {
     *("ConfigMap", "Namespace", "Service", "ServiceAccount", "StatefulSet", "PodDisruptionBudget", "NetworkPolicy"),
-    *("PodMonitor", "PrometheusRule", "KafkaUser", "ScaledObject"),
+    *("PodMonitor", "PrometheusRule", "KafkaTopic", "KafkaUser", "ScaledObject"),
 }
 PROBES = {"startupProbe": "/healthz", "livenessProbe": "/healthz", "readinessProbe": "/readyz"}
 STAGES = {"ingest", "window", "merge", "serve"}
-POD_INDEX = "metadata.labels['apps.kubernetes.io/pod-index']"
 BOUND_S = 300
 MIB_OF_GIB = 1024
 
@@ -88,8 +87,14 @@ def variables(workload, ordinal):
     found = {}
     for entry in container(workload)["env"]:
         source = entry.get("valueFrom", {"fieldRef": {"fieldPath": ""}})["fieldRef"]["fieldPath"]
-        found[entry["name"]] = {"": entry.get("value"), "metadata.name": name, POD_INDEX: str(ordinal)}[source]
+        found[entry["name"]] = {"": entry.get("value"), "metadata.name": name}[source]
     return found
+
+
+def limit_found(workload):
+    """memory.limit of a pod: what the program makes of the limit of the container's cgroup."""
+    limit = int(container(workload)["resources"]["limits"]["memory"].removesuffix("Gi"))
+    return f"{limit * MIB_OF_GIB * 4 // 5}MiB"
 
 
 def settings(overlay, workload, ordinal=1, more=None, lines=""):
@@ -100,7 +105,8 @@ def settings(overlay, workload, ordinal=1, more=None, lines=""):
     with tempfile.TemporaryDirectory(prefix="bloomring-k8s-") as folder:
         path = pathlib.Path(folder) / "bloomring.yaml"
         path.write_text(data["bloomring.yaml"] + lines, encoding="utf-8")
-        environment = {"PATH": os.environ["PATH"], **variables(workload, ordinal), **(more or {})}
+        host = {"HOSTNAME": f"{workload['metadata']['name']}-{ordinal}", "BLOOMRING_MEMORY_LIMIT": limit_found(workload)}
+        environment = {"PATH": os.environ["PATH"], **host, **variables(workload, ordinal), **(more or {})}
         done = subprocess.run(
             [PROGRAM, "check", "--print", "--config", path],
             env=environment, capture_output=True, text=True, timeout=BOUND_S, check=False,
@@ -163,23 +169,40 @@ class Kubernetes(law.LawCase):
                 self.assertRegex(err, r"(unknown field|cannot unmarshal).*(spce|replcas)", kind)
 
     def test_made(self):
-        """kubernetes: alerts and users are those of monitoring/alerts.yaml and of the program"""
+        """kubernetes: alerts, topics and users are those of monitoring/alerts.yaml and of the program"""
         with tempfile.TemporaryDirectory(prefix="bloomring-k8s-") as folder:
             subprocess.run([MAKER, "--to", folder], timeout=BOUND_S, check=True)
             for name in MADE:
                 made = (pathlib.Path(folder) / name).read_text(encoding="utf-8")
                 self.assertEqual((COMPONENTS / name).read_text(encoding="utf-8"), made, f"{name}: run scripts/kubernetes")
 
+    def test_topics(self):
+        """kubernetes: each topic that bloomring makes is an object with the partitions of the pods' configuration, at the cluster of the users"""
+        topics, users = of_kind("prod", "KafkaTopic"), of_kind("prod", "KafkaUser")
+        rights = [acl["resource"] for user in users for acl in user["spec"]["authorization"]["acls"]]
+        named = {right["name"] for right in rights if right["type"] == "topic"}
+        self.assertEqual(named - {topic["spec"]["topicName"] for topic in topics}, {"plays"})
+        self.assertEqual({thing["metadata"]["labels"]["strimzi.io/cluster"] for thing in topics + users}, {"kafka"})
+        (window,) = [thing for thing in of_kind("prod", "StatefulSet") if thing["metadata"]["name"] == "bloomring-window"]
+        partitions = settings("prod", window)[1]["topics.partitions"]
+        by_name = {topic["spec"]["topicName"]: topic["spec"] for topic in topics}
+        for name in ("user-events", "user-batches"):
+            self.assertEqual(str(by_name[name]["partitions"]), partitions, name)
+            self.assertEqual(by_name[name]["config"]["message.timestamp.type"], "LogAppendTime", name)
+
     def test_settings(self):
-        """kubernetes: each pod starts with settings that there are and that fit, and with its own name as instance"""
+        """kubernetes: each pod starts with settings that there are and that fit, and with its own name as instance; memory and ordinal it finds itself"""
         for overlay, workload, _, _ in pods():
             name = workload["metadata"]["name"]
             with self.subTest(overlay=overlay, workload=name):
                 code, found, err = settings(overlay, workload)
                 self.assertEqual(code, 0, err)
                 self.assertEqual(found["instance"], f"{name}-1")
-                limit = int(container(workload)["resources"]["limits"]["memory"].removesuffix("Gi"))
-                self.assertEqual(found["memory.limit"], f"{limit * MIB_OF_GIB * 4 // 5}MiB")
+                self.assertEqual(found["memory.limit"], limit_found(workload), "the configuration sets it")
+                if "serve" in found["stages"]:
+                    self.assertEqual(found["serve.replica_index"], "0" if overlay == "dev" else "1")
+                self.assertNotIn("BLOOMRING_MEMORY_LIMIT", variables(workload, 1))
+                self.assertNotIn("BLOOMRING_SERVE_REPLICA_INDEX", variables(workload, 1))
                 unknown = [variable for variable in variables(workload, 1) if variable not in keys()]
                 of_kafka = [name for name in unknown if name.startswith("BLOOMRING_KAFKA_PROPERTIES_")]
                 self.assertEqual(unknown, of_kafka)

@@ -107,6 +107,14 @@ class Unit(law.LawCase):
         row = re.search(r"^\| `process\.stop_seconds` \| [^|]* \| `(\d+)` \|", text_of("docs/reference/config.md"), re.MULTILINE)
         self.assertGreater(int(unit()["TimeoutStopSec"][0]), int(row[1]))
 
+    def test_supervised(self):
+        """package: systemd waits for the process to be ready, without a bound of its own, and for longer than a task may stand still"""
+        rows = unit()
+        self.assertEqual((rows["Type"], rows["TimeoutStartSec"]), (["notify"], ["infinity"]))
+        row = re.search(r"^\| `process\.stall_seconds` \| [^|]* \| `(\d+)` \|", text_of("docs/reference/config.md"), re.MULTILINE)
+        self.assertGreater(int(rows["WatchdogSec"][0]), int(row[1]))
+        self.assertIn("AF_UNIX", rows["RestrictAddressFamilies"][0].split(), "the socket of NOTIFY_SOCKET")
+
     def test_configuration(self):
         """package: the shipped configuration has no error, and the unit's line is a command of the program"""
         config = str(PACKAGING / "bloomring.yaml")

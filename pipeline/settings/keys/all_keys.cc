@@ -33,7 +33,8 @@ void declare_memory(Config& config, MemorySettings& memory) {
       .doc(
           "Resident memory of the process. Caches, write buffers, queues of the Kafka clients, passes of drains, "
           "recent plays and cached filters fit into it together. A limit that is too small for the stages and "
-          "partitions is refused; the message gives the smallest that works.");
+          "partitions is refused; the message gives the smallest that works. Where it is not set and the cgroup of the "
+          "process (of its container or unit) has a limit, it is four fifths of that.");
   config.integer("memory.partitions", &memory.partitions)
       .range(0, kShardCount)
       .doc(

@@ -34,28 +34,35 @@ Status with_faults(const Status& unread, const Status& faults) {
 
 }  // namespace
 
-Result<LoadedSettings> load_settings(const ConfigSources& sources, Topology topology, LogSettings* log) {
+Result<LoadedSettings> load_settings(const ConfigSources& sources, Topology topology, LogSettings* log,
+                                     const std::optional<HostFacts>& host) {
   LoadedSettings loaded;
   Config config;
   declare_settings(config, loaded.settings, topology);
-  const Status read = config.load(sources);
+  Status read = config.load(sources);
   if (log != nullptr) *log = loaded.settings.log;
   loaded.warnings = config.warnings();
   std::ranges::sort(loaded.settings.stages);  // Rows of one table: the order of the flow.
-  if (!read.ok()) return with_faults(read, check_settings_fit(loaded.settings, config, loaded.warnings));
+  if (host) read = find_settings(*host, loaded.settings, config, loaded.sources, read);
+  const bool plans_memory = host.has_value();
+  if (!read.ok()) {
+    return with_faults(read, check_settings_fit(loaded.settings, config, loaded.warnings, plans_memory));
+  }
   if (loaded.settings.instance.empty()) {
     BLOOMRING_TRY_ASSIGN(loaded.settings.instance, host_name());
   }
-  BLOOMRING_TRY(check_settings_fit(loaded.settings, config, loaded.warnings));
+  BLOOMRING_TRY(check_settings_fit(loaded.settings, config, loaded.warnings, plans_memory));
+  if (host) warn_of_bound(*host, loaded.settings, config, loaded.warnings);
   note_places(config, loaded.settings.topics);
   loaded.effective_yaml = config.effective_yaml();
   return loaded;
 }
 
 Result<LoadedSettings> load_settings(const std::string& path, std::vector<ConfigFlag> overrides, Topology topology,
-                                     LogSettings* log) {
+                                     LogSettings* log, const std::optional<HostFacts>& host) {
   return load_settings(
-      ConfigSources{.path = path, .environment = process_environment(), .flags = std::move(overrides)}, topology, log);
+      ConfigSources{.path = path, .environment = process_environment(), .flags = std::move(overrides)}, topology, log,
+      host);
 }
 
 }  // namespace bloomring

@@ -66,7 +66,10 @@ void declare_serve(Config& config, ServeSettings& serve) {
           "it again when it changes. Needs `serve.tls_client_ca`. Empty: every client may make every call.");
   config.integer("serve.replica_index", &serve.replica_index)
       .range(0, 9999)
-      .doc("Index of this replica, from 0.");
+      .or_word(std::string(kOrdinal))
+      .doc(
+          "Index of this replica, from 0. `ordinal`: the number at the end of the pod's name in `HOSTNAME`, as pods of "
+          "a StatefulSet have it.");
   config.integer("serve.replica_count", &serve.replica_count).range(1, 10000).doc("Number of serve replicas.");
   config.integer("serve.replication_factor", &serve.replication_factor)
       .range(1, 10000)

@@ -289,7 +289,8 @@ void check_redis(const StoreSettings& store, SettingFaults& faults) {
 
 }  // namespace
 
-Status check_settings_fit(const Settings& settings, const Config& config, std::vector<std::string>& warnings) {
+Status check_settings_fit(const Settings& settings, const Config& config, std::vector<std::string>& warnings,
+                          bool plans_memory) {
   SettingFaults faults(config);
   check_topics(settings.topics, faults);
   check_fields(settings.events, faults);
@@ -305,7 +306,7 @@ Status check_settings_fit(const Settings& settings, const Config& config, std::v
   check_end(settings, faults);
   check_erasure(settings, faults);
   check_folders(settings, faults);
-  check_memory(settings, faults);
+  if (plans_memory) check_memory(settings, faults);
   warn_of_queues(settings.kafka, faults, warnings);
   check_redis(settings.store, faults);
   return faults.status();

@@ -11,7 +11,8 @@
 namespace bloomring {
 
 // kInvalid with a line for each fault, led by the place where the value was set. Appends warnings about values that
-// are allowed but probably not meant.
-Status check_settings_fit(const Settings& settings, const Config& config, std::vector<std::string>& warnings);
+// are allowed but probably not meant. Whether memory.limit is enough is checked if `plans_memory`.
+Status check_settings_fit(const Settings& settings, const Config& config, std::vector<std::string>& warnings,
+                          bool plans_memory = true);
 
 }  // namespace bloomring

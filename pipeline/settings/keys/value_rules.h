@@ -5,11 +5,14 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace bloomring {
 
 // The most bytes that a key may set, 1 TiB: more than a machine has, and too few to overflow in sums.
 inline constexpr int64_t kBytesMax = int64_t{1} << 40;
+// As serve.replica_index: the number at the end of the pod's name.
+inline constexpr std::string_view kOrdinal = "ordinal";
 
 std::string must_not_be_empty(const std::string& text);
 // Accepts the topic names that a Kafka broker accepts.

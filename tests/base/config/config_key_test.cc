@@ -68,3 +68,27 @@ TEST_CASE("config: properties that hold secrets are known by their names") {
   }
   for (const char* name : {"sasl.username", "ssl.key.location", "security.protocol"}) CHECK_FALSE(looks_secret(name));
 }
+
+TEST_CASE("config: an integer may be left to the program by a word, which later sources replace") {
+  const auto load = [](const std::vector<ConfigFlag>& flags, int& index) {
+    Config config;
+    config.section("serve", "Serve.");
+    config.integer("serve.index", &index).range(0, 9).or_word("ordinal").doc("Index.");
+    const Status status = config.load({.flags = flags});
+    if (!status.ok()) return status.message();
+    const bool asked = config.asks("serve.index");
+    if (asked) CHECK_THAT(config.effective_yaml(), Catch::Contains("index: ordinal  # --a"));
+    const Status followed = asked ? config.follow("serve.index", "7", "--a") : Status();
+    CHECK_FALSE(config.asks("serve.index"));
+    return followed.ok() ? config.effective_yaml() : followed.message();
+  };
+  int index = 1;
+  CHECK_THAT(load({{"serve.index", "ordinal", "--a"}}, index), Catch::Contains("index: 7  # --a"));
+  CHECK(index == 7);
+  CHECK_THAT(load({{"serve.index", "ordinal", "--a"}, {"serve.index", "3", "--b"}}, index),
+             Catch::Contains("index: 3  # --b"));
+  CHECK_THAT(load({{"serve.index", "3", "--a"}, {"serve.index", "ordinal", "--a"}}, index),
+             Catch::Contains("index: 7  # --a"));
+  CHECK(load({{"serve.index", "ordinals", "--a"}}, index) ==
+        "--a: serve.index is ordinals; it must be an integer in [0, 9] or ordinal");
+}

@@ -44,3 +44,35 @@ TEST_CASE("cli: what check prints can be used as a configuration") {
   CHECK(again.exit_code == 0);
   CHECK(contains(again.out, "  slots: 9  # "));
 }
+
+TEST_CASE("cli: check tells where the memory limit and the index of the replica come from") {
+  const Scratch scratch;
+  const std::string file = scratch.file(
+      "kafka: {bootstrap: \"b:9092\"}\nmemory: {limit: 3GiB}\nserve: {replica_index: ordinal, replica_count: 3}\n");
+  const std::vector<std::string> asked = {"check", "--offline", "--config", file};
+  const Outcome pod = scratch.run(asked, {"HOSTNAME=bloomring-serve-2"});
+  CHECK(pod.exit_code == 0);
+  CHECK(nlohmann::json::parse(pod.out)["sources"] ==
+        nlohmann::json::array(
+            {{{"key", "memory.limit"}, {"value", "3GiB"}, {"source", file + ":2"}},
+             {{"key", "serve.replica_index"}, {"value", "2"}, {"source", "ordinal of bloomring-serve-2"}}}));
+  std::vector<std::string> as_text = asked;
+  as_text.insert(as_text.end(), {"--output", "text"});
+  CHECK(contains(scratch.run(as_text, {"HOSTNAME=bloomring-serve-2"}).out,
+                 "memory.limit: 3GiB, " + file + ":2\nserve.replica_index: 2, ordinal of bloomring-serve-2\n"));
+  const Outcome laptop = scratch.run(asked, {"HOSTNAME=laptop"});
+  CHECK(laptop.exit_code == 2);
+  CHECK(contains(laptop.err, file + ":3: serve.replica_index is ordinal, and this host is named laptop, "));
+}
+
+TEST_CASE("cli: a command that runs no stage takes the configuration of another machine as it stands") {
+  const std::vector<std::string> sets = {"--set", "memory.limit=64MiB", "--set", "serve.replica_index=ordinal"};
+  std::vector<std::string> acls = {"acls"}, check = {"check", "--offline"};
+  acls.insert(acls.end(), sets.begin(), sets.end());
+  check.insert(check.end(), sets.begin(), sets.end());
+  CHECK(run(acls, {"HOSTNAME=laptop"}).exit_code == 0);
+  const Outcome checked = run(check, {"HOSTNAME=laptop"});
+  CHECK(checked.exit_code == 2);
+  CHECK(contains(checked.err, "memory.limit is 64 MiB; it must be at least "));
+  CHECK(contains(checked.err, "this host is named laptop"));
+}
