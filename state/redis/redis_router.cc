@@ -17,6 +17,8 @@ constexpr int64_t kReconnectMostNs = 2'000 * kMs;
 constexpr int64_t kTopologyIntervalNs = 50 * kMs;  // Between two questions while something is wrong.
 constexpr uint32_t kRedirectsMax = 16;        // Of one request.
 constexpr int kIdleMs = 1'000;
+constexpr std::string_view kSeeServer =
+    "; see that it runs, is not overloaded, and can be reached from here (store.redis.timeout_ms)";
 
 int64_t doubled(int64_t first, uint32_t times, int64_t most) {
   return std::min(most, first << std::min<uint32_t>(times, 20));
@@ -29,7 +31,9 @@ RedisRouter::RedisRouter(const RedisClientConfig& config, RedisCounters& counter
 
 RedisRouter::~RedisRouter() {
   const std::multimap<int64_t, SharedRequest> left = std::move(deadlines_);
-  for (const auto& [deadline, request] : left) end(request, retry("the filter store is being closed"));
+  for (const auto& [deadline, request] : left)
+    end(request, retry("the filter store on " + addresses() +
+                       " is being closed: its answer is not known; ask again after the next start"));
 }
 
 void RedisRouter::submit(SharedRequest request) {
@@ -50,7 +54,8 @@ void RedisRouter::dispatch(const SharedRequest& request) {
   }
   const RedisSlotRange* const range = topology_.find(request->slot);
   if (range == nullptr) {
-    problem_ = "no server has slot " + std::to_string(request->slot);
+    problem_ = topology_from_.text() + ": no server has slot " + std::to_string(request->slot) +
+               "; bring its primary back, or assign it (redis-cli --cluster fix)";
     want_topology();
     return hold_again(request);
   }
@@ -62,6 +67,7 @@ void RedisRouter::dispatch(const SharedRequest& request) {
 void RedisRouter::send_to(const RedisAddress& server, bool to_replica, const SharedRequest& request, bool asking) {
   const NodeKey key{server, to_replica};
   Node& node = nodes_[key];
+  request->asked = server;
   if (!node.connection && now_ns_ < node.not_before_ns) {
     if (request->fail_fast || request->internal) return end(request, retry(node.problem));
     want_topology();
@@ -71,7 +77,7 @@ void RedisRouter::send_to(const RedisAddress& server, bool to_replica, const Sha
     auto opened = RedisConnection::open(server, config_.login, to_replica, now_ns_);
     if (!opened.ok()) {
       break_node(key, opened.status());
-      if (request->fail_fast || request->internal) return end(request, opened.status());
+      if (request->fail_fast || request->internal) return end(request, retry(nodes_[key].problem));
       return hold_again(request);
     }
     ++counters_.connects;
@@ -103,6 +109,8 @@ void RedisRouter::take_answer(const SharedRequest& request, const RedisAddress& 
   const auto error = std::ranges::find_if(request->got, &RedisReply::error);
   if (error == request->got.end() || request->internal) return end(request, std::move(request->got));
   const RedisReply reply = *error;
+  for (RedisReply& one : request->got)
+    if (one.error()) one.note_server(from.text());
   switch (redis_error(reply.bytes)) {
     case RedisError::kMoved: return follow(request, reply, false, from);
     case RedisError::kAsk: return follow(request, reply, true, from);
@@ -140,13 +148,15 @@ void RedisRouter::break_node(const NodeKey& key, const Status& why) {
     node.connection.reset();
   }
   ++counters_.breaks;
-  node.problem = problem_ = why.message();
+  problem_ = why.message();
+  const Status told = why.code() == Code::kInvalid ? why : retry(why.message() + std::string(kSeeServer));
+  node.problem = told.message();
   if (why.code() == Code::kInvalid && topology_.empty()) refusal_ = why;
   node.not_before_ns = now_ns_ + doubled(kReconnectFirstNs, node.failures++, kReconnectMostNs);
   want_topology();
   for (const SharedRequest& request : unanswered) {
     if (request->internal || request->fail_fast)
-      end(request, why);
+      end(request, told);
     else
       hold_again(request);
   }
@@ -182,8 +192,12 @@ void RedisRouter::run_due() {
     deadlines_.erase(deadlines_.begin());
     if (request->ended) continue;
     const int64_t waited_ms = (now_ns_ - request->begun_ns) / kMs;
-    end(request, retry("the filter store did not answer within " + std::to_string(waited_ms) + " ms" +
-                       (problem_.empty() ? "" : "; last problem: " + problem_)));
+    const std::string late =
+        (request->asked.port == 0 ? "a server of " + addresses() : request->asked.text()) +
+        ": the filter store did not answer within " + std::to_string(waited_ms) + " ms";
+    if (request->internal) problem_ = late;
+    const bool more = !problem_.empty() && !request->internal;
+    end(request, retry(late + std::string(kSeeServer) + (more ? "; last problem: " + problem_ : "")));
   }
 }
 
@@ -232,6 +246,11 @@ std::vector<RedisAddress> RedisRouter::primaries() const {
   return {all.begin(), all.end()};
 }
 
+std::vector<RedisAddress> RedisRouter::servers() const {
+  const std::set<RedisAddress> all = topology_.servers();
+  return {all.begin(), all.end()};
+}
+
 void RedisRouter::refresh_if_due() {
   if (asking_) return;
   const bool due = (topology_wanted_ && now_ns_ >= topology_due_ns_) || now_ns_ >= topology_stale_ns_;
@@ -249,7 +268,9 @@ void RedisRouter::refresh_if_due() {
 }
 
 void RedisRouter::ask_next_server() {
-  if (candidates_.empty()) return topology_failed(retry(with_problem("no server of store.redis.addresses answers; ")));
+  if (candidates_.empty())
+    return topology_failed(retry(with_problem("no server of store.redis.addresses answers",
+                                              "see that they run and can be reached from here, or correct the list")));
   const RedisAddress server = candidates_.back();
   candidates_.pop_back();
   ask(server, {"CLUSTER", "SLOTS"}, [this, server](RedisAnswer answer) { take_slots(server, std::move(answer)); });
@@ -274,8 +295,11 @@ void RedisRouter::take_slots(const RedisAddress& from, RedisAnswer answer) {
   if (!reply.error()) {
     auto topology = parse_cluster_slots(reply, from);
     // Nothing assigned: a server that has just begun, or left the cluster.
+    if (topology.ok() && topology->empty())
+      problem_ = from.text() + ": no slot is assigned; let the server join the cluster (CLUSTER MEET), or name another";
+    if (!topology.ok()) problem_ = topology.status().message();
     if (!topology.ok() || topology->empty()) return ask_next_server();
-    return take_topology(std::move(*topology));
+    return take_topology(from, std::move(*topology));
   }
   if (reply.bytes.find("cluster support disabled") != std::string::npos ||
       reply.bytes.find("Cluster mode is not enabled") != std::string::npos) {
@@ -301,14 +325,17 @@ void RedisRouter::take_shards(const RedisAddress& from, RedisAnswer answer) {
   }
   auto topology = parse_cluster_shards(answer->front(), from);
   if (!topology.ok() || topology->empty()) return ask_next_server();
-  take_topology(std::move(*topology));
+  take_topology(from, std::move(*topology));
 }
 
 // Servers that are no cluster: the first that calls itself a primary is the primary.
 void RedisRouter::ask_roles(size_t index) {
   if (index == config_.addresses.size()) {
-    if (roles_.empty()) return topology_failed(retry(with_problem("no primary among store.redis.addresses; ")));
-    return take_topology(std::move(roles_));
+    if (roles_.empty())
+      return topology_failed(retry(with_problem("no primary among store.redis.addresses",
+                                                "name the primary, too, or make one of them (REPLICAOF NO ONE)")));
+    const RedisAddress primary = *roles_.primaries().begin();
+    return take_topology(primary, std::move(roles_));
   }
   ask(config_.addresses[index], {"ROLE"}, [this, index](RedisAnswer answer) { take_role(index, std::move(answer)); });
 }
@@ -332,8 +359,9 @@ void RedisRouter::take_role(size_t index, RedisAnswer answer) {
   ask_roles(index + 1);
 }
 
-void RedisRouter::take_topology(RedisTopology topology) {
+void RedisRouter::take_topology(const RedisAddress& from, RedisTopology topology) {
   topology_ = std::move(topology);
+  topology_from_ = from;
   asking_ = false;
   topology_due_ns_ = now_ns_ + kTopologyIntervalNs;
   topology_stale_ns_ = now_ns_ + config_.topology_interval_ms * kMs;
@@ -348,8 +376,15 @@ void RedisRouter::take_topology(RedisTopology topology) {
 }
 
 // A server that is left alone for a time gives no new problem.
-std::string RedisRouter::with_problem(const std::string& finding) const {
-  return problem_.starts_with(finding) ? problem_ : finding + problem_;
+std::string RedisRouter::with_problem(const std::string& finding, const std::string& way_out) const {
+  if (problem_.starts_with(finding)) return problem_;
+  return finding + " (" + addresses() + "); " + way_out + (problem_.empty() ? "" : "; last problem: " + problem_);
+}
+
+std::string RedisRouter::addresses() const {
+  std::string text;
+  for (const RedisAddress& address : config_.addresses) text += (text.empty() ? "" : ", ") + address.text();
+  return text;
 }
 
 void RedisRouter::topology_failed(const Status& why) {

@@ -1,5 +1,6 @@
 // The work of a RedisClient's thread: it routes requests to connections (redis_client.h has the rules).
 //
+// Errors: each message names the server that was asked, or the addresses where no server was found, and a way out.
 // Threading: used by one thread.
 #pragma once
 
@@ -29,6 +30,8 @@ class RedisRouter {
   void step(int wake);
   // The primaries, to `out`, once a topology is known.
   std::vector<RedisAddress> primaries() const;
+  // The same, and the replicas.
+  std::vector<RedisAddress> servers() const;
 
  private:
   struct Node {
@@ -64,9 +67,11 @@ class RedisRouter {
   void take_shards(const RedisAddress& from, RedisAnswer answer);
   void ask_roles(size_t index);
   void take_role(size_t index, RedisAnswer answer);
-  void take_topology(RedisTopology topology);
+  void take_topology(const RedisAddress& from, RedisTopology topology);
   void topology_failed(const Status& why);
-  std::string with_problem(const std::string& finding) const;
+  std::string with_problem(const std::string& finding, const std::string& way_out) const;
+  // "a:6379, b:6379": where the topology is asked for first.
+  std::string addresses() const;
 
   const RedisClientConfig& config_;
   RedisCounters& counters_;
@@ -78,6 +83,7 @@ class RedisRouter {
   std::multimap<int64_t, SharedRequest> deadlines_;  // Also of requests that have ended.
 
   RedisTopology topology_;
+  RedisAddress topology_from_;  // The server that gave it.
   std::string problem_;  // The last thing that went wrong, for messages.
   bool topology_wanted_ = true;
   bool asking_ = false;
