@@ -17,6 +17,7 @@
 #include "schemas/store/shard_state.h"
 #include "state/merged_time.h"
 #include "state/redis/redis_client.h"
+#include "state/redis/redis_pace.h"
 #include "state/redis/redis_slot.h"
 #include "state/store/filter_life.h"
 #include "state/store/stored_values.h"
@@ -34,6 +35,7 @@ struct RedisStoreConfig {
   bool read_replicas = false;    // Reads ask replicas first.
   uint32_t connections = 4;      // To each server for reads; a thread each.
   int64_t timeout_ms = 1000;     // Of a read, and the silence after which a server counts as away.
+  uint64_t write_bytes_per_second = 0;  // Of the whole installation; 0: no bound.
 };
 
 // Compare-and-set of values in one slot, under the fence:
@@ -151,7 +153,11 @@ class HeardWatermarks {
 
 struct RedisStoreParts {
   RedisStoreParts(RedisStoreConfig config_, const Calendar& calendar, const Clock& wall)
-      : config(std::move(config_)), keys(config.prefix), life(calendar), clock(wall) {}
+      : config(std::move(config_)),
+        keys(config.prefix),
+        life(calendar),
+        clock(wall),
+        pace(config.write_bytes_per_second, config.partition_count) {}
 
   const Calendar& calendar() const { return life.calendar(); }
   PartitionId partition_of(ShardId shard) const;
@@ -171,6 +177,7 @@ struct RedisStoreParts {
   ExpiryClock clock;
   const SystemClock steady;  // For durations on the network, whatever `clock` is.
   HeardWatermarks heard;
+  RedisPace pace;  // Of all writes of values.
 
   RedisCounters traffic;
   std::atomic<uint64_t> updates{0};
