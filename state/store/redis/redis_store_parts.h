@@ -44,7 +44,8 @@ struct RedisStoreConfig {
 //         the SHA-1 of the value as it was read ("" for none, "*" for any string), the new value ("" removes it), and
 //         when it expires (Unix ms; "" for never).
 // Returns {state} when the state differs; otherwise {1, r...} with r = 1 written, 0 the value differs, -1 the key holds
-// no string. What is no string is not ours: it is neither overwritten nor removed.
+// no string. What is no string is not ours: it is neither overwritten nor removed. Some servers write the digits of
+// SHA-1 in capitals.
 inline constexpr std::string_view kCompareAndSet = R"lua(
 local state = redis.call('GET', KEYS[1]) or ''
 if state ~= ARGV[1] then return {state} end
@@ -56,7 +57,7 @@ for i = 2, #KEYS do
   local old = redis.pcall('GET', KEYS[i])
   done[i] = 1
   if type(old) == 'table' then done[i] = -1
-  elseif sum ~= '*' and sum ~= (old and redis.sha1hex(old) or '') then done[i] = 0 end
+  elseif sum ~= '*' and sum ~= (old and string.lower(redis.sha1hex(old)) or '') then done[i] = 0 end
   if done[i] == 1 then
     wrote = true
     if ARGV[at + 1] == '' then redis.call('DEL', KEYS[i])
