@@ -80,13 +80,27 @@ Result<std::vector<RedisAddress>> RedisClient::primaries() {
 }
 
 void RedisClient::begin_primaries(std::function<void(Result<std::vector<RedisAddress>>)> ended) {
+  begin_with_topology([this, ended](const Status& known) {
+    if (!known.ok()) return ended(known);
+    ended(router_->primaries());
+  });
+}
+
+Result<std::vector<RedisAddress>> RedisClient::servers() {
+  using Servers = Result<std::vector<RedisAddress>>;
+  auto promise = std::make_shared<std::promise<Servers>>();  // Shared: a std::function is copied.
+  auto found = promise->get_future();
+  begin_with_topology([this, promise](const Status& known) {
+    promise->set_value(known.ok() ? Servers(router_->servers()) : Servers(known));
+  });
+  return found.get();
+}
+
+// The client's thread owns the router.
+void RedisClient::begin_with_topology(std::function<void(Status)> ended) {
   RedisRequest request;
   append_redis_command(request.commands, {"PING"});
-  // On the client's thread, which owns the router.
-  request.end = [this, ended](RedisAnswer answer) {
-    if (!answer.ok()) return ended(answer.status());
-    ended(router_->primaries());
-  };
+  request.end = [ended](const RedisAnswer& answer) { ended(answer.status()); };
   if (!begin(std::move(request))) ended(retry("too many requests to the filter store are under way"));
 }
 

@@ -55,11 +55,15 @@ class RedisClient {
   // The primaries as last known, after the first topology: waits for them, or calls `ended` as a request's `end`.
   Result<std::vector<RedisAddress>> primaries();
   void begin_primaries(std::function<void(Result<std::vector<RedisAddress>>)> ended);
+  // The same with the replicas of each. Waits.
+  Result<std::vector<RedisAddress>> servers();
   const RedisClientConfig& config() const { return config_; }
 
  private:
   void run();
   bool take_new();
+  // Calls `ended` on the client's thread once a topology is known.
+  void begin_with_topology(std::function<void(Status)> ended);
 
   const RedisClientConfig config_;
   std::atomic<size_t> in_flight_{0};

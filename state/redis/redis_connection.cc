@@ -140,7 +140,9 @@ Status RedisConnection::read_in(int64_t now_ns) {
 Status RedisConnection::take_replies(std::vector<SharedRequest>& answered) {
   while (true) {
     auto next = reader_.next();
-    if (!next.ok()) return std::move(next).status().with_context(address_.text());
+    if (!next.ok())
+      return invalid(address_.text() + ": " + next.status().message() +
+                     "; name a server of that protocol in store.redis.addresses");
     if (!*next) return {};
     // A server that takes no more clients says so before it was asked anything.
     if (awaited_.empty()) return retry(address_.text() + ": " + (*next)->bytes.substr(0, 100));

@@ -46,6 +46,7 @@ struct RoutedRequest : RedisRequest {
   uint32_t attempts = 0;
   bool internal = false;  // The client's own: never tried again.
   bool ended = false;
+  RedisAddress asked = {};  // The server that it was sent to last; without a port before that.
   std::vector<RedisReply> got = {};
 };
 // Shared by the connection that awaits its reply and the bound of its time.

@@ -10,7 +10,10 @@ void RedisDiscovery::begin(std::vector<RedisAddress> servers) {
 }
 
 void RedisDiscovery::ask_next() {
-  if (left_.empty()) return owner_.not_found("no server of store.redis.addresses answers; ");
+  if (left_.empty()) {
+    return owner_.not_found("no server of store.redis.addresses answers",
+                            "see that they run and can be reached from here, or correct the list");
+  }
   const RedisAddress server = left_.back();
   left_.pop_back();
   owner_.ask(server, {"CLUSTER", "SLOTS"},
@@ -22,9 +25,14 @@ void RedisDiscovery::take_slots(const RedisAddress& from, RedisAnswer answer) {
   const RedisReply& reply = answer->front();
   if (!reply.error()) {
     auto topology = parse_cluster_slots(reply, from);
+    if (!topology.ok()) owner_.note_problem(topology.status().message());
     // Nothing assigned: a server that has just begun, or left the cluster.
+    if (topology.ok() && topology->empty()) {
+      owner_.note_problem(from.text() +
+                          ": no slot is assigned; let the server join the cluster (CLUSTER MEET), or name another");
+    }
     if (!topology.ok() || topology->empty()) return ask_next();
-    return owner_.found(std::move(*topology));
+    return owner_.found(from, std::move(*topology));
   }
   if (reply.bytes.find("cluster support disabled") != std::string::npos ||
       reply.bytes.find("Cluster mode is not enabled") != std::string::npos) {
@@ -52,14 +60,18 @@ void RedisDiscovery::take_shards(const RedisAddress& from, RedisAnswer answer) {
   }
   auto topology = parse_cluster_shards(answer->front(), from);
   if (!topology.ok() || topology->empty()) return ask_next();
-  owner_.found(std::move(*topology));
+  owner_.found(from, std::move(*topology));
 }
 
 // Servers that are no cluster: the first that calls itself a primary is the primary.
 void RedisDiscovery::ask_roles(size_t index) {
   if (index == config_.addresses.size()) {
-    if (roles_.empty()) return owner_.not_found("no primary among store.redis.addresses; ");
-    return owner_.found(std::move(roles_));
+    if (roles_.empty()) {
+      return owner_.not_found("no primary among store.redis.addresses",
+                              "name the primary, too, or make one of them (REPLICAOF NO ONE)");
+    }
+    const RedisAddress primary = *roles_.primaries().begin();
+    return owner_.found(primary, std::move(roles_));
   }
   owner_.ask(config_.addresses[index], {"ROLE"},
              [this, index](RedisAnswer answer) { take_role(index, std::move(answer)); });

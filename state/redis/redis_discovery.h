@@ -5,7 +5,8 @@
 //     a server that is no cluster, or has no CLUSTER:
 //   ROLE of each configured server                --> the first that calls itself a primary has all slots
 //
-// Errors: a search that finds nothing ends in `not_found`. The failures on the way are told as they come.
+// Errors: a search that finds nothing ends in `not_found`. The failures on the way are told as they come, each with
+// the server that was asked.
 // Threading: used by one thread.
 #pragma once
 
@@ -31,8 +32,8 @@ class RedisDiscovery {
     virtual void ask(const RedisAddress& server, std::initializer_list<std::string_view> words,
                      std::function<void(RedisAnswer)> ended) = 0;
     // The ends of a search.
-    virtual void found(RedisTopology topology) = 0;
-    virtual void not_found(std::string_view finding) = 0;  // Ends with "; ": the last problem may follow.
+    virtual void found(const RedisAddress& from, RedisTopology topology) = 0;  // `from` gave it.
+    virtual void not_found(const std::string& finding, const std::string& way_out) = 0;
     // Of one server. The search goes on.
     virtual void note_problem(std::string problem) = 0;
     virtual void note_refusal(Status refusal) = 0;  // kInvalid: no server of its kind will ever answer this client.

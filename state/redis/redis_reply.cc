@@ -108,6 +108,12 @@ Status RedisReplyReader::feed(std::string_view bytes) {
   return retry(std::string("the reply cannot be buffered: ") + impl_->reader->errstr);
 }
 
+void RedisReply::note_server(std::string address) {
+  elements.resize(1);
+  elements[0].kind = Kind::kBytes;
+  elements[0].bytes = std::move(address);
+}
+
 Result<std::optional<RedisReply>> RedisReplyReader::next() {
   void* read = nullptr;
   if (redisReaderGetReply(impl_->reader, &read) != REDIS_OK) {
@@ -166,7 +172,8 @@ RedisError redis_error(std::string_view message) {
 }
 
 Status redis_failure(const RedisReply& error, std::string_view what) {
-  const std::string text = std::string(what) + ": " + printable(error.bytes);
+  const std::string server(error.server());
+  const std::string text = (server.empty() ? "" : server + ": ") + std::string(what) + ": " + printable(error.bytes);
   switch (redis_error(error.bytes)) {
     case RedisError::kMoved:
     case RedisError::kAsk:

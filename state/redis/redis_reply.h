@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -22,11 +23,14 @@ struct RedisReply {
   Kind kind = Kind::kNil;
   int64_t integer = 0;
   std::string bytes;  // Of a status, bytes or an error.
-  std::vector<RedisReply> elements;
+  std::vector<RedisReply> elements;  // Of an array; see `server`.
   static constexpr size_t kElementsMax = 1 << 20;  // In all arrays of a reply together.
 
   bool is(Kind other) const { return kind == other; }
   bool error() const { return kind == Kind::kError; }
+  // The server that sent an error, "host:port", once the client has noted it; else empty.
+  std::string_view server() const { return error() && !elements.empty() ? elements[0].bytes : std::string_view(); }
+  void note_server(std::string address);
 };
 
 // Takes the stream of one connection apart.
@@ -79,7 +83,8 @@ enum class RedisError : uint8_t {
 };
 
 RedisError redis_error(std::string_view message);
-// The status of an error reply that the caller cannot react to otherwise; `what` names the operation.
+// The status of an error reply that the caller cannot react to otherwise; `what` names the operation. The message
+// begins with the server, if it is known.
 Status redis_failure(const RedisReply& error, std::string_view what);
 
 struct RedisAddress {

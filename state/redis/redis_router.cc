@@ -17,6 +17,8 @@ constexpr int64_t kReconnectMostNs = 2'000 * kMs;
 constexpr int64_t kTopologyIntervalNs = 50 * kMs;  // Between two questions while something is wrong.
 constexpr uint32_t kRedirectsMax = 16;        // Of one request.
 constexpr int kIdleMs = 1'000;
+constexpr std::string_view kSeeServer =
+    "; see that it runs, is not overloaded, and can be reached from here (store.redis.timeout_ms)";
 
 int64_t doubled(int64_t first, uint32_t times, int64_t most) {
   return std::min(most, first << std::min<uint32_t>(times, 20));
@@ -33,7 +35,9 @@ RedisRouter::RedisRouter(const RedisClientConfig& config, RedisCounters& counter
 
 RedisRouter::~RedisRouter() {
   const std::multimap<int64_t, SharedRequest> left = std::move(deadlines_);
-  for (const auto& [deadline, request] : left) end(request, retry("the filter store is being closed"));
+  for (const auto& [deadline, request] : left)
+    end(request, retry("the filter store on " + addresses() +
+                       " is being closed: its answer is not known; ask again after the next start"));
 }
 
 void RedisRouter::submit(SharedRequest request) {
@@ -54,7 +58,8 @@ void RedisRouter::dispatch(const SharedRequest& request) {
   }
   const RedisSlotRange* const range = topology_.find(request->slot);
   if (range == nullptr) {
-    problem_ = "no server has slot " + std::to_string(request->slot);
+    problem_ = topology_from_.text() + ": no server has slot " + std::to_string(request->slot) +
+               "; bring its primary back, or assign it (redis-cli --cluster fix)";
     want_topology();
     return hold_again(request);
   }
@@ -66,6 +71,7 @@ void RedisRouter::dispatch(const SharedRequest& request) {
 void RedisRouter::send_to(const RedisAddress& server, bool to_replica, const SharedRequest& request, bool asking) {
   const NodeKey key{server, to_replica};
   Node& node = nodes_[key];
+  request->asked = server;
   if (!node.connection && now_ns_ < node.not_before_ns) {
     if (request->fail_fast || request->internal) return end(request, retry(node.problem));
     want_topology();
@@ -75,7 +81,7 @@ void RedisRouter::send_to(const RedisAddress& server, bool to_replica, const Sha
     auto opened = RedisConnection::open(server, config_.login, to_replica, now_ns_);
     if (!opened.ok()) {
       break_node(key, opened.status());
-      if (request->fail_fast || request->internal) return end(request, opened.status());
+      if (request->fail_fast || request->internal) return end(request, retry(nodes_[key].problem));
       return hold_again(request);
     }
     ++counters_.connects;
@@ -107,6 +113,8 @@ void RedisRouter::take_answer(const SharedRequest& request, const RedisAddress& 
   const auto error = std::ranges::find_if(request->got, &RedisReply::error);
   if (error == request->got.end() || request->internal) return end(request, std::move(request->got));
   const RedisReply reply = *error;
+  for (RedisReply& one : request->got)
+    if (one.error()) one.note_server(from.text());
   switch (redis_error(reply.bytes)) {
     case RedisError::kMoved: return follow(request, reply, false, from);
     case RedisError::kAsk: return follow(request, reply, true, from);
@@ -144,13 +152,15 @@ void RedisRouter::break_node(const NodeKey& key, const Status& why) {
     node.connection.reset();
   }
   ++counters_.breaks;
-  node.problem = problem_ = why.message();
+  problem_ = why.message();
+  const Status told = why.code() == Code::kInvalid ? why : retry(why.message() + std::string(kSeeServer));
+  node.problem = told.message();
   if (why.code() == Code::kInvalid && topology_.empty()) refusal_ = why;
   node.not_before_ns = now_ns_ + doubled(kReconnectFirstNs, node.failures++, kReconnectMostNs);
   want_topology();
   for (const SharedRequest& request : unanswered) {
     if (request->internal || request->fail_fast)
-      end(request, why);
+      end(request, told);
     else
       hold_again(request);
   }
@@ -186,8 +196,12 @@ void RedisRouter::run_due() {
     deadlines_.erase(deadlines_.begin());
     if (request->ended) continue;
     const int64_t waited_ms = (now_ns_ - request->begun_ns) / kMs;
-    end(request, retry("the filter store did not answer within " + std::to_string(waited_ms) + " ms" +
-                       (problem_.empty() ? "" : "; last problem: " + problem_)));
+    const std::string late =
+        (request->asked.port == 0 ? "a server of " + addresses() : request->asked.text()) +
+        ": the filter store did not answer within " + std::to_string(waited_ms) + " ms";
+    if (request->internal) problem_ = late;
+    const bool more = !problem_.empty() && !request->internal;
+    end(request, retry(late + std::string(kSeeServer) + (more ? "; last problem: " + problem_ : "")));
   }
 }
 
@@ -236,6 +250,11 @@ std::vector<RedisAddress> RedisRouter::primaries() const {
   return {all.begin(), all.end()};
 }
 
+std::vector<RedisAddress> RedisRouter::servers() const {
+  const std::set<RedisAddress> all = topology_.servers();
+  return {all.begin(), all.end()};
+}
+
 void RedisRouter::refresh_if_due() {
   if (asking_) return;
   const bool due = (topology_wanted_ && now_ns_ >= topology_due_ns_) || now_ns_ >= topology_stale_ns_;
@@ -265,8 +284,9 @@ void RedisRouter::ask(const RedisAddress& server, std::initializer_list<std::str
   dispatch(request);
 }
 
-void RedisRouter::found(RedisTopology topology) {
+void RedisRouter::found(const RedisAddress& from, RedisTopology topology) {
   topology_ = std::move(topology);
+  topology_from_ = from;
   asking_ = false;
   topology_due_ns_ = now_ns_ + kTopologyIntervalNs;
   topology_stale_ns_ = now_ns_ + config_.topology_interval_ms * kMs;
@@ -280,13 +300,24 @@ void RedisRouter::found(RedisTopology topology) {
   for (const auto& [due, request] : delayed) dispatch(request);
 }
 
-void RedisRouter::not_found(std::string_view finding) {
+// A server that is left alone for a time gives no new problem.
+std::string RedisRouter::with_problem(const std::string& finding, const std::string& way_out) const {
+  if (problem_.starts_with(finding)) return problem_;
+  return finding + " (" + addresses() + "); " + way_out + (problem_.empty() ? "" : "; last problem: " + problem_);
+}
+
+std::string RedisRouter::addresses() const {
+  std::string text;
+  for (const RedisAddress& address : config_.addresses) text += (text.empty() ? "" : ", ") + address.text();
+  return text;
+}
+
+void RedisRouter::not_found(const std::string& finding, const std::string& way_out) {
   asking_ = false;
   topology_wanted_ = true;
   topology_due_ns_ = now_ns_ + 2 * kTopologyIntervalNs;
   topology_stale_ns_ = now_ns_ + config_.topology_interval_ms * kMs;
-  // A server that is left alone for a time gives no new problem.
-  if (!problem_.starts_with(finding)) problem_ = std::string(finding) + problem_;
+  problem_ = with_problem(finding, way_out);
   if (refusal_.ok() || !topology_.empty()) return;
   const std::multimap<int64_t, SharedRequest> delayed = std::move(delayed_);
   delayed_.clear();

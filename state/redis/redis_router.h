@@ -1,6 +1,7 @@
 // The work of a RedisClient's thread: it routes requests to connections (redis_client.h has the rules), and has the
 // topology searched for when something is wrong with it, and from time to time (redis_discovery.h).
 //
+// Errors: each message names the server that was asked, or the addresses where no server was found, and a way out.
 // Threading: used by one thread.
 #pragma once
 
@@ -31,6 +32,8 @@ class RedisRouter final : private RedisDiscovery::Owner {
   void step(int wake);
   // The primaries, to `out`, once a topology is known.
   std::vector<RedisAddress> primaries() const;
+  // The same, and the replicas.
+  std::vector<RedisAddress> servers() const;
 
  private:
   struct Node {
@@ -60,10 +63,13 @@ class RedisRouter final : private RedisDiscovery::Owner {
   void refresh_if_due();
   void ask(const RedisAddress& server, std::initializer_list<std::string_view> words,
            std::function<void(RedisAnswer)> ended) override;
-  void found(RedisTopology topology) override;
-  void not_found(std::string_view finding) override;
+  void found(const RedisAddress& from, RedisTopology topology) override;
+  void not_found(const std::string& finding, const std::string& way_out) override;
   void note_problem(std::string problem) override { problem_ = std::move(problem); }
   void note_refusal(Status refusal) override { refusal_ = std::move(refusal); }
+  std::string with_problem(const std::string& finding, const std::string& way_out) const;
+  // "a:6379, b:6379": where the topology is asked for first.
+  std::string addresses() const;
 
   const RedisClientConfig& config_;
   RedisCounters& counters_;
@@ -75,6 +81,7 @@ class RedisRouter final : private RedisDiscovery::Owner {
   std::multimap<int64_t, SharedRequest> deadlines_;  // Also of requests that have ended.
 
   RedisTopology topology_;
+  RedisAddress topology_from_;  // The server that gave it.
   std::string problem_;  // The last thing that went wrong, for messages.
   bool topology_wanted_ = true;
   bool asking_ = false;

@@ -18,6 +18,7 @@
 #include "base/result.h"
 #include "schemas/store_key.h"
 #include "schemas/watermark.h"
+#include "state/store/server_findings.h"
 #include "state/store/store_import.h"
 #include "state/store/stored_values.h"
 
@@ -89,6 +90,8 @@ class StoreAdmin {
   virtual FilterStoreStats stats() const = 0;
   // False before the merge stage has made the store. Needs no `refresh`.
   virtual Result<bool> is_made() { return true; }
+  // Looks at the settings of the servers that the store is on. Needs no `refresh`; kRetry when none answers.
+  virtual Result<ServerFindings> check_servers() { return ServerFindings(); }
   // Reads everything: checksums, each filter decoded, watermarks, the description. Others may write meanwhile. Needs no
   // `refresh`.
   virtual Result<StoreCheck> check(const StoreCheckProgress&) { return invalid("this filter store cannot be checked"); }

@@ -37,11 +37,11 @@ class Certificates:
         sign = ["ca", "-batch", "-selfsign", "-config", str(config), "-create_serial", *files, *times]
         self._openssl(*sign, "-out", self.path(f"{name}.pem"))
 
-    def with_authority(self):
+    def with_authority(self, names="IP:127.0.0.1"):
         """An authority (ca.pem), and a certificate of it for replicas and clients (own.pem, own.key); both for two days."""
         self._openssl("req", "-x509", *self._new_key("ca"), "-out", self.path("ca.pem"), "-days", "2", "-subj", "/CN=ca")
-        names = ["-subj", "/CN=own", "-addext", "subjectAltName=IP:127.0.0.1"]
-        self._openssl("req", *self._new_key("own"), "-out", self.path("own.csr"), *names)
+        subject = ["-subj", "/CN=own", "-addext", f"subjectAltName={names}"]
+        self._openssl("req", *self._new_key("own"), "-out", self.path("own.csr"), *subject)
         signed = ["-CA", self.path("ca.pem"), "-CAkey", self.path("ca.key"), "-CAcreateserial", "-copy_extensions", "copy"]
         self._openssl("x509", "-req", "-in", self.path("own.csr"), *signed, "-days", "2", "-out", self.path("own.pem"))
 

@@ -40,6 +40,7 @@ EXEMPT = {
     "test_calls": "it judges metrics of calls, and memory after connections",
     "test_clients": "it judges clients in other languages by two items; the answers are made as for every client",
     "test_commands": "it judges the text and the exit codes of commands",
+    "test_store_tls": "it judges a tunnel by values that move through it, whatever their form",
     "test_dashboard": "it judges the queries of the dashboard",
     "test_format_refusals": "it judges which changed records are refused",
     "test_logs": "it judges the form of log lines",

@@ -11,7 +11,7 @@
 #include "schemas/store_key.h"
 #include "state/redis/redis_topology.h"
 #include "state/store/check_store_meta.h"
-#include "state/store/redis/shard_standing.h"
+#include "schemas/store/shard_standing.h"
 
 namespace bloomring {
 

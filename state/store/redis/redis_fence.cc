@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "state/store/redis/shard_standing.h"
+#include "schemas/store/shard_standing.h"
 
 namespace bloomring {
 

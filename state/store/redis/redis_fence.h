@@ -44,7 +44,8 @@ class RedisFence {
   PartitionId partition() const { return partition_; }
 
  private:
-  RedisFence(RedisStoreParts& parts, PartitionId partition) : parts_(parts), partition_(partition) {}
+  RedisFence(RedisStoreParts& parts, PartitionId partition)
+      : parts_(parts), partition_(partition), share_(parts.pace) {}
   Status take_partition(RedisClient& client);
   Status take_shards(RedisClient& client);
   std::string encode(const ShardState& owner) const;
@@ -53,6 +54,7 @@ class RedisFence {
 
   RedisStoreParts& parts_;
   const PartitionId partition_;
+  const RedisPaceShare share_;
   RedisWriter writer_;
   uint64_t epoch_seen_ = 0;  // Of a later writer in a shard.
   mutable std::mutex mutex_;

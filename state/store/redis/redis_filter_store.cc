@@ -10,6 +10,7 @@
 #include "state/store/redis/redis_import.h"
 #include "state/store/redis/redis_partition_writer.h"
 #include "state/store/redis/redis_scene_walk.h"
+#include "state/store/redis/redis_server_check.h"
 #include "state/store/redis/redis_start.h"
 
 namespace bloomring {
@@ -160,6 +161,8 @@ FilterStoreStats RedisFilterStore::stats() const {
 }
 
 Result<bool> RedisFilterStore::is_made() { return is_redis_store_made(parts_, any_client()); }
+
+Result<ServerFindings> RedisFilterStore::check_servers() { return check_redis_servers(parts_, any_client()); }
 
 Result<StoreCheck> RedisFilterStore::check(const StoreCheckProgress& progress) {
   if (!checked_) BLOOMRING_TRY(refresh());

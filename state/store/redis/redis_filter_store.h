@@ -60,6 +60,7 @@ class RedisFilterStore final : public FilterReader, public FilterWriter, public 
   Result<std::unique_ptr<StoreImport>> begin_import(const Watermarks& watermarks) override;
   FilterStoreStats stats() const override;
   Result<bool> is_made() override;
+  Result<ServerFindings> check_servers() override;
   Result<StoreCheck> check(const StoreCheckProgress& progress) override;
   Status begin_new_log() override;
 

@@ -6,7 +6,7 @@
 #include "base/faults/fault_point.h"
 #include "schemas/damaged_value.h"
 #include "schemas/store_key.h"
-#include "state/store/redis/shard_standing.h"
+#include "schemas/store/shard_standing.h"
 
 namespace bloomring {
 

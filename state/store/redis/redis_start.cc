@@ -16,7 +16,7 @@ redis.call('SET', KEYS[1], 'probe')
 redis.call('PEXPIREAT', KEYS[1], ARGV[1])
 local found = redis.call('GET', KEYS[1])
 redis.call('DEL', KEYS[1])
-return redis.sha1hex(found or '')
+return string.lower(redis.sha1hex(found or ''))
 )lua";
 constexpr int64_t kFarMs = 4'000'000'000'000;  // The year 2096.
 

@@ -8,7 +8,7 @@
 
 #include "base/hash.h"
 #include "base/words.h"
-#include "state/store/redis/shard_standing.h"
+#include "schemas/store/shard_standing.h"
 
 namespace bloomring {
 

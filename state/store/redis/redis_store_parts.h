@@ -17,6 +17,7 @@
 #include "schemas/store/shard_state.h"
 #include "state/merged_time.h"
 #include "state/redis/redis_client.h"
+#include "state/redis/redis_pace.h"
 #include "state/redis/redis_slot.h"
 #include "state/store/filter_life.h"
 #include "state/store/stored_values.h"
@@ -34,6 +35,7 @@ struct RedisStoreConfig {
   bool read_replicas = false;    // Reads ask replicas first.
   uint32_t connections = 4;      // To each server for reads; a thread each.
   int64_t timeout_ms = 1000;     // Of a read, and the silence after which a server counts as away.
+  uint64_t write_bytes_per_second = 0;  // Of the whole installation; 0: no bound.
 };
 
 // Compare-and-set of values in one slot, under the fence:
@@ -42,7 +44,8 @@ struct RedisStoreConfig {
 //         the SHA-1 of the value as it was read ("" for none, "*" for any string), the new value ("" removes it), and
 //         when it expires (Unix ms; "" for never).
 // Returns {state} when the state differs; otherwise {1, r...} with r = 1 written, 0 the value differs, -1 the key holds
-// no string. What is no string is not ours: it is neither overwritten nor removed.
+// no string. What is no string is not ours: it is neither overwritten nor removed. Some servers write the digits of
+// SHA-1 in capitals.
 inline constexpr std::string_view kCompareAndSet = R"lua(
 local state = redis.call('GET', KEYS[1]) or ''
 if state ~= ARGV[1] then return {state} end
@@ -54,7 +57,7 @@ for i = 2, #KEYS do
   local old = redis.pcall('GET', KEYS[i])
   done[i] = 1
   if type(old) == 'table' then done[i] = -1
-  elseif sum ~= '*' and sum ~= (old and redis.sha1hex(old) or '') then done[i] = 0 end
+  elseif sum ~= '*' and sum ~= (old and string.lower(redis.sha1hex(old)) or '') then done[i] = 0 end
   if done[i] == 1 then
     wrote = true
     if ARGV[at + 1] == '' then redis.call('DEL', KEYS[i])
@@ -151,7 +154,11 @@ class HeardWatermarks {
 
 struct RedisStoreParts {
   RedisStoreParts(RedisStoreConfig config_, const Calendar& calendar, const Clock& wall)
-      : config(std::move(config_)), keys(config.prefix), life(calendar), clock(wall) {}
+      : config(std::move(config_)),
+        keys(config.prefix),
+        life(calendar),
+        clock(wall),
+        pace(config.write_bytes_per_second, config.partition_count) {}
 
   const Calendar& calendar() const { return life.calendar(); }
   PartitionId partition_of(ShardId shard) const;
@@ -171,6 +178,7 @@ struct RedisStoreParts {
   ExpiryClock clock;
   const SystemClock steady;  // For durations on the network, whatever `clock` is.
   HeardWatermarks heard;
+  RedisPace pace;  // Of all writes of values.
 
   RedisCounters traffic;
   std::atomic<uint64_t> updates{0};

@@ -22,6 +22,7 @@ constexpr int64_t kWriteMs = 10'000;
 std::optional<Status> RedisOperation::take_end() {
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return std::nullopt;  // The client's thread unites.
+  if (waits_for_pace_) go_on();
   return std::exchange(end_, std::nullopt);
 }
 
@@ -90,10 +91,19 @@ void RedisApply::go_on() {
   const uint64_t usual = std::max<uint64_t>(1, parts_.store.value_bytes);
   const uint64_t chunk_bytes = usual * std::clamp<uint64_t>(kChunkBytes / usual, 1, kChunkKeysMax);
   const size_t most = std::clamp<uint64_t>(kUnderWayBytes / chunk_bytes, 1, kChunksMax);
+  waits_for_pace_ = false;
   while (!failed() && under_way_ < most) {
     const Chunk chunk = next_chunk();
     if (chunk.empty()) break;
-    read(chunk);
+    const Place place = RedisPacePlace::begin(parts_.store.pace, usual * chunk.size(), now_ns());
+    if (place) {
+      read(chunk, place);
+      continue;
+    }
+    std::vector<RedisChange*>& waiting = waiting_[chunk.front()->shard];
+    waiting.insert(waiting.end(), chunk.begin(), chunk.end());
+    waits_for_pace_ = true;
+    break;
   }
   if (under_way_ > 0) return;
   if (failed()) return end();
@@ -113,15 +123,17 @@ void RedisApply::send_to(ShardId shard, std::string commands, std::function<void
        });
 }
 
-void RedisApply::read(const Chunk& chunk) {
+int64_t RedisApply::now_ns() const { return parts_.store.steady.steady_ns(); }
+
+void RedisApply::read(const Chunk& chunk, const Place& place) {
   RedisCommand command(1 + chunk.size());
   command.add("MGET");
   for (const RedisChange* change : chunk) command.add(change->key);
   send_to(chunk.front()->shard, std::move(command).take(),
-          [this, chunk](RedisAnswer answer) { take_values(chunk, std::move(answer)); });
+          [this, chunk, place](RedisAnswer answer) { take_values(chunk, place, std::move(answer)); });
 }
 
-void RedisApply::take_values(const Chunk& chunk, RedisAnswer answer) {
+void RedisApply::take_values(const Chunk& chunk, const Place& place, RedisAnswer answer) {
   if (!answer.ok()) return fail(answer.status());
   RedisReply& reply = answer->front();
   if (reply.error()) return fail(redis_failure(reply, "MGET"));
@@ -136,7 +148,11 @@ void RedisApply::take_values(const Chunk& chunk, RedisAnswer answer) {
     first_sets.push_back(before);
     changed.push_back(chunk[i]);
   }
-  if (!failed() && !changed.empty()) write(changed, first_sets, sets);
+  uint64_t bytes = 0;
+  for (const RedisSet& set : sets) bytes += set.key.size() + set.value.size();
+  place->correct(bytes);
+  if (failed() || changed.empty()) return place->end_untimed();
+  write(changed, place, first_sets, sets);
 }
 
 // The set of the change comes first, then those that go with it.
@@ -176,11 +192,15 @@ void RedisApply::add_sets(RedisChange& change, RedisReply& stored, std::vector<R
                   change.expires_ms});
 }
 
-void RedisApply::write(const Chunk& chunk, const std::vector<size_t>& first_sets, const std::vector<RedisSet>& sets) {
+void RedisApply::write(const Chunk& chunk, const Place& place, const std::vector<size_t>& first_sets,
+                       const std::vector<RedisSet>& sets) {
   const ShardId shard = chunk.front()->shard;
   const std::string state_key = parts_.store.keys.shard_state(shard);
   send_to(shard, compare_and_set(state_key, parts_.fence->known(shard), parts_.fence->next(shard), sets),
-          [this, chunk, first_sets](RedisAnswer answer) { take_written(chunk, first_sets, std::move(answer)); });
+          [this, chunk, place, first_sets, begun_ns = now_ns()](RedisAnswer answer) {
+            place->end(begun_ns, now_ns(), answer.ok() && !answer->front().error());
+            take_written(chunk, first_sets, std::move(answer));
+          });
 }
 
 void RedisApply::take_written(const Chunk& chunk, const std::vector<size_t>& first_sets, RedisAnswer answer) {

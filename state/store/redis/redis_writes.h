@@ -3,6 +3,8 @@
 //
 //   apply:    [forgotten values, removals] --> [read 32 filters of a shard, unite, compare-and-set] x many at once
 //
+// An apply keeps to the pace of the process (state/redis/redis_pace.h): a chunk begins when the pace lets it, and has
+// its place until it is written. Chunks that wait for the pace go on when an answer comes or `take_end` is called.
 // A union that adds nothing is not written. A value that another writer changed meanwhile is read and united again. A
 // value that is not ours is kept under its "aside" key before a damaged value (schemas/damaged_value.h) replaces it.
 // Errors: as filter_writer.h; as redis_fence.h.
@@ -33,7 +35,7 @@ struct RedisWriteParts {
 class RedisOperation : public std::enable_shared_from_this<RedisOperation> {
  public:
   virtual ~RedisOperation() = default;
-  // Never waits.
+  // Never waits. To be called every few milliseconds: an operation that waits for its pace goes on here.
   std::optional<Status> take_end();
   // Begins nothing more. Requests that are on their way may still be carried out, as far as the fence lets them.
   void cancel();
@@ -53,6 +55,7 @@ class RedisOperation : public std::enable_shared_from_this<RedisOperation> {
   const RedisWriteParts parts_;
   mutable std::mutex mutex_;
   size_t under_way_ = 0;
+  bool waits_for_pace_ = false;
 
  private:
   std::optional<Status> failure_;
@@ -82,13 +85,16 @@ class RedisApply final : public RedisOperation {
 
  private:
   using Chunk = std::vector<RedisChange*>;  // Of one shard.
+  using Place = std::shared_ptr<RedisPacePlace>;  // See RedisPacePlace::begin.
   void fill(std::vector<RedisChange>& changes);
   void go_on() override;
   Chunk next_chunk();
-  void read(const Chunk& chunk);
-  void take_values(const Chunk& chunk, RedisAnswer answer);
+  int64_t now_ns() const;
+  void read(const Chunk& chunk, const Place& place);
+  void take_values(const Chunk& chunk, const Place& place, RedisAnswer answer);
   void add_sets(RedisChange& change, RedisReply& stored, std::vector<RedisSet>& sets);
-  void write(const Chunk& chunk, const std::vector<size_t>& first_sets, const std::vector<RedisSet>& sets);
+  void write(const Chunk& chunk, const Place& place, const std::vector<size_t>& first_sets,
+             const std::vector<RedisSet>& sets);
   void take_written(const Chunk& chunk, const std::vector<size_t>& first_sets, RedisAnswer answer);
   void take_written(RedisChange& change, std::span<const RedisReply> done);
   void move_aside(RedisChange& change, const std::string& key);

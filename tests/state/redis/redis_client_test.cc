@@ -260,3 +260,64 @@ TEST_CASE("redis client: a client that ends with requests under way ends them") 
   CHECK(retries == 10);
   server.unfreeze();
 }
+
+TEST_CASE("redis client: every failure names the server that was asked, or all addresses, and a way out") {
+  RedisServer server;
+  const std::string name = server.address().text();
+  SECTION("a server that stands still") {
+    Bed bed({server.address()}, 300);
+    wait_until_true("the server to answer in time", [&] { return bed.set("k", "1") == "OK"; });
+    server.freeze();
+    const std::string message = bed.failure("k").message();
+    server.unfreeze();
+    CHECK_THAT(message, Catch::StartsWith(name + ": the filter store did not answer within ") &&
+                            Catch::Contains("see that it runs, is not overloaded"));
+  }
+  SECTION("no server at all") {
+    const RedisAddress other{"127.0.0.1", 1};
+    server.kill_now();
+    const std::string message = Bed({server.address(), other}, 300).failure("k").message();
+    CHECK_THAT(message, Catch::StartsWith("a server of " + name + ", 127.0.0.1:1: the filter store did not answer") &&
+                            Catch::Contains("no server of store.redis.addresses answers (" + name + ", 127.0.0.1:1)") &&
+                            Catch::Contains("or correct the list"));
+  }
+  SECTION("replicas alone") {
+    RedisServer replica;
+    REQUIRE(replica.ask({"REPLICAOF", "127.0.0.1", std::to_string(server.address().port)}) == "OK\n");
+    const std::string message = Bed({replica.address()}, 300).failure("k").message();
+    const std::string alone = replica.address().text();
+    CHECK_THAT(message, Catch::Contains("no primary among store.redis.addresses (" + alone + ")") &&
+                            Catch::Contains("name the primary, too") && Catch::Contains(alone + " is a slave"));
+  }
+  SECTION("a slot that nobody has, and a server without slots") {
+    RedisServer alone({}, /*cluster=*/true);
+    const std::string name_of_it = alone.address().text();
+    const std::string empty = Bed({alone.address()}, 300).failure("k").message();
+    CHECK_THAT(empty, Catch::Contains(name_of_it + ": no slot is assigned") && Catch::Contains("CLUSTER MEET"));
+    REQUIRE(alone.ask({"CLUSTER", "ADDSLOTS", "0"}) == "OK\n");
+    const std::string unowned = Bed({alone.address()}, 300).failure("k").message();
+    CHECK_THAT(unowned, Catch::Contains(name_of_it + ": no server has slot " + std::to_string(redis_slot("k")) +
+                                        "; bring its primary back"));
+  }
+  SECTION("a client that is closed") {
+    Bed bed({server.address()}, 60'000);
+    REQUIRE(bed.set("k", "1") == "OK");
+    server.freeze();
+    std::promise<std::string> told;
+    RedisRequest one = request("k", {"GET", "k"});
+    one.end = [&](const RedisAnswer& answer) { told.set_value(answer.status().message()); };
+    REQUIRE(bed.client->begin(std::move(one)));
+    bed.client.reset();
+    server.unfreeze();
+    CHECK_THAT(told.get_future().get(), Catch::Contains("the filter store on " + name + " is being closed") &&
+                                            Catch::Contains("ask again"));
+  }
+  SECTION("an error reply") {
+    Bed bed({server.address()});
+    REQUIRE(server.ask({"RPUSH", "list", "1"}) == "1\n");
+    const RedisAnswer answer = bed.client->call(request("list", {"GET", "list"}));
+    REQUIRE(answer.ok());
+    CHECK(answer->front().server() == name);
+    CHECK_THAT(redis_failure(answer->front(), "GET list").message(), Catch::StartsWith(name + ": GET list: WRONGTYPE"));
+  }
+}

@@ -33,13 +33,14 @@ class Servers : public RedisDiscovery::Owner {
     if (reply == replies.end()) return ended(retry("away"));
     ended(std::vector<RedisReply>{read_reply(reply->second)});
   }
-  void found(RedisTopology topology) override {
+  void found(const RedisAddress& from, RedisTopology topology) override {
     ++ends;
+    giver = from;
     result = std::move(topology);
   }
-  void not_found(std::string_view finding) override {
+  void not_found(const std::string& finding, const std::string& way_out) override {
     ++ends;
-    missing = finding;
+    missing = finding + "; " + way_out;
   }
   void note_problem(std::string problem) override { problems.push_back(std::move(problem)); }
   void note_refusal(Status refusal) override { refusals.push_back(std::move(refusal)); }
@@ -48,6 +49,7 @@ class Servers : public RedisDiscovery::Owner {
   std::vector<std::string> asked;
   int ends = 0;
   std::optional<RedisTopology> result;
+  RedisAddress giver;
   std::string missing;
   std::vector<std::string> problems;
   std::vector<Status> refusals;
@@ -70,6 +72,10 @@ TEST_CASE("redis discovery: the first server that knows the slots of its cluster
   search(servers);
   REQUIRE(servers.result.has_value());
   CHECK(servers.result->find(7)->primary == kTwo);
+  CHECK(servers.giver == kTwo);
+  CHECK(servers.problems == std::vector<std::string>{
+                                "10.0.0.1:1: no slot is assigned; let the server join the cluster (CLUSTER MEET), or "
+                                "name another"});
   CHECK(servers.asked == std::vector<std::string>{"10.0.0.1:1 CLUSTER SLOTS", "10.0.0.2:2 CLUSTER SLOTS"});
 }
 
@@ -78,7 +84,8 @@ TEST_CASE("redis discovery: when no server answers, each was asked once, and the
   search(servers);
   CHECK(servers.asked.size() == 3);
   CHECK_FALSE(servers.result.has_value());
-  CHECK(servers.missing == "no server of store.redis.addresses answers; ");
+  CHECK(servers.missing ==
+        "no server of store.redis.addresses answers; see that they run and can be reached from here, or correct the list");
   CHECK(servers.refusals.empty());
 }
 
@@ -104,7 +111,8 @@ TEST_CASE("redis discovery: replicas alone are no topology") {
   servers.replies = {{"10.0.0.1:1 CLUSTER SLOTS", kNoCluster}, {"10.0.0.1:1 ROLE", kReplica}};
   search(servers);
   CHECK_FALSE(servers.result.has_value());
-  CHECK(servers.missing == "no primary among store.redis.addresses; ");
+  CHECK(servers.missing ==
+        "no primary among store.redis.addresses; name the primary, too, or make one of them (REPLICAOF NO ONE)");
 }
 
 TEST_CASE("redis discovery: a server that refuses this client is told of, and the next one is asked") {

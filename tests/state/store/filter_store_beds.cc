@@ -35,6 +35,7 @@ RedisStoreConfig RedisBed::config() const {
   config.partition_count = kBedPartitions;
   config.min_replicas = min_replicas;
   config.read_replicas = read_replicas;
+  config.write_bytes_per_second = write_bytes_per_second;
   config.timeout_ms = 4'000;
   return config;
 }

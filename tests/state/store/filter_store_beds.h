@@ -182,6 +182,7 @@ class RedisBed : public Bed {
   const RedisKeys keys{"bloomring:"};
   uint32_t min_replicas = 0;
   bool read_replicas = false;
+  uint64_t write_bytes_per_second = 0;
 
  protected:
   RedisBed(std::unique_ptr<RedisServer> server, std::unique_ptr<RedisCluster> cluster);

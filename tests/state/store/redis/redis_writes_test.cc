@@ -238,3 +238,41 @@ TEST_CASE("redis store: one advance of a heavy user's filters writes each once, 
   const auto summary = filter::summarize(found->filters.at(0).value, found->filters.at(0).store_key);
   CHECK(summary->items > 19'900);
 }
+
+TEST_CASE("redis store: a writer that is in debt begins no write, reads go on, and closing it ends the wait") {
+  RedisBed bed;
+  bed.write_bytes_per_second = 1;  // Of the installation: the first write is paid for in minutes.
+  const auto paced = bed.another();
+  const auto writer = take(*paced, partition_of_name("u1"));
+  REQUIRE(play(*writer, "u1", {"a"}).ok());
+  const auto evals = [&] {
+    const std::string stats = bed.server().ask({"INFO", "commandstats"});
+    const size_t at = stats.find("cmdstat_eval:calls=");
+    return stats.substr(at, stats.find(',', at) - at);
+  };
+  const std::string before = evals();
+  const std::string key = user("u1");
+  const ItemHash item = item_hash("b");
+  const FilterUpdate update{key, PeriodIndex(kNow), {&item, 1}};
+  writer->begin_apply({}, {&update, 1});
+  for (int i = 0; i < 1000; ++i) REQUIRE_FALSE(writer->poll());
+  CHECK(read(*paced, "u1").ok());
+  CHECK(bed.seen("u1", kNow, {"a", "b"}) == "a");
+  CHECK(evals() == before);
+  CHECK(paced->parts().pace.under_way() == 0);
+}
+
+TEST_CASE("redis store: writes that wait for their pace are all written, by several writers") {
+  RedisBed bed;
+  bed.write_bytes_per_second = 40'000;
+  const auto paced = bed.another();
+  BlockingFilterStore<RedisFilterStore> store(*paced, kBedPartitions);
+  std::vector<std::string> keys;
+  std::vector<FilterUpdate> updates;
+  for (int i = 0; i < 200; ++i) keys.push_back(user("u" + std::to_string(i)));
+  const ItemHash item = item_hash("a");
+  for (const std::string& key : keys) updates.push_back({key, PeriodIndex(kNow), {&item, 1}});
+  REQUIRE(store.apply({}, updates).to_string() == "ok");
+  for (int i = 0; i < 200; ++i) REQUIRE(bed.seen("u" + std::to_string(i), kNow, {"a"}) == "a");
+  CHECK(paced->parts().pace.under_way() == 0);
+}

@@ -1,4 +1,4 @@
-#include "state/store/redis/shard_standing.h"
+#include "schemas/store/shard_standing.h"
 
 #include <algorithm>
 
