@@ -26,8 +26,9 @@ def address_of(text):
     return host, int(port)
 
 
-def connect(address, bound_s=5):
-    return socket.create_connection(address_of(address), timeout=bound_s)
+def connect(address, bound_s=5, source=None):
+    """source: the address of this machine from which it comes."""
+    return socket.create_connection(address_of(address), timeout=bound_s, source_address=source and (source, 0))
 
 
 @contextlib.contextmanager
@@ -86,14 +87,16 @@ def message(payload, compressed=False):
 
 
 class Http2:
-    """A client's end of a connection, after both have said their settings."""
+    """A client's end of a connection, after both have said their settings. window: of its streams; a client that names
+    one never lets the server send more."""
 
-    def __init__(self, address, window=None):
-        self.socket = connect(address, 10)
+    def __init__(self, address, window=None, source=None):
+        self.socket = connect(address, 10, source)
         settings = b"" if window is None else struct.pack(">HI", 4, window)
         self.socket.sendall(PREFACE + frame(SETTINGS, 0, 0, settings))
         self._stream = -1
         self._received = b""
+        self._reads = window is None
         self.closed = False
         self.credit = {0: WINDOW_BYTES}
         self.initial = WINDOW_BYTES
@@ -151,6 +154,9 @@ class Http2:
                         if open_stream:
                             self.credit[open_stream] += value - self.initial
                     self.initial = value
+        if kind == DATA and payload and self._reads:
+            for whose in (0,) if flags & END_STREAM else (0, stream):
+                self.send(frame(WINDOW_UPDATE, 0, whose, struct.pack(">I", len(payload))))
         if kind == PING and not flags & ACK:
             self.send(frame(PING, ACK, 0, payload))
         if kind == WINDOW_UPDATE:
@@ -229,6 +235,30 @@ def open_streams(address, count):
         if not client.send(frame(HEADERS, END_HEADERS, client.next_stream(), call_headers("Filter"))):
             return client, begun
     return client, count
+
+
+def field(number, content):
+    """A field of protobuf with bytes."""
+    return varint(number << 3 | 2) + varint(len(content)) + content
+
+
+def varint(value):
+    out = bytearray()
+    while value >= 128:
+        out.append(value % 128 + 128)
+        value //= 128
+    return bytes(out) + bytes((value,))
+
+
+def question(user, ids):
+    """A Filter about so many ids of eight digits."""
+    packed = field(1, b"".join(b"%08d" % one for one in range(ids))) + field(2, bytes([8]) * ids)
+    return field(1, user.encode()) + field(3, field(3, packed))
+
+
+def batch(users, ids):
+    """A FilterBatch about these users, with so many ids each."""
+    return b"".join(field(1, question(user, ids)) for user in users)
 
 
 def empty_requests(size):
