@@ -246,6 +246,10 @@ FilterService::Done FilterService::admit(const CallStart& start, OpenCall& call)
     gate_.leave(call.users());
     call.finish({status.error_code(), status.error_message()});
   };
+  if (is_over(start.context)) {  // Also of a replica that ends: another one would have no time for it either.
+    done({grpc::StatusCode::DEADLINE_EXCEEDED, "the deadline had passed before the request was read"});
+    return nullptr;
+  }
   if (open_calls_.closed()) {
     done({grpc::StatusCode::UNAVAILABLE, std::string(kEnding)});
     return nullptr;
@@ -289,10 +293,6 @@ grpc::ServerUnaryReactor* FilterService::begin(Method method, grpc::CallbackServ
   auto* call = new CallOf<Request, Response>(open_calls_, *answer);
   Done done = admit({method, *context, message->Length()}, *call);
   if (!done) return call;
-  if (is_over(*context)) {
-    done({grpc::StatusCode::DEADLINE_EXCEEDED, "the deadline had passed before the request was read"});
-    return call;
-  }
   grpc::ByteBuffer bytes;
   bytes.Swap(const_cast<grpc::ByteBuffer*>(message));  // gRPC would hold them until the end of the call.
   CallNeed need{.caller = caller_of(*context)};
