@@ -99,14 +99,6 @@ bool Config::asks(std::string_view key) const {
   return found != nullptr && found->is_word_;
 }
 
-Status Config::follow(std::string_view key, const std::string& value, const std::string& origin) {
-  ConfigKey* found = find(key);
-  BLOOMRING_CHECK(found != nullptr, "no such key: " + std::string(key));
-  std::vector<std::string> problems;
-  assign(*found, ConfigText::of(value), origin, origin, problems);
-  return all_problems(problems);
-}
-
 std::string Config::value_text(std::string_view key) const {
   const ConfigKey* found = const_cast<Config*>(this)->find(key);
   BLOOMRING_CHECK(found != nullptr, "no such key: " + std::string(key));

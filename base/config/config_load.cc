@@ -122,6 +122,14 @@ Status Config::load(const ConfigSources& sources) {
   return all_problems(problems);
 }
 
+Status Config::follow(std::string_view key, const std::string& value, const std::string& origin) {
+  ConfigKey* found = find(key);
+  BLOOMRING_CHECK(found != nullptr, "no such key: " + std::string(key));
+  std::vector<std::string> problems;
+  assign(*found, ConfigText::of(value), origin, origin, problems);
+  return all_problems(problems);
+}
+
 void Config::assign(ConfigKey& key, const ConfigText& text, const std::string& place, const std::string& origin,
                     std::vector<std::string>& problems) {
   std::set<std::string> names;

@@ -246,7 +246,7 @@ FilterService::Done FilterService::admit(const CallStart& start, OpenCall& call)
     gate_.leave(call.users());
     call.finish({status.error_code(), status.error_message()});
   };
-  if (is_over(start.context)) {
+  if (is_over(start.context)) {  // Also of a replica that ends: another one would have no time for it either.
     done({grpc::StatusCode::DEADLINE_EXCEEDED, "the deadline had passed before the request was read"});
     return nullptr;
   }

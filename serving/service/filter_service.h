@@ -139,7 +139,7 @@ class FilterService final : public RawService {
   void forward_or_redirect(const grpc::CallbackServerContext& context, const UserKey& user_key,
                            v1::ForwardPolicy policy, const Status& reason, Forwarder::Send send, Done done);
   // The one place where a call begins. Returns a function that ends the call and counts it; null when it refused the
-  // call: the caller may not make it, or the service ends.
+  // call: its deadline has passed, the service ends, or the caller may not make it.
   Done admit(const CallStart& start, OpenCall& call);
   // Admits the call, now or when its turn comes, parses its message and hands it to `handle`, a member of this class.
   template <typename Request, typename Response, typename Handle>
