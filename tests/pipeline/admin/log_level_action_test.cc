@@ -54,7 +54,7 @@ TEST_CASE("log level: a change is told, whatever the levels are") {
       CHECK(told() == before + 1);
       // A warning would be hidden only where both levels hide it.
       const bool hides = std::string(from) == "error" && std::string(to) == "error";
-      CHECK(log_lines(LogLevel::kError) - errors == (hides ? 1 : 0));
+      CHECK(log_lines(LogLevel::kError) - errors == (hides ? 1u : 0u));
     }
   }
 }
