@@ -30,12 +30,13 @@ Result<LoadedSettings> load_all_settings(const ConfigArgs& args, LogSettings* lo
   return load_settings(args.path, std::move(flags), topology(), log);
 }
 
-Result<Settings> load_command_settings(const ConfigArgs& args) {
+Result<Settings> load_command_settings(const ConfigArgs& args, std::string* effective_yaml) {
   LogSettings log;
   auto loaded = load_all_settings(args, &log);
   log_start(log.level, log.format);
   BLOOMRING_TRY(loaded.status());
   for (const std::string& warning : loaded->warnings) log_warning(warning);
+  if (effective_yaml != nullptr) *effective_yaml = std::move(loaded->effective_yaml);
   return std::move(loaded->settings);
 }
 

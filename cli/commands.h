@@ -36,8 +36,8 @@ struct ConfigArgs {
 };
 
 // Loads settings from all sources, starts the log with its settings (also when other settings are wrong), and logs the
-// warnings.
-Result<Settings> load_command_settings(const ConfigArgs& args);
+// warnings. Sets `effective_yaml`, if given, to every key with its value and origin, secrets hidden.
+Result<Settings> load_command_settings(const ConfigArgs& args, std::string* effective_yaml = nullptr);
 // The same without starting the log, for commands that show warnings themselves. Sets `log` to the log settings, also
 // on failure.
 Result<LoadedSettings> load_all_settings(const ConfigArgs& args, LogSettings* log = nullptr);
@@ -153,6 +153,15 @@ struct StoreArgs {
   OutputFormat output = OutputFormat::kJson;
 };
 int store_command(const StoreArgs& args);
+
+struct StatusArgs {
+  ConfigArgs config;
+  std::string admin;   // The admin port of the process; empty: admin.listen.
+  bool watch = false;  // Show it again and again, until a signal.
+  uint32_t every_seconds = 2;
+  OutputFormat output = OutputFormat::kText;
+};
+int status_command(const StatusArgs& args);
 
 enum class TopologyFormat : uint8_t { kJson, kText, kMermaid };
 struct TopologyArgs {
