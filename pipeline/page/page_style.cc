@@ -47,7 +47,7 @@ table{border-collapse:collapse;font-variant-numeric:tabular-nums}
 caption{text-align:left;padding:.2rem 0}
 th,td{border:1px solid var(--line);padding:.2rem .6rem;text-align:left;vertical-align:top}
 thead th{background:var(--panel)}.n{text-align:right;white-space:nowrap}
-td.t{overflow-wrap:anywhere;min-width:14rem}.s{white-space:nowrap;font-family:ui-monospace,monospace}
+td,tbody th{white-space:nowrap}td.t{white-space:normal;overflow-wrap:anywhere;min-width:14rem}.s{white-space:nowrap;font-family:ui-monospace,monospace}
 pre{background:var(--panel);padding:.8rem;overflow-x:auto;border:1px solid var(--line)}
 .ring{display:flex;flex-wrap:wrap;gap:1rem 2rem;align-items:center}
 .ring svg{width:min(26rem,100%);height:auto}.ring>div{flex:1 1 18rem}

@@ -15,6 +15,7 @@ TEST_CASE("page: the text shows the same, for a terminal") {
   OpsReport report = report_of(1);
   report.ready = false;
   report.parts[0] = {"serve", false, false, "catching up"};
+  report.stages[0].status.partitions[0].behind_seconds = 1.9;  // Usual.
   report.jobs = {"a backup of the filter store"};
   report.recent = {{false, "kafka: no broker answers", "seconds=12", "2026-11-04T09:00:00.000Z",
                     "2026-11-04T09:59:00.000Z", 3}};
@@ -25,7 +26,7 @@ version 0.1.0, commit 0123456789ab, up 2 h 5 min, 2026-11-04 10:00:00Z
 
 STAGES
   stage   partitions  records/s  lag  behind s
-  window           1       12.5    0         0
+  window           1       12.5    0       1.9
   merge            1          0    3         0  store /var/lib/bloomring/store, 5.0 MiB
   serve            1          -    0         0  127.0.0.1:7700
 
