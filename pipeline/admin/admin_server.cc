@@ -131,7 +131,8 @@ const std::function<AdminPage()>* variant(const AdminPages& pages, const std::st
 
 AdminPage answer(AdminServer::Impl& server, const mg_connection& connection) {
   const mg_request_info& request = *mg_get_request_info(&connection);
-  const std::string path = request.local_uri == nullptr ? "" : request.local_uri;
+  // As it was asked: civetweb's local_uri would make /metrics/../ a page.
+  const std::string path = request.local_uri_raw == nullptr ? "" : request.local_uri_raw;
   const auto page = server.pages.find(path);
   const auto action = server.actions.by_path.find(path);
   const bool is_page = page != server.pages.end(), is_action = action != server.actions.by_path.end();

@@ -77,7 +77,8 @@ TEST_CASE("admin port: only GET, only known pages") {
     INFO(method);
     CHECK(http_request(port, method, "/metrics").status == 405);
   }
-  for (const char* target : {"/", "/metrics/", "/nothing", "/../etc/passwd", "/%2e%2e/etc/passwd"}) {
+  for (const char* target : {"/", "//", "//metrics", "/metrics/", "/metrics/../metrics", "/./metrics", "/nothing",
+                             "/../etc/passwd", "/%2e%2e/etc/passwd"}) {
     INFO(target);
     const HttpAnswer answer = http_get(port, target);
     CHECK((answer.status == 404 || answer.status == 400));
