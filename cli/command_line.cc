@@ -33,6 +33,7 @@ struct CommandLine {
   TopicsArgs topics;
   InspectArgs inspect;
   StoreArgs store;
+  StatusArgs status;
   TopologyArgs topology;
   AclsArgs acls;
   ReferenceArgs reference;
@@ -278,6 +279,23 @@ void declare_topics(CLI::App& app, CommandLine& line) {
   command.callback([&line] { line.chosen = [&line] { return topics_command(line.topics); }; });
 }
 
+void declare_status(CLI::App& app, CommandLine& line) {
+  StatusArgs& args = line.status;
+  CLI::App& command = *app.add_subcommand("status", "Show the operations page of a running process in the terminal");
+  add_config_flags(command, args.config);
+  command.add_option("--admin", args.admin, "Admin port of the process (default: admin.listen)")
+      ->type_name("HOST:PORT");
+  CLI::Option* watch = command.add_flag("--watch", args.watch, "Show it again and again, until it is interrupted");
+  command.add_option("--every", args.every_seconds, "Time from one to the next, with --watch (default: 2)")
+      ->needs(watch)
+      ->check(CLI::Range(1, 3600))
+      ->type_name("SECONDS");
+  add_word(command, "--output", args.output,
+           std::map<std::string, OutputFormat>{{"json", OutputFormat::kJson}, {"text", OutputFormat::kText}},
+           "Form of the page (default: text)");
+  command.callback([&line] { line.chosen = [&line] { return status_command(line.status); }; });
+}
+
 void declare_inspect(CLI::App& app, CommandLine& line) {
   InspectArgs& args = line.inspect;
   CLI::App& command = *app.add_subcommand("inspect", "Show stored data, decoded");
@@ -450,6 +468,7 @@ int run_command_line(int argc, const char* const* argv) {
   declare_check(app, line);
   declare_topics(app, line);
   declare_inspect(app, line);
+  declare_status(app, line);
   declare_store(app, line);
   declare_topology(app, line);
   declare_acls(app, line);

@@ -67,6 +67,11 @@ constexpr Help kHelp[] = {
      "bloomring store export --config site.yaml --to /var/tmp/export\n"
      "bloomring store import --config cluster.yaml --from /var/tmp/export --execute",
      "the command failed, or the store is damaged"},
+    {"status",
+     "bloomring status --config site.yaml\n"
+     "bloomring status --admin 127.0.0.1:9600 --watch\n"
+     "bloomring status --admin 127.0.0.1:9600 --output json",
+     "no process answers there, or it has no such page"},
     {"topology",
      "bloomring topology --output text\n"
      "bloomring topology --output mermaid > topology.mmd",
