@@ -47,7 +47,8 @@ table{border-collapse:collapse;font-variant-numeric:tabular-nums}
 caption{text-align:left;padding:.2rem 0}
 th,td{border:1px solid var(--line);padding:.2rem .6rem;text-align:left;vertical-align:top}
 thead th{background:var(--panel)}.n{text-align:right;white-space:nowrap}
-td,tbody th{white-space:nowrap}td.t{white-space:normal;overflow-wrap:anywhere;min-width:14rem}.s{white-space:nowrap;font-family:ui-monospace,monospace}
+td,tbody th{white-space:nowrap}td.t{white-space:normal;overflow-wrap:anywhere;min-width:14rem}
+.s{white-space:nowrap;font-family:ui-monospace,monospace}
 pre{background:var(--panel);padding:.8rem;overflow-x:auto;border:1px solid var(--line)}
 .ring{display:flex;flex-wrap:wrap;gap:1rem 2rem;align-items:center}
 .ring svg{width:min(26rem,100%);height:auto}.ring>div{flex:1 1 18rem}
@@ -55,7 +56,7 @@ pre{background:var(--panel);padding:.8rem;overflow-x:auto;border:1px solid var(-
 .key svg{width:1.4rem;height:1.4rem;vertical-align:-.3rem}
 svg text{fill:var(--text);text-anchor:middle;dominant-baseline:central;font:700 11px system-ui,sans-serif}
 svg .l{font-size:8px;font-weight:400}svg .c{font-size:13px}
-.a{stroke:var(--line);stroke-width:1}.p{stroke:none}
+.a{stroke:var(--line);stroke-width:1}
 .s0{fill:var(--free)}.s1{fill:var(--filling)}.s2{fill:var(--sealed)}.s3{fill:var(--draining)}.s4{fill:var(--merged)}
 .k1,.k2,.k3,.k4{fill:none;stroke:var(--text);pointer-events:none}
 .k1{stroke-width:4}.k2{stroke-width:2;stroke-dasharray:2 3}.k3{stroke-width:4;stroke-dasharray:7 4}.k4{stroke-width:1}
