@@ -80,6 +80,7 @@ TEST_CASE("page: slots are counted by state, and the state with the most to do s
   CHECK(counts[1] == std::array<size_t, kSlotStateCount>{0, 0, 0, 1, 1});
   CHECK(chief_state(counts[0]) == SlotState::kMerged);
   CHECK(chief_state(counts[1]) == SlotState::kDraining);
+  CHECK(chief_state({0, 3, 1, 1, 9}) == SlotState::kDraining);
   CHECK(chief_state({0, 3, 1, 0, 9}) == SlotState::kSealed);
   CHECK(chief_state({7, 1, 0, 0, 9}) == SlotState::kFilling);
   CHECK(chief_state({7, 0, 0, 0, 0}) == SlotState::kFree);
