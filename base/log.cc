@@ -12,10 +12,70 @@
 #include <nlohmann/json.hpp>
 
 #include "base/check_report.h"
-#include "base/log_control.h"
+#include "base/running_log.h"
 
 namespace bloomring {
 namespace {
+
+std::string one_line(std::string_view text);
+std::string text_value(const LogField& field);
+
+// The time of now.
+class LogTime {
+ public:
+  std::string text() {
+    spdlog::memory_buf_t text;
+    formatter_.format(spdlog::details::log_msg("", spdlog::level::info, ""), text);
+    return fmt::to_string(text);
+  }
+
+ private:
+  spdlog::pattern_formatter formatter_{"%Y-%m-%dT%H:%M:%S.%eZ", spdlog::pattern_time_type::utc, ""};
+};
+
+// Fields of recent lines; see RecentLine. `user`, `caller` and `peer` are none of them.
+constexpr std::array<std::string_view, 16> kRecentFields = {
+    "stage", "topic", "partition", "offset", "code",  "reason", "client", "event",
+    "group", "file",  "line",      "page",   "store", "seconds", "records", "refused"};
+
+// The last warnings and errors, newest first. Its mutex is its own: that of the log is held while standard error hangs.
+class RecentLines {
+ public:
+  void note(LogLevel level, std::string_view message, std::initializer_list<LogField> fields) {
+    RecentLine line{level == LogLevel::kError, one_line(message).substr(0, kRecentTextBytesMax), shown(fields), {}, {}};
+    const std::lock_guard lock(mutex_);
+    line.first = line.last = time_.text();
+    const auto same = std::find_if(lines_.begin(), lines_.end(), [&](const RecentLine& other) {
+      return other.error == line.error && other.message == line.message && other.fields == line.fields;
+    });
+    if (same == lines_.end()) {
+      if (lines_.size() == kRecentLinesMax) lines_.pop_back();
+    } else {
+      line.first = same->first;
+      line.count = same->count + 1;
+      lines_.erase(same);
+    }
+    lines_.insert(lines_.begin(), std::move(line));
+  }
+  std::vector<RecentLine> lines() {
+    const std::lock_guard lock(mutex_);
+    return lines_;
+  }
+
+ private:
+  static std::string shown(std::initializer_list<LogField> fields) {
+    std::string text;
+    for (const LogField& field : fields) {
+      if (std::find(kRecentFields.begin(), kRecentFields.end(), field.name) == kRecentFields.end()) continue;
+      text.append(text.empty() ? "" : " ").append(field.name).append("=").append(text_value(field));
+    }
+    return text.substr(0, kRecentTextBytesMax);
+  }
+
+  std::mutex mutex_;
+  LogTime time_;
+  std::vector<RecentLine> lines_;
+};
 
 // The state of the log; the header says why it is global.
 struct ProcessLog {
@@ -23,22 +83,18 @@ struct ProcessLog {
   std::atomic<LogFormat> format = LogFormat::kText;
   std::array<std::atomic<uint64_t>, kLogLevelCount> lines{};
 
-  std::mutex mutex;  // Guards the formatter and keeps lines whole.
-  spdlog::pattern_formatter time{"%Y-%m-%dT%H:%M:%S.%eZ", spdlog::pattern_time_type::utc, ""};
+  RecentLines recent;
+
+  std::mutex mutex;  // Guards the time and keeps lines whole.
+  LogTime time;
 
   void write(LogLevel line_level, std::string_view message, std::initializer_list<LogField> fields) {
     lines[static_cast<size_t>(line_level)].fetch_add(1, std::memory_order_relaxed);
+    if (line_level >= LogLevel::kWarning) recent.note(line_level, message, fields);
     if (line_level < level.load(std::memory_order_relaxed)) return;
     const std::lock_guard lock(mutex);
-    const std::string line = format_log_line(format, now(), line_level, message, fields) + "\n";
+    const std::string line = format_log_line(format, time.text(), line_level, message, fields) + "\n";
     std::fwrite(line.data(), 1, line.size(), stderr);
-  }
-
- private:
-  std::string now() {
-    spdlog::memory_buf_t text;
-    time.format(spdlog::details::log_msg("", spdlog::level::info, ""), text);
-    return fmt::to_string(text);
   }
 };
 
@@ -130,6 +186,8 @@ std::string format_log_line(LogFormat format, std::string_view time, LogLevel le
 void log_line(LogLevel level, std::string_view message, std::initializer_list<LogField> fields) {
   process_log().write(level, message, fields);
 }
+
+std::vector<RecentLine> recent_log_lines() { return process_log().recent.lines(); }
 
 uint64_t log_lines(LogLevel level) {
   return process_log().lines[static_cast<size_t>(level)].load(std::memory_order_relaxed);

@@ -31,12 +31,13 @@ Result<LoadedSettings> load_all_settings(const ConfigArgs& args, SettingsUse use
   return load_settings(args.path, std::move(flags), topology(), log, host);
 }
 
-Result<Settings> load_command_settings(const ConfigArgs& args, SettingsUse use) {
+Result<Settings> load_command_settings(const ConfigArgs& args, SettingsUse use, std::string* effective_yaml) {
   LogSettings log;
   auto loaded = load_all_settings(args, use, &log);
   log_start(log.level, log.format);
   BLOOMRING_TRY(loaded.status());
   for (const std::string& warning : loaded->warnings) log_warning(warning);
+  if (effective_yaml != nullptr) *effective_yaml = std::move(loaded->effective_yaml);
   return std::move(loaded->settings);
 }
 

@@ -40,8 +40,9 @@ struct ConfigArgs {
 enum class SettingsUse : uint8_t { kRead, kRunStages };
 
 // Loads settings from all sources, starts the log with its settings (also when other settings are wrong), and logs the
-// warnings.
-Result<Settings> load_command_settings(const ConfigArgs& args, SettingsUse use = SettingsUse::kRead);
+// warnings. Sets `effective_yaml`, if given, to every key with its value and origin, secrets hidden.
+Result<Settings> load_command_settings(const ConfigArgs& args, SettingsUse use = SettingsUse::kRead,
+                                       std::string* effective_yaml = nullptr);
 // The same without starting the log, for commands that show warnings themselves. Sets `log` to the log settings, also
 // on failure.
 Result<LoadedSettings> load_all_settings(const ConfigArgs& args, SettingsUse use, LogSettings* log = nullptr);
@@ -158,6 +159,15 @@ struct StoreArgs {
   OutputFormat output = OutputFormat::kJson;
 };
 int store_command(const StoreArgs& args);
+
+struct StatusArgs {
+  ConfigArgs config;
+  std::string admin;   // The admin port of the process; empty: admin.listen.
+  bool watch = false;  // Show it again and again, until a signal.
+  uint32_t every_seconds = 2;
+  OutputFormat output = OutputFormat::kText;
+};
+int status_command(const StatusArgs& args);
 
 enum class TopologyFormat : uint8_t { kJson, kText, kMermaid };
 struct TopologyArgs {

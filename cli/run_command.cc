@@ -120,12 +120,14 @@ int run_command(const RunArgs& args) {
   const SystemClock system;
   const auto wrong_clock = faults_of_environment(system);
   if (!wrong_clock.ok()) return report(wrong_clock.status());
-  const auto settings = load_command_settings(args.config, SettingsUse::kRunStages);
+  std::string configuration;
+  const auto settings = load_command_settings(args.config, SettingsUse::kRunStages, &configuration);
   if (!settings.ok()) return report(settings.status());
   if (!settings->process.core_dumps) forbid_core_dumps();
   tell_start(args, *settings);
   const Clock& clock = *wrong_clock ? **wrong_clock : system;
   auto process = std::make_unique<Process>(*settings, clock);
+  process->show_configuration(std::move(configuration));
   Start start(*process, system);
   ToSupervisor supervisor;
   const Status ended = run_until_told(*process, start, supervisor);

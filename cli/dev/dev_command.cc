@@ -82,8 +82,13 @@ Status wait_for_the_end(DevWorld& world) {
   return {};
 }
 
+// Stands before the configuration that was loaded, on the operations page; see `adapt`.
+const std::string kDevOwn =
+    "# bloomring dev sets the brokers, the folders, the ports, the stages, topics.partitions and ring.slot_seconds by "
+    "itself.\n";
+
 // Returns the exit code.
-Result<int> run(const DevArgs& args, Settings settings, const Clock& clock) {
+Result<int> run(const DevArgs& args, Settings settings, const std::string& configuration, const Clock& clock) {
   PlayFile file;
   const PlayMapping mapping = settings.events.mapping();
   if (!args.plays.empty()) {
@@ -98,7 +103,7 @@ Result<int> run(const DevArgs& args, Settings settings, const Clock& clock) {
   adapt(settings, args, folder.path());
   BLOOMRING_TRY(begin_log_in(folder.path(), settings, clock));
   BLOOMRING_TRY_ASSIGN(const std::unique_ptr<DevWorld> world,
-                       DevWorld::make(settings, clock, [] { return stop_signal_within(0); }));
+                       DevWorld::make(settings, kDevOwn + configuration, clock, [] { return stop_signal_within(0); }));
   BLOOMRING_TRY(world->wait_ready());
   print(world->process().ready_line() + "\n");
   BLOOMRING_TRY(world->feed(file.json));
@@ -123,9 +128,10 @@ int dev_command(const DevArgs& args) {
   const SystemClock system;
   const auto wrong_clock = faults_of_environment(system);
   if (!wrong_clock.ok()) return report(wrong_clock.status());
-  const auto settings = load_command_settings(args.config, SettingsUse::kRunStages);
+  std::string configuration;
+  const auto settings = load_command_settings(args.config, SettingsUse::kRunStages, &configuration);
   if (!settings.ok()) return report(settings.status());
-  const Result<int> code = run(args, *settings, *wrong_clock ? **wrong_clock : system);
+  const Result<int> code = run(args, *settings, configuration, *wrong_clock ? **wrong_clock : system);
   return finish_output(code.ok() ? *code : report(code.status()));
 }
 

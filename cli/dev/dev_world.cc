@@ -25,8 +25,8 @@ constexpr int64_t kQueryDeadlineMs = 10'000;
 
 }  // namespace
 
-Result<std::unique_ptr<DevWorld>> DevWorld::make(Settings settings, const Clock& clock,
-                                                 std::function<bool()> interrupted) {
+Result<std::unique_ptr<DevWorld>> DevWorld::make(Settings settings, const std::string& configuration,
+                                                 const Clock& clock, std::function<bool()> interrupted) {
   std::unique_ptr<DevWorld> world(new DevWorld(clock, std::move(interrupted)));
   BLOOMRING_TRY_ASSIGN(world->broker_, kafka::EmbeddedBroker::create());
   for (const TopicSpec& topic : topics_of(settings)) {
@@ -40,6 +40,7 @@ Result<std::unique_ptr<DevWorld>> DevWorld::make(Settings settings, const Clock&
   BLOOMRING_TRY_ASSIGN(world->producer_, kafka::Producer::create(kafka));
   BLOOMRING_TRY_ASSIGN(world->lookup_, kafka::AssignedConsumer::create(kafka, settings.topics.partitions, clock));
   world->process_ = std::make_unique<Process>(world->settings_, clock);
+  world->process_->show_configuration(configuration);
   BLOOMRING_TRY(world->process_->start());
   return world;
 }

@@ -36,9 +36,9 @@ struct DevCheck {
 
 class DevWorld {
  public:
-  // Waits call `interrupted`: true ends the wait with kRetry.
-  static Result<std::unique_ptr<DevWorld>> make(Settings settings, const Clock& clock,
-                                                std::function<bool()> interrupted);
+  // Waits call `interrupted`: true ends the wait with kRetry. `configuration` is for the operations page.
+  static Result<std::unique_ptr<DevWorld>> make(Settings settings, const std::string& configuration,
+                                                const Clock& clock, std::function<bool()> interrupted);
   ~DevWorld();
 
   Process& process() { return *process_; }

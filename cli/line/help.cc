@@ -77,6 +77,11 @@ constexpr Help kHelp[] = {
      "bloomring bundle --config site.yaml\n"
      "bloomring bundle --config site.yaml --admin 127.0.0.1:9601 --to /var/tmp/window-2.tar",
      "the process could not be reached: the file has the rest"},
+    {"status",
+     "bloomring status --config site.yaml\n"
+     "bloomring status --admin 127.0.0.1:9600 --watch\n"
+     "bloomring status --admin 127.0.0.1:9600 --output json",
+     "no process answers there, or it has no such page"},
     {"topology",
      "bloomring topology --output text\n"
      "bloomring topology --output mermaid > topology.mmd",

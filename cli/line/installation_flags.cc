@@ -102,6 +102,21 @@ void declare_store(CLI::App& app, StoreArgs& args, Chosen& chosen) {
   });
 }
 
+void declare_status(CLI::App& app, StatusArgs& args, Chosen& chosen) {
+  CLI::App& command = *app.add_subcommand("status", "Show the operations page of a running process in the terminal");
+  add_config_flags(command, args.config);
+  add_admin_flag(command, args.admin);
+  CLI::Option* watch = command.add_flag("--watch", args.watch, "Show it again and again, until it is interrupted");
+  command.add_option("--every", args.every_seconds, "Time from one to the next, with --watch (default: 2)")
+      ->needs(watch)
+      ->check(CLI::Range(1, 3600))
+      ->type_name("SECONDS");
+  add_word(command, "--output", args.output,
+           std::map<std::string, OutputFormat>{{"json", OutputFormat::kJson}, {"text", OutputFormat::kText}},
+           "Form of the page (default: text)");
+  command.callback([&args, &chosen] { chosen = [&args] { return status_command(args); }; });
+}
+
 void declare_log_level(CLI::App& app, LogLevelArgs& args, Chosen& chosen) {
   CLI::App& command =
       *app.add_subcommand("log-level", "Show the level of a running process's log, or change it until the next start");
@@ -150,6 +165,7 @@ void declare_installation(CLI::App& app, InstallationArgs& args, Chosen& chosen)
   declare_check(app, args.check, chosen);
   declare_topics(app, args.topics, chosen);
   declare_inspect(app, args.inspect, chosen);
+  declare_status(app, args.status, chosen);
   declare_store(app, args.store, chosen);
   declare_log_level(app, args.log_level, chosen);
   declare_bundle(app, args.bundle, chosen);

@@ -1,5 +1,5 @@
 // The flags of the commands about an installation, its brokers, its store and its processes: check, topics, inspect,
-// store, log-level, bundle, topology, acls.
+// status, store, log-level, bundle, topology, acls.
 // Threading: as CLI11: one thread.
 #pragma once
 
@@ -12,6 +12,7 @@ struct InstallationArgs {
   CheckArgs check;
   TopicsArgs topics;
   InspectArgs inspect;
+  StatusArgs status;
   StoreArgs store;
   LogLevelArgs log_level;
   BundleArgs bundle;

@@ -42,6 +42,7 @@ namespace {
 const char* reason_phrase(int status) {
   switch (status) {
     case 200: return "OK";
+    case 400: return "Bad Request";
     case 401: return "Unauthorized";
     case 403: return "Forbidden";
     case 404: return "Not Found";
@@ -111,20 +112,40 @@ AdminPage act(AdminServer::Impl& server, const mg_connection& connection, const 
   return done;
 }
 
+// The known pages that begin so, a line each.
+std::string known_with(const AdminPages& pages, const std::string& begin) {
+  std::string list;
+  for (auto page = pages.lower_bound(begin); page != pages.end() && page->first.starts_with(begin); ++page)
+    list += page->first + "\n";
+  return list;
+}
+
+// The page of the path, or its variant by the query; nothing where it has variants and this is none.
+const std::function<AdminPage()>* variant(const AdminPages& pages, const std::string& path, const char* query) {
+  const auto page = pages.find(path);
+  const auto next = pages.lower_bound(path + "?");
+  if (query == nullptr || next == pages.end() || !next->first.starts_with(path + "?")) return &page->second;
+  const auto exact = pages.find(path + "?" + query);
+  return exact == pages.end() ? nullptr : &exact->second;
+}
+
 AdminPage answer(AdminServer::Impl& server, const mg_connection& connection) {
   const mg_request_info& request = *mg_get_request_info(&connection);
-  const std::string path = request.local_uri == nullptr ? "" : request.local_uri;
+  // As it was asked: civetweb's local_uri would make /metrics/../ a page.
+  const std::string path = request.local_uri_raw == nullptr ? "" : request.local_uri_raw;
   const auto page = server.pages.find(path);
   const auto action = server.actions.by_path.find(path);
   const bool is_page = page != server.pages.end(), is_action = action != server.actions.by_path.end();
   const bool get = std::strcmp(request.request_method, "GET") == 0,
              post = std::strcmp(request.request_method, "POST") == 0;
-  if (is_page && get) return call(path, page->second);
+  if (is_page && get) {
+    if (const auto* wanted = variant(server.pages, path, request.query_string)) return call(path, *wanted);
+    return text_page(400, "no such query; there are:\n" + known_with(server.pages, path + "?"));
+  }
   if (is_action && post) return act(server, connection, path, action->second);
   if (is_page) return text_page(405, "GET only\n", "Allow: GET");
   if (is_action) return text_page(405, "POST only\n", "Allow: POST");
-  std::string list;
-  for (const auto& [known, unused] : server.pages) list += known + "\n";
+  std::string list = known_with(server.pages, "/");
   for (const auto& [known, unused] : server.actions.by_path) list += known + " (POST)\n";
   return text_page(404, "no such page; there are:\n" + list);
 }

@@ -1,6 +1,7 @@
 // The admin port: small pages over HTTP for machines and the person on call, and a few actions.
 //
-// Pages are answered by exact path and GET, actions by exact path and POST; anything else is 404 or 405. An action
+// Pages are answered by exact path and GET, actions by exact path and POST; anything else is 404 or 405. A page may
+// have variants by query ("/?format=json"): then every other query is 400. Other pages ignore their query. An action
 // takes no parameters from the request; the configuration determines its effect. Pages are for everybody who reaches
 // the port. An action needs the token (pipeline/admin/admin_token.h) in `Authorization: Bearer TOKEN`: without it the
 // answer is 401. A request with an `Origin` comes from a page in a browser and is refused with 403. The log has a line
@@ -30,10 +31,10 @@ struct AdminPage {
   int status = 200;
   std::string content_type = "application/json";
   std::string body;
-  std::string header = {};  // One more line of the head, as "Allow: GET"; none when empty.
+  std::string header = {};  // More lines of the head, as "Allow: GET", joined by CRLF; none when empty.
 };
 
-using AdminPages = std::map<std::string, std::function<AdminPage()>>;  // By path: "/metrics".
+using AdminPages = std::map<std::string, std::function<AdminPage()>>;  // By path: "/metrics", or path and query.
 
 struct AdminActions {
   std::map<std::string, std::function<AdminPage()>> by_path = {};  // "/store/backup".

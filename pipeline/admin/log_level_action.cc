@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "base/log_control.h"
+#include "base/running_log.h"
 
 namespace bloomring {
 

@@ -29,6 +29,7 @@ class BackupAction {
   void open(StoreAdmin& store);
   void close();
   AdminPage take();
+  bool under_way() const { return taking_.test(); }  // For a page.
   // Removes the backups of before, except the newest one. Nothing while a backup is under way: to be called again.
   Status remove_before(int64_t before_ms);
 

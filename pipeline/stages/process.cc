@@ -5,9 +5,14 @@
 
 #include "base/hash.h"
 #include "base/log.h"
+#include "base/running_log.h"
+#include "base/version.h"
 #include "pipeline/admin/admin_token.h"
 #include "pipeline/admin/log_level_action.h"
 #include "pipeline/metrics/process_metrics.h"
+#include "pipeline/page/html_page.h"
+#include "pipeline/page/page_style.h"
+#include "pipeline/page/text_page.h"
 #include "pipeline/settings/client_settings.h"
 #include "pipeline/settings/process_identity.h"
 #include "pipeline/settings/start_checks.h"
@@ -28,6 +33,19 @@ constexpr int kReachTimeoutMs = 1'000;
 constexpr int kSlowAnswerTimeoutMs = 5'000;
 constexpr int kFlushTimeoutMs = 10'000;
 
+// The operations page in each of its forms; the function makes the report. The page loads nothing, and no other page
+// may show it in a frame.
+void add_ops_pages(AdminPages& pages, const std::function<OpsReport()>& report) {
+  const std::string guards = "Content-Security-Policy: " + page_policy() +
+                             "\r\nX-Frame-Options: DENY\r\nReferrer-Policy: no-referrer";
+  constexpr const char* kHtml = "text/html; charset=utf-8";
+  constexpr const char* kText = "text/plain; charset=utf-8";
+  pages["/"] = [=] { return AdminPage{200, kHtml, html_page(report()), guards}; };
+  pages["/?format=html"] = pages["/"];
+  pages["/?format=text"] = [=] { return AdminPage{200, kText, text_page(report()), guards}; };
+  pages["/?format=json"] = [=] { return AdminPage{200, "application/json", json_page(report()), guards}; };
+}
+
 }  // namespace
 
 Process::Process(const Settings& settings, const Clock& clock)
@@ -36,6 +54,8 @@ Process::Process(const Settings& settings, const Clock& clock)
       watchdog_(clock, int64_t{settings.process.stall_seconds} * 1000, health_, metrics_),
       start_wait_(clock, health_, int64_t{settings.process.start_seconds} * 1000),
       backups_(settings_.store, clock, metrics_),
+      started_ms_(clock.now_ms()),
+      looker_(clock),
       kafka_(client_settings(settings)) {}
 
 Status Process::start() {
@@ -78,11 +98,34 @@ Status Process::start_ports() {
   add_log_level(pages, actions, settings_.log.level);
   pages["/status"] = [this] { return AdminPage{200, "application/json", to_json(status())}; };
   pages["/version"] = [this] { return AdminPage{200, "application/json", to_json(identity_of(settings_))}; };
+  add_ops_pages(pages, [this] { return report(); });
   BLOOMRING_TRY_ASSIGN(admin_, AdminServer::start(admin.listen, pages, actions));
+  look_worker_ = std::make_unique<Worker>("page-look", clock_, [](const Status&) {});
+  look_worker_->set_ticker(StageLooker::kIntervalMs, [this] { looker_.look([this] { return status(); }); });
   if (admin.health_listen.empty()) return {};
   BLOOMRING_TRY_ASSIGN(probes_,
                        AdminServer::start(admin.health_listen, probe_pages(health_), {}, "admin.health_listen"));
   return {};
+}
+
+// Asks nothing that a stage holds: it runs on a thread of the admin port.
+OpsReport Process::report() const {
+  OpsReport report{.instance = settings_.instance, .version = std::string(version()), .commit = std::string(commit())};
+  report.now_ms = clock_.now_ms();
+  report.started_ms = started_ms_;
+  report.looked_ms = looker_.looked_ms();
+  report.ready = health_.ready();
+  report.alive = health_.alive();
+  report.parts = parts_of(health_.ready_json(), health_.alive_json());
+  report.stages = looker_.stages();
+  if (take_calls(settings_.stages)) {
+    const ServeSettings& serve = settings_.serve;
+    report.replica = ReplicaReport{serve.replica_index, serve.replica_count, serve.replication_factor, serve.peers};
+  }
+  if (backups_.under_way()) report.jobs.emplace_back("a backup of the filter store");
+  report.recent = recent_log_lines();
+  report.configuration = configuration_;
+  return report;
 }
 
 Status Process::wait_for_topics() {
@@ -203,6 +246,8 @@ Status Process::start_stages() {
       running_.insert(running_.begin(), std::move(made));
     }
     BLOOMRING_TRY(stage.start());
+    const std::lock_guard lock(running_mutex_);
+    ++started_;
   }
   for (const StageRow* row : settings_.stages) metrics_.gauge(metric::kStageUp, {row->name}).set(1);
   return {};
@@ -231,7 +276,7 @@ std::optional<Status> Process::failure() const {
 std::vector<StageStatus> Process::status() const {
   const std::lock_guard lock(running_mutex_);
   std::vector<StageStatus> all;
-  for (const auto& stage : running_) all.push_back(stage->status());
+  for (size_t i = running_.size() - started_; i < running_.size(); ++i) all.push_back(running_[i]->status());
   return all;
 }
 
@@ -252,6 +297,11 @@ std::string Process::ready_line() const {
 
 void Process::stop(StopMode mode) {
   health_.set_not_ready("process", "it ends");
+  look_worker_.reset();
+  {
+    const std::lock_guard lock(running_mutex_);
+    started_ = 0;
+  }
   for (const auto& stage : running_) stage->begin_stop();
   for (const auto& stage : running_) stage->stop(mode);
   if (producer_) {

@@ -3,7 +3,8 @@
 //   start --> wait_ready --> (runs) --> stop
 //
 // The admin port starts first and ends last. It answers probes while the process waits for brokers, topics or the
-// filter store (pipeline/runtime/start_wait.h), and while the process ends.
+// filter store (pipeline/runtime/start_wait.h), and while the process ends. Its operations page (pipeline/page) shows
+// what a thread of its own last heard of the stages, so that it answers while a stage hangs.
 //
 // The process opens the filter store for writing when it runs the merge stage; otherwise it reads what the merge
 // process writes (pipeline/stores/open_stores.h). Stages start from the end of the flow to its beginning and stop in
@@ -25,6 +26,8 @@
 #include "base/metrics/metrics.h"
 #include "pipeline/admin/admin_server.h"
 #include "pipeline/kafka/admin.h"
+#include "pipeline/page/ops_report.h"
+#include "pipeline/page/stage_looker.h"
 #include "pipeline/runtime/health.h"
 #include "pipeline/runtime/start_wait.h"
 #include "pipeline/runtime/watchdog.h"
@@ -46,6 +49,8 @@ class Process {
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
+  // The configuration for the operations page, secrets hidden; before `start`.
+  void show_configuration(std::string yaml) { configuration_ = std::move(yaml); }
   // To be called once. After a failure only `stop` may be called.
   Status start();
   // Makes the current wait of `start`, and each later one, fail at once. Thread safe.
@@ -65,7 +70,7 @@ class Process {
   std::string ready_line() const;
   std::string grpc_address() const;
   std::string admin_address() const { return admin_->address(); }
-  // Of each stage that has been started, in the order of the flow.
+  // Of each stage whose start has ended, in the order of the flow, until `stop`.
   std::vector<StageStatus> status() const;
   // Why the process cannot go on, once it cannot. Thread safe.
   std::optional<Status> failure() const;
@@ -82,6 +87,7 @@ class Process {
 
  private:
   Status start_ports();
+  OpsReport report() const;
   Status wait_for_topics();
   Status open_store();
   Status follow_store();
@@ -107,6 +113,9 @@ class Process {
   mutable std::mutex failure_mutex_;
   std::optional<Status> failure_;
   BackupAction backups_;
+  std::string configuration_;
+  const int64_t started_ms_;
+  StageLooker looker_;
   std::unique_ptr<AdminServer> admin_;  // Ends after everything that follows.
   std::unique_ptr<AdminServer> probes_;
 
@@ -123,7 +132,9 @@ class Process {
   std::unique_ptr<LogWatch> log_watch_;
   mutable std::mutex running_mutex_;
   std::vector<std::unique_ptr<Stage>> running_;  // In the order of the flow; grows while the process starts.
+  size_t started_ = 0;  // Of them, counted from the end: a stage that starts or stops is not asked for its status.
   std::unique_ptr<ProcessMetrics> process_metrics_;
+  std::unique_ptr<Worker> look_worker_;  // Asks the stages for the page.
 };
 
 }  // namespace bloomring

@@ -5,6 +5,9 @@
 #include <catch2/catch.hpp>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/running_log.h"
 
 using namespace bloomring;
 
@@ -61,4 +64,51 @@ TEST_CASE("log: what is said through spdlog is a line of the log") {
   const uint64_t before = log_lines(LogLevel::kDebug);
   spdlog::debug("not shown at level info, {}", "but counted");
   CHECK(log_lines(LogLevel::kDebug) == before + 1);
+}
+
+TEST_CASE("log: the last warnings and errors are kept, newest first, and no other lines") {
+  log_info("kept: not this one");
+  log_warning("kept: first", {{"stage", "window"}, {"partition", 3}, {"reason", "two words"}});
+  log_error("kept: second\nline");
+  const std::vector<RecentLine> lines = recent_log_lines();
+  REQUIRE(lines.size() >= 2);
+  CHECK(lines[0].error);
+  CHECK(lines[0].message == "kept: second line");
+  CHECK_FALSE(lines[1].error);
+  CHECK(lines[1].message == "kept: first");
+  CHECK(lines[1].fields == "stage=window partition=3 reason=\"two words\"");
+  CHECK(lines[1].first == lines[1].last);
+  CHECK(lines[1].last.size() == std::string_view(kTime).size());
+}
+
+TEST_CASE("log: a repeated line is kept once, with its count, and is the newest again") {
+  for (int i = 0; i < 3; ++i) {
+    log_warning("repeated", {{"partition", 1}});
+    log_warning("between the repeated ones");
+  }
+  log_warning("repeated", {{"partition", 2}});
+  const std::vector<RecentLine> lines = recent_log_lines();
+  CHECK(lines[0].fields == "partition=2");
+  CHECK(lines[0].count == 1);
+  CHECK(lines[1].message == "between the repeated ones");
+  CHECK(lines[2].message == "repeated");
+  CHECK(lines[2].count == 3);
+  CHECK(lines[2].first <= lines[2].last);
+}
+
+TEST_CASE("log: recent lines are bounded in number and size") {
+  for (int i = 0; i < 80; ++i) log_warning("bounded " + std::to_string(i) + std::string(500, 'x'));
+  log_warning("fields", {{"reason", std::string(500, 'y')}});
+  const std::vector<RecentLine> lines = recent_log_lines();
+  CHECK(lines.size() == kRecentLinesMax);
+  CHECK(lines[0].fields.size() == kRecentTextBytesMax);
+  CHECK(lines[1].message.size() == kRecentTextBytesMax);
+  CHECK(lines[1].message.starts_with("bounded 79"));
+  CHECK(lines.back().message.starts_with("bounded 31"));
+}
+
+TEST_CASE("log: recent lines name no user and no caller") {
+  log_warning("audit: a call was refused", {{"user", "u17"}, {"caller", "ipv4:10.0.0.7:999"}, {"peer", "10.0.0.7"},
+                                            {"item", "v4711"}, {"status", 16}, {"stage", "serve"}});
+  CHECK(recent_log_lines()[0].fields == "stage=serve");
 }

@@ -5,6 +5,7 @@ import concurrent.futures
 import contextlib
 import json
 import pathlib
+import re
 import sys
 import time
 
@@ -231,3 +232,48 @@ class Hostile(law.LawCase):
                 request = f"POST /store/backup HTTP/1.1\r\nHost: evil.example\r\n{headers}Content-Length: 0\r\n\r\n"
                 client.sendall(request.encode())
                 self.assertRegex(client.recv(4096).decode(), r"^HTTP/1.1 40[13] ")
+
+    def asks(self, head):
+        """(status, the rest) of what the admin port answers to these bytes; status 0 where it hangs up."""
+        with attack.connect(self.admin, 30) as client:
+            with contextlib.suppress(OSError):  # It may answer and hang up before it has read all.
+                client.sendall(head)
+            answer = b""
+            with contextlib.suppress(OSError):
+                while piece := client.recv(65536):
+                    answer += piece
+        found = re.match(rb"HTTP/1\.1 (\d{3}) ", answer)
+        return int(found[1]) if found else 0, answer.decode(errors="replace")
+
+    def test_page_requests(self):
+        """hostile: paths, queries and heads that no page has get a clear 4xx, which repeats nothing of them"""
+        evil = "<script>alert(1)</script>"
+        paths = ["/..", "/../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "//", "/.git/config", "/index.html", f"/{evil}"]
+        paths += ["/\\..\\etc", "/" + "a" * 8_000, "/%ff%fe", "/;/metrics", "/metrics/..%2f", "/?format=xml", f"/?format={evil}"]
+        paths += ["/?format=json&format=text", "/?" + "q" * 8_000, "/?format=json%00", "/?%66ormat=json", "/?format=../../etc/passwd"]
+        for path in paths:
+            with self.subTest(path=path[:60]):
+                status, answer = self.asks(f"GET {path} HTTP/1.1\r\nHost: here\r\n\r\n".encode())
+                self.assertIn(status, (400, 404), answer[:200])
+                self.assertNotIn("script", answer)
+                self.assertNotIn("root:", answer)
+        for head in (f"X-Long: {'y' * 20_000}", "\r\n".join(f"X-{n}: {'z' * 100}" for n in range(200)), "Host: a\0b", "no colon"):
+            with self.subTest(head=head[:30]):
+                status, answer = self.asks(f"GET / HTTP/1.1\r\nHost: here\r\n{head}\r\n\r\n".encode("latin-1"))
+                self.assertIn(status, (0, 200, 400, 413, 431), answer[:200])
+        for method in ("POST", "PUT", "DELETE", "TRACE", "PROPFIND", "NONE"):  # civetweb itself refuses the unusual ones.
+            with self.subTest(method=method):
+                status, answer = self.asks(f"{method} / HTTP/1.1\r\nHost: here\r\nContent-Length: 0\r\n\r\n".encode())
+                self.assertIn(status, (400, 405, 501), answer[:200])
+        status, answer = self.asks(b"GET / HTTP/1.1\r\nHost: evil.example\r\nOrigin: http://evil.example\r\n\r\n")
+        self.assertEqual(status, 200)
+        self.assertNotIn("Access-Control-Allow-Origin", answer)  # So the page of another site cannot read it.
+
+    def test_page_flood(self):
+        """hostile: a hundred pages at once are all answered, and take no memory that stays"""
+        before = self.memory_mib()
+        with concurrent.futures.ThreadPoolExecutor(20) as pool:
+            heads = [b"GET /?format=json HTTP/1.1\r\nHost: here\r\n\r\n"] * 50 + [b"GET / HTTP/1.1\r\nHost: here\r\n\r\n"] * 50
+            found = [status for status, _ in pool.map(self.asks, heads)]
+        self.assertEqual(set(found), {200})
+        self.assertLess(self.memory_mib(), before + 64)

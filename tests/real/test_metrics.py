@@ -47,7 +47,10 @@ class Metrics(one_broker.OneBrokerCase):
             processes.run([plays.binary(), "query", "--server", grpc, "--user", "u1", "v" * 129], check=False)
             processes.run([plays.binary(), "served", "--server", grpc, "--user", "u1", "v9"])
             for stage, (_, ready) in started.items():
-                self.assertEqual(exposition.problems(self.page(ready)), [], stage)
+                page = self.page(ready)
+                self.assertEqual(exposition.problems(page), [], stage)
+                code, out, err = processes.run(["promtool", "check", "metrics"], stdin=page, check=False)
+                self.assertEqual((code, out, err), (0, "", ""), stage)
             self.of_the_process(site, started)
             self.of_calls(started["serve"][1])
             self.of_status(site, started)

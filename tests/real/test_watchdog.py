@@ -70,6 +70,11 @@ class Watchdog(one_broker.OneBrokerCase):
             admin = run.ready_line(60)["admin"]
             self.play("stall")
             self.stands_still(run, admin)
+            for path in ("/", "/?format=text", "/?format=json"):
+                status, page = processes.http_get(admin, path)
+                self.assertEqual(status, 200)
+                self.assertRegex(page, r"FAILED|NOT READY")
+                self.assertRegex(page, r"window events-stall\[\d+\] has made no step for \d+ s")
             self.wait_for_line(run, r"error window events-stall\[\d+\] has made no step")
             run.wait_until(lambda: not self.unhealthy(admin), 60, "/healthz to be well again")
             self.wait_for_line(run, r"window events-stall\[\d+\] goes on")

@@ -77,12 +77,35 @@ TEST_CASE("admin port: only GET, only known pages") {
     INFO(method);
     CHECK(http_request(port, method, "/metrics").status == 405);
   }
-  for (const char* target : {"/", "/metrics/", "/nothing", "/../etc/passwd", "/%2e%2e/etc/passwd"}) {
+  for (const char* target : {"/", "//", "//metrics", "/metrics/", "/metrics/../metrics", "/./metrics", "/nothing",
+                             "/../etc/passwd", "/%2e%2e/etc/passwd"}) {
     INFO(target);
     const HttpAnswer answer = http_get(port, target);
     CHECK((answer.status == 404 || answer.status == 400));
   }
   CHECK(http_get(port, "/").body == "no such page; there are:\n/healthz\n/metrics\n/readyz\n");
+}
+
+TEST_CASE("admin port: a page with variants by query knows these alone, and sends its lines of the head") {
+  AdminPages pages;
+  pages["/"] = [] { return AdminPage{200, "text/html", "page", "One: 1\r\nTwo: 2"}; };
+  pages["/?format=json"] = [] { return AdminPage{200, "application/json", "{}"}; };
+  pages["/other"] = [] { return AdminPage{200, "text/plain", "other"}; };
+  const auto server = std::move(AdminServer::start("127.0.0.1:0", pages)).value();
+  const HttpAnswer page = http_get(server->port(), "/");
+  CHECK(page.body == "page");
+  CHECK(page.head.find("\r\nOne: 1\r\nTwo: 2") != std::string::npos);
+  CHECK(page.head.find("Cache-Control: no-store") != std::string::npos);
+  CHECK(page.head.find("X-Content-Type-Options: nosniff") != std::string::npos);
+  CHECK(http_get(server->port(), "/?format=json").body == "{}");
+  CHECK(http_get(server->port(), "/other?format=xml").body == "other");
+  for (const char* query : {"/?", "/?format=xml", "/?format=json&x=1", "/?format=%6ason", "/?<script>"}) {
+    INFO(query);
+    const HttpAnswer refused = http_get(server->port(), query);
+    if (std::string_view(query) == "/?" && refused.status == 200) continue;  // An empty query is none.
+    CHECK(refused.status == 400);
+    CHECK(refused.body == "no such query; there are:\n/?format=json\n");
+  }
 }
 
 TEST_CASE("admin port: a page that throws is an error, and the server goes on") {

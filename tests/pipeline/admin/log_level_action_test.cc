@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "base/log_control.h"
+#include "base/running_log.h"
 
 using namespace bloomring;
 
