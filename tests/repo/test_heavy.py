@@ -45,6 +45,7 @@ EXEMPT = {
     "test_format_refusals": "it judges which changed records are refused",
     "test_logs": "it judges the form of log lines",
     "test_metrics": "it judges pages of metrics",
+    "test_ops_page": "it judges a page without users",
     "test_request_memory": "it judges memory under requests about a user without plays",
     "test_site": "it types the commands of the quickstart, with the plays that stand there",
 }

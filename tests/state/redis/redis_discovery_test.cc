@@ -85,7 +85,8 @@ TEST_CASE("redis discovery: when no server answers, each was asked once, and the
   CHECK(servers.asked.size() == 3);
   CHECK_FALSE(servers.result.has_value());
   CHECK(servers.missing ==
-        "no server of store.redis.addresses answers; see that they run and can be reached from here, or correct the list");
+        "no server of store.redis.addresses answers; see that they run and can be reached from here, or correct the "
+        "list");
   CHECK(servers.refusals.empty());
 }
 
