@@ -227,7 +227,7 @@ std::string configuration_of(const OpsReport& report) {
     begin = end + 1;
   }
   return "<p>As loaded at the start, with the origin of each value. Secrets are hidden.</p>\n<pre class=\"wide\" "
-         "tabindex=\"0\" role=\"region\" aria-label=\"Configuration\">" + lines.html() + "</pre>\n" +
+         "tabindex=\"0\" role=\"region\" aria-label=\"Configuration in YAML\">" + lines.html() + "</pre>\n" +
          left_out(lines, "lines");
 }
 

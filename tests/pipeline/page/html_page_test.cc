@@ -156,6 +156,9 @@ TEST_CASE("page: it has landmarks, headings in order, and captions and scopes in
   }
   CHECK(count(html, "<h1") == 1);
   CHECK(count(html, "<section aria-labelledby=\"") == 9);
+  std::vector<std::string> names = all(html, "<h2 id=\"[a-z]+\">([^<]+)");  // Of sections, which are landmarks, too.
+  for (const std::string& name : all(html, " aria-label=\"([^\"]+)\"")) names.push_back(name);
+  CHECK(std::set(names.begin(), names.end()).size() == names.size());
   CHECK(count(html, "<table><caption>") == count(html, "<table"));
   CHECK(count(html, "<th scope=\"") == count(html, "<th") - count(html, "<thead"));
   CHECK(count(html, " role=\"img\" aria-labelledby=\"") + count(html, "aria-hidden=\"true\"") == count(html, "<svg"));
