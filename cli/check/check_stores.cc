@@ -25,6 +25,18 @@ void warn_of_files(const std::string& place, const FilterStoreStats& stats, Chec
                             "again; raise the limit (LimitNOFILE= of the unit, ulimit -n)");
 }
 
+// As a start judges them (Process::check_servers): a process that writes the store refuses what loses filters.
+void tell_servers(const std::string& place, const ServerFindings& servers, bool writes, CheckReport& report) {
+  for (const std::string& refusal : servers.refusals) {
+    if (writes)
+      report.succeeds(invalid(place + ": " + refusal));
+    else
+      report.warnings.push_back(place + ": " + refusal);
+  }
+  for (const std::string& warning : servers.warnings) report.warnings.push_back(place + ": " + warning);
+  for (const std::string& unknown : servers.unknown) report.notes.push_back(place + ": " + unknown);
+}
+
 }  // namespace
 
 void check_store(const Settings& settings, CheckReport& report) {
@@ -32,6 +44,7 @@ void check_store(const Settings& settings, CheckReport& report) {
   if (role == StoreRole::kNone) return;
   const std::string place = describe_store_place(settings);
   const StoreProbe probe = probe_store(settings);
+  tell_servers(place, probe.servers, role == StoreRole::kWrites, report);
   if (!probe.made) {
     report.warnings.push_back(place + ", where no filter store is yet; the merge stage makes it");
     return;

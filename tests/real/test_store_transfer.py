@@ -45,6 +45,7 @@ class StoreTransfer(one_broker.OneBrokerCase):
             plan = json.loads(site.command("store", "import", "--from", there)[1])
             self.assertEqual((plan["executed"], plan["filters"]), (False, exported["filters"]))
             self.assertEqual(processes.run(["redis-cli", "-p", redis, "DBSIZE"])[1].strip(), "0")
+            self.refuse_eviction(site, redis)
             self.stop_an_import(site, there, redis)
             done = json.loads(site.command("store", "import", "--from", there, "--execute")[1])
             self.assertEqual(done["filters"], exported["filters"])
@@ -104,6 +105,22 @@ class StoreTransfer(one_broker.OneBrokerCase):
         code, _, err = site.command("run", "--stages", "merge", check=False)
         self.assertEqual(code, 2, err)
         self.assertIn("an import into the store has not ended", err)
+
+    def refuse_eviction(self, site, redis):
+        """A server that evicts: check and a merge process refuse it with exit code 2 and the remedy."""
+        set_to = ["redis-cli", "-p", redis, "CONFIG", "SET"]
+        processes.run([*set_to, "maxmemory", "1gb"])
+        processes.run([*set_to, "maxmemory-policy", "allkeys-lru"])
+        for command in (["check"], ["run", "--stages", "merge"]):
+            code, _, err = site.command(*command, check=False)
+            self.assertEqual(code, 2, err)
+            self.assertIn(f"127.0.0.1:{redis} removes filters when it is full", err)
+            self.assertIn("set maxmemory-policy noeviction", err)
+        processes.run([*set_to, "maxmemory-policy", "noeviction"])
+        processes.run([*set_to, "maxmemory", "0"])
+        code, out, err = site.command("check", check=False)
+        self.assertNotIn("removes filters", err)
+        self.assertIn("writes nothing to a disk", out, f"exit code {code}")
 
     def start_again(self, running):
         for stage in STAGES:
