@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "pipeline/settings/window_folder.h"
+#include "pipeline/settings/write_plan.h"
 #include "pipeline/stores/open_stores.h"
 #include "pipeline/stores/store_probe.h"
 #include "state/rocksdb/rocks_lock.h"
@@ -38,6 +39,12 @@ void tell_servers(const std::string& place, const ServerFindings& servers, bool 
 }
 
 }  // namespace
+
+void check_writes(const Settings& settings, CheckReport& report) {
+  const WritePlan plan = plan_writes(settings);
+  if (plan.arithmetic.empty()) return;
+  (plan.fits ? report.notes : report.warnings).push_back(plan.arithmetic);
+}
 
 void check_store(const Settings& settings, CheckReport& report) {
   const StoreRole role = store_role(settings.stages);
