@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import signal
 
 import heavy
 import installation
@@ -47,6 +48,7 @@ class StoreTransfer(one_broker.OneBrokerCase):
             self.assertEqual(processes.run(["redis-cli", "-p", redis, "DBSIZE"])[1].strip(), "0")
             self.refuse_eviction(site, redis)
             self.stop_an_import(site, there, redis)
+            self.kill_an_import(site, there, redis)
             done = json.loads(site.command("store", "import", "--from", there, "--execute")[1])
             self.assertEqual(done["filters"], exported["filters"])
             again = site.command("store", "import", "--from", there, "--execute", check=False)
@@ -121,6 +123,24 @@ class StoreTransfer(one_broker.OneBrokerCase):
         code, out, err = site.command("check", check=False)
         self.assertNotIn("removes filters", err)
         self.assertIn("writes nothing to a disk", out, f"exit code {code}")
+
+    def kill_an_import(self, site, folder, redis):
+        """kill -9 in the middle of an import that is paced: filters are missing, and a stage refuses the store."""
+
+        def keys():
+            return int(processes.run(["redis-cli", "-p", redis, "DBSIZE"])[1])
+
+        before = keys()
+        command = [plays.binary(), "store", "import", "--from", folder, "--execute", "--config", site.path]
+        command += ["--set", "store.write_bytes_per_second=2000"]
+        with processes.Process("import", command, self.folder) as paced:
+            paced.wait_until(lambda: keys() > before, 60, "the first filters to be imported")
+            self.assertTrue(paced.running())
+            paced.kill9()
+            self.assertEqual(paced.exit_code(), -signal.SIGKILL)
+        code, _, err = site.command("run", "--stages", "merge", check=False)
+        self.assertEqual(code, 2, err)
+        self.assertIn("an import into the store has not ended", err)
 
     def start_again(self, running):
         for stage in STAGES:
