@@ -6,6 +6,8 @@
 // Merge: kHours hours, in each of which every user plays kPlaysPerHour times and is merged once. Figures for a user and
 // hour: CPU of this process, requests to the server, bytes on the wire. Reads: users of kPeriods months with
 // kMonthPlays plays each, kCandidates candidates; one at a time. "MGET" is the same keys asked for without bloomring.
+// Filter: the same through the query core (serving/query/candidate_filter.h), with a cache that is off (cold: every
+// question reads the store) and one that has every user (warm), without gRPC.
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -17,6 +19,8 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
+#include "serving/query/candidate_filter.h"
+#include "serving/query/replica_partition.h"
 #include "state/store/embedded/embedded_filter_store.h"
 #include "state/store/redis/redis_filter_store.h"
 #include "tests/support/blocking_filter_store.h"
@@ -119,6 +123,32 @@ void read(const std::string& name, LocalFilterStore& store) {
   show_times((name + ": and 10,000 candidates").c_str(), queries);
 }
 
+void filter(const std::string& name, FilterReader& store, const Calendar& calendar, const Clock& clock) {
+  must(store.refresh());
+  ReplicaPartition partition(PartitionId(0), {}, calendar, Offset(0));
+  partition.set_fresh_at_ns(clock.steady_ns());
+  partition.set_ready();
+  std::vector<ItemHash> candidates;
+  for (size_t i = 0; i < kCandidates; ++i) candidates.push_back(item_hash("c" + std::to_string(i)));
+  for (const bool warm : {false, true}) {
+    CandidateFilterConfig config;
+    if (!warm) config.cache_bytes_max = 0;
+    CandidateFilter core(store, calendar, clock, config);
+    const auto ask = [&](size_t i) {
+      const std::string key = user_key(i % kReaders);
+      FilterQuestion question;
+      question.user = UserRef(key);
+      question.ids = candidates;
+      BLOOMRING_CHECK(core.answer(partition, question).gaps.empty(), "a complete answer");
+    };
+    if (warm) static_cast<void>(timed(kReaders, ask));
+    auto asked = timed(kReads, ask);
+    const FilterCacheStats cache = core.cache_stats();
+    BLOOMRING_CHECK(cache.hits == (warm ? kReads : 0), std::to_string(cache.hits) + " answers from the cache");
+    show_times((name + ": Filter, " + (warm ? "warm" : "cold")).c_str(), asked);
+  }
+}
+
 void read_plainly(const testing::RedisServer& server) {
   RedisClientConfig config;
   config.addresses = {server.address()};
@@ -165,7 +195,9 @@ int main() {
                   (kUserHours * kPlaysPerHour));
   merge("embedded: merge", *embedded);
   read("redis", blocking);
-  read_plainly(server);
   read("embedded", *embedded);
+  read_plainly(server);
+  filter("redis", redis, calendar, clock);
+  filter("embedded", *embedded, calendar, clock);
   return 0;
 }

@@ -67,6 +67,7 @@ int check_command(const CheckArgs& args) {
   found.sources = loaded->sources;
   if (auto memory = plan_memory(settings); memory.ok()) found.memory = std::move(*memory);
   found.takes("access", check_access(settings));
+  check_writes(settings, found);
   found.takes("certificates", check_certificates(settings, SystemClock().now_ms()));
   const bool can_ask = found.succeeds(check_runnable(settings)) &&
                        found.passes("kafka properties", kafka::check(client_settings(settings)));

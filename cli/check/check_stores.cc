@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "pipeline/settings/window_folder.h"
+#include "pipeline/settings/write_plan.h"
 #include "pipeline/stores/open_stores.h"
 #include "pipeline/stores/store_probe.h"
 #include "state/rocksdb/rocks_lock.h"
@@ -25,13 +26,32 @@ void warn_of_files(const std::string& place, const FilterStoreStats& stats, Chec
                             "again; raise the limit (LimitNOFILE= of the unit, ulimit -n)");
 }
 
+// As a start judges them (Process::check_servers): a process that writes the store refuses what loses filters.
+void tell_servers(const std::string& place, const ServerFindings& servers, bool writes, CheckReport& report) {
+  for (const std::string& refusal : servers.refusals) {
+    if (writes)
+      report.succeeds(invalid(place + ": " + refusal));
+    else
+      report.warnings.push_back(place + ": " + refusal);
+  }
+  for (const std::string& warning : servers.warnings) report.warnings.push_back(place + ": " + warning);
+  for (const std::string& unknown : servers.unknown) report.notes.push_back(place + ": " + unknown);
+}
+
 }  // namespace
+
+void check_writes(const Settings& settings, CheckReport& report) {
+  const WritePlan plan = plan_writes(settings);
+  if (plan.arithmetic.empty()) return;
+  (plan.fits ? report.notes : report.warnings).push_back(plan.arithmetic);
+}
 
 void check_store(const Settings& settings, CheckReport& report) {
   const StoreRole role = store_role(settings.stages);
   if (role == StoreRole::kNone) return;
   const std::string place = describe_store_place(settings);
   const StoreProbe probe = probe_store(settings);
+  tell_servers(place, probe.servers, role == StoreRole::kWrites, report);
   if (!probe.made) {
     report.warnings.push_back(place + ", where no filter store is yet; the merge stage makes it");
     return;

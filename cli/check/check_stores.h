@@ -7,6 +7,8 @@
 
 namespace bloomring::cli {
 
+// Whether an hour can be written in an hour; asks no server.
+void check_writes(const Settings& settings, CheckReport& report);
 void check_store(const Settings& settings, CheckReport& report);
 void check_state(const Settings& settings, CheckReport& report);
 

@@ -103,6 +103,9 @@ struct StoreSettings {
   uint32_t erase_within_seconds = 0;            // 0: as compactions come.
   // Half of the deadline is for the store's files, half for the backups of before.
   int64_t erase_step_ms() const { return int64_t{erase_within_seconds} * 500; }
+  uint64_t write_bytes_per_second = 0;  // To servers, of the whole installation; 0: unlimited.
+  uint64_t plan_users_per_slot = 0;     // For the arithmetic of `check`; 0: not known.
+  uint32_t plan_filter_bytes = 2048;
   RedisSettings redis;
 
   // The folder of this machine that the store is in; nothing for a store on servers.

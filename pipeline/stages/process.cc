@@ -216,6 +216,7 @@ Status Process::follow_store() {
                                    ? ", which the process that runs the merge stage makes: start that one, too"
                                    : "");
   BLOOMRING_TRY(start_wait_.until("the filter store", [&] { return stores_.reader->refresh().with_context(context); }));
+  BLOOMRING_TRY(check_servers());
   refresher_ = std::make_unique<Worker>(
       "store-follow", clock_, [](const Status&) {}, &watchdog_);
   refresher_->set_ticker(kRefreshIntervalMs, [this] {
@@ -223,6 +224,27 @@ Status Process::follow_store() {
     if (!refreshed.ok()) metrics_.counter(metric::kStoreErrors, {"refresh"}).add();
   });
   return {};
+}
+
+// A reader starts all the same: it loses nothing, and answers are asked of it.
+Status Process::check_servers() {
+  const std::string place = describe_store_place(settings_);
+  const auto servers = stores_.admin->check_servers();
+  if (!servers.ok()) {
+    log_warning(place + ": its servers did not tell their settings: " + servers.status().message());
+    return {};
+  }
+  for (const std::string& warning : servers->warnings) log_warning(place + ": " + warning);
+  for (const std::string& unknown : servers->unknown) log_info(place + ": " + unknown);
+  Status refused;
+  for (const std::string& refusal : servers->refusals) {
+    const std::string line = place + ": " + refusal;
+    if (stores_.writer == nullptr)
+      log_warning(line);
+    else
+      refused = invalid(refused.ok() ? line : refused.message() + "\n" + line);
+  }
+  return refused;
 }
 
 Status Process::check_stored_slots() {

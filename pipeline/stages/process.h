@@ -91,6 +91,7 @@ class Process {
   Status wait_for_topics();
   Status open_store();
   Status follow_store();
+  Status check_servers();
   void begin_erasing();
   void erase_deleted();
   Status plan();

@@ -43,6 +43,7 @@ Result<RedisStoreConfig> redis_store_config(const Settings& settings) {
   config.read_replicas = redis.read_replicas;
   config.connections = redis.connections_max;
   config.timeout_ms = redis.timeout_ms;
+  config.write_bytes_per_second = settings.store.write_bytes_per_second;
   return config;
 }
 

@@ -17,9 +17,11 @@ Status look_at(const Settings& settings, StoreProbe& probe) {
   if (refreshed.code() == Code::kRetry) {  // Without a store, or without servers that tell.
     const auto made = stores.admin->is_made();
     probe.made = !made.ok() || *made;
-    if (!probe.made) return {};
+    if (!probe.made) refreshed = {};
   }
   BLOOMRING_TRY(std::move(refreshed));
+  BLOOMRING_TRY_ASSIGN(probe.servers, stores.admin->check_servers());
+  if (!probe.made) return {};
   probe.stats = stores.admin->stats();
   return {};
 }

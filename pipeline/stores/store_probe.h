@@ -18,6 +18,7 @@ struct StoreProbe {
   bool made = true;         // False: its place is in order, and the merge stage has yet to make the store there.
   Status refused;           // Not ok: a process would not start with this store.
   FilterStoreStats stats;   // Of a store that is not refused.
+  ServerFindings servers;   // Of servers that would have the store, or have it.
   pid_t writer = 0;         // The process on this machine that keeps other writers out; 0 where none does.
 };
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import signal
 
 import heavy
 import installation
@@ -45,7 +46,9 @@ class StoreTransfer(one_broker.OneBrokerCase):
             plan = json.loads(site.command("store", "import", "--from", there)[1])
             self.assertEqual((plan["executed"], plan["filters"]), (False, exported["filters"]))
             self.assertEqual(processes.run(["redis-cli", "-p", redis, "DBSIZE"])[1].strip(), "0")
+            self.refuse_eviction(site, redis)
             self.stop_an_import(site, there, redis)
+            self.kill_an_import(site, there, redis)
             done = json.loads(site.command("store", "import", "--from", there, "--execute")[1])
             self.assertEqual(done["filters"], exported["filters"])
             again = site.command("store", "import", "--from", there, "--execute", check=False)
@@ -101,6 +104,40 @@ class StoreTransfer(one_broker.OneBrokerCase):
         else:
             self.fail("no import has begun before the server was full")
         processes.run([*cli, "CONFIG", "SET", "maxmemory", "0"])
+        code, _, err = site.command("run", "--stages", "merge", check=False)
+        self.assertEqual(code, 2, err)
+        self.assertIn("an import into the store has not ended", err)
+
+    def refuse_eviction(self, site, redis):
+        """A server that evicts: check and a merge process refuse it with exit code 2 and the remedy."""
+        set_to = ["redis-cli", "-p", redis, "CONFIG", "SET"]
+        processes.run([*set_to, "maxmemory", "1gb"])
+        processes.run([*set_to, "maxmemory-policy", "allkeys-lru"])
+        for command in (["check"], ["run", "--stages", "merge"]):
+            code, _, err = site.command(*command, check=False)
+            self.assertEqual(code, 2, err)
+            self.assertIn(f"127.0.0.1:{redis} removes filters when it is full", err)
+            self.assertIn("set maxmemory-policy noeviction", err)
+        processes.run([*set_to, "maxmemory-policy", "noeviction"])
+        processes.run([*set_to, "maxmemory", "0"])
+        code, out, err = site.command("check", check=False)
+        self.assertNotIn("removes filters", err)
+        self.assertIn("writes nothing to a disk", out, f"exit code {code}")
+
+    def kill_an_import(self, site, folder, redis):
+        """kill -9 in the middle of an import that is paced: filters are missing, and a stage refuses the store."""
+
+        def keys():
+            return int(processes.run(["redis-cli", "-p", redis, "DBSIZE"])[1])
+
+        before = keys()
+        command = [plays.binary(), "store", "import", "--from", folder, "--execute", "--config", site.path]
+        command += ["--set", "store.write_bytes_per_second=2000"]
+        with processes.Process("import", command, self.folder) as paced:
+            paced.wait_until(lambda: keys() > before, 60, "the first filters to be imported")
+            self.assertTrue(paced.running())
+            paced.kill9()
+            self.assertEqual(paced.exit_code(), -signal.SIGKILL)
         code, _, err = site.command("run", "--stages", "merge", check=False)
         self.assertEqual(code, 2, err)
         self.assertIn("an import into the store has not ended", err)

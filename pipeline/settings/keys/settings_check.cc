@@ -270,7 +270,11 @@ void check_filter(const FilterSettings& filter, SettingFaults& faults) {
 }
 
 void check_redis(const StoreSettings& store, SettingFaults& faults) {
-  if (store.kind != StoreKind::kRedis) return;
+  const bool on_servers = store.kind == StoreKind::kRedis;
+  faults.require(on_servers || store.write_bytes_per_second == 0, "store.write_bytes_per_second",
+                 "is " + std::to_string(store.write_bytes_per_second) +
+                     ", but the embedded store is paced by its disk; leave it out, or set store.kind to redis");
+  if (!on_servers) return;
   const RedisSettings& redis = store.redis;
   faults.require(!redis.addresses.empty(), "store.redis.addresses",
                  "is empty; name the servers of the filter store, as host:port");

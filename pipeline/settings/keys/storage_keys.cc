@@ -97,6 +97,24 @@ void declare_store(Config& config, StoreSettings& store) {
            "within half of it they leave the files of the store, by compactions of the ranges concerned, and after the "
            "other half no backup of before is left, except the newest one. At most twice topics.retention_hours. 0: no "
            "deadline; the bytes leave with the usual compactions, within weeks, and backups by their number alone.");
+  config.bytes("store.write_bytes_per_second", &store.write_bytes_per_second)
+      .range(0, kBytesMax)
+      .doc(
+          "Highest rate at which all merge processes of the installation together write keys and values to the servers "
+          "of a filter store of kind `redis`. A process gets the share of the partitions that it merges. 0: no limit "
+          "but the number of writes under way, which adapts to the servers' answers.");
+  config.integer("store.plan_users_per_slot", &store.plan_users_per_slot)
+      .range(0, 1'000'000'000'000)
+      .unit("users")
+      .doc(
+          "How many users play within one slot of the ring. `bloomring check` computes from it whether their filters "
+          "can be written within a slot; nothing else uses it. 0: not known.");
+  config.integer("store.plan_filter_bytes", &store.plan_filter_bytes)
+      .range(1, 16 * int64_t{kMiB})
+      .unit("bytes")
+      .doc(
+          "Mean size of a filter, for the same computation. `bloomring store check` prints the filters of a store and "
+          "their bytes.");
   declare_redis(config, store.redis);
 }
 

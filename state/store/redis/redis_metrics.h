@@ -31,6 +31,10 @@ inline constexpr MetricDecl kRedisConflicts{
     "Values that somebody changed between read and write; they were read and united again."};
 inline constexpr MetricDecl kRedisUnchanged{"bloomring_redis_unchanged_total", MetricType::kCounter,
                                             "Unions that added nothing and were not written."};
+inline constexpr MetricDecl kRedisWriteWindow{
+    "bloomring_redis_write_window", MetricType::kGauge,
+    "Writes of filters that may be under way to the servers at once: more while they answer quickly, half as many "
+    "after a slow answer."};
 inline constexpr MetricDecl kRedisBehind{
     "bloomring_redis_reads_behind_total", MetricType::kCounter,
     "Reads of a shard that is behind the merged watermark, of a replica or after a failover: the primary was asked, or "
@@ -42,7 +46,7 @@ inline constexpr MetricDecl kRedisAside{
 
 inline constexpr const MetricDecl* kRedisMetrics[] = {
     &kRedisRequests, &kRedisSeconds,   &kRedisFailed,    &kRedisRedirects, &kRedisTriedAgain, &kRedisConnects,
-    &kRedisBytes,    &kRedisConflicts, &kRedisUnchanged, &kRedisBehind,    &kRedisAside};
+    &kRedisBytes,    &kRedisConflicts, &kRedisUnchanged, &kRedisBehind,    &kRedisAside,     &kRedisWriteWindow};
 
 }  // namespace bloomring::metric
 
@@ -63,6 +67,7 @@ inline SeriesTable<RedisStoreParts> redis_series() {
           {&kRedisBytes, {"received"}, [=](const Parts& p) { return number(p.traffic.bytes_received); }},
           {&kRedisConflicts, {}, [=](const Parts& p) { return number(p.conflicts); }},
           {&kRedisUnchanged, {}, [=](const Parts& p) { return number(p.unchanged); }},
+          {&kRedisWriteWindow, {}, [=](const Parts& p) { return static_cast<double>(p.pace.window()); }},
           {&kRedisBehind, {}, [=](const Parts& p) { return number(p.behind); }},
           {&kRedisAside, {}, [=](const Parts& p) { return number(p.put_aside); }}};
 }

@@ -37,6 +37,29 @@ TEST_CASE("cli: check refuses a wrong configuration with file, line and nearest 
   CHECK(scratch.run({"check", "--config", "/nonexistent.yaml"}).exit_code == 2);
 }
 
+TEST_CASE("cli: check computes whether an hour of filters can be written in an hour, and warns where it cannot") {
+  const Scratch scratch;
+  const auto check = [&](const std::string& rate) {
+    const Outcome outcome = scratch.run({"check", "--offline", "--set", "kafka.bootstrap=b:9092", "--set",
+                                         "store.kind=redis", "--set", "store.redis.addresses=a:1", "--set",
+                                         "store.plan_users_per_slot=3600000", "--set",
+                                         "store.write_bytes_per_second=" + rate});
+    CHECK(outcome.exit_code == 0);
+    return nlohmann::json::parse(outcome.out);
+  };
+  // 3.6 million users in 3,600 s: 1,000 filters of 2,048 + 64 bytes a second.
+  const auto fits = check("2112000");
+  CHECK(fits["warnings"].empty());
+  REQUIRE(fits["notes"].size() == 1);
+  CHECK(contains(fits["notes"][0], "= 7603200000 bytes, 100 % of it"));
+  const auto late = check("2111999");
+  CHECK_FALSE(late.contains("notes"));
+  REQUIRE(late["findings"].size() == 1);
+  CHECK(late["findings"][0]["key"] == "store.write_bytes_per_second");
+  CHECK(late["findings"][0]["value"] == "2111999");
+  CHECK(contains(late["findings"][0]["way_out"], "set it to at least 2112000"));
+}
+
 TEST_CASE("cli: what check prints can be used as a configuration") {
   const Scratch scratch;
   const std::string printed = scratch.run({"check", "--print", "--set", "ring.slots=9"}).out;

@@ -73,6 +73,19 @@ TEST_CASE("store probe: servers without a store are told from those with one, an
   CHECK(probe_store(settings).made);
 }
 
+TEST_CASE("store probe: servers that evict are told before a store is there, and with one") {
+  const RedisServer server({"--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lfu", "--appendonly", "yes"});
+  const Settings settings = on_servers(server.address().text());
+  for (const bool made : {false, true}) {
+    if (made) make_store(settings);
+    const StoreProbe probe = probe_store(settings);
+    CHECK(probe.made == made);
+    CHECK(probe.refused.to_string() == "ok");
+    CHECK(probe.servers.refusals.size() == 1);
+    CHECK(probe.servers.warnings.empty());
+  }
+}
+
 TEST_CASE("store probe: servers that do not answer are refused, as a store that is not there yet is not") {
   const StoreProbe probe = probe_store(on_servers("127.0.0.1:1"));
   CHECK(probe.refused.code() == Code::kRetry);

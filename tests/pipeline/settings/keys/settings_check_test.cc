@@ -140,6 +140,10 @@ TEST_CASE("settings: replicas, filters, stores, zones and addresses are checked"
         "--store.redis.prefix: store.redis.prefix is a{b; it must be at most 64 printable characters without blanks "
         "and { } * ? [ ] \\ ^");
   CHECK(redis({{"store.backup_path", "/backups"}}).find("backups are of the embedded store") != std::string::npos);
+  CHECK(redis({{"store.write_bytes_per_second", "8MiB"}}).empty());
+  CHECK(complaint({{"store.write_bytes_per_second", "8MiB"}}) ==
+        "--store.write_bytes_per_second: store.write_bytes_per_second is 8388608, but the embedded store is paced by "
+        "its disk; leave it out, or set store.kind to redis");
   CHECK(complaint({{"filter.time_zone", "Mars/Base"}}) ==
         "--filter.time_zone: filter.time_zone is Mars/Base; it must be an IANA time zone that this machine knows, as "
         "UTC or "

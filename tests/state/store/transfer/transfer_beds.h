@@ -45,7 +45,7 @@ class EmbeddedTarget {
   Status open(uint64_t import_id, uint32_t partitions = kBedPartitions) {
     store_.reset();
     EmbeddedFilterStoreConfig config;
-    config.path = folder_ / "target";
+    config.path = path();
     config.partition_count = partitions;
     config.write_buffer_bytes = 64 << 10;
     config.import_id = import_id;
@@ -55,6 +55,7 @@ class EmbeddedTarget {
     return {};
   }
   EmbeddedFilterStore& store() { return *store_; }
+  std::string path() const { return folder_ / "target"; }
 
   ManualClock clock{kNowMs};
   Calendar calendar = std::move(Calendar::create(RetentionConfig())).value();
