@@ -156,6 +156,11 @@ std::vector<PartitionId> ServePartitions::placed() const {
   return ids;
 }
 
+// With the records behind an open transaction: nobody can read them yet, and a replica that lacks them is behind.
+std::vector<Result<Offset>> ServePartitions::written_ends(const std::vector<kafka::TopicPartition>& partitions) {
+  return consumer_->log_ends(partitions, kLogEndTimeoutMs, kafka::AssignedConsumer::LogEnd::kForWriters);
+}
+
 // A partition without an answer here becomes stale: see ReplicaTask.
 void ServePartitions::ask_log_ends() {
   const std::vector<PartitionId> ids = placed();
@@ -163,7 +168,7 @@ void ServePartitions::ask_log_ends() {
   std::vector<kafka::TopicPartition> partitions;
   for (const PartitionId id : ids) partitions.push_back(at(id));
   const int64_t asked_at_ns = context_.clock.steady_ns();
-  worker_.post([this, ids, asked_at_ns, ends = consumer_->log_ends(partitions, kLogEndTimeoutMs)] {
+  worker_.post([this, ids, asked_at_ns, ends = written_ends(partitions)] {
     const std::lock_guard lock(mutex_);
     for (size_t i = 0; i < ids.size(); ++i) {
       ReplicaTask* task = members_.at(ids[i]).task.get();
@@ -197,12 +202,13 @@ Status ServePartitions::place() {
   }
   const auto facts = consumer_->facts_of_each(partitions, kPlaceTimeoutMs);
   const auto young = consumer_->offsets_at(partitions, young_ms, kPlaceTimeoutMs);
+  const auto written = written_ends(partitions);
   const bool warn = asked_at_ns >= warn_at_ns_;
   std::vector<PartitionStart> starts;
   for (size_t i = 0; i < ids.size(); ++i) {
     const Result<ReplicaStart> start = decide(watermarks[i], facts[i], young[i]);
     if (start.ok()) {
-      starts.push_back({ids[i], *start, facts[i]->log_end, asked_at_ns});
+      starts.push_back({ids[i], *start, facts[i]->log_end, written[i], asked_at_ns});
     } else {
       wait_because(ids[i], start.status(), warn);
     }
@@ -249,7 +255,7 @@ Status ServePartitions::begin(const std::vector<PartitionStart>& starts) {
                                                 {"records_to_go", to_go}});
   const ReplicaTaskConfig config{context_.settings.topics.partitions, context_.settings.ring.lap_ms()};
   for (size_t i = 0; i < starts.size(); ++i) {
-    const auto& [id, start, log_end, asked_at_ns] = starts[i];
+    const auto& [id, start, log_end, written, asked_at_ns] = starts[i];
     log_debug("serve: begins", {{"stage", context_.row.name},
                                 {"topic", at(id).topic},
                                 {"partition", id.value},
@@ -258,7 +264,7 @@ Status ServePartitions::begin(const std::vector<PartitionStart>& starts) {
     auto partition = make_partition(id, start);
     auto task = std::make_unique<ReplicaTask>(config, context_.clock, partition, *context_.stores.reader,
                                               std::move(sources[i]), start.read_from, log_end);
-    task->update_log_end(log_end, asked_at_ns);
+    if (written.ok()) task->update_log_end(*written, asked_at_ns);
     catch_up_.begin(id, start.read_from, log_end);
     const std::lock_guard lock(mutex_);
     Member& member = members_.at(id);

@@ -75,7 +75,8 @@ class ServePartitions {
   struct PartitionStart {
     PartitionId id;
     ReplicaStart start;
-    Offset log_end;
+    Offset log_end;          // For readers.
+    Result<Offset> written;  // For writers.
     int64_t asked_at_ns;
   };
 
@@ -84,6 +85,7 @@ class ServePartitions {
   std::string why_behind() const;
   std::vector<PartitionId> waiting() const;
   std::vector<PartitionId> placed() const;
+  std::vector<Result<Offset>> written_ends(const std::vector<kafka::TopicPartition>& partitions);
   void ask_log_ends();
   Status place();
   void read_scenes();

@@ -44,17 +44,21 @@ class AssignedConsumer::Core {
                                                         std::span<const int64_t> times_ms, int timeout_ms) {
     return query_offsets_at(client_.get(), bootstrap_, partitions, times_ms, timeout_ms);
   }
-  std::vector<Result<Offset>> log_ends(std::span<const TopicPartition> partitions, int timeout_ms);
+  std::vector<Result<Offset>> log_ends(std::span<const TopicPartition> partitions, int timeout_ms, LogEnd end);
   bool answers(int timeout_ms);
   Result<std::vector<std::unique_ptr<Source>>> assign(std::span<const Start> starts);
   void release(const TopicPartition& partition);
   Status poll(int timeout_ms);
 
  private:
+  Status open_writers_view();
+
   const Clock& clock_;
+  ClientSettings settings_;
   std::string bootstrap_;
   SourceHost host_;
   ClientHandle client_;
+  ClientHandle writers_view_;  // Reads nothing; asks for LogEnd::kForWriters. None before the first question.
   std::optional<PositionRecovery> recovery_;
   size_t partitions_max_ = 0;
   size_t partitions_ = 0;  // That are read.
@@ -73,11 +77,32 @@ Status AssignedConsumer::Core::open(ClientSettings settings, size_t partitions_m
   bootstrap_ = settings.bootstrap;
   recovery_.emplace(client_.get(), bootstrap_);
   partitions_max_ = partitions_max;
+  settings_ = std::move(settings);
+  return {};
+}
+
+// librdkafka asks for the end that the client's own isolation level makes.
+Status AssignedConsumer::Core::open_writers_view() {
+  if (writers_view_) return {};
+  BLOOMRING_TRY_ASSIGN(ConfHandle conf, consumer_conf(settings_, partitions_max_));
+  const auto set = [&](const char* name, const char* value) {
+    const bool known = rd_kafka_conf_set(conf.get(), name, value, nullptr, 0) == RD_KAFKA_CONF_OK;
+    BLOOMRING_CHECK(known, "librdkafka knows its properties");
+  };
+  set("isolation.level", "read_uncommitted");
+  set("statistics.interval.ms", "0");
+  BLOOMRING_TRY_ASSIGN(writers_view_, make_client(std::move(conf), RD_KAFKA_CONSUMER));
   return {};
 }
 
 std::vector<Result<Offset>> AssignedConsumer::Core::log_ends(std::span<const TopicPartition> partitions,
-                                                             int timeout_ms) {
+                                                             int timeout_ms, LogEnd end) {
+  if (end == LogEnd::kForWriters) {
+    const Status opened = open_writers_view();
+    if (!opened.ok()) return std::vector<Result<Offset>>(partitions.size(), opened);
+    rd_kafka_poll(writers_view_.get(), 0);  // Its errors, which go to the log.
+  }
+  rd_kafka_t* const client = end == LogEnd::kForWriters ? writers_view_.get() : client_.get();
   const bool ask_mute = clock_.steady_ns() >= ask_mute_at_ns_;
   if (ask_mute) ask_mute_at_ns_ = clock_.steady_ns() + kAskMuteIntervalNs;
   std::vector<Result<Offset>> ends(partitions.size(), retry("no broker has reported its end lately"));
@@ -90,7 +115,7 @@ std::vector<Result<Offset>> AssignedConsumer::Core::log_ends(std::span<const Top
       places.push_back(i);
     }
     if (some.empty()) return;
-    const auto told = query_log_ends(client_.get(), bootstrap_, some, timeout_ms);
+    const auto told = query_log_ends(client, bootstrap_, some, timeout_ms);
     for (size_t n = 0; n < some.size(); ++n) ends[places[n]] = told[n];
   };
   ask(/*mute=*/false);
@@ -164,8 +189,9 @@ std::vector<Result<std::optional<Offset>>> AssignedConsumer::offsets_at(std::spa
                                                                         int timeout_ms) {
   return core_->offsets_at(partitions, times_ms, timeout_ms);
 }
-std::vector<Result<Offset>> AssignedConsumer::log_ends(std::span<const TopicPartition> partitions, int timeout_ms) {
-  return core_->log_ends(partitions, timeout_ms);
+std::vector<Result<Offset>> AssignedConsumer::log_ends(std::span<const TopicPartition> partitions, int timeout_ms,
+                                                       LogEnd end) {
+  return core_->log_ends(partitions, timeout_ms, end);
 }
 bool AssignedConsumer::answers(int timeout_ms) { return core_->answers(timeout_ms); }
 void AssignedConsumer::release(const TopicPartition& partition) { core_->release(partition); }

@@ -49,10 +49,14 @@ class AssignedConsumer {
   std::vector<Result<std::optional<Offset>>> offsets_at(std::span<const TopicPartition> partitions,
                                                         std::span<const int64_t> times_ms, int timeout_ms);
 
+  // The end of a log for readers is where the first transaction begins that is still open; records that were
+  // acknowledged later lie behind it, and nobody can read them yet. The end for writers is behind all records.
+  enum class LogEnd : uint8_t { kForReaders, kForWriters };
   // Asks the brokers for the current ends of the logs, in the order of `partitions`. kRetry for those without an
   // answer within `timeout_ms`. It asks for these again only every 3 s and separately, so that the others do not wait
   // for them.
-  std::vector<Result<Offset>> log_ends(std::span<const TopicPartition> partitions, int timeout_ms);
+  std::vector<Result<Offset>> log_ends(std::span<const TopicPartition> partitions, int timeout_ms,
+                                       LogEnd end = LogEnd::kForReaders);
 
   // True when a broker answers within `timeout_ms` to a request without topics.
   bool answers(int timeout_ms);

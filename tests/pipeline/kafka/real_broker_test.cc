@@ -65,30 +65,45 @@ void delete_topic(const std::string& name) {
   expect_done(answers);
 }
 
-// Records in one transaction, and its marker, which takes an offset of its own.
-void write_transaction(const std::string& topic, int count, bool commit) {
-  ConfHandle conf = bare_conf();
-  const auto set = [&](const char* name, const std::string& value) {
-    REQUIRE(rd_kafka_conf_set(conf.get(), name, value.c_str(), nullptr, 0) == RD_KAFKA_CONF_OK);
-  };
-  set("bootstrap.servers", real_broker().bootstrap);
-  set("transactional.id", topic);
-  const ClientHandle client = must(make_client(std::move(conf), RD_KAFKA_PRODUCER));
-  const auto done = [](rd_kafka_error_t* error) {
+// A transaction that has begun, with so many records; open until `end`.
+class Transaction {
+ public:
+  Transaction(const std::string& topic, int count) : client_(make(topic)) {
+    done(rd_kafka_init_transactions(client_.get(), 30'000));
+    done(rd_kafka_begin_transaction(client_.get()));
+    for (int i = 0; i < count; ++i) {
+      char value[] = "x";
+      REQUIRE(rd_kafka_producev(client_.get(), RD_KAFKA_V_TOPIC(topic.c_str()), RD_KAFKA_V_PARTITION(0),
+                                RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_VALUE(value, 1),
+                                RD_KAFKA_V_END) == RD_KAFKA_RESP_ERR_NO_ERROR);
+    }
+    REQUIRE(rd_kafka_flush(client_.get(), 30'000) == RD_KAFKA_RESP_ERR_NO_ERROR);
+  }
+  void end(bool commit) {
+    done(commit ? rd_kafka_commit_transaction(client_.get(), 30'000)
+                : rd_kafka_abort_transaction(client_.get(), 30'000));
+  }
+
+ private:
+  static ClientHandle make(const std::string& topic) {
+    ConfHandle conf = bare_conf();
+    const auto set = [&](const char* name, const std::string& value) {
+      REQUIRE(rd_kafka_conf_set(conf.get(), name, value.c_str(), nullptr, 0) == RD_KAFKA_CONF_OK);
+    };
+    set("bootstrap.servers", real_broker().bootstrap);
+    set("transactional.id", topic);
+    return must(make_client(std::move(conf), RD_KAFKA_PRODUCER));
+  }
+  static void done(rd_kafka_error_t* error) {
     INFO((error == nullptr ? "" : rd_kafka_error_string(error)));
     REQUIRE(error == nullptr);
-  };
-  done(rd_kafka_init_transactions(client.get(), 30'000));
-  done(rd_kafka_begin_transaction(client.get()));
-  for (int i = 0; i < count; ++i) {
-    char value[] = "x";
-    REQUIRE(rd_kafka_producev(client.get(), RD_KAFKA_V_TOPIC(topic.c_str()), RD_KAFKA_V_PARTITION(0),
-                              RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_VALUE(value, 1),
-                              RD_KAFKA_V_END) == RD_KAFKA_RESP_ERR_NO_ERROR);
   }
-  REQUIRE(rd_kafka_flush(client.get(), 30'000) == RD_KAFKA_RESP_ERR_NO_ERROR);
-  done(commit ? rd_kafka_commit_transaction(client.get(), 30'000) : rd_kafka_abort_transaction(client.get(), 30'000));
-}
+
+  const ClientHandle client_;
+};
+
+// Records in one transaction, and its marker, which takes an offset of its own.
+void write_transaction(const std::string& topic, int count, bool commit) { Transaction(topic, count).end(commit); }
 
 bool step_both(Member& first, Member& second) { return must(first.step()), must(second.step()), true; }
 
@@ -249,6 +264,29 @@ TEST_CASE("real broker: a position passes what is no record, and may stand where
   CHECK(source->position() == Offset(14));
   source.reset();
   placement.clear();
+}
+
+TEST_CASE("real broker: the end of a log for writers is behind an open transaction, and that for readers before it") {
+  make_topic("open", 1);
+  const std::vector<TopicPartition> at{{"open", PartitionId(0)}};
+  const auto consumer = must(AssignedConsumer::create(real_broker(), 1, kClock));
+  const auto end = [&](AssignedConsumer::LogEnd which) {
+    std::optional<Offset> told;
+    REQUIRE(eventually([&] {
+      const auto ends = consumer->log_ends(at, 60'000, which);
+      if (ends[0].ok()) told = *ends[0];
+      return told.has_value();
+    }));
+    return *told;
+  };
+  using enum AssignedConsumer::LogEnd;
+  Transaction transaction("open", 2);  // 0 and 1
+  write_numbers(*must(Producer::create(real_broker())), "open", 0, 0, 3);  // Acknowledged: 2 to 4
+  CHECK(end(kForReaders) == Offset(0));
+  CHECK(end(kForWriters) == Offset(5));
+  transaction.end(/*commit=*/true);  // Marker 5
+  CHECK(eventually([&] { return end(kForReaders) == Offset(6); }));
+  CHECK(end(kForWriters) == Offset(6));
 }
 
 // The new topic is shorter than what was read when its end is asked for, and longer a moment later: no offset tells.
