@@ -30,14 +30,21 @@ type object struct {
 	meta.ObjectMeta `json:"metadata"`
 }
 
-// Of the custom resource definitions of Strimzi, what our objects use. Values of config may be of any type there.
+// Of the custom resource definitions of Strimzi, what our objects use. Their config takes any key; these are the ones that
+// bloomring sets, by Kafka's names.
 type kafkaTopic struct {
 	object `json:",inline"`
 	Spec   struct {
-		TopicName  string         `json:"topicName"`
-		Partitions int32          `json:"partitions"`
-		Replicas   int16          `json:"replicas"`
-		Config     map[string]any `json:"config"`
+		TopicName  string `json:"topicName"`
+		Partitions int32  `json:"partitions"`
+		Replicas   int16  `json:"replicas"`
+		Config     struct {
+			CleanupPolicy        string `json:"cleanup.policy"`
+			MaxMessageBytes      int64  `json:"max.message.bytes"`
+			MessageTimestampType string `json:"message.timestamp.type"`
+			MinInsyncReplicas    int32  `json:"min.insync.replicas"`
+			RetentionMs          int64  `json:"retention.ms"`
+		} `json:"config"`
 	} `json:"spec"`
 }
 
