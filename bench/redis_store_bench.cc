@@ -123,7 +123,7 @@ void read(const std::string& name, LocalFilterStore& store) {
   show_times((name + ": and 10,000 candidates").c_str(), queries);
 }
 
-void filter(const std::string& name, FilterReader& store, const Calendar& calendar, const Clock& clock) {
+void ask_filters(const std::string& name, FilterReader& store, const Calendar& calendar, const Clock& clock) {
   must(store.refresh());
   ReplicaPartition partition(PartitionId(0), {}, calendar, Offset(0));
   partition.set_fresh_at_ns(clock.steady_ns());
@@ -197,7 +197,7 @@ int main() {
   read("redis", blocking);
   read("embedded", *embedded);
   read_plainly(server);
-  filter("redis", redis, calendar, clock);
-  filter("embedded", *embedded, calendar, clock);
+  ask_filters("redis", redis, calendar, clock);
+  ask_filters("embedded", *embedded, calendar, clock);
   return 0;
 }
