@@ -13,11 +13,11 @@
 
 #include "base/check_report.h"
 #include "base/running_log.h"
+#include "base/words.h"
 
 namespace bloomring {
 namespace {
 
-std::string one_line(std::string_view text);
 std::string text_value(const LogField& field);
 
 // The time of now.
@@ -127,15 +127,6 @@ std::string text_value(const LogField& field) {
   const auto plain = [](char c) { return static_cast<unsigned char>(c) > ' ' && c != '"' && c != '='; };
   const bool bare = !field.text.empty() && std::all_of(field.text.begin(), field.text.end(), plain);
   return !field.quoted || bare ? field.text : json_string(field.text);
-}
-
-// The text without trailing line breaks, with which libraries end their messages.
-std::string one_line(std::string_view text) {
-  while (!text.empty() && static_cast<unsigned char>(text.back()) <= ' ') text.remove_suffix(1);
-  std::string line(text);
-  std::replace_if(
-      line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
-  return line;
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "base/words.h"
 
+#include <algorithm>
+
 #include <sstream>
 
 namespace bloomring {
@@ -9,6 +11,15 @@ std::vector<std::string> lines_of(const std::string& text) {
   std::istringstream rest(text);
   for (std::string line; std::getline(rest, line);) lines.push_back(std::move(line));
   return lines;
+}
+
+std::string one_line(std::string_view text) {
+  const auto blank = [](char c) { return static_cast<unsigned char>(c) <= ' '; };
+  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
+  std::string line(text);
+  std::replace_if(
+      line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
+  return line;
 }
 
 std::string hex(std::string_view bytes) {

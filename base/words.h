@@ -10,6 +10,10 @@ namespace bloomring {
 // The lines of the text, without line ends.
 std::vector<std::string> lines_of(const std::string& text);
 
+// The text on one line: control characters become spaces, and line breaks at its end, which libraries write, are left
+// out.
+std::string one_line(std::string_view text);
+
 // Two digits for each byte: "00ff".
 std::string hex(std::string_view bytes);
 

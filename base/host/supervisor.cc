@@ -11,6 +11,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/words.h"
+
 namespace bloomring {
 
 namespace {
@@ -25,12 +27,6 @@ uint64_t number_in(const std::string& text) {
   uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   return error == std::errc() && end == text.data() + text.size() ? number : 0;
-}
-
-std::string one_line(std::string_view text) {
-  std::string line(text);
-  for (char& c : line) c = c == '\n' ? ' ' : c;
-  return line;
 }
 
 }  // namespace

@@ -16,6 +16,12 @@ TEST_CASE("words: lines have no line ends, and the last one needs none") {
   CHECK(lines_of("").empty());
 }
 
+TEST_CASE("words: a text of several lines is shown on one, without the line breaks at its end") {
+  CHECK(one_line("a\tb\nc") == "a b c");
+  CHECK(one_line("ends here \r\n\n") == "ends here");
+  CHECK(one_line("\n") == "");
+}
+
 TEST_CASE("words: bytes are shown as two digits each") {
   CHECK(hex(std::string_view("\x00\x0f\xa0\xff", 4)) == "000fa0ff");
   CHECK(hex("").empty());
