@@ -4,6 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <ranges>
+
+#include "base/words.h"
 
 namespace bloomring {
 
@@ -307,9 +310,7 @@ std::string RedisRouter::with_problem(const std::string& finding, const std::str
 }
 
 std::string RedisRouter::addresses() const {
-  std::string text;
-  for (const RedisAddress& address : config_.addresses) text += (text.empty() ? "" : ", ") + address.text();
-  return text;
+  return joined(config_.addresses | std::views::transform(&RedisAddress::text));
 }
 
 void RedisRouter::not_found(const std::string& finding, const std::string& way_out) {

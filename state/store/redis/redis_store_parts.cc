@@ -4,6 +4,7 @@
 
 #include <array>
 #include <random>
+#include <ranges>
 #include <utility>
 
 #include "base/hash.h"
@@ -181,10 +182,8 @@ Result<std::optional<MergedWatermark>> RedisStoreParts::decode_mark(const RedisR
 }
 
 std::string RedisStoreParts::name() const {
-  std::string text = "filter store " + config.prefix + " on ";
-  for (size_t i = 0; i < config.addresses.size(); ++i)
-    text += (i == 0 ? "" : ",") + config.addresses[i].text();
-  return text;
+  return "filter store " + config.prefix + " on " +
+         joined(config.addresses | std::views::transform(&RedisAddress::text), ",");
 }
 
 }  // namespace bloomring
