@@ -3,22 +3,10 @@
 #include <catch2/catch.hpp>
 #include <vector>
 
+#include "tests/schemas/store/merged.h"
+
 using namespace bloomring;
-
-namespace {
-
-MergedWatermark merged(int64_t offset, std::vector<OffsetRange> ahead = {}) {
-  MergedWatermark watermark;
-  watermark.offset = Offset(offset);
-  watermark.hour = HourIndex(offset / 10);
-  watermark.merged_ms = 1000 + offset;
-  watermark.ahead = std::move(ahead);
-  return watermark;
-}
-
-OffsetRange range(int64_t from, int64_t to) { return {Offset(from), Offset(to)}; }
-
-}  // namespace
+using namespace bloomring::testing;
 
 TEST_CASE("shard state: a mark covers a watermark when nothing of it is missing") {
   CHECK(covers_all({}, {}));

@@ -5,23 +5,10 @@
 #include "base/hash.h"
 #include "schemas/pieces/bytes.h"
 #include "tests/schemas/documented_example.h"
+#include "tests/schemas/store/merged.h"
 
 using namespace bloomring;
-
-namespace {
-
-MergedWatermark merged(int64_t offset, std::vector<OffsetRange> ahead = {}) {
-  MergedWatermark watermark;
-  watermark.offset = Offset(offset);
-  watermark.hour = HourIndex(offset / 10);
-  watermark.merged_ms = 1000 + offset;
-  watermark.ahead = std::move(ahead);
-  return watermark;
-}
-
-OffsetRange range(int64_t from, int64_t to) { return {Offset(from), Offset(to)}; }
-
-}  // namespace
+using namespace bloomring::testing;
 
 TEST_CASE("shard state: what was encoded is decoded, under its own label and partition alone") {
   for (const ShardState& state : {ShardState{{1, 2}, {}, 0}, ShardState{{7, ~0ULL}, merged(50, {range(60, 70)}), 99}}) {

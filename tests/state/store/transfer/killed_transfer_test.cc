@@ -15,7 +15,7 @@ std::vector<std::string> words(RedisBed& bed) { return {"redis", bed.server().ad
 std::vector<std::string> words(EmbeddedTarget& target) { return {"embedded", target.path()}; }
 std::vector<std::string> words(RedisTarget& target) { return {"redis", target.server().address().text()}; }
 
-// How a process of its own ends that moves values and kills itself behind its file `last`.
+// Runs a process that moves values and kills itself behind its file `last`; returns its exit code.
 int move(const std::string& what, std::vector<std::string> store, const std::string& folder, int last) {
   store.insert(store.begin(), what);
   store.push_back(folder);
@@ -31,17 +31,6 @@ void fill(Bed& bed) {
   for (int u = 0; u < 8; ++u) bed.forget_everything("u" + std::to_string(u), kNowMs - 1000, kNow - 6, kNow - 3);
   for (int32_t p = 0; p < static_cast<int32_t>(kBedPartitions); ++p)
     REQUIRE(bed.store().advance(PartitionId(p), merged_below(100 + p)).ok());
-}
-
-Values values_in(const ExportFolder& folder, const ExportManifest& manifest) {
-  Values all;
-  for (uint32_t number = 1; number <= manifest.files.size(); ++number) {
-    ExportFile file;
-    const auto bytes = folder.read(manifest, number, file);
-    REQUIRE(bytes.status().to_string() == "ok");
-    for (const ExportedValue& value : file.values) REQUIRE(all.emplace(value.key, value.value).second);
-  }
-  return all;
 }
 
 template <typename Moved>

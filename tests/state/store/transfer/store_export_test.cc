@@ -28,20 +28,6 @@ void stop_after(Transfer& transfer, int files) {
   transfer.options.progress = {};
 }
 
-// Of each value of the kind in the files: how often it is there.
-template <typename Transfer>
-Values values_in(Transfer& transfer, const ExportManifest& manifest) {
-  const ExportFolder folder = transfer.files();
-  Values all;
-  for (uint32_t number = 1; number <= manifest.files.size(); ++number) {
-    ExportFile file;
-    const auto bytes = folder.read(manifest, number, file);
-    REQUIRE(bytes.status().to_string() == "ok");
-    for (const ExportedValue& value : file.values) REQUIRE(all.emplace(value.key, value.value).second);
-  }
-  return all;
-}
-
 }  // namespace
 
 TEMPLATE_TEST_CASE("export: stopped after any file, it goes on there, and has each value once", "", TRANSFERS) {
@@ -52,7 +38,7 @@ TEMPLATE_TEST_CASE("export: stopped after any file, it goes on there, and has ea
   const auto done = transfer.take();
   REQUIRE(done.status().to_string() == "ok");
   CHECK(done->watermarks == Watermarks{{PartitionId(0), merged_below(100)}});
-  CHECK(values_in(transfer, *done) == values_of(admin_of(transfer.bed)));
+  CHECK(values_in(transfer.files(), *done) == values_of(admin_of(transfer.bed)));
 }
 
 TEMPLATE_TEST_CASE("export: no forgotten value is read after the first filter, also when it goes on later", "",
@@ -105,7 +91,7 @@ TEST_CASE("export: a damaged value is counted and goes with the others") {
   const auto done = transfer.take();
   REQUIRE(done.status().to_string() == "ok");
   CHECK(done->damaged() == 1);
-  CHECK(values_in(transfer, *done) == values_of(admin_of(transfer.bed)));
+  CHECK(values_in(transfer.files(), *done) == values_of(admin_of(transfer.bed)));
 }
 
 TEST_CASE("export: what a shard has lost before it, its watermark does not cover; a loss meanwhile ends it") {

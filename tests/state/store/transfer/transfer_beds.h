@@ -36,6 +36,18 @@ inline Values values_of(StoreAdmin& admin) {
   return all;
 }
 
+// The values in the files, each of which must be there once.
+inline Values values_in(const ExportFolder& folder, const ExportManifest& manifest) {
+  Values all;
+  for (uint32_t number = 1; number <= manifest.files.size(); ++number) {
+    ExportFile file;
+    const auto bytes = folder.read(manifest, number, file);
+    REQUIRE(bytes.status().to_string() == "ok");
+    for (const ExportedValue& value : file.values) REQUIRE(all.emplace(value.key, value.value).second);
+  }
+  return all;
+}
+
 inline StoreAdmin& admin_of(EmbeddedBed& bed) { return bed.embedded(); }
 inline StoreAdmin& admin_of(RedisBed& bed) { return bed.redis(); }
 
