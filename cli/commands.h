@@ -175,7 +175,7 @@ struct TopologyArgs {
 };
 int topology_command(const TopologyArgs& args);
 
-std::string topology_json();  // What it prints.
+std::string topology_json();  // The output of the command.
 
 struct LogLevelArgs {
   ConfigArgs config;
@@ -204,7 +204,7 @@ struct VersionArgs {
   OutputFormat output = OutputFormat::kJson;
 };
 int version_command(const VersionArgs& args);
-std::string version_json();  // What it prints.
+std::string version_json();  // The output of the command.
 
 enum class ReferencePage : uint8_t { kConfig, kMetrics, kTopics };
 struct ReferenceArgs {

@@ -35,7 +35,7 @@ constexpr const char* kReadMe =
     "topology.json       stages and topics of this program\n"
     "process.json and the others: pages of the admin port; missing.txt names those that were not had\n\n"
     "It has no ids of users, no plays, no keys and no passwords. It has names of hosts, folders and topics.\n"
-    "A process keeps no lines of its log: add them, as `journalctl -u bloomring` or your collector shows them.\n";
+    "It has no lines of the log: add them, as `journalctl -u bloomring` or your collector shows them.\n";
 
 // A file of this user alone, which was not there before.
 Status write_new(const std::string& path, const std::string& bytes) {
@@ -55,7 +55,7 @@ Status write_new(const std::string& path, const std::string& bytes) {
   return ::close(file) == 0 ? Status() : failed();
 }
 
-// What the configuration says, also where it has faults.
+// Adds the configuration in force, and its faults and warnings.
 void add_configuration(const Result<LoadedSettings>& loaded, std::vector<TarPart>& parts) {
   std::string text = loaded.ok() ? "" : loaded.status().message() + "\n";
   if (loaded.ok()) {

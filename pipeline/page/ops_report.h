@@ -1,5 +1,5 @@
-// What a process knows of itself at one moment, for the operations page: HTML, text and JSON are made from the same
-// report, and the stages in it are those of /status.
+// The state of a process at one moment, for the operations page. HTML, text and JSON are made from the same report, and
+// its stages are those of /status.
 //
 // A report holds no ids of users or items.
 // Threading: values and pure functions.

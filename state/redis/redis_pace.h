@@ -58,7 +58,7 @@ class RedisPace {
   int64_t filled_ns_ = 0;
   size_t under_way_ = 0;
   double window_ = kWindowFirst;
-  int64_t decreased_ns_;  // What was begun before tells nothing of the window since.
+  int64_t decreased_ns_;  // An answer to a write that began earlier does not judge the window since.
   int64_t full_ns_;       // When the window last kept a write back.
   int64_t quickest_ns_;   // Of this minute, and of the one before.
   int64_t quickest_before_ns_;

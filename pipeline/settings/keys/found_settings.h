@@ -15,7 +15,7 @@
 
 namespace bloomring {
 
-// What settings follow.
+// The facts of the host from which the two settings are found.
 struct HostFacts {
   std::string name;                           // HOSTNAME of the environment, else the host's own: a pod's name.
   std::optional<MemoryBound> memory_bound{};  // Of the cgroup.

@@ -9,8 +9,7 @@ using namespace bloomring::testing;
 
 namespace {
 
-// What the check of folders says of a process with these stages, a store of this kind, and a file where its folder is
-// configured.
+// Checks the folders of a process with these stages and a store of this kind. The folder of the store is a file.
 StartFindings check_with_file(const Folder& folder, const std::string& kind, const std::string& stages) {
   write_file(folder / "file", "");
   const auto loaded = load({{"stages", stages},
