@@ -4,6 +4,7 @@
 
 #include <charconv>
 
+#include "base/words.h"
 #include "state/redis/redis_slot.h"
 
 namespace bloomring {
@@ -197,6 +198,12 @@ Status redis_failure(const RedisReply& error, std::string_view what) {
 std::string RedisAddress::text() const {
   const bool v6 = host.find(':') != std::string::npos;
   return (v6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
+}
+
+std::string joined_addresses(const std::vector<RedisAddress>& addresses, std::string_view separator) {
+  std::vector<std::string> texts;
+  for (const RedisAddress& address : addresses) texts.push_back(address.text());
+  return joined(texts, separator);
 }
 
 Result<RedisAddress> parse_redis_address(std::string_view text) {

@@ -94,6 +94,8 @@ struct RedisAddress {
   std::string text() const;
 };
 
+std::string joined_addresses(const std::vector<RedisAddress>& addresses, std::string_view separator = ", ");
+
 // "host:port", "[::1]:port". kInvalid for anything else.
 Result<RedisAddress> parse_redis_address(std::string_view text);
 // Of "MOVED 3999 127.0.0.1:6381" and "ASK ...". An empty host means the server that answered.

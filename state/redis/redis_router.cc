@@ -4,9 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <ranges>
-
-#include "base/words.h"
 
 namespace bloomring {
 
@@ -310,7 +307,7 @@ std::string RedisRouter::with_problem(const std::string& finding, const std::str
 }
 
 std::string RedisRouter::addresses() const {
-  return joined(config_.addresses | std::views::transform(&RedisAddress::text));
+  return joined_addresses(config_.addresses);
 }
 
 void RedisRouter::not_found(const std::string& finding, const std::string& way_out) {

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <random>
-#include <ranges>
 #include <utility>
 
 #include "base/hash.h"
@@ -182,8 +181,7 @@ Result<std::optional<MergedWatermark>> RedisStoreParts::decode_mark(const RedisR
 }
 
 std::string RedisStoreParts::name() const {
-  return "filter store " + config.prefix + " on " +
-         joined(config.addresses | std::views::transform(&RedisAddress::text), ",");
+  return "filter store " + config.prefix + " on " + joined_addresses(config.addresses, ",");
 }
 
 }  // namespace bloomring

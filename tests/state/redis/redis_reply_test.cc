@@ -110,6 +110,8 @@ TEST_CASE("redis reply: error replies ask for these reactions") {
 TEST_CASE("redis reply: addresses and redirects are read, others are refused") {
   CHECK(parse_redis_address("a.b:6379").value() == RedisAddress{"a.b", 6379});
   CHECK(parse_redis_address("[::1]:1").value() == RedisAddress{"::1", 1});
+  CHECK(joined_addresses({{"a.b", 6379}, {"::1", 1}}) == "a.b:6379, [::1]:1");
+  CHECK(joined_addresses({{"a.b", 6379}, {"::1", 1}}, ",") == "a.b:6379,[::1]:1");
   CHECK(RedisAddress{"::1", 1}.text() == "[::1]:1");
   for (const char* bad : {"", "a", "a:", "a:0", "a:65536", "a:1x", "a:-1"})
     CHECK(parse_redis_address(bad).code() == Code::kInvalid);
