@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/log.h"
-#include "base/words.h"
 #include "serving/query/candidate_filter.h"
 #include "state/slot_length.h"
 
@@ -16,27 +15,6 @@ constexpr int kPlaceTimeoutMs = 1'000;
 // Between two tries of the partitions that wait, while others are read and must not be delayed.
 constexpr int64_t kPlaceIntervalNs = 3'000'000'000;
 constexpr int64_t kWarnIntervalNs = 30'000'000'000;
-// How often the store is asked for its scenes. A scene that the site declared until lately may still be merged after
-// the first read, from partitions that this replica does not hold.
-constexpr int64_t kScenesIntervalNs = 600'000'000'000;
-
-// The stored scenes that the site does not declare.
-std::set<std::string> other_scenes(std::set<std::string> stored, const SceneRules& rules) {
-  const std::vector<std::string> named = rules.part_filters ? rules.declared : std::vector<std::string>{""};
-  if (named.empty()) return {};
-  for (const std::string& scene : named) stored.erase(scene);
-  return stored;
-}
-
-void warn_of_others(std::string_view stage, const std::set<std::string>& others, const SceneRules& rules) {
-  const std::string why =
-      rules.part_filters
-          ? "events.scenes lacks scenes of which the filter store has plays. Queries about all scenes read them, "
-            "too; add a scene to query it alone"
-          : "events.scene is \"\", and the filter store has plays of scenes: no query finds these. Set events.scene "
-            "to its earlier field, or replay the plays";
-  log_warning("serve: " + why, {{"stage", stage}, {"scenes", joined_names(others)}});
-}
 }  // namespace
 
 ServePartitions::ServePartitions(const StageContext& context, const std::vector<PartitionId>& ids, Worker& worker)
@@ -46,8 +24,7 @@ ServePartitions::ServePartitions(const StageContext& context, const std::vector<
       totals_(context.metrics, replica_series()),
       levels_(context.metrics, context.clock, {context.stage(), context.settings.metrics.per_partition}),
       catch_up_(context.stage(), context.clock, context.metrics),
-      scene_rules_(context.settings.events.scene_rules()),
-      scenes_(scene_rules_) {
+      scenes_(context.stage(), context.settings.events.scene_rules(), context.clock) {
   for (const PartitionId id : ids)
     members_[id] = {make_partition(id, {}), nullptr, totals_.share(), {}, "the brokers were not asked yet"};
 }
@@ -69,7 +46,7 @@ std::shared_ptr<ReplicaPartition> ServePartitions::make_partition(PartitionId id
   auto partition =
       std::make_shared<ReplicaPartition>(id, recents, context_.calendar, start.merged, served, log_floor_ms);
   partition->set_lost_below(start.lost_below);
-  if (scene_rules_.part_filters) partition->set_scenes(&scenes_);
+  if (scenes_.rules().part_filters) partition->set_scenes(&scenes_.known());
   return partition;
 }
 
@@ -78,47 +55,15 @@ Status ServePartitions::tend() {
   take_aside();
   ask_log_ends();
   BLOOMRING_TRY(place());
-  read_scenes();
+  // After `place` has read the watermarks: partitions do not read their logs below these, and scenes below them are in
+  // the store.
+  scenes_.tend(*context_.stores.reader, !placed().empty());
   return {};
 }
 
-// Runs after the watermarks were read. Partitions do not read their logs below these, and scenes below them are in the
-// store.
-void ServePartitions::read_scenes() {
-  const bool due = !scenes_.stored_noted() || context_.clock.steady_ns() >= read_scenes_at_ns_;
-  if (!scenes_read_ && due && !placed().empty()) begin_scenes();
-  if (!scenes_read_) return;
-  std::optional<Result<std::set<std::string>>> ended;
-  {
-    const std::lock_guard lock(scenes_read_->mutex);
-    ended.swap(scenes_read_->ended);
-  }
-  if (!ended) return;  // A large store takes its time; log ends are asked for meanwhile.
-  scenes_read_.reset();
-  if (ended->ok() && !scenes_expected_again_) take_scenes(**ended);
-}
-
-void ServePartitions::begin_scenes() {
-  scenes_expected_again_ = false;
-  scenes_read_ = std::make_shared<ScenesRead>();  // Shared with the reader.
-  context_.stores.reader->begin_scenes([read = scenes_read_](Result<std::set<std::string>> scenes) {
-    const std::lock_guard lock(read->mutex);
-    read->ended = std::move(scenes);
-  });
-}
-
-void ServePartitions::take_scenes(const std::set<std::string>& stored) {
-  read_scenes_at_ns_ = context_.clock.steady_ns() + kScenesIntervalNs;
-  scenes_.note_stored(stored);
-  if (auto others = other_scenes(stored, scene_rules_); others != others_told_) {
-    if (!others.empty()) warn_of_others(context_.row.name, others, scene_rules_);
-    others_told_ = std::move(others);
-  }
-}
-
 AllScenes ServePartitions::scenes() const {
-  if (scene_rules_.declares()) return scenes_.all();
-  return scenes_.all([this] { return why_behind(); });
+  if (scenes_.rules().declares()) return scenes_.known().all();
+  return scenes_.known().all([this] { return why_behind(); });
 }
 
 // Why a partition may have a scene that is not noted yet; empty where none may.
@@ -245,8 +190,7 @@ Status ServePartitions::begin(const std::vector<PartitionStart>& starts) {
   std::vector<kafka::AssignedConsumer::Start> assigned;
   for (const PartitionStart& one : starts) assigned.push_back({at(one.id), one.start.read_from});
   BLOOMRING_TRY_ASSIGN(std::vector<std::unique_ptr<Source>> sources, consumer_->assign(assigned));
-  scenes_.expect_stored();
-  scenes_expected_again_ = true;
+  scenes_.expect();
   int64_t to_go = 0;
   for (const PartitionStart& one : starts) to_go += std::max<int64_t>(0, one.log_end.value - one.start.read_from.value);
   log_info("serve begins with its partitions", {{"stage", context_.row.name},

@@ -19,7 +19,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -30,6 +29,7 @@
 #include "pipeline/runtime/catch_up.h"
 #include "pipeline/runtime/worker.h"
 #include "pipeline/stages/base/stage_context.h"
+#include "pipeline/stages/serve/scene_watch.h"
 #include "pipeline/tasks/replica_metrics.h"
 #include "pipeline/tasks/replica_task.h"
 
@@ -88,9 +88,6 @@ class ServePartitions {
   std::vector<Result<Offset>> written_ends(const std::vector<kafka::TopicPartition>& partitions);
   void ask_log_ends();
   Status place();
-  void read_scenes();
-  void begin_scenes();
-  void take_scenes(const std::set<std::string>& stored);
   static Result<ReplicaStart> decide(const Result<std::optional<MergedWatermark>>& watermark,
                                      const Result<kafka::PartitionFacts>& facts,
                                      const Result<std::optional<Offset>>& young);
@@ -109,17 +106,7 @@ class ServePartitions {
   std::unique_ptr<kafka::AssignedConsumer> consumer_;  // Of the thread that tends.
   int64_t place_at_ns_ = INT64_MIN;
   int64_t warn_at_ns_ = INT64_MIN;
-  const SceneRules scene_rules_;
-  KnownScenes scenes_;
-  int64_t read_scenes_at_ns_ = INT64_MIN;
-  // A read of the store's scenes that is under way.
-  struct ScenesRead {
-    std::mutex mutex;
-    std::optional<Result<std::set<std::string>>> ended;  // Guarded by the mutex.
-  };
-  std::shared_ptr<ScenesRead> scenes_read_;  // Shared with the reader.
-  bool scenes_expected_again_ = false;       // Partitions started after it began.
-  std::set<std::string> others_told_;  // Stored scenes that the site does not declare, as last warned.
+  SceneWatch scenes_;
   mutable std::mutex mutex_;               // Guards what follows; a task itself belongs to the worker.
   std::map<PartitionId, Member> members_;  // Of all that this replica holds.
   std::vector<PartitionId> aside_;         // Their sources failed; the consumer still knows them.
