@@ -95,7 +95,7 @@ void RedisApply::go_on() {
   while (!failed() && under_way_ < most) {
     const Chunk chunk = next_chunk();
     if (chunk.empty()) break;
-    const Place place = RedisPacePlace::begin(parts_.store.pace, usual * chunk.size(), now_ns());
+    const Place place = RedisPacePlace::begin(parts_.fence->share(), usual * chunk.size(), now_ns());
     if (place) {
       read(chunk, place);
       continue;
@@ -106,6 +106,7 @@ void RedisApply::go_on() {
     break;
   }
   if (under_way_ > 0) return;
+  if (!waits_for_pace_) parts_.fence->share().rest();
   if (failed()) return end();
   if (!waiting_.empty()) return;
   if (std::exchange(second_begun_, true)) return end();
