@@ -45,12 +45,11 @@ RedisFilterStore::RedisFilterStore(RedisStoreConfig config, const Calendar& cale
   marks_ = std::make_unique<RedisClient>("redis-mark", client_config(made, silence_ms, kWritesMax), parts_.traffic);
 }
 
-// Clients first: their requests under way end, and use the parts until then.
+// All clients are closed before anything goes: what ends on one of them uses the parts, and may ask another client.
 RedisFilterStore::~RedisFilterStore() {
-  reads_.close();
-  marks_.reset();
-  writes_.reset();
-  for (std::unique_ptr<RedisClient>& client : read_clients_) client.reset();
+  if (marks_) marks_->close();
+  if (writes_) writes_->close();
+  for (const std::unique_ptr<RedisClient>& client : read_clients_) client->close();
 }
 
 Status RedisFilterStore::refresh() {

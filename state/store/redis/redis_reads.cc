@@ -106,7 +106,8 @@ void RedisReads::begin_user(const std::shared_ptr<Pending>& pending, size_t inde
     request.to_replica = to_replica;
     request.fail_fast = true;
     request.end = end;
-    if (!client_of_both.begin(std::move(request))) end(retry("too many reads of the filter store are under way"));
+    if (client_of_both.begin(std::move(request))) return;
+    end(retry("the filter store is being closed, or too many reads are under way"));
   };
   ask(std::move(values), attempt.replica, &Asked::values);
   ask(std::move(present), false, &Asked::present);
@@ -116,7 +117,7 @@ void RedisReads::take_user(const std::shared_ptr<Pending>& pending, size_t index
   auto user = take_values(*pending, index, asked);
   const bool elsewhere = attempt.replica && !user.ok() && user.code() == Code::kRetry;
   const bool again = elsewhere || (asked.lacking && attempt.number + 1 < kAttemptsMax);
-  if (again && pending->wanted() && !closed_) return begin_user(pending, index, {false, attempt.number + 1});
+  if (again && pending->wanted()) return begin_user(pending, index, {false, attempt.number + 1});
   if (asked.behind && !attempt.replica) doubt(pending->user(index).user.shard());
   pending->end_user(index, std::move(user));
 }

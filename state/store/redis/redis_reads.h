@@ -31,7 +31,7 @@ namespace bloomring {
 
 class RedisReads {
  public:
-  // Both outlive the reads.
+  // Both outlive the reads. The clients are closed before one of them goes: the end of a request may ask any of them.
   RedisReads(RedisStoreParts& parts, std::vector<std::unique_ptr<RedisClient>>& clients)
       : parts_(parts), clients_(clients) {}
 
@@ -41,8 +41,6 @@ class RedisReads {
   // All partitions' watermarks as they are written, to parts.heard. Waits.
   Status hear_watermarks();
   Status settle_doubts();
-  // From now on nothing is asked again: the clients are about to end.
-  void close() { closed_ = true; }
 
   static constexpr int64_t kDoubtMs = 5'000;
 
@@ -65,7 +63,6 @@ class RedisReads {
   RedisStoreParts& parts_;
   std::vector<std::unique_ptr<RedisClient>>& clients_;
   std::atomic<size_t> turn_{0};
-  std::atomic<bool> closed_{false};
   std::mutex mutex_;
   std::map<ShardId, int64_t> doubts_;  // Since when, steady ms.
 };
