@@ -187,4 +187,9 @@ std::optional<int64_t> RedisConnection::silent_since_ns() const {
   return since_ns;
 }
 
+std::optional<int64_t> RedisConnection::oldest_deadline_ns() const {
+  if (awaited_.empty() || !awaited_.front().request) return std::nullopt;
+  return awaited_.front().request->deadline_ns;
+}
+
 }  // namespace bloomring

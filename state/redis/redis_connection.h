@@ -72,6 +72,8 @@ class RedisConnection {
   bool logged_in() const { return logged_in_; }
   // Since when something has been awaited without a byte from the server; nothing when nothing is awaited.
   std::optional<int64_t> silent_since_ns() const;
+  // Until when the oldest request was to be answered; nothing when none is awaited.
+  std::optional<int64_t> oldest_deadline_ns() const;
   uint64_t bytes_sent() const { return bytes_sent_; }
   uint64_t bytes_received() const { return bytes_received_; }
 

@@ -205,15 +205,21 @@ void RedisRouter::run_due() {
   }
 }
 
-// A server that takes questions and says nothing is as good as away.
-void RedisRouter::drop_silent() {
-  std::vector<NodeKey> silent;
+// A server that takes questions and says nothing is as good as away. So is one that answers questions which nobody
+// waits for any more: everything behind them would be late as well, and there would be ever more of it.
+void RedisRouter::drop_slow() {
+  const int64_t timeout_ns = config_.timeout_ms * kMs;
+  std::vector<std::pair<NodeKey, std::string>> slow;
   for (auto& [key, node] : nodes_) {
     if (!node.connection) continue;
-    const auto since_ns = node.connection->silent_since_ns();
-    if (since_ns && now_ns_ - *since_ns > 2 * config_.timeout_ms * kMs) silent.push_back(key);
+    const auto silent_since_ns = node.connection->silent_since_ns();
+    const auto deadline_ns = node.connection->oldest_deadline_ns();
+    if (silent_since_ns && now_ns_ - *silent_since_ns > 2 * timeout_ns)
+      slow.emplace_back(key, ": the server does not answer");
+    else if (deadline_ns && now_ns_ - *deadline_ns > timeout_ns)
+      slow.emplace_back(key, ": the server answers too late to all that it is asked");
   }
-  for (const NodeKey& key : silent) break_node(key, retry(key.first.text() + ": the server does not answer"));
+  for (const auto& [key, finding] : slow) break_node(key, retry(key.first.text() + finding));
 }
 
 int RedisRouter::poll_timeout_ms() const {
@@ -240,7 +246,7 @@ void RedisRouter::step(int wake) {
   }
   for (size_t i = 0; i < keys.size(); ++i)
     if (sockets[i + 1].revents != 0) advance(keys[i], sockets[i + 1].revents);
-  drop_silent();
+  drop_slow();
   run_due();
   refresh_if_due();
 }

@@ -56,7 +56,7 @@ class RedisRouter final : private RedisDiscovery::Owner {
   void advance(const NodeKey& key, short revents);
   void count_bytes(Node& node);
   void run_due();
-  void drop_silent();
+  void drop_slow();
   int poll_timeout_ms() const;
 
   void want_topology() { topology_wanted_ = true; }
