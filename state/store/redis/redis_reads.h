@@ -8,8 +8,11 @@
 //
 // MGET answers nil where a key holds a list or the like. A replica also answers nil for a filter of a slot that moves,
 // although its state covers all: filters arrive and leave one by one. So each read asks the primary at the same time
-// how many of the keys exist (EXISTS), and takes no answer with fewer values: it asks the primary for the values. When
-// the primary itself has a key without a string, the answer is corrupt.
+// how many of the keys exist (EXISTS), and takes no answer with fewer values: it asks the primary for the values. The
+// number tells something only of the same state of the shard: a replica that lacks a moved filter may still have one
+// that the primary has removed. So next to a replica the primary is asked for its state, too, before and behind the
+// number.
+// When the primary itself has a key without a string, the answer is corrupt.
 //
 // A shard of a primary that is behind is in doubt: an old primary that is cut off answers for a moment, too.
 // `settle_doubts` asks again; a shard that stays behind for kDoubtMs lowers the watermark (HeardWatermarks::lower),
@@ -55,6 +58,8 @@ class RedisReads {
   void begin_user(const std::shared_ptr<Pending>& pending, size_t user, Attempt attempt);
   void take_user(const std::shared_ptr<Pending>& pending, size_t user, Attempt attempt, Asked& asked);
   Result<StoredUser> take_values(Pending& pending, size_t user, Asked& asked);
+  // True when the primary has a key of which no value came, or may have one.
+  static Result<bool> lacks(const Asked& asked, int64_t values);
   Result<std::optional<MergedWatermark>> take_heard(RedisAnswer answer, PartitionId partition);
   void doubt(ShardId shard);
   Status settle_doubt(ShardId shard, int64_t since_ms);

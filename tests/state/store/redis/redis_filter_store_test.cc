@@ -324,6 +324,30 @@ TEST_CASE("redis store: replicas of both servers of a slot that is under way hid
   CHECK(answered > 0);
 }
 
+TEST_CASE("redis store: a replica that lacks a moved filter hides it not, though it has one that the primary removed") {
+  RedisBed bed;
+  const RedisServer replica;
+  bed.play("u1", kNow - 1, {"old"});
+  bed.play("u1", kNow, {"new"});
+  const auto key_of = [&](int32_t period) {
+    return bed.keys.filter(user("u1"), PeriodUnit::kMonth, PeriodIndex(period));
+  };
+  for (const std::string& key : {bed.keys.shard_state(UserRef(user("u1")).shard()), key_of(kNow - 1)})
+    REQUIRE(replica.ask({"SET", key, bed.server().reply({"GET", key}).bytes}) == "OK\n");
+  REQUIRE(bed.server().ask({"DEL", key_of(kNow - 1)}) == "1\n");
+  bed.play("u1", kNow, {"newer"});
+  RedisStoreConfig config = bed.config();
+  config.addresses.push_back(replica.address());
+  config.read_replicas = true;
+  RedisFilterStore reader(config, bed.calendar, bed.clock, false);
+  REQUIRE(reader.refresh().ok());
+  const PeriodIndex periods[] = {PeriodIndex(kNow - 1), PeriodIndex(kNow)};
+  const std::string key = user("u1");
+  const auto found = read_now(reader, key, periods);
+  REQUIRE(found.ok());
+  CHECK(Bed::items_in(found->filters, "u1", {"new", "newer"}) == "newnewer");
+}
+
 TEST_CASE("redis store: a primary that is killed loses nothing that a watermark covers") {
   RedisClusterBed bed;
   bed.min_replicas = 1;
