@@ -52,18 +52,41 @@ RedisFilterStore::~RedisFilterStore() {
   for (const std::unique_ptr<RedisClient>& client : read_clients_) client->close();
 }
 
+Status RedisFilterStore::check_start() {
+  BLOOMRING_TRY(check_redis_commands(parts_, any_client(), may_write_));
+  BLOOMRING_TRY(check_redis_clocks(parts_, any_client()));
+  BLOOMRING_TRY(check_redis_description(parts_, any_client(), may_write_));
+  if (!may_write_) return {};
+  return make_redis_slot_end_key(parts_, any_client(), random_sum_key(), /*replace=*/false);
+}
+
+Status RedisFilterStore::check_clocks() {
+  const int64_t now_ns = parts_.steady.steady_ns();
+  if (now_ns < clocks_due_ns_) return {};
+  const bool was_wrong = !parts_.bar.why().ok();
+  const Status checked = check_redis_clocks(parts_, any_client());
+  const bool is_wrong = checked.code() == Code::kInvalid;
+  // The servers may be set right, so those who wait for the store wait for that.
+  const Status wrong = is_wrong ? retry(checked.message()) : Status();
+  parts_.bar.set(wrong);
+  if (is_wrong && !was_wrong) log_error("filters are neither read nor written: " + checked.message());
+  if (!is_wrong && was_wrong) log_info("the clocks of the servers are right again", {{"store", parts_.name()}});
+  if (is_wrong)
+    parts_.heard.fail(wrong);
+  else
+    clocks_due_ns_ = now_ns + parts_.config.clock_check_ms * 1'000'000;
+  return wrong;
+}
+
 Status RedisFilterStore::refresh() {
   if (!checked_) {
-    Status checked = check_redis_commands(parts_, any_client(), may_write_);
-    if (checked.ok()) checked = check_redis_description(parts_, any_client(), may_write_);
-    if (checked.ok() && may_write_)
-      checked = make_redis_slot_end_key(parts_, any_client(), random_sum_key(), /*replace=*/false);
-    if (!checked.ok()) {
+    if (Status checked = check_start(); !checked.ok()) {
       parts_.heard.fail(checked);
       return checked;
     }
     checked_ = true;
   }
+  BLOOMRING_TRY(check_clocks());
   BLOOMRING_TRY(hear_slot_end_key());
   if (may_write_) BLOOMRING_TRY(put_back_slot_end_key());
   BLOOMRING_TRY(reads_.hear_watermarks().with_context(parts_.name()));

@@ -58,6 +58,7 @@ RedisApply::RedisApply(RedisWriteParts parts, std::vector<RedisChange> first, st
 
 void RedisApply::begin() {
   const std::lock_guard lock(mutex_);
+  if (Status barred = parts_.store.bar.why(); !barred.ok()) fail(std::move(barred));
   fill(first_);
   go_on();
 }
@@ -105,8 +106,8 @@ void RedisApply::go_on() {
     waits_for_pace_ = true;
     break;
   }
-  if (under_way_ > 0) return;
   if (!waits_for_pace_) parts_.fence->share().rest();
+  if (under_way_ > 0) return;
   if (failed()) return end();
   if (!waiting_.empty()) return;
   if (std::exchange(second_begun_, true)) return end();
