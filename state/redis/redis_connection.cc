@@ -42,15 +42,15 @@ Result<int> connect_to(const RedisAddress& address) {
 
 }  // namespace
 
-RedisConnection::RedisConnection(RedisAddress address, int socket, int64_t now_ns)
-    : address_(std::move(address)), socket_(socket), heard_ns_(now_ns) {}
+RedisConnection::RedisConnection(RedisAddress address, int socket, uint64_t number, int64_t now_ns)
+    : address_(std::move(address)), socket_(socket), number_(number), heard_ns_(now_ns) {}
 
 RedisConnection::~RedisConnection() { ::close(socket_); }
 
 Result<std::unique_ptr<RedisConnection>> RedisConnection::open(const RedisAddress& address, const RedisLogin& login,
-                                                               bool to_replica, int64_t now_ns) {
+                                                               bool to_replica, uint64_t number, int64_t now_ns) {
   BLOOMRING_TRY_ASSIGN(const int socket, connect_to(address));
-  std::unique_ptr<RedisConnection> connection(new RedisConnection(address, socket, now_ns));
+  std::unique_ptr<RedisConnection> connection(new RedisConnection(address, socket, number, now_ns));
   connection->log_in(login, to_replica);
   return connection;
 }

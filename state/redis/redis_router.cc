@@ -72,13 +72,17 @@ void RedisRouter::send_to(const RedisAddress& server, bool to_replica, const Sha
   const NodeKey key{server, to_replica};
   Node& node = nodes_[key];
   request->asked = server;
+  if (request->binding && request->binding->connection != 0) {
+    request->binding->broken = !node.connection || node.connection->number() != request->binding->connection;
+    if (request->binding->broken) return end(request, retry(server.text() + ": the connection broke meanwhile"));
+  }
   if (!node.connection && now_ns_ < node.not_before_ns) {
     if (request->fail_fast || request->internal) return end(request, retry(node.problem));
     want_topology();
     return delay(request, std::min(node.not_before_ns, now_ns_ + kAgainMostNs));
   }
   if (!node.connection) {
-    auto opened = RedisConnection::open(server, config_.login, to_replica, now_ns_);
+    auto opened = RedisConnection::open(server, config_.login, to_replica, ++connections_, now_ns_);
     if (!opened.ok()) {
       break_node(key, opened.status());
       if (request->fail_fast || request->internal) return end(request, retry(nodes_[key].problem));
@@ -88,6 +92,7 @@ void RedisRouter::send_to(const RedisAddress& server, bool to_replica, const Sha
     node.connection = std::move(*opened);
     node.sent = node.received = 0;
   }
+  if (request->binding) request->binding->connection = node.connection->number();
   node.connection->send(request, asking);
 }
 

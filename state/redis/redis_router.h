@@ -90,6 +90,7 @@ class RedisRouter final : private RedisDiscovery::Owner {
   RedisDiscovery discovery_;
   Status refusal_;  // kInvalid of one of the servers.
   uint32_t turn_ = 0;
+  uint64_t connections_ = 0;  // Opened so far: the number of the last one.
 };
 
 }  // namespace bloomring

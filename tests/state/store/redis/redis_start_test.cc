@@ -119,7 +119,7 @@ TEST_CASE("redis start: a command that the ACL forbids is named with the server'
 TEST_CASE("redis start: a user with these rights alone is enough") {
   World world(
       redis_user("site on >secret ~bloomring:* -@all +get +mget +exists +set +del +pexpireat +eval +rename +scan +ping "
-                 "+role +cluster|slots +readonly +asking +time +wait"));
+                 "+role +cluster|slots +cluster|nodes +readonly +asking +time +wait"));
   CHECK(world.start(true, {"site", "secret"}).to_string() == "ok");
 }
 
