@@ -133,7 +133,10 @@ Result<std::unique_ptr<PartitionWriter>> RedisFilterStore::take_over(PartitionId
   if (!may_write_) return invalid("this process opened the filter store for reading alone");
   BLOOMRING_TRY(check_partition(partition, parts_.config.partition_count));
   if (!checked_) BLOOMRING_TRY(refresh());
+  // An import may have begun since the start. It is not to be disturbed, and its half of a store is not to be written.
+  BLOOMRING_TRY(check_redis_description(parts_, *marks_, may_write_));
   BLOOMRING_TRY_ASSIGN(std::unique_ptr<RedisFence> fence, RedisFence::take_over(parts_, *marks_, partition));
+  BLOOMRING_TRY(check_redis_description(parts_, *marks_, may_write_));
   return std::unique_ptr<PartitionWriter>(
       std::make_unique<RedisPartitionWriter>(parts_, *writes_, *marks_, std::shared_ptr(std::move(fence))));
 }
