@@ -337,6 +337,10 @@ Process::~Process() {
   refresher_.reset();
   eraser_.reset();
   backups_.close();
+  process_metrics_.reset();
+  std::vector<std::unique_ptr<Stage>> ended;
+  const std::lock_guard lock(running_mutex_);
+  running_.swap(ended);
 }
 
 }  // namespace bloomring
