@@ -70,7 +70,7 @@ TEST_CASE("redis store: a server that lost writes is noticed where it lost them,
   const auto reader = bed.another(false);
   REQUIRE(play(*writer, "u1", {"a"}).ok());
   REQUIRE(advance(*writer, merged_to(10)).ok());
-  // What the server of u1 has now.
+  // The values that the server of u1 has now.
   const ShardId shard = UserRef(user("u1")).shard();
   const std::string state_key = bed.keys.shard_state(shard);
   const std::string value_key = bed.keys.filter(user("u1"), PeriodUnit::kMonth, PeriodIndex(kNow));
