@@ -13,7 +13,8 @@ class Clock {
   virtual ~Clock() = default;
   // Unix time in milliseconds. May jump when the machine's clock is set.
   virtual int64_t now_ms() const = 0;
-  // Nanoseconds since an arbitrary start; never goes back.
+  // Nanoseconds since an arbitrary start; never goes back, and goes on while the machine sleeps: a lease ends, and what
+  // was fresh grows old.
   virtual int64_t steady_ns() const = 0;
 };
 

@@ -27,7 +27,7 @@ import kafka_server  # noqa: E402
 import plays  # noqa: E402
 import processes  # noqa: E402
 
-os.environ.setdefault("BLOOMRING_BIN", str(ROOT / "build" / "release" / "bin" / "bloomring"))  # What is shipped.
+os.environ.setdefault("BLOOMRING_BIN", str(ROOT / "build" / "release" / "bin" / "bloomring"))  # The shipped build.
 
 PARTITIONS = 10
 RING_SLOTS = 6
@@ -45,7 +45,7 @@ def cpu_seconds(pid):
 
 
 def topic_bytes(kafka_folder, topic):
-    """What the log of a topic takes on the broker's disk, compressed as it is."""
+    """The bytes of the topic's log on the broker's disk, compressed."""
     logs = kafka_folder.glob(f"broker-1/data/{topic}-[0-9]*/*.log")
     return sum(log.stat().st_size for log in logs)
 

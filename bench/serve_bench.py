@@ -109,7 +109,7 @@ class Site:
             yield
 
     def load(self, rate, served):
-        """What the load tool says, and the CPU seconds that the service took meanwhile."""
+        """The report of the load tool, and the CPU seconds that the service took meanwhile."""
         options = self.options
         command = [
             plays.binary(),
@@ -145,7 +145,7 @@ def run_rpc(site, run):
 
 
 def loaded(site, served):
-    """What the load tool and the service say of some seconds of load."""
+    """The reports of the load tool and the service about some seconds of load."""
     found, cpu_seconds = site.load(site.options.rate, served)
     hits, misses = (
         sum(processes.values(site.service.scrape(), "bloomring_filter_cache_lookups_total", result=result))
@@ -232,7 +232,7 @@ PARTS = {"filter": run_filter, "rpc": run_rpc, "cost": run_cost, "split": run_sp
 
 
 def stolen_seconds():
-    """What the host has taken of all CPUs since it started."""
+    """The CPU time that the host has stolen since it started."""
     with open("/proc/stat", encoding="ascii") as stat:
         return int(stat.readline().split()[8]) / os.sysconf("SC_CLK_TCK")
 

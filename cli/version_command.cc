@@ -22,7 +22,7 @@ using Texts = std::map<std::string, std::string, std::less<>>;
 struct Library {
   std::string name;
   std::string built_with;  // Empty: unknown.
-  std::string loaded;      // What the library itself says; empty: it cannot be asked.
+  std::string loaded;      // As the library itself says; empty: it cannot be asked.
   std::string file;        // Its name mostly ends with the version; empty: not loaded, but compiled in.
 };
 

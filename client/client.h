@@ -17,7 +17,9 @@
 // - kRetry for UNAVAILABLE, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED and FAILED_PRECONDITION (`strict`);
 // - kFatal for the rest.
 //
-// Threading: thread safe. A call blocks the calling thread until it ends, at its deadline at the latest.
+// Threading: thread safe. A call blocks the calling thread until it ends, at its deadline at the latest. gRPC ends its
+// threads in the background after the destructor of the last client: a program that ends at once calls
+// `std::quick_exit`, because such a thread may use static objects that `exit` has destroyed.
 #pragma once
 
 #include <memory>

@@ -26,7 +26,7 @@ target_include_directories(bloomring_options INTERFACE ${CMAKE_SOURCE_DIR})
 target_compile_options(bloomring_options INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Werror
   -fno-omit-frame-pointer
-  # What only clang sees: references that outlive what they refer to (base/borrow.h).
+  # Only clang sees references that outlive their object (base/borrow.h).
   $<$<CXX_COMPILER_ID:Clang>:-Wdangling;-Wdangling-field;-Wdangling-gsl;-Wdangling-initializer-list;-Wreturn-stack-address>
   $<$<CXX_COMPILER_ID:Clang>:-Wrange-loop-analysis;-Wreturn-std-move;-Wself-move>
   $<$<CXX_COMPILER_ID:Clang>:-Wno-gnu-statement-expression>)  # librdkafka's macros

@@ -63,7 +63,7 @@ struct TopicRow {
   std::string_view key;           // Of the setting that names it, as "topics.user_events".
   std::string_view default_name;  // Of that setting.
   std::string_view content;       // For people: lower case, no full stop.
-  std::string_view of_a_user;     // What it keeps of one user, for the report of an erasure.
+  std::string_view of_a_user;     // Its data about one user, for the report of an erasure.
   TopicOwner owner = TopicOwner::kUs;
   bool many = false;  // The setting is a list of names, each of a topic of this kind.
   TopicPartitions partitions = TopicPartitions::kByShard;

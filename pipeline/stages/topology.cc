@@ -4,7 +4,7 @@
 
 #include "pipeline/stages/ingest_stage.h"
 #include "pipeline/stages/merge_stage.h"
-#include "pipeline/stages/serve_stage.h"
+#include "pipeline/stages/serve/serve_stage.h"
 #include "pipeline/stages/window_stage.h"
 
 namespace bloomring {

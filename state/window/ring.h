@@ -22,11 +22,9 @@
 // not reach for days. From then on time alone ends hours (`advance_clock`), each after a slot's length, and records go
 // to the filling hour. With `noted_time_ms` and `begun_ms` this continues after a restart (operators/log_clock.h).
 //
-// Others cut the log into hours by log time alone, and must be changed with whatever ends an hour here:
-//   which forgets are late  serving/query/recent_plays.h, state/forget_rule.h, tests/simulation/sim_oracle.cc
-//   merged log time         operators/merge_progress.h, state/slot_length.h
-//   where a replica starts  operators/replica_start.h
-//   pacing, pages           operators/window.cc (start_drain), pipeline/status/ring_status.h
+// Each record of an hour was logged before the hour's end, (hour + 1) * slot_ms: an hour may end early and never late.
+// Other places compute with log time and the length of a slot alone, and rest on this: the table of
+// docs/architecture.md, "How to change the sealing of a slot".
 // Threading: a value used by one thread. No I/O, no clock: time is an argument.
 #pragma once
 

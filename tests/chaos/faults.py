@@ -27,7 +27,7 @@ MERGE_S = 3  # Time for a start to merge something.
 LEADERS_MOVE_S = 5
 NO_SPACE = "No space left on device"
 FENCED = "fenced"
-NOTICED_S = 5  # Who met a full disk has said so by then.
+NOTICED_S = 5  # A process that met a full disk has said so by then.
 
 
 @dataclasses.dataclass
@@ -121,7 +121,7 @@ def full_disk(world, fault):
         yield fault.for_s
         disk.make_room()
         yield NOTICED_S
-        # Who met it gives its partitions back before it ends. That takes long while brokers are away: 20 s were seen.
+        # It gives its partitions back before it ends. That takes long while brokers are away: 20 s were seen.
         over = time.monotonic() + worlds.END_BOUND_S
 
         def ended_or_not_met():

@@ -1,4 +1,4 @@
-"""What is done to the world, and when: a pure function of the seed.
+"""The faults of a run and their times: a pure function of the seed.
 
 A deck holds every kind of fault, each with the stage or part it strikes. It is shuffled and dealt in steps of a few
 faults that strike different things at about the same time; when it is used up, it is shuffled again. So a run of one

@@ -40,7 +40,7 @@ ROUND_S = 0.3
 TIMEOUT_MS = 1500
 OLD_ITEMS = 100  # Of a user.
 TICK_S = 0.1
-OVERSLEPT_S = 0.7  # Who wakes up so late was given no processor: nor were brokers and replicas.
+OVERSLEPT_S = 0.7  # A thread that wakes up so late was given no processor; brokers and replicas were given none either.
 
 
 @dataclasses.dataclass

@@ -156,7 +156,7 @@ class Clocks(law.LawCase):
     """The fault of a clock that is far off, on an ingest process that is made by hand."""
 
     def carry_out(self, words, clocks, away=False):
-        """What its log says and what it tells about its clock, one after the other; what the fault waits for."""
+        """Its log, then its report about its clock: the fault waits for words in them."""
         told = iter(clocks)
         world = types.SimpleNamespace(
             ready={"ingest-1": {}},
@@ -198,7 +198,7 @@ class Clocks(law.LawCase):
 
 
 class Excuses(law.LawCase):
-    """Who may end by itself, and with what last words."""
+    """The processes that may end by themselves, with their last words."""
 
     def end(self, code, words, was_ready=True):
         """Whether the world takes it."""

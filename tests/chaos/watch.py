@@ -56,7 +56,7 @@ class Watch:
         return found
 
     def _check_rises(self, owner, metrics):
-        """What a stage has applied never goes back. Ingest reads plays again that it passed over while a partition of
+        """The applied offset of a stage never goes back. Ingest reads plays again that it passed over while a partition of
         user-events took none (docs/decisions/0037); what it has committed never goes back."""
         moves = sum(processes.values(metrics, "bloomring_rebalances_total"))
         for name in ("bloomring_applied_offset", "bloomring_committed_offset"):

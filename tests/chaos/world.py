@@ -65,9 +65,9 @@ class ClockOfIngest:
 
 
 LAST_WORDS = 4  # Lines.
-# Who starts while brokers are away waits for them, and gives up. Who runs waits for as long as it takes.
+# A process that starts while brokers are away waits for them, and gives up. A running one waits as long as it takes.
 BROKERS_AWAY = re.compile(r"no broker (has )?answered|waited \d+ s in vain")
-# Who is asked to end while brokers are away may not get its last records written in time.
+# A process that is told to end while brokers are away may not get its last records written in time.
 NOT_IN_TIME = re.compile(r"not ended within .* waiting for|no broker answered")
 CRASHED_CODE = 137
 
@@ -141,7 +141,7 @@ class World:
         self._env = {}
         self._changes = {}  # Instance: settings of its next start.
         self._restart_at = {}
-        self._grace_until = 0  # Who began while brokers were away may still give up until then.
+        self._grace_until = 0  # A process that began while brokers were away may give up until then.
         self._may_end = collections.defaultdict(list)  # Instance: the excuses of faults under way.
         self._brokers_away = []  # The faults under way that keep brokers away.
         self._processes = {}
@@ -175,7 +175,7 @@ class World:
     # --- what faults do ---
 
     def settings(self, instance):
-        """What differs from tests/real/chain.py for an instance."""
+        """The settings of an instance that differ from those of tests/real/chain.py."""
         changes = {**SETTINGS, "store.path": str(self._store_path()), "store.backup_path": str(self.folder / "backups")}
         if instance in self.disks:
             changes["state.path"] = str(self.disks[instance].path / "state")
@@ -228,7 +228,7 @@ class World:
         return False
 
     def clock_of_ingest(self, instance):
-        """What an ingest process says about its clock, and how many records of plays it has read."""
+        """The report of an ingest process about its clock, and the number of records of plays that it has read."""
         status, text = processes.http_get(self.ready[instance]["admin"], "/readyz")
         found = processes.metrics(self.ready[instance]["admin"])
         return ClockOfIngest(
@@ -406,7 +406,7 @@ class World:
     # --- brokers ---
 
     def metadata(self):
-        """What the cluster says about itself, or None while it does not answer."""
+        """The description that the cluster gives of itself, or None while it does not answer."""
         code, out, _ = processes.run(
             ["kcat", "-L", "-J", "-m", "3", "-b", self.server.bootstrap], bound_s=20, check=False
         )

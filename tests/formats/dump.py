@@ -1,4 +1,4 @@
-"""What a stranger reads a running bloomring with: kcat for its topics, ldb (Debian: rocksdb-tools) for its folders."""
+"""A stranger's tools for a running bloomring: kcat for its topics, ldb (Debian: rocksdb-tools) for its folders."""
 
 import collections
 import re

@@ -192,7 +192,7 @@ class SlotEnd:
     keyed_sum: int | None = None
 
     def summed(self):
-        """What the keyed sum is of."""
+        """The bytes that the keyed sum covers."""
         version = 2 if self.digest is None else 3
         out = self.head.encode(0xB2, version) + varint(len(self.hours))
         out += b"".join(varint(number) + varint(first) + varint(end) for number, first, end in self.hours)

@@ -131,7 +131,7 @@ def counted(entries):
 
 
 def read_filter(entries, store_key, policy, closed):
-    """What bloomring reads under a filter key that holds something."""
+    """The value that bloomring reads under a filter key that holds one."""
     taken = counted(entries)
     values = [value for _, value in taken]
     return values[0] if [kind for kind, _ in taken] == [BASE] else unite_stored(values, store_key, policy, closed)
@@ -155,7 +155,7 @@ def decode_damaged(value):
 
 
 def unite_stored(values, store_key, policy=None, closed=False):
-    """What bloomring stores for these values of a key; without a policy, for operands alone. Where some of them are no
+    """The bytes that bloomring stores for these values of a key; without a policy, for operands alone. Where some of them are no
     filters: a damaged value, whose reason is a sentence of ours."""
     refused, filters = 0, []
     for value in values:

@@ -27,7 +27,7 @@ def corpus(name):
 
 
 def options(name):
-    """What a run of this target is given whatever it is for."""
+    """The arguments that every run of this target gets."""
     dictionary = FOLDER / "dictionary" / f"{name}.dict"
     return [f"-dict={dictionary}"] if dictionary.is_file() else []
 

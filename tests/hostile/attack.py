@@ -1,4 +1,4 @@
-"""What somebody can do who reaches a port: raw sockets, and HTTP/2 written by hand.
+"""The tools of an attacker who reaches a port: raw sockets, and HTTP/2 written by hand.
 
 Frames are those of RFC 9113, header blocks those of RFC 7541 without its dynamic table and Huffman codes. Every attack is
 bounded in count and time and talks to 127.0.0.1 alone.
@@ -197,7 +197,7 @@ class Http2:
         return True
 
     def outcome(self, stream, bound_s=30):
-        """What ended the stream: "answered" (its last headers came), "reset", "goaway", "closed" or "nothing"."""
+        """The end of the stream: "answered" (its last headers came), "reset", "goaway", "closed" or "nothing"."""
         for kind, flags, on, _ in self.frames(bound_s):
             if kind == HEADERS and on == stream and flags & END_STREAM:
                 return "answered"

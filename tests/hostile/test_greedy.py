@@ -104,7 +104,7 @@ class Greedy(law.LawCase):
                 self.assertTrue(dev.running(), dev.describe("still runs"))
 
     def ask(self, grpc, admin):
-        """What became of each question of the modest client."""
+        """The outcome of each question of the modest client."""
         _, out, _ = processes.run([PYTHON, MODEST, grpc, admin, str(QUESTIONS)], bound_s=300)
         asked = json.loads(out)
         self.assertEqual({one["end"] for one in asked}, {"OK"}, asked)

@@ -78,7 +78,7 @@ class TlsPort(law.LawCase):
         self.assertEqual([verdict["seen"] for verdict in answer["items"]], [True, False])
 
     def until_closed(self, client, bound_s=20):
-        """What the port sends until it closes the connection."""
+        """The bytes that the port sends until it closes the connection."""
         client.settimeout(bound_s * processes.PATIENCE)
         received = b""
         with contextlib.suppress(ConnectionResetError):

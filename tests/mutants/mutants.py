@@ -16,7 +16,7 @@ ROW = re.compile(r"^\| ([\w-]+) \| .* \|$", re.MULTILINE)
 @dataclasses.dataclass(frozen=True)
 class Mutant:
     name: str
-    breaks: str  # What is wrong with the product then.
+    breaks: str  # The promise that the changed product breaks.
     file: str
     find: str
     replace: str

@@ -51,7 +51,7 @@ def _bad_buckets(name, buckets, count):
 
 
 def problems(text):
-    """What is wrong with the page, a line each."""
+    """The faults of the page, a line each."""
     found, helps, types, series = [], {}, {}, set()
     ended, current = set(), None
     buckets, counts = {}, {}

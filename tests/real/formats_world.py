@@ -147,7 +147,7 @@ class World:
 
 
 class Stored:
-    """What a stopped bloomring has left in its filter store, by the page."""
+    """The contents of the filter store of a stopped bloomring, as the page describes them."""
 
     def __init__(self, world):
         self.world = world

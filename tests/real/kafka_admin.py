@@ -1,4 +1,4 @@
-"""What tests do to topics that kcat cannot: cut a log at its start, remove a topic, make one,
+"""Actions on topics that kcat cannot take: cut a log at its start, remove a topic, make one,
 write in a transaction. Runs KafkaAdmin.java with
 the jars of a broker's version."""
 

@@ -140,7 +140,7 @@ def unseen(user, answer, played):
 
 @dataclasses.dataclass
 class Report:
-    """What answers said: plays that were not seen, and how often a never-played item was."""
+    """The verdicts of answers: plays that were not seen, and the number of never-played items that were."""
 
     users: int = 0
     played: int = 0
@@ -168,7 +168,7 @@ class Report:
         self.expected += expected_false_positives(answer, len(probes))
 
     def wrong(self):
-        """What breaks the law, in words; empty when nothing does."""
+        """The breach of the law, in words; empty without one."""
         found = []
         if self.unseen:
             found.append(f"{len(self.unseen)} of {self.played} played items are unseen, as {self.unseen[0]}")

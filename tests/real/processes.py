@@ -132,7 +132,7 @@ class Process:
         return self._child is not None and self._child.poll() is None
 
     def output(self):
-        """What it has printed on standard output since its last start."""
+        """Its standard output since its last start."""
         with open(self.out, "rb") as out:
             out.seek(self._out_start)
             return out.read().decode(errors="replace")

@@ -52,7 +52,7 @@ class RedisCluster:
         return ",".join(f"127.0.0.1:{port}" for port in self.ports)
 
     def ask(self, port, *words, check=True):
-        """What redis-cli prints."""
+        """The output of redis-cli."""
         return processes.run(["redis-cli", "-p", str(port), *words], check=check)[1].strip()
 
     def _pings(self, port):

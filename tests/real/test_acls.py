@@ -70,7 +70,7 @@ class Acls(law.LawCase):
         return self.site.process(stage, env=self.login(stage))
 
     def check(self, *words, login=None):
-        """What `bloomring check` finds about rights: (the names of users without an error, errors, warnings, notes)."""
+        """The findings of `bloomring check` about rights: (the names of users without an error, errors, warnings, notes)."""
         variables = [f"{key}={value}" for key, value in self.login(login).items()] if login else []
         command = ["env", *variables, plays.binary(), "check", "--config", self.site.path, *words]
         out = processes.run(command, check=False, bound_s=90)[1]

@@ -17,7 +17,7 @@ BUILD = plays.binary().resolve().parents[1]
 
 
 def as_built():
-    """What makes a program fit libraries of this build: its compiler, and its sanitizers if it has any."""
+    """The flags that make a program fit libraries of this build: its compiler, and its sanitizers if it has any."""
     cache = dict(re.findall(r"^(\w+):\w+=(.*)$", (BUILD / "CMakeCache.txt").read_text(), re.MULTILINE))
     sanitize = cache["BLOOMRING_SANITIZE"]
     compiler = f"-DCMAKE_CXX_COMPILER={cache['CMAKE_CXX_COMPILER']}"

@@ -1,4 +1,4 @@
-"""What people type against a running installation: text and JSON, exit codes, and what is refused with a way out."""
+"""Commands of people against a running installation: text and JSON, exit codes, and what is refused with a way out."""
 
 import json
 import os

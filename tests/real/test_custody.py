@@ -1,4 +1,4 @@
-"""What the log loses before it is merged is noticed, at start and while running, with the numbers and the way out."""
+"""A loss of records that are not merged is noticed, at start and while running, with the numbers and the way out."""
 
 import re
 

@@ -16,7 +16,7 @@ SLOTS = 6
 
 class Dev(law.LawCase):
     def verdicts(self, address, user, *items):
-        """What the person types, and the verdicts as {item: (seen, reason)}."""
+        """Types the command; returns the verdicts as {item: (seen, reason)}."""
         _, out, _ = processes.run([plays.binary(), "query", "--server", address, "--user", user, *items])
         return {verdict["item"]: (verdict["seen"], verdict.get("reason")) for verdict in json.loads(out)["items"]}
 

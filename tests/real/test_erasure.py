@@ -1,4 +1,4 @@
-"""What everything was forgotten of leaves the files of the filter store and its backups by the deadline."""
+"""A user whose whole history is forgotten leaves the files of the filter store and its backups by the deadline."""
 
 import json
 import pathlib
@@ -131,7 +131,7 @@ class Erasure(one_broker.OneBrokerCase):
         self.assertTrue(store.exists())
 
     def report(self, site, grpc, backup):
-        """What `inspect user --erasure` says of the erased user."""
+        """The report of `inspect user --erasure` about the erased user."""
         report = json.loads(site.command("inspect", "user", "--user", ERASED, "--erasure", "--server", grpc)[1])
         rows = {one["where"]: one for one in report["erasure"]}
         self.assertNotIn("files of the filter store", rows)  # It is done.

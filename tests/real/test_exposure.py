@@ -1,4 +1,4 @@
-"""What somebody on another machine finds: every port of a host that runs bloomring, tried from outside.
+"""The view from another machine: every port of a host that runs bloomring, tried from outside.
 
 The host and the other machine are two network namespaces with a cable between them, which need root. This module moves
 into the first one, so brokers and processes that it starts are there.

@@ -1,4 +1,4 @@
-"""What a user has forgotten, by call and by event, on a real broker: through crashes, replays and merges."""
+"""Forgets by call and by event on a real broker: through crashes, replays and merges."""
 
 import json
 import time

@@ -1,4 +1,4 @@
-"""What processes write to standard error with log.format=json, while things go wrong: JSON, every line of it."""
+"""Every line that processes write to standard error with log.format=json is JSON, also while things go wrong."""
 
 import contextlib
 import json

@@ -127,7 +127,7 @@ class Metrics(one_broker.OneBrokerCase):
         processes.wait_for(lambda: seen() >= 60, 60, lambda: f"every play to be counted as seen, {seen()} are")
 
     def brokers_of(self, admin):
-        """What readiness says of the brokers; None while it says nothing."""
+        """The brokers' part of readiness; None without one."""
         return json.loads(processes.http_get(admin, "/readyz")[1])["parts"].get("brokers")
 
     def while_the_broker_hangs(self, started):

@@ -1,4 +1,4 @@
-"""What people get wrong gets a clear answer at once: what is wrong, where, and an exit code that scripts can use."""
+"""A mistake of a person gets a clear answer at once: the fault, its place, and an exit code that scripts can use."""
 
 import json
 import re

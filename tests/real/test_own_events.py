@@ -159,7 +159,7 @@ class OwnEvents(one_broker.OneBrokerCase):
         self.give_back(site, 50)
 
     def give_back(self, site, records):
-        """What docs/operating.md says to type once the mapping is mended, after which every record is accepted."""
+        """Types the commands of docs/operating.md for a mended mapping, after which every record is accepted."""
         settings = json.loads(site.path.read_text())
         settings["events"]["item"] = "video.id"
         site.path.write_text(json.dumps(settings))

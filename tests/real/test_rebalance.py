@@ -1,4 +1,4 @@
-"""Who works on which partition, when members restart, leave and stand still: on a real broker."""
+"""The owner of each partition, when members restart, leave and stand still: on a real broker."""
 
 import contextlib
 import itertools
@@ -34,7 +34,7 @@ class Flow:
 
     def __init__(self, run, instances):
         self._run = run
-        self.instances = list(instances)  # Who is asked: not one that stands still.
+        self.instances = list(instances)  # Those that are asked: none that stands still.
         self._items = itertools.count()
         self._applied = {}  # partition: how far, and since when
         self.held_by = {}  # partition: instance that last said how far

@@ -1,4 +1,4 @@
-"""What a process reads again after it has lost its disk, and that it tells how far it is."""
+"""A process that has lost its disk reads the log again, and tells how far it is."""
 
 import contextlib
 import shutil

@@ -1,4 +1,4 @@
-"""What was served, through two serve processes that hold the same partitions."""
+"""Served items, through two serve processes that hold the same partitions."""
 
 import chain
 import heavy

@@ -1,4 +1,4 @@
-"""What docs/quickstart.md says to type, word by word, on a real broker: a site's own plays in, a question answered."""
+"""The commands of docs/quickstart.md, word by word, on a real broker: a site's own plays in, a question answered."""
 
 import json
 import os

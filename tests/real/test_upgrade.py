@@ -1,4 +1,4 @@
-"""What an earlier version left behind (tests/upgrade/VERSION, by tests/upgrade/make) is read by this program: its configuration, its log,
+"""This program reads the data of an earlier version (tests/upgrade/VERSION, by tests/upgrade/make): its configuration, its log,
 its batches, its filter store and its local state."""
 
 import base64

@@ -52,7 +52,7 @@ class Watchdog(one_broker.OneBrokerCase):
         return body if status == 503 else ""
 
     def stands_still(self, run, admin):
-        """What /healthz says once the window task hangs in its fault. Others may be slow for a moment on a busy machine."""
+        """The answer of /healthz once the window task hangs in its fault. Others may be slow for a moment on a busy machine."""
 
         def named():
             body = self.unhealthy(admin)

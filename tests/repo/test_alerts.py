@@ -54,7 +54,7 @@ def promtool(*arguments):
 
 @functools.cache
 def help_of(*command):
-    """What the program says of a command; nothing where there is none."""
+    """The help of a command; nothing where there is none."""
     done = subprocess.run([PROGRAM, *command, "--help"], capture_output=True, text=True, timeout=BOUND_S, check=False)
     return done.stdout if done.returncode == 0 else ""
 
@@ -75,7 +75,7 @@ def wrong_commands(text):
 
 
 def page_faults(text):
-    """What a page names that there is not: commands, metrics, keys of the configuration."""
+    """Names of a page that do not exist: commands, metrics, keys of the configuration."""
     faults = [f"no such command: {code}" for code in wrong_commands(text)]
     series = metric_names.known() | {name.removesuffix("_count") for name in metric_names.known()}
     keys = set(CODE.findall((ROOT / "docs" / "reference" / "config.md").read_text(encoding="utf-8")))

@@ -98,7 +98,7 @@ def limit_found(workload):
 
 
 def settings(overlay, workload, ordinal=1, more=None, lines=""):
-    """What `bloomring check --print` says in the pod, with more variables and lines of the file: (exit code, {key: value}, standard error)."""
+    """`bloomring check --print` in the pod, with more variables and lines of the file: (exit code, {key: value}, standard error)."""
     pod = workload["spec"]["template"]["spec"]
     (name,) = [volume["configMap"]["name"] for volume in pod["volumes"] if "configMap" in volume]
     (data,) = [thing["data"] for thing in of_kind(overlay, "ConfigMap") if thing["metadata"]["name"] == name]

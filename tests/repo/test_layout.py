@@ -73,7 +73,7 @@ def read_rooms(page):
 
 
 def table_faults(rooms):
-    """What is wrong with the table itself: an arrow upward, which every circle has, or to a room that there is not."""
+    """The faults of the table itself: an arrow upward, which every circle has, or to a room that there is not."""
     above = set()
     for room, uses in rooms.items():
         for used in sorted(uses - above):
@@ -91,7 +91,7 @@ def top_folders():
 
 
 def findings(path, text, rooms=ROOMS, tops=None):
-    """What is wrong with one file, as (line, what); path is relative to the root, with slashes."""
+    """The faults of one file, as (line, fault); path is relative to the root, with slashes."""
     found = []
     folder, suffix = path.split("/")[0], pathlib.PurePosixPath(path).suffix
     lines = text.splitlines()

@@ -17,7 +17,7 @@ ALL = ROOT / "pipeline" / "metrics" / "all_metrics.cc"
 
 
 def faults(path, text, joined):
-    """What is wrong with the declarations of one file; `joined` is the text that joins all lists."""
+    """The faults of the declarations of one file; `joined` is the text that joins all lists."""
     declared = DECLARED.findall(text)
     lists = list(LIST.finditer(text))
     listed = [name for one in lists for name in re.findall(r"&(k\w+)", one["names"])]

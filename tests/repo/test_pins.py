@@ -1,4 +1,4 @@
-"""What Maven fetches is what our lists of SHA-256 say: scripts/setup refuses a jar that is changed, missing or too many.
+"""Maven fetches the files of our lists of SHA-256: scripts/setup refuses a jar that is changed, missing or too many.
 
 Needs the jars of scripts/setup; works on a copy of their folders.
 """

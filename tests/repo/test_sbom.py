@@ -1,4 +1,4 @@
-"""What scripts/sbom says a program is made of: all that the program loads, nothing about the machine that built it.
+"""The parts of a program by scripts/sbom: all that the program loads, nothing about the machine that built it.
 
 Needs the program of the preset `tested`.
 """

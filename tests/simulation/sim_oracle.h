@@ -113,7 +113,7 @@ struct BlindStarts {
 struct LogFacts {
   const std::vector<EarlierRecord>& before;  // Of the logs before this one...
   bool made_anew;                            // ...of which there are some, perhaps without a record.
-  size_t before_restore;    // What the log had when the store went back for the last time.
+  size_t before_restore;    // Records that the log had when the store went back for the last time.
   size_t clock_wrong_from;  // Hours that begin at or above this offset may have ended early.
   const BlindStarts& blind;
   size_t log_start;               // Nobody knows of serves below it: who has read them has died.

@@ -200,7 +200,7 @@ void World::start_merges() {
   }
 }
 
-// As pipeline/stages/serve_partitions.cc does: from the log's start while the store is away.
+// As pipeline/stages/serve/serve_partitions.cc does: from the log's start while the store is away.
 void World::start_replica(int32_t p) {
   const PartitionId partition(p);
   const auto read = filters_->read_watermark(partition);

@@ -64,7 +64,7 @@ class World {
   static constexpr int32_t kPlaysPartitions = 2;
   static constexpr int64_t kClocksOffMaxMs = Ledger::kAheadMaxMs;  // A fifth of an hour of the ring.
   int64_t clocks_off_max_ms() const { return clocks_go_wrong_ ? kClocksOffMaxMs : 0; }
-  // What a call has noted in a replica, and the offset at which it stands in the log.
+  // A forget that a call has noted in a replica, and its offset in the log.
   struct Noted {
     int64_t offset;
     std::string user_key;
@@ -142,7 +142,7 @@ class World {
   void check_refused();
   size_t acknowledged_end(int32_t p) const;
   std::map<std::string, UserOracle> oracle_of(int32_t p, size_t end, bool of_replica = false) const;
-  // What filters and what was forgotten say of an item, in the order of periods; nothing while the store is away.
+  // The verdict of filters and forgets on an item, in the order of periods; nothing while the store is away.
   std::optional<bool> in_filters(const std::string& user_key, std::span<const PeriodIndex> periods, ItemHash item);
 
   Random random_;
@@ -188,7 +188,7 @@ class World {
   std::vector<Noted> noted_[kPartitions];             // In the replicas that run.
   std::vector<EarlierRecord> before_[kPartitions];    // In the logs before this one, or in ends that it lost.
   bool made_anew_ = false;                            // There was a log before.
-  size_t logged_at_restore_[kPartitions] = {};        // What the log had when the store last went back.
+  size_t logged_at_restore_[kPartitions] = {};        // Records that the log had when the store last went back.
   // See LogFacts.
   size_t clock_wrong_from_[kPartitions];
   BlindStarts blind_[kPartitions];

@@ -68,7 +68,7 @@ TEST_CASE("forget rule: no filter that may hold a play after the forget is hidde
   for_each_case(/*everything=*/false, [&](const Case& c) {
     const bool store_knows = !c.forget.late && !c.passed;
     const int64_t reach_ms = forget_rule::reach_ms(c.forget, c.passed, calendar());
-    // What the store noted of plays after it knew the forget: all of them when it is on time, else some or none.
+    // Plays that the store noted after it knew the forget: all of them when it is on time, else some or none.
     const int64_t newest = *c.merged.rbegin();
     const int64_t played_ms = (store_knows || noted) && newest > reach_ms ? newest : 0;
     const PeriodIndex hidden = forget_rule::hidden_through(reach_ms, played_ms, calendar());

@@ -1,6 +1,9 @@
 // Shows one set of numbers by its table, as a scrape does.
 #pragma once
 
+#include <set>
+#include <string_view>
+
 #include "base/metrics/metrics.h"
 #include "base/metrics/series_table.h"
 
@@ -9,10 +12,24 @@ namespace bloomring::testing {
 template <typename Stats>
 struct ShownSeries {
   // Borrows both.
-  ShownSeries(const SeriesTable<Stats>& table, const Stats& stats)
-      : registration(metrics.on_scrape([&table, &stats](Scrape& scrape) { write_all(scrape, table, stats); })) {}
-  double operator()(const MetricDecl& decl, LabelValues labels = {}) const { return metrics.value(decl, labels); }
+  ShownSeries(const SeriesTable<Stats>& rows, const Stats& stats)
+      : table(rows),
+        registration(metrics.on_scrape([&rows, &stats](Scrape& scrape) { write_all(scrape, rows, stats); })) {}
+  double operator()(const MetricDecl& decl, LabelValues labels = {}) {
+    asked.insert(decl.name);
+    return metrics.value(decl, labels);
+  }
+  // Of the metrics in the table, those that no call has asked for: a test of a whole table expects none.
+  std::set<std::string_view> unasked() const {
+    std::set<std::string_view> names;
+    for (const SeriesRow<Stats>& row : table) {
+      if (!asked.contains(row.decl->name)) names.insert(row.decl->name);
+    }
+    return names;
+  }
 
+  const SeriesTable<Stats>& table;
+  std::set<std::string_view> asked;
   Metrics metrics;
   Metrics::Registration registration;
 };

@@ -65,15 +65,7 @@ void declare_filter(Config& config, FilterSettings& filter) {
           "query.");
 }
 
-void declare_store(Config& config, StoreSettings& store) {
-  config.section("store", "The filter store.");
-  config
-      .choice<StoreKind>("store.kind", &store.kind,
-                         {{"embedded", StoreKind::kEmbedded}, {"redis", StoreKind::kRedis}})
-      .doc(
-          "`embedded` keeps filters in RocksDB under `store.path`, for processes of one machine; `redis` keeps them on "
-          "servers of the Redis protocol (`store.redis`), for any number of machines.");
-  config.string("store.path", &store.path).doc("Folder of the embedded filter store.");
+void declare_backups(Config& config, StoreSettings& store) {
   config.string("store.backup_path", &store.backup_path)
       .doc("Folder for backups of the embedded filter store, on another disk; `bloomring store backup` takes them.");
   config.integer("store.backups_kept", &store.backups_kept)
@@ -90,13 +82,10 @@ void declare_store(Config& config, StoreSettings& store) {
       .doc(
           "Least time between two backups that the admin port is asked for. An earlier request is refused, so that "
           "requests cannot push out older backups.");
-  config.integer("store.erase_within_seconds", &store.erase_within_seconds)
-      .range(0, 365 * 86'400)
-      .unit("seconds")
-      .doc("Deadline for the bytes of what users have forgotten with everything, from the merge of the forget on: "
-           "within half of it they leave the files of the store, by compactions of the ranges concerned, and after the "
-           "other half no backup of before is left, except the newest one. At most twice topics.retention_hours. 0: no "
-           "deadline; the bytes leave with the usual compactions, within weeks, and backups by their number alone.");
+}
+
+// Of a store on servers: the pace of writes, and the plan from which `check` computes whether it is enough.
+void declare_writes(Config& config, StoreSettings& store) {
   config.bytes("store.write_bytes_per_second", &store.write_bytes_per_second)
       .range(0, kBytesMax)
       .doc(
@@ -115,6 +104,26 @@ void declare_store(Config& config, StoreSettings& store) {
       .doc(
           "Mean size of a filter, for the same computation. `bloomring store check` prints the filters of a store and "
           "their bytes.");
+}
+
+void declare_store(Config& config, StoreSettings& store) {
+  config.section("store", "The filter store.");
+  config
+      .choice<StoreKind>("store.kind", &store.kind,
+                         {{"embedded", StoreKind::kEmbedded}, {"redis", StoreKind::kRedis}})
+      .doc(
+          "`embedded` keeps filters in RocksDB under `store.path`, for processes of one machine; `redis` keeps them on "
+          "servers of the Redis protocol (`store.redis`), for any number of machines.");
+  config.string("store.path", &store.path).doc("Folder of the embedded filter store.");
+  declare_backups(config, store);
+  config.integer("store.erase_within_seconds", &store.erase_within_seconds)
+      .range(0, 365 * 86'400)
+      .unit("seconds")
+      .doc("Deadline for the bytes of what users have forgotten with everything, from the merge of the forget on: "
+           "within half of it they leave the files of the store, by compactions of the ranges concerned, and after the "
+           "other half no backup of before is left, except the newest one. At most twice topics.retention_hours. 0: no "
+           "deadline; the bytes leave with the usual compactions, within weeks, and backups by their number alone.");
+  declare_writes(config, store);
   declare_redis(config, store.redis);
 }
 

@@ -74,7 +74,7 @@ TEST_CASE("filter notes: plays among records that the log lost were logged befor
   CHECK(late_before(notes, filling) == HourForgets::kNotKnown);
   const int64_t log_time_ms = GENERATE(10'950, 11'300, 12'400);  // In the hour that was filling, the next and another.
   notes.note(filling, log_time_ms, 1, 0);
-  CHECK(late_before(notes, kTen) == 0);  // What it forgets was logged before the lost records.
+  CHECK(late_before(notes, kTen) == 0);  // The plays that it forgets were logged earlier.
   CHECK(notes.of(filling) == HourForgets{1, log_time_ms});
   notes.note(HourIndex(20), 13'000, 0, 0);
   CHECK(late_before(notes, HourIndex(20)) == log_time_ms);

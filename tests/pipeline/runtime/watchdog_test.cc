@@ -81,7 +81,7 @@ TEST_CASE("watchdog: tasks that make steps and threads that wait are never meant
   Idle idle;
   rig.add(idle, "merge user-batches[0]");
   for (int i = 0; i < 40; ++i) {
-    rig.clock.advance_ms(kStallMs / 2);  // What the thread does just now sees one such jump at most.
+    rig.clock.advance_ms(kStallMs / 2);  // The current step of the thread sees one such jump at most.
     rig.worker.call([] {});              // The thread has come round.
     rig.worker.call([] {});
   }

@@ -153,7 +153,7 @@ TEST_CASE("ingest task: while its clock is off it asks the time of partitions th
   CHECK(rig.wire.sent.size() > asked + 10);
   rig.wire.leaderless.reset();
   rig.live(5, 0);
-  CHECK(of_stuck() <= before + 4);  // What had waited, and nothing that was asked meanwhile.
+  CHECK(of_stuck() <= before + 4);  // Those that had waited, and none that was asked meanwhile.
 }
 
 TEST_CASE("ingest task: while no partition of user-events takes anything, nothing is passed over and reading stops") {

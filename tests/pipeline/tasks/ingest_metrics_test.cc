@@ -13,7 +13,7 @@ TEST_CASE("task series: of ingest, refused and skipped records are shown in all 
   stats.refused[static_cast<size_t>(Refusal::kEmptyId)] = 7;
   stats.refused[static_cast<size_t>(Refusal::kNotUtf8)] = 8;
   stats.skipped[static_cast<size_t>(Skip::kShortView)] = 9;
-  const ShownSeries shown(table, stats);
+  ShownSeries shown(table, stats);
   CHECK(shown(metric::kIngestRecords, {"accepted"}) == 1);
   CHECK(shown(metric::kIngestRecords, {"repeat"}) == 2);
   CHECK(shown(metric::kIngestRecords, {"refused"}) == 15);
@@ -26,4 +26,5 @@ TEST_CASE("task series: of ingest, refused and skipped records are shown in all 
   CHECK(shown(metric::kIngestAhead, {"beyond"}) == 4);
   CHECK(shown(metric::kBlocks) == 5);
   CHECK(shown(metric::kBlockBytes) == 6);
+  CHECK(shown.unasked() == std::set<std::string_view>{});
 }

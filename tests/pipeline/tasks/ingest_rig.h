@@ -65,7 +65,7 @@ struct IngestRig {
 
   GapLog log{.committed = 0};
   Wire wire;
-  ManualClock clock{kNowMs};  // What time it is; the brokers' is right.
+  ManualClock clock{kNowMs};  // Of ingest; the brokers' clock is right.
   int64_t off_ms = 0;         // The machine's wall clock is so far ahead.
   std::unique_ptr<IngestTask> made;
   IngestTask& task() {

@@ -15,7 +15,7 @@ TEST_CASE("task series: of the window task, each count has its row") {
   counts.drains[1] = 5, counts.drains[2] = 6, counts.drains[3] = 7;
   counts.drains_abandoned = 9, counts.batches = 10, counts.batch_plays = 11;
   counts.dead_letters = 12, counts.slots_joined = 13;
-  const ShownSeries shown(table, counts);
+  ShownSeries shown(table, counts);
   CHECK(shown(metric::kWindowRecords) == 1);
   CHECK(shown(metric::kWindowEvents) == 2);
   CHECK(shown(metric::kWindowBytes) == 3);
@@ -28,4 +28,5 @@ TEST_CASE("task series: of the window task, each count has its row") {
   CHECK(shown(metric::kBatchPlays) == 11);
   CHECK(shown(metric::kDeadLetters, {"window", "bad_block"}) == 12);
   CHECK(shown(metric::kSlotsJoined) == 13);
+  CHECK(shown.unasked() == std::set<std::string_view>{});
 }

@@ -291,7 +291,7 @@ TEST_CASE("recent plays: forgets count among the bytes, and merged ones go befor
   CHECK(plays.release(merged_to(kForgets), 0) == 1);
   CHECK(plays.stats().early_releases == 1);
   CHECK_FALSE(plays.stats().over_bound);
-  CHECK(plays.stats().forgets == 1);  // What was noted.
+  CHECK(plays.stats().forgets == 1);  // The noted one.
   CHECK(plays.stats().bytes > 0);
   apply_forget(plays, kForgets, kStartMs + kHourMs, user_key(3), 1'000'000, kStartMs);
   CHECK(plays.release(merged_to(kForgets + 1), kStartMs + 9 * kHourMs) == 1);

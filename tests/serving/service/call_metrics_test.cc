@@ -17,7 +17,7 @@ TEST_CASE("task series: of calls, verdicts and gaps are shown by their words") {
   counters.waiting = 6;
   counters.waited_ended = 7;
   counters.waited_us = 8'500'000;
-  const ShownSeries shown(call_series(), counters);
+  ShownSeries shown(call_series(), counters);
   CHECK(shown(metric::kRequests) == 1);
   CHECK(shown(metric::kCandidates, {"recent"}) == 2);
   CHECK(shown(metric::kCandidates, {"unseen"}) == 0);

@@ -238,7 +238,7 @@ TEST_CASE("producer: a record that cannot be taken or written is told to its wri
                   [&](const Result<WrittenPlace>& place) { retries += place.code() == Code::kRetry; });
   CHECK(told("out", 0) == Code::kRetry);  // The queue is full.
   CHECK(retries == 0);
-  producer.reset();  // What is under way is told that it cannot be said.
+  producer.reset();  // Records under way end with an unknown outcome.
   CHECK(retries == 1);
 }
 

@@ -1,4 +1,4 @@
-#include "pipeline/stages/kafka_event_log.h"
+#include "pipeline/stages/serve/kafka_event_log.h"
 
 #include "base/hash.h"
 #include "schemas/event_block.h"

@@ -1,4 +1,4 @@
-#include "pipeline/stages/serve_partitions.h"
+#include "pipeline/stages/serve/serve_partitions.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "pipeline/stages/serve_stage.h"
+#include "pipeline/stages/serve/serve_stage.h"
 
 #include <algorithm>
 
