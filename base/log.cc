@@ -11,6 +11,7 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 
+#include "base/audit_log.h"
 #include "base/check_report.h"
 #include "base/running_log.h"
 #include "base/words.h"
@@ -88,10 +89,16 @@ struct ProcessLog {
   std::mutex mutex;  // Guards the time and keeps lines whole.
   LogTime time;
 
-  void write(LogLevel line_level, std::string_view message, std::initializer_list<LogField> fields) {
+  // Counts the line, shown or not.
+  void note(LogLevel line_level, std::string_view message, std::initializer_list<LogField> fields) {
     lines[static_cast<size_t>(line_level)].fetch_add(1, std::memory_order_relaxed);
     if (line_level >= LogLevel::kWarning) recent.note(line_level, message, fields);
-    if (line_level < level.load(std::memory_order_relaxed)) return;
+  }
+  void write(LogLevel line_level, std::string_view message, std::initializer_list<LogField> fields) {
+    note(line_level, message, fields);
+    if (line_level >= level.load(std::memory_order_relaxed)) write_shown(line_level, message, fields);
+  }
+  void write_shown(LogLevel line_level, std::string_view message, std::initializer_list<LogField> fields) {
     const std::lock_guard lock(mutex);
     const std::string line = format_log_line(format, time.text(), line_level, message, fields) + "\n";
     std::fwrite(line.data(), 1, line.size(), stderr);
@@ -176,6 +183,12 @@ std::string format_log_line(LogFormat format, std::string_view time, LogLevel le
 
 void log_line(LogLevel level, std::string_view message, std::initializer_list<LogField> fields) {
   process_log().write(level, message, fields);
+}
+
+void log_audit(std::string_view message, std::initializer_list<LogField> fields, LogLevel level) {
+  const std::string line = "audit: " + std::string(message);
+  process_log().note(level, line, fields);
+  process_log().write_shown(level, line, fields);
 }
 
 std::vector<RecentLine> recent_log_lines() { return process_log().recent.lines(); }

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -206,9 +207,10 @@ struct VersionArgs {
 int version_command(const VersionArgs& args);
 std::string version_json();  // The output of the command.
 
-enum class ReferencePage : uint8_t { kConfig, kMetrics, kTopics };
+enum class ReferencePage : uint8_t { kCommands, kConfig, kMetrics, kTopics };
 struct ReferenceArgs {
   ReferencePage what = ReferencePage::kConfig;
+  std::function<std::string()> commands;  // Makes the page of commands, which the command line declares.
 };
 int reference_command(const ReferenceArgs& args);
 

@@ -71,6 +71,7 @@ std::vector<std::string_view> stage_names() {
 
 int reference_command(const ReferenceArgs& args) {
   switch (args.what) {
+    case ReferencePage::kCommands: print(args.commands()); return 0;
     case ReferencePage::kConfig: print(kConfigHead + settings_reference(topology())); return 0;
     case ReferencePage::kMetrics: print(kMetricsHead + metrics_reference(metric::all(), stage_names())); return 0;
     case ReferencePage::kTopics: print(kTopicsHead + topics_reference()); return 0;

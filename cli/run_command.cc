@@ -69,7 +69,8 @@ void tell_start(const RunArgs& args, const Settings& settings) {
                                 {"admin", settings.admin.listen}});
 }
 
-// A supervisor that does not listen is told of once: the process runs all the same.
+// A supervisor that does not listen is warned of once: the process runs all the same. It is told again at each chance,
+// for it ends a process from which it never hears READY=1.
 class ToSupervisor {
  public:
   void ready(const Process& process) { warn_once(supervisor_.tell_ready("ready; admin " + process.admin_address())); }
@@ -97,6 +98,7 @@ Status run_until_told(Process& process, const Start& start, ToSupervisor& superv
     }
     if (const auto failure = start.failure()) return *failure;
     if (const auto failure = process.failure()) return *failure;
+    if (told) supervisor.ready(process);
     if (told || !process.ready()) continue;
     print(process.ready_line() + "\n");
     supervisor.ready(process);

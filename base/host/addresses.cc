@@ -24,4 +24,19 @@ uint16_t local_port(int socket) {
   return name.ss_family == AF_INET6 ? ntohs(reinterpret_cast<const sockaddr_in6&>(name).sin6_port) : uint16_t{0};
 }
 
+std::optional<std::string> network_of(int socket) {
+  constexpr size_t kMappedAt = 12, kNetworkBytes = 8;
+  sockaddr_storage peer{};
+  socklen_t size = sizeof peer;
+  if (::getpeername(socket, reinterpret_cast<sockaddr*>(&peer), &size) != 0) return std::nullopt;
+  if (peer.ss_family == AF_INET) {
+    const in_addr& address = reinterpret_cast<const sockaddr_in&>(peer).sin_addr;
+    return std::string(reinterpret_cast<const char*>(&address), sizeof address);
+  }
+  if (peer.ss_family != AF_INET6) return std::nullopt;
+  const in6_addr& address = reinterpret_cast<const sockaddr_in6&>(peer).sin6_addr;
+  const std::string bytes(reinterpret_cast<const char*>(&address), sizeof address);
+  return IN6_IS_ADDR_V4MAPPED(&address) ? bytes.substr(kMappedAt) : bytes.substr(0, kNetworkBytes);
+}
+
 }  // namespace bloomring

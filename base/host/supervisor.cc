@@ -42,16 +42,18 @@ Supervisor Supervisor::of_environment() {
 
 Status Supervisor::tell_ready(std::string_view status) {
   if (ready_) return {};
+  BLOOMRING_TRY(send("READY=1\nSTATUS=" + one_line(status)));
   ready_ = true;
-  return send("READY=1\nSTATUS=" + one_line(status));
+  return {};
 }
 
 Status Supervisor::tell_stopping(std::string_view status) { return send("STOPPING=1\nSTATUS=" + one_line(status)); }
 
 Status Supervisor::tell_alive(bool alive, int64_t now_ns) {
   if (!ready_ || !alive || interval_ns_ == 0 || (told_ns_ != 0 && now_ns - told_ns_ < interval_ns_)) return {};
+  BLOOMRING_TRY(send("WATCHDOG=1"));
   told_ns_ = now_ns;
-  return send("WATCHDOG=1");
+  return {};
 }
 
 Status Supervisor::send(const std::string& lines) const {

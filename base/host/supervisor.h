@@ -1,8 +1,10 @@
 // Tells systemd, or a supervisor like it, how the process fares: sd_notify's protocol, datagrams of lines NAME=VALUE to
 // the Unix socket that NOTIFY_SOCKET names. Without that variable it tells nothing.
 //
-// Guarantees: READY=1 is told once. After it, WATCHDOG=1 is told twice in each interval of WATCHDOG_USEC, but only
-// while the caller says that the process is alive. So a process that stands still falls silent, and is started again.
+// Guarantees: READY=1 is told once, and the supervisor has taken it then. After it, WATCHDOG=1 is told twice in each
+// interval of WATCHDOG_USEC, but only while the caller says that the process is alive. So a process that stands still
+// falls silent, and is started again. It never waits for the supervisor: a datagram for which the supervisor's queue has
+// no room is kRetry, and counts as not told.
 // Threading: one thread.
 // Errors: kRetry when the supervisor does not take the datagram, kInvalid for a name that is no socket's.
 #pragma once
@@ -23,6 +25,7 @@ class Supervisor {
   // As the environment says: NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID.
   static Supervisor of_environment();
 
+  // To be called until it succeeds; then it does nothing.
   Status tell_ready(std::string_view status);
   // `status` is a line for people: `systemctl status` shows it.
   Status tell_stopping(std::string_view status);

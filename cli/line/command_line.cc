@@ -14,6 +14,7 @@
 #include "cli/line/installation_flags.h"
 #include "cli/line/load_flags.h"
 #include "cli/output.h"
+#include "cli/pages/command_page.h"
 #include "cli/pages/completion.h"
 #include "cli/pages/manual_page.h"
 
@@ -70,9 +71,13 @@ void declare_dev(CLI::App& app, CommandLine& line) {
 
 void declare_reference(CLI::App& app, CommandLine& line) {
   CLI::App& command = *app.add_subcommand("reference", "Print a reference page, made from the declarations");
-  const std::map<std::string, ReferencePage> words = {
-      {"config", ReferencePage::kConfig}, {"metrics", ReferencePage::kMetrics}, {"topics", ReferencePage::kTopics}};
+  const std::map<std::string, ReferencePage> words = {{"commands", ReferencePage::kCommands},
+                                                      {"config", ReferencePage::kConfig},
+                                                      {"metrics", ReferencePage::kMetrics},
+                                                      {"topics", ReferencePage::kTopics}};
   add_word(command, "what", line.reference.what, words, "Page to print")->required();
+  // The page of commands is made of all of them, so it reads `app` when that is complete.
+  line.reference.commands = [&app] { return command_page(read_sheets(app)); };
   command.callback([&line] { line.chosen = [&line] { return reference_command(line.reference); }; });
 }
 

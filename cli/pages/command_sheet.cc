@@ -26,6 +26,7 @@ CommandSheet sheet_of(const CLI::App& app) {
     if (option->get_expected_max() > 0) flag.value = option->get_type_name();
     flag.words = words_in(flag.value);
     flag.doc = option->get_description();
+    flag.required = option->get_required();
     sheet.flags.push_back(flag);
   }
   return sheet;

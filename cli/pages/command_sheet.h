@@ -1,4 +1,4 @@
-// Declared commands and flags as plain data, from which completions and the manual page are made.
+// Declared commands and flags as plain data, from which completions, the manual page and the reference page are made.
 // Threading: pure functions.
 #pragma once
 
@@ -16,6 +16,7 @@ struct FlagSheet {
   std::string value;               // "FILE", "HOST:PORT", "json|text"; empty: the flag takes none.
   std::vector<std::string> words;  // The closed list of values; empty: any value.
   std::string doc;
+  bool required = false;
 
   bool is_argument() const { return !name.starts_with("--"); }
 };

@@ -2,12 +2,16 @@
 
 #include <civetweb.h>
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cstring>
 #include <mutex>
 #include <optional>
+#include <string_view>
 
+#include "base/audit_log.h"
+#include "base/clock.h"
 #include "base/config/listen_address.h"
 #include "base/log.h"
 #include "pipeline/admin/admin_token.h"
@@ -27,6 +31,7 @@ struct AdminServer::Impl {
   AdminPages pages;
   AdminActions actions;
   ListenAddress address;
+  int timeout_ms = 0;
   LastMessage last_message;
   std::atomic<uint64_t> refused{0};
   mg_context* context = nullptr;
@@ -55,14 +60,26 @@ const char* reason_phrase(int status) {
   return "Unknown";
 }
 
-void send_page(mg_connection* connection, const AdminPage& page) {
+// Civetweb bounds each write, and not all of an answer: a client that reads a byte now and then would keep the thread.
+void send_bytes(mg_connection* connection, std::string_view bytes, int64_t until_ns) {
+  constexpr size_t kPieceBytes = 4096;
+  const SystemClock clock;
+  while (!bytes.empty() && clock.steady_ns() < until_ns) {
+    const int written = mg_write(connection, bytes.data(), std::min(bytes.size(), kPieceBytes));
+    if (written <= 0) return;
+    bytes.remove_prefix(static_cast<size_t>(written));
+  }
+}
+
+void send_page(mg_connection* connection, const AdminPage& page, int timeout_ms) {
   const std::string head = "HTTP/1.1 " + std::to_string(page.status) + " " + reason_phrase(page.status) +
                            "\r\nContent-Type: " + page.content_type +
                            "\r\nContent-Length: " + std::to_string(page.body.size()) +
                            "\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nConnection: close" +
                            (page.header.empty() ? "" : "\r\n" + page.header) + "\r\n\r\n";
-  mg_write(connection, head.data(), head.size());
-  mg_write(connection, page.body.data(), page.body.size());
+  const int64_t until_ns = SystemClock().steady_ns() + timeout_ms * int64_t{1'000'000};
+  send_bytes(connection, head, until_ns);
+  send_bytes(connection, page.body, until_ns);
 }
 
 AdminPage call(const std::string& path, const std::function<AdminPage()>& page) {
@@ -102,13 +119,14 @@ AdminPage act(AdminServer::Impl& server, const mg_connection& connection, const 
   if (auto refused = refusal(server, connection)) {
     const uint64_t count = ++server.refused;
     if (std::has_single_bit(count)) {
-      log_warning("audit: an action was refused",
-                  {{"action", path}, {"peer", peer}, {"status", refused->status}, {"refused", count}});
+      log_audit("an action was refused",
+                {{"action", path}, {"peer", peer}, {"status", refused->status}, {"refused", count}},
+                LogLevel::kWarning);
     }
     return *std::move(refused);
   }
   AdminPage done = call(path, action);
-  log_info("audit: an action", {{"action", path}, {"peer", peer}, {"status", done.status}});
+  log_audit("an action", {{"action", path}, {"peer", peer}, {"status", done.status}});
   return done;
 }
 
@@ -150,9 +168,11 @@ AdminPage answer(AdminServer::Impl& server, const mg_connection& connection) {
   return text_page(404, "no such page; there are:\n" + list);
 }
 
-int handle_request(mg_connection* connection, void* server) {
-  const AdminPage page = answer(*static_cast<AdminServer::Impl*>(server), *connection);
-  send_page(connection, page);
+int handle_request(mg_connection* connection, void* impl) {
+  auto& server = *static_cast<AdminServer::Impl*>(impl);
+  const AdminPage page = answer(server, *connection);
+  send_page(connection, page, server.timeout_ms);
+  mg_disable_connection_keep_alive(connection);  // Else it would wait for a body that was announced and is not wanted.
   return page.status;
 }
 
@@ -171,6 +191,14 @@ Status cannot_listen(const std::string& key, const std::string& listen, const st
 
 }  // namespace
 
+std::function<AdminPage()> AdminPlaces::bound(std::function<AdminPage()> page) const {
+  return [taken = taken_, page = std::move(page)] {
+    const std::unique_ptr<std::atomic<int>, void (*)(std::atomic<int>*)> place(taken.get(), [](auto* all) { --*all; });
+    if (++*taken < kAdminThreads) return page();
+    return text_page(503, "other requests for this page wait for their answers; the log and / may say why\n");
+  };
+}
+
 AdminPages probe_pages(const Health& health) {
   AdminPages pages;
   pages["/healthz"] = [&] { return AdminPage{health.alive() ? 200 : 503, "application/json", health.alive_json()}; };
@@ -185,15 +213,17 @@ AdminPages admin_pages(const Metrics& metrics, const Health& health) {
 }
 
 Result<std::unique_ptr<AdminServer>> AdminServer::start(const std::string& listen, AdminPages pages,
-                                                        AdminActions actions, const std::string& key) {
+                                                        AdminActions actions, const std::string& key,
+                                                        int timeout_ms) {
   BLOOMRING_TRY_ASSIGN(const ListenAddress address, parse_listen_address(listen));
   mg_init_library(0);
   auto impl = std::make_unique<Impl>();
   impl->pages = std::move(pages);
   impl->actions = std::move(actions);
   impl->address = address;
+  impl->timeout_ms = timeout_ms;
   const std::string port = address.to_string(), threads = std::to_string(kAdminThreads);
-  const std::string timeout = std::to_string(kAdminTimeoutMs);
+  const std::string timeout = std::to_string(timeout_ms);
   const char* options[] = {"listening_ports",
                            port.c_str(),
                            "num_threads",

@@ -6,12 +6,13 @@
 // the port. An action needs the token (pipeline/admin/admin_token.h) in `Authorization: Bearer TOKEN`: without it the
 // answer is 401. A request with an `Origin` comes from a page in a browser and is refused with 403. The log has a line
 // for each action, and for refused requests at growing intervals. At most kAdminThreads requests are answered at the
-// same time, and a client that is slow to ask or to read is cut off after kAdminTimeoutMs, so no client can keep others
-// from the metrics for long.
+// same time. A client that is slow to ask or to read is cut off after the timeout, and the body of a request is never
+// read, so no client can keep others from the metrics for long.
 // Errors: kInvalid when the address cannot be used, with the remedy.
 // Threading: the server's threads call pages and actions, several at a time.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -41,6 +42,18 @@ struct AdminActions {
   std::function<Result<std::string>()> token = {};                 // Asked at each action; needed where there are any.
 };
 
+// Leaves a thread of the server to pages that wait for nothing, so that these answer while a disk or a stage hangs, of
+// which the others tell. At most kAdminThreads - 1 requests for what is bound to the same places are in progress at
+// once; a further one is answered with 503.
+// Threading: what was bound may be called from any thread, and outlives this.
+class AdminPlaces {
+ public:
+  std::function<AdminPage()> bound(std::function<AdminPage()> page) const;
+
+ private:
+  std::shared_ptr<std::atomic<int>> taken_ = std::make_shared<std::atomic<int>>(0);  // Shared with what was bound.
+};
+
 // /healthz and /readyz (503 with the reasons when not healthy or not ready). `health` outlives the server.
 AdminPages probe_pages(const Health& health);
 // The same, and /metrics. Both outlive the server.
@@ -50,7 +63,8 @@ class AdminServer {
  public:
   // `listen` is "host:port", the value of the setting `key`; port 0 takes any free one.
   static Result<std::unique_ptr<AdminServer>> start(const std::string& listen, AdminPages pages,
-                                                    AdminActions actions = {}, const std::string& key = "admin.listen");
+                                                    AdminActions actions = {}, const std::string& key = "admin.listen",
+                                                    int timeout_ms = kAdminTimeoutMs);
   // Waits for the requests in progress.
   ~AdminServer();
   AdminServer(const AdminServer&) = delete;

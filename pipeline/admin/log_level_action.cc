@@ -1,6 +1,9 @@
 #include "pipeline/admin/log_level_action.h"
 
 #include <algorithm>
+#include <memory>
+#include <mutex>
+#include <optional>
 #include <string_view>
 
 #include "base/running_log.h"
@@ -26,17 +29,39 @@ AdminPage change(LogLevel to, LogLevel configured) {
   return shown(configured);
 }
 
+// An action that changes the level, with its interval.
+class Change {
+ public:
+  Change(LogLevel to, LogLevel configured, const Clock& clock) : to_(to), configured_(configured), clock_(clock) {}
+
+  AdminPage act() {
+    const std::lock_guard lock(mutex_);
+    const int64_t now_ns = clock_.steady_ns();
+    if (began_ns_ && now_ns - *began_ns_ < kLogLevelIntervalMs * 1'000'000)
+      return {429, "text/plain; charset=utf-8", "this level was set less than a second ago\n"};
+    began_ns_ = now_ns;
+    return change(to_, configured_);
+  }
+
+ private:
+  const LogLevel to_, configured_;
+  const Clock& clock_;
+  std::mutex mutex_;
+  std::optional<int64_t> began_ns_;
+};
+
 }  // namespace
 
-void add_log_level(AdminPages& pages, AdminActions& actions, LogLevel configured) {
+void add_log_level(AdminPages& pages, AdminActions& actions, LogLevel configured, const Clock& clock) {
   const std::string path = kLogLevelPath;
   pages[path] = [configured] { return shown(configured); };
-  for (const LogLevel level : {LogLevel::kDebug, LogLevel::kInfo, LogLevel::kWarning, LogLevel::kError}) {
-    actions.by_path[path + "/" + std::string(log_level_name(level))] = [level, configured] {
-      return change(level, configured);
-    };
-  }
-  actions.by_path[path + "/configured"] = [configured] { return change(configured, configured); };
+  const auto add = [&](std::string_view word, LogLevel to) {
+    actions.by_path[path + "/" + std::string(word)] =
+        [one = std::make_shared<Change>(to, configured, clock)] { return one->act(); };  // Shared by copies.
+  };
+  for (const LogLevel level : {LogLevel::kDebug, LogLevel::kInfo, LogLevel::kWarning, LogLevel::kError})
+    add(log_level_name(level), level);
+  add("configured", configured);
 }
 
 }  // namespace bloomring

@@ -82,6 +82,7 @@ Status Process::start() {
 
 Status Process::start_ports() {
   const AdminSettings& admin = settings_.admin;
+  const AdminPlaces places;
   AdminActions actions;
   actions.token = [file = admin.token_file]() -> Result<std::string> {
     if (file.empty()) return invalid("admin.token_file is not set, and this process writes no store in a folder");
@@ -92,11 +93,12 @@ Status Process::start_ports() {
     const std::string token = admin_token_path(admin.token_file, *store);
     BLOOMRING_TRY(admin.token_file.empty() ? make_admin_token(token) : read_admin_token(token).status());
     actions.token = [token] { return read_admin_token(token); };
-    actions.by_path["/store/backup"] = [this] { return backups_.take(); };
+    actions.by_path["/store/backup"] = places.bound([this] { return backups_.take(); });
   }
   AdminPages pages = admin_pages(metrics_, health_);
-  add_log_level(pages, actions, settings_.log.level);
-  pages["/status"] = [this] { return AdminPage{200, "application/json", to_json(status())}; };
+  pages["/metrics"] = places.bound(pages["/metrics"]);
+  add_log_level(pages, actions, settings_.log.level, clock_);
+  pages["/status"] = places.bound([this] { return AdminPage{200, "application/json", to_json(status())}; });
   pages["/version"] = [this] { return AdminPage{200, "application/json", to_json(identity_of(settings_))}; };
   add_ops_pages(pages, [this] { return report(); });
   BLOOMRING_TRY_ASSIGN(admin_, AdminServer::start(admin.listen, pages, actions));
@@ -337,6 +339,10 @@ Process::~Process() {
   refresher_.reset();
   eraser_.reset();
   backups_.close();
+  process_metrics_.reset();
+  std::vector<std::unique_ptr<Stage>> ended;
+  const std::lock_guard lock(running_mutex_);
+  running_.swap(ended);
 }
 
 }  // namespace bloomring

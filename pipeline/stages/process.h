@@ -117,6 +117,11 @@ class Process {
   std::string configuration_;
   const int64_t started_ms_;
   StageLooker looker_;
+  mutable std::mutex running_mutex_;
+  // In the order of the flow; grows while the process starts, and is empty when the destructor's body has ended. The
+  // stages use what follows, which the admin port outlives: its pages ask them until then.
+  std::vector<std::unique_ptr<Stage>> running_;
+  size_t started_ = 0;  // Of them, counted from the end: a stage that starts or stops is not asked for its status.
   std::unique_ptr<AdminServer> admin_;  // Ends after everything that follows.
   std::unique_ptr<AdminServer> probes_;
 
@@ -131,9 +136,6 @@ class Process {
   std::unique_ptr<Worker> eraser_;     // Erases what was deleted from the store that this process writes.
   int64_t backups_seen_ms_ = 0;        // When the eraser looked at the backups last.
   std::unique_ptr<LogWatch> log_watch_;
-  mutable std::mutex running_mutex_;
-  std::vector<std::unique_ptr<Stage>> running_;  // In the order of the flow; grows while the process starts.
-  size_t started_ = 0;  // Of them, counted from the end: a stage that starts or stops is not asked for its status.
   std::unique_ptr<ProcessMetrics> process_metrics_;
   std::unique_ptr<Worker> look_worker_;  // Asks the stages for the page.
 };

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "base/log.h"
+#include "base/audit_log.h"
 
 namespace bloomring {
 
@@ -87,7 +87,7 @@ void Access::refresh() {
     const std::lock_guard lock(mutex_);
     list_ = std::make_shared<const AccessList>(std::move(*list));
   }
-  log_info("audit: the list of who may call was read again", {{"file", path_}});
+  log_audit("the list of who may call was read again", {{"file", path_}});
 }
 
 }  // namespace bloomring

@@ -10,10 +10,12 @@
 
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "base/log.h"
+#include "base/host/addresses.h"
 #include "base/host/open_files.h"
 
 namespace bloomring {
@@ -43,13 +45,6 @@ bool is_gone_already(int error) {
     case EOPNOTSUPP: return true;  // accept(2): errors of the connection, not of the listening socket.
     default: return false;
   }
-}
-
-// gRPC takes no connection whose other end has reset it already; it logs an error for each.
-bool is_connected(int connection) {
-  sockaddr_storage peer{};
-  socklen_t size = sizeof peer;
-  return ::getpeername(connection, reinterpret_cast<sockaddr*>(&peer), &size) == 0;
 }
 
 uint64_t descriptors_for_connections() {
@@ -122,26 +117,32 @@ void Acceptor::accept_some(int listener) {
 }
 
 void Acceptor::take_or_refuse(int listener, int connection) {
-  if (std::atomic<uint64_t>* const bound = bound_reached(connection)) {
+  // gRPC takes no connection whose other end has reset it already; it logs an error for each.
+  const std::optional<std::string> network = network_of(connection);
+  if (!network) {
+    ::close(connection);
+    return;
+  }
+  if (std::atomic<uint64_t>* const bound = bound_reached(connection, *network)) {
     ::close(connection);
     ++*bound;
     return log_refusals();
   }
-  if (!is_connected(connection)) {
-    ::close(connection);
-    return;
-  }
   const int yes = 1;
   ::setsockopt(connection, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-  open_.add(connection);
+  open_.add(connection, *network);
   ++counters_.accepted;
   take_(listener, connection);
 }
 
-std::atomic<uint64_t>* Acceptor::bound_reached(int connection) {
+std::atomic<uint64_t>* Acceptor::bound_reached(int connection, const std::string& network) {
   if (static_cast<uint64_t>(connection) >= descriptors_for_connections()) return &counters_.refused_descriptors;
   if (open_.count() >= connections_max_) sweep_if_due();
-  return open_.count() < connections_max_ ? nullptr : &counters_.refused_memory;
+  if (open_.count() < connections_max_) return nullptr;
+  if (!open_.make_room(network)) return &counters_.refused_memory;
+  ++counters_.ended;
+  log_refusals();
+  return nullptr;
 }
 
 void Acceptor::sweep_if_due() {
@@ -155,12 +156,13 @@ void Acceptor::log_refusals() {
   const int64_t now = now_ms();
   if (logged_ms_ != 0 && now - logged_ms_ < kLogIntervalMs) return;
   logged_ms_ = now;
-  log_warning("connections to the gRPC port are refused",
+  log_warning("connections to the gRPC port are refused, or ended for those of other hosts",
               {{"open_at_most", open_.count()},
                {"connections_max", connections_max_},
                {"open_files_max", open_files_limit()},
                {"refused_for_descriptors", counters_.refused_descriptors.load()},
-               {"refused_for_memory", counters_.refused_memory.load()}});
+               {"refused_for_memory", counters_.refused_memory.load()},
+               {"ended_for_others", counters_.ended.load()}});
 }
 
 }  // namespace bloomring

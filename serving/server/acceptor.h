@@ -9,8 +9,9 @@
 //   left, it tries again every 50 ms; connections wait in the kernel's backlog meanwhile.
 // - A reserve: connections never take the last eighth of the descriptors that the process may have (RLIMIT_NOFILE).
 //   The kernel gives out the lowest free number, so a connection whose number lies in that eighth is closed at once.
-// - At most `connections_max` connections are open; further ones are closed at once.
-// Each refused connection is counted.
+// - At most `connections_max` connections are open. A further one is closed at once, if its host has as many already as
+//   any other; else one of the host with most of them is ended for it (serving/server/open_connections.h).
+// Each connection that is refused or ended is counted.
 // Threading: one thread of its own, which calls `take`. `start` and `stop` belong to one thread.
 #pragma once
 
@@ -51,7 +52,7 @@ class Acceptor {
   void accept_some(int listener);
   void take_or_refuse(int listener, int connection);
   // The counter of the bound that this connection is beyond; null when it may stay.
-  std::atomic<uint64_t>* bound_reached(int connection);
+  std::atomic<uint64_t>* bound_reached(int connection, const std::string& network);
   void sweep_if_due();
   void log_refusals();
 

@@ -23,14 +23,18 @@ RedisClient::RedisClient(std::string name, RedisClientConfig config, RedisCounte
 }
 
 RedisClient::~RedisClient() {
+  close();
+  ::close(wake_);
+}
+
+void RedisClient::close() {
   {
     const std::lock_guard lock(mutex_);
-    stop_ = true;
+    if (std::exchange(stop_, true)) return;
   }
   const uint64_t one = 1;
   static_cast<void>(!::write(wake_, &one, sizeof one));
   thread_.join();
-  ::close(wake_);
 }
 
 bool RedisClient::begin(RedisRequest request) {

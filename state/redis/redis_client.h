@@ -10,11 +10,13 @@
 //                  +---- delayed ---+  TRYAGAIN, CLUSTERDOWN, LOADING, a broken connection: later, the topology again
 //
 // A server that cannot be reached is left alone for a time that doubles from 20 ms to 2 s. Requests that ask for it
-// (`fail_fast`) end at once meanwhile: the circuit breaker of reads.
+// (`fail_fast`) end at once meanwhile: the circuit breaker of reads. A connection on which the oldest answer is late by
+// more than timeout_ms is given up. So what waits on it is bounded: by what begins within the time of a request and
+// timeout_ms.
 // Errors: kRetry when the time is over, with the last thing that went wrong; kInvalid for a login that is refused and
 // for an endpoint of another protocol, as long as no server of the store was found yet.
-// Threading: thread safe. One thread of the client does all the work and calls every `end`; the destructor ends what is
-// under way with kRetry before it returns.
+// Threading: thread safe. One thread of the client does all the work and calls every `end`; `close` and the destructor
+// end what is under way with kRetry before they return.
 #pragma once
 
 #include <atomic>
@@ -45,7 +47,11 @@ class RedisClient {
   RedisClient(const RedisClient&) = delete;
   RedisClient& operator=(const RedisClient&) = delete;
 
-  // False, and nothing else happens, when in_flight_max requests are under way.
+  // From now on nothing is begun. Where an `end` of one client asks another one, all are closed before one is
+  // destroyed.
+  void close();
+
+  // False, and nothing else happens, when in_flight_max requests are under way or the client is closed.
   [[nodiscard]] bool begin(RedisRequest request);
   // Waits for the end: for places where a partition opens, and for tools. Never on the client's thread.
   RedisAnswer call(RedisRequest request);

@@ -42,15 +42,15 @@ Result<int> connect_to(const RedisAddress& address) {
 
 }  // namespace
 
-RedisConnection::RedisConnection(RedisAddress address, int socket, int64_t now_ns)
-    : address_(std::move(address)), socket_(socket), heard_ns_(now_ns) {}
+RedisConnection::RedisConnection(RedisAddress address, int socket, uint64_t number, int64_t now_ns)
+    : address_(std::move(address)), socket_(socket), number_(number), heard_ns_(now_ns) {}
 
 RedisConnection::~RedisConnection() { ::close(socket_); }
 
 Result<std::unique_ptr<RedisConnection>> RedisConnection::open(const RedisAddress& address, const RedisLogin& login,
-                                                               bool to_replica, int64_t now_ns) {
+                                                               bool to_replica, uint64_t number, int64_t now_ns) {
   BLOOMRING_TRY_ASSIGN(const int socket, connect_to(address));
-  std::unique_ptr<RedisConnection> connection(new RedisConnection(address, socket, now_ns));
+  std::unique_ptr<RedisConnection> connection(new RedisConnection(address, socket, number, now_ns));
   connection->log_in(login, to_replica);
   return connection;
 }
@@ -185,6 +185,11 @@ std::optional<int64_t> RedisConnection::silent_since_ns() const {
   // Quiet time before the oldest question does not count.
   if (!awaited_.empty() && awaited_.front().request) since_ns = std::max(since_ns, awaited_.front().request->begun_ns);
   return since_ns;
+}
+
+std::optional<int64_t> RedisConnection::oldest_deadline_ns() const {
+  if (awaited_.empty() || !awaited_.front().request) return std::nullopt;
+  return awaited_.front().request->deadline_ns;
 }
 
 }  // namespace bloomring

@@ -27,6 +27,13 @@ struct RedisLogin {
 // Of a request: the reply to each of its commands. An error reply is a reply; the failure is the way there.
 using RedisAnswer = Result<std::vector<RedisReply>>;
 
+// Of requests that must go over one connection, since a server that started again would answer the later ones in
+// another way: the first request binds it, and each later one ends with kRetry when that connection is gone.
+struct RedisBinding {
+  uint64_t connection = 0;  // The number of the connection; 0: not bound yet.
+  bool broken = false;      // A request ended because the connection is gone.
+};
+
 struct RedisRequest {
   std::string commands;                // As bytes, one after the other; they go over one connection, unbroken.
   uint32_t replies = 1;                // Number of the commands.
@@ -35,6 +42,7 @@ struct RedisRequest {
   bool to_replica = false;             // A replica of the slot, where there is one.
   bool fail_fast = false;              // kRetry at once when the server is known to be away.
   int64_t timeout_ms = 0;              // 0: that of the client.
+  std::shared_ptr<RedisBinding> binding = {};  // Shared with the caller, who reads it after the end.
   std::function<void(RedisAnswer)> end = {};  // Called once, on the client's thread. Must not block.
 };
 
@@ -54,8 +62,9 @@ using SharedRequest = std::shared_ptr<RoutedRequest>;
 
 class RedisConnection {
  public:
+  // `number`: not 0; no other connection of the owner has it.
   static Result<std::unique_ptr<RedisConnection>> open(const RedisAddress& address, const RedisLogin& login,
-                                                       bool to_replica, int64_t now_ns);
+                                                       bool to_replica, uint64_t number, int64_t now_ns);
   ~RedisConnection();
   RedisConnection(const RedisConnection&) = delete;
   RedisConnection& operator=(const RedisConnection&) = delete;
@@ -63,6 +72,7 @@ class RedisConnection {
   int socket() const { return socket_; }
   short events() const;
   const RedisAddress& address() const { return address_; }
+  uint64_t number() const { return number_; }
 
   void send(SharedRequest request, bool asking);
   // Reads and writes what it can. Appends the requests whose replies are complete (`got`).
@@ -72,6 +82,8 @@ class RedisConnection {
   bool logged_in() const { return logged_in_; }
   // Since when something has been awaited without a byte from the server; nothing when nothing is awaited.
   std::optional<int64_t> silent_since_ns() const;
+  // Until when the oldest request was to be answered; nothing when none is awaited.
+  std::optional<int64_t> oldest_deadline_ns() const;
   uint64_t bytes_sent() const { return bytes_sent_; }
   uint64_t bytes_received() const { return bytes_received_; }
 
@@ -81,7 +93,7 @@ class RedisConnection {
     uint32_t leading = 0;     // Replies before those of the request: of ASKING.
     std::string login_word;   // The command of the login.
   };
-  RedisConnection(RedisAddress address, int socket, int64_t now_ns);
+  RedisConnection(RedisAddress address, int socket, uint64_t number, int64_t now_ns);
   void log_in(const RedisLogin& login, bool to_replica);
   Status finish_connecting();
   Status write_out();
@@ -91,6 +103,7 @@ class RedisConnection {
 
   const RedisAddress address_;
   const int socket_;
+  const uint64_t number_;
   bool connecting_ = true;
   bool logged_in_ = false;
   int64_t heard_ns_;

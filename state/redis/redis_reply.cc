@@ -2,8 +2,6 @@
 
 #include <hiredis/read.h>
 
-#include <charconv>
-
 #include "base/words.h"
 #include "state/redis/redis_slot.h"
 
@@ -81,11 +79,6 @@ bool starts(std::string_view text, std::initializer_list<std::string_view> words
   for (const std::string_view word : words)
     if (text.starts_with(word)) return true;
   return false;
-}
-
-bool parse_number(std::string_view text, auto& out) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  return error == std::errc() && end == text.data() + text.size() && !text.empty();
 }
 
 }  // namespace
@@ -209,9 +202,8 @@ std::string joined_addresses(const std::vector<RedisAddress>& addresses, std::st
 Result<RedisAddress> parse_redis_address(std::string_view text) {
   const size_t colon = text.rfind(':');
   RedisAddress address;
-  if (colon == std::string_view::npos || !parse_number(text.substr(colon + 1), address.port) || address.port == 0) {
-    return invalid("\"" + printable(text) + "\" is no host:port");
-  }
+  if (colon != std::string_view::npos) address.port = parse_redis_number<uint16_t>(text.substr(colon + 1)).value_or(0);
+  if (address.port == 0) return invalid("\"" + printable(text) + "\" is no host:port");
   std::string_view host = text.substr(0, colon);
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
   address.host = host;
@@ -221,11 +213,11 @@ Result<RedisAddress> parse_redis_address(std::string_view text) {
 Result<RedisRedirect> parse_redirect(std::string_view message, const RedisAddress& from) {
   const size_t first = message.find(' ');
   const size_t second = message.find(' ', first == std::string_view::npos ? first : first + 1);
-  RedisRedirect redirect;
-  if (first == std::string_view::npos || second == std::string_view::npos ||
-      !parse_number(message.substr(first + 1, second - first - 1), redirect.slot) || redirect.slot >= kRedisSlots) {
-    return retry(from.text() + " redirects nowhere: " + printable(message));
-  }
+  std::optional<uint16_t> slot;
+  if (second != std::string_view::npos)
+    slot = parse_redis_number<uint16_t>(message.substr(first + 1, second - first - 1));
+  if (!slot || *slot >= kRedisSlots) return retry(from.text() + " redirects nowhere: " + printable(message));
+  RedisRedirect redirect{*slot, {}};
   auto to = parse_redis_address(message.substr(second + 1));
   if (!to.ok()) return retry(from.text() + " redirects nowhere: " + printable(message));
   redirect.to = std::move(*to);

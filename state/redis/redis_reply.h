@@ -5,6 +5,7 @@
 // Threading: values and pure functions; a RedisReplyReader is used by one thread.
 #pragma once
 
+#include <charconv>
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
@@ -86,6 +87,15 @@ RedisError redis_error(std::string_view message);
 // The status of an error reply that the caller cannot react to otherwise; `what` names the operation. The message
 // begins with the server, if it is known.
 Status redis_failure(const RedisReply& error, std::string_view what);
+
+// A whole number as servers write it. Nothing for other text, and for a number that does not fit.
+template <typename Number>
+std::optional<Number> parse_redis_number(std::string_view text) {
+  Number number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
 
 struct RedisAddress {
   std::string host;

@@ -72,13 +72,17 @@ void RedisRouter::send_to(const RedisAddress& server, bool to_replica, const Sha
   const NodeKey key{server, to_replica};
   Node& node = nodes_[key];
   request->asked = server;
+  if (request->binding && request->binding->connection != 0) {
+    request->binding->broken = !node.connection || node.connection->number() != request->binding->connection;
+    if (request->binding->broken) return end(request, retry(server.text() + ": the connection broke meanwhile"));
+  }
   if (!node.connection && now_ns_ < node.not_before_ns) {
     if (request->fail_fast || request->internal) return end(request, retry(node.problem));
     want_topology();
     return delay(request, std::min(node.not_before_ns, now_ns_ + kAgainMostNs));
   }
   if (!node.connection) {
-    auto opened = RedisConnection::open(server, config_.login, to_replica, now_ns_);
+    auto opened = RedisConnection::open(server, config_.login, to_replica, ++connections_, now_ns_);
     if (!opened.ok()) {
       break_node(key, opened.status());
       if (request->fail_fast || request->internal) return end(request, retry(nodes_[key].problem));
@@ -88,6 +92,7 @@ void RedisRouter::send_to(const RedisAddress& server, bool to_replica, const Sha
     node.connection = std::move(*opened);
     node.sent = node.received = 0;
   }
+  if (request->binding) request->binding->connection = node.connection->number();
   node.connection->send(request, asking);
 }
 
@@ -205,15 +210,21 @@ void RedisRouter::run_due() {
   }
 }
 
-// A server that takes questions and says nothing is as good as away.
-void RedisRouter::drop_silent() {
-  std::vector<NodeKey> silent;
+// A server that takes questions and says nothing is as good as away. So is one that answers questions which nobody
+// waits for any more: everything behind them would be late as well, and there would be ever more of it.
+void RedisRouter::drop_slow() {
+  const int64_t timeout_ns = config_.timeout_ms * kMs;
+  std::vector<std::pair<NodeKey, std::string>> slow;
   for (auto& [key, node] : nodes_) {
     if (!node.connection) continue;
-    const auto since_ns = node.connection->silent_since_ns();
-    if (since_ns && now_ns_ - *since_ns > 2 * config_.timeout_ms * kMs) silent.push_back(key);
+    const auto silent_since_ns = node.connection->silent_since_ns();
+    const auto deadline_ns = node.connection->oldest_deadline_ns();
+    if (silent_since_ns && now_ns_ - *silent_since_ns > 2 * timeout_ns)
+      slow.emplace_back(key, ": the server does not answer");
+    else if (deadline_ns && now_ns_ - *deadline_ns > timeout_ns)
+      slow.emplace_back(key, ": the server answers too late to all that it is asked");
   }
-  for (const NodeKey& key : silent) break_node(key, retry(key.first.text() + ": the server does not answer"));
+  for (const auto& [key, finding] : slow) break_node(key, retry(key.first.text() + finding));
 }
 
 int RedisRouter::poll_timeout_ms() const {
@@ -240,7 +251,7 @@ void RedisRouter::step(int wake) {
   }
   for (size_t i = 0; i < keys.size(); ++i)
     if (sockets[i + 1].revents != 0) advance(keys[i], sockets[i + 1].revents);
-  drop_silent();
+  drop_slow();
   run_due();
   refresh_if_due();
 }

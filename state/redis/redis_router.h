@@ -56,7 +56,7 @@ class RedisRouter final : private RedisDiscovery::Owner {
   void advance(const NodeKey& key, short revents);
   void count_bytes(Node& node);
   void run_due();
-  void drop_silent();
+  void drop_slow();
   int poll_timeout_ms() const;
 
   void want_topology() { topology_wanted_ = true; }
@@ -90,6 +90,7 @@ class RedisRouter final : private RedisDiscovery::Owner {
   RedisDiscovery discovery_;
   Status refusal_;  // kInvalid of one of the servers.
   uint32_t turn_ = 0;
+  uint64_t connections_ = 0;  // Opened so far: the number of the last one.
 };
 
 }  // namespace bloomring

@@ -1,12 +1,15 @@
 #include "base/log.h"
 
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <cstdio>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/audit_log.h"
 #include "base/running_log.h"
 
 using namespace bloomring;
@@ -64,6 +67,32 @@ TEST_CASE("log: what is said through spdlog is a line of the log") {
   const uint64_t before = log_lines(LogLevel::kDebug);
   spdlog::debug("not shown at level info, {}", "but counted");
   CHECK(log_lines(LogLevel::kDebug) == before + 1);
+}
+
+TEST_CASE("log: an audit line is written at every level, and no other line is that the level hides") {
+  set_log_level(LogLevel::kError);
+  std::FILE* const shown = std::tmpfile();
+  REQUIRE(shown != nullptr);
+  std::fflush(stderr);
+  const int kept = ::dup(STDERR_FILENO);
+  ::dup2(::fileno(shown), STDERR_FILENO);
+  const uint64_t before = log_lines(LogLevel::kInfo);
+  log_info("hidden");
+  log_warning("hidden, too");
+  log_audit("a forget", {{"user", "#17"}});
+  log_audit("an action was refused", {{"status", 401}}, LogLevel::kWarning);
+  std::fflush(stderr);
+  ::dup2(kept, STDERR_FILENO);
+  ::close(kept);
+  set_log_level(LogLevel::kInfo);
+  std::string text(4096, '\0');
+  std::rewind(shown);
+  text.resize(std::fread(text.data(), 1, text.size(), shown));
+  std::fclose(shown);
+  CHECK_THAT(text, Catch::Matches("\\S+ info audit: a forget user=#17\n"
+                                  "\\S+ warning audit: an action was refused status=401\n"));
+  CHECK(log_lines(LogLevel::kInfo) == before + 2);
+  CHECK(recent_log_lines()[0].message == "audit: an action was refused");
 }
 
 TEST_CASE("log: the last warnings and errors are kept, newest first, and no other lines") {

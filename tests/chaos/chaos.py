@@ -38,7 +38,7 @@ END_S = 55  # The end takes this: everything merged, a lap later, and the last q
 class Chaos:
     def __init__(self, options, folder):
         self.options = options
-        self.world = worlds.World(folder, options.brokers)
+        self.world = worlds.World(folder, options.brokers, options.store)
         self.load = loads.Load(None, options.seed)
         self.watch = watching.Watch(self.world)
         self.questions = asking.Questions(self.world, self.load.oracle, self.watch, options.seed)
@@ -70,7 +70,8 @@ class Chaos:
                 self.warm_up()
                 end = self._began + self.options.minutes * 60 - END_S
                 long = bool(self.options.only) or self.options.minutes > 5
-                for step in plan.steps(self.options.seed, self.options.brokers, self.options.only, long):
+                options = self.options
+                for step in plan.steps(options.seed, options.brokers, options.only, long, options.store):
                     if time.monotonic() > end and (self.has_done_enough() or time.monotonic() > 2 * end - self._began):
                         break
                     self.step(step)
@@ -198,7 +199,7 @@ class Chaos:
 
     def table(self):
         rows = [f"{'fault':32} {'times':>5}  {'seconds until all was seen again, worst':>40}"]
-        for kind in sorted(set(card[0] for card in plan.LONG_DECK)):
+        for kind in sorted(set(card[0] for card in plan.LONG_DECKS[self.options.store])):
             if self.injected[kind] or kind in self.skipped:
                 worst = (
                     f"{max(self.recovery_s[kind]):.1f}"
@@ -227,6 +228,7 @@ class Chaos:
 def hold(options):
     """One run, reported as it goes; whether the law held."""
     repeat = "".join(f" --only '{kind}'" for kind in options.only or [])
+    repeat += " --store redis" if options.store == "redis" else ""
     repeat = f"tests/chaos/run --minutes {options.minutes:g} --seed {options.seed} --brokers {options.brokers}{repeat}"
     print(f"seed {options.seed}; repeat with: {repeat}", flush=True)
     chaos = None
@@ -248,6 +250,9 @@ def parse(arguments=None):
     parser.add_argument("--minutes", type=float, default=3)
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 31), help="default: any")
     parser.add_argument("--brokers", type=int, choices=(1, 3), default=3)
+    parser.add_argument(
+        "--store", choices=tuple(plan.DECKS), default="embedded", help="where filters lie; redis: a cluster of six servers"
+    )
     parser.add_argument("--only", action="append", metavar="KIND", help="only faults of this kind; may be repeated")
     return parser.parse_args(arguments)
 

@@ -309,7 +309,82 @@ def two_brokers_kill9(world, fault):
         yield Until(world.in_sync, worlds.UP_BOUND_S, "both brokers are in sync again")
 
 
+@contextlib.contextmanager
+def _servers_fail(world, fault):
+    """While this holds, a merge process may find that a server lost what no watermark covers yet."""
+    with contextlib.ExitStack() as writers:
+        for instance, stage in (worlds.STAGES | worlds.GUESTS).items():
+            if stage == "merge":
+                writers.enter_context(world.may_end(instance, fault.kind, "the filter store went back"))
+        yield
+
+
+def _primary(world, fault):
+    primaries = world.cluster.primaries_now()
+    return primaries[int(fault.target[-1]) % len(primaries)]
+
+
+def _servers_recover(world, what):
+    yield Until(world.cluster.healthy, worlds.UP_BOUND_S, f"the servers of the filter store are well after {what}")
+    # A writer notices at its next write.
+    yield NOTICED_S
+
+
+def server_kill9(world, fault):
+    """A primary dies and its replica takes over. It comes back with what its disk has, as a replica."""
+    with _servers_fail(world, fault):
+        port = _primary(world, fault)
+        world.cluster.kill9(port)
+        yield fault.for_s
+        world.cluster.begin_start(port)
+        yield from _servers_recover(world, fault.kind)
+
+
+def server_stall(world, fault):
+    """A primary stands still. When a replica has taken over meanwhile, it still believes to be one for a moment."""
+    with _servers_fail(world, fault):
+        port = _primary(world, fault)
+        world.cluster.stall(port)
+        yield fault.for_s
+        world.cluster.resume(port)
+        yield from _servers_recover(world, fault.kind)
+
+
+def server_full(world, fault):
+    """A primary refuses what would need memory."""
+    port = _primary(world, fault)
+    world.cluster.ask(port, "CONFIG", "SET", "maxmemory", "1")
+    yield fault.for_s
+    world.cluster.set_everywhere("maxmemory", "0")
+    yield from _servers_recover(world, fault.kind)
+
+
+def server_with_full_disk(world, fault):
+    """A primary cannot write its append-only file, and refuses writes until it can."""
+    disk = world.disks[f"server-{world.cluster.number_of(_primary(world, fault))}"]
+    if not disk.mounted:
+        raise Skipped("no right to mount a small file system")
+    disk.fill()
+    yield fault.for_s
+    disk.make_room()
+    yield from _servers_recover(world, fault.kind)
+
+
+def network_cut(world, fault):
+    """Nothing gets through to a server, nor back; the other servers still hear it."""
+    with _servers_fail(world, fault):
+        world.cluster.relay.stall()
+        yield fault.for_s
+        world.cluster.relay.resume()
+        yield from _servers_recover(world, fault.kind)
+
+
 KINDS = {
+    "server kill -9": server_kill9,
+    "server stall": server_stall,
+    "server full": server_full,
+    "server with a full disk": server_with_full_disk,
+    "network cut": network_cut,
     "kill -9": kill9,
     "kill -9 and lost state": kill9_lost_state,
     "SIGTERM": sigterm,

@@ -78,6 +78,30 @@ LONG_DECK = (
     *(("clock far behind", stage) for stage in INSTANCES),
     *(("clock months ahead", stage) for stage in INSTANCES),
 )
+# With the filters on a Redis cluster: three primaries with a replica each.
+PRIMARIES = 3
+RELAYED = 1  # The number of the server that clients and replicas reach through a relay.
+SERVER_DECK = (
+    ("server kill -9", "primary"),
+    ("server stall", "primary"),
+    ("server full", "primary"),
+    ("server with a full disk", "primary"),
+    ("network cut", "relay"),
+    ("kill -9", "merge"),
+    ("SIGTERM", "merge"),
+    ("stall beyond the session", "merge"),
+    ("crash at a fault point", "merge"),
+    ("store refuses writes", "merge"),
+    ("store refuses reads", "serve"),
+    ("kill -9", "serve"),
+    ("kill -9 and lost state", "window"),
+    ("member joins and leaves", "merge-2"),
+    ("broker kill -9", "broker"),
+)
+DECKS = {"embedded": DECK, "redis": SERVER_DECK}
+LONG_DECKS = {"embedded": LONG_DECK, "redis": SERVER_DECK}
+# One of a step: a primary and the replica that takes over from it must not be away together.
+TAKE_OVERS = {"server kill -9", "server stall"}
 CLOCK_OFF_S = (2, 30, 240)
 CLOCK_FAR_OFF_S = (900, 7200)  # events.ahead_seconds is 600.
 CLOCK_NOTICED_S = (12, 18)  # For so long ingest has a clock that it does not trust: it has to hear from brokers meanwhile.
@@ -88,6 +112,8 @@ MONTHS_S = 8 * 31 * 24 * 3600  # Beyond the retention of filters.
 def _target(rng, struck, brokers):
     if struck == "broker":
         return f"broker-{rng.randint(1, brokers)}"
+    if struck == "primary":
+        return f"primary-{rng.randrange(PRIMARIES)}"
     return rng.choice(INSTANCES[struck]) if struck in INSTANCES else struck
 
 
@@ -113,7 +139,9 @@ def _fault(rng, kind, struck, brokers):
         for_s, detail = rng.uniform(*CLOCK_NOTICED_S if struck == "ingest" else (3, 6)), str(off_s * 1000)
     elif kind == "partition without leader":
         for_s = rng.uniform(60, 120)
-    elif kind.startswith("broker") or kind.startswith("two"):
+    elif kind == "server stall":
+        for_s = rng.choice((1, 5, 9))  # A replica takes over after two seconds and more.
+    elif kind.startswith("broker") or kind.startswith("two") or kind.startswith("server") or kind == "network cut":
         for_s = rng.uniform(4, 9)
     return Fault(kind, target, at_s, round(for_s, 1), detail)
 
@@ -123,15 +151,17 @@ def _fits(fault, step):
     only then is it known from when on answers are whole again. So is a partition without leader: it ends others itself."""
     if step and {"store restored", "partition without leader"} & {fault.kind, step[0].kind}:
         return False
+    if fault.kind in TAKE_OVERS and any(other.kind in TAKE_OVERS for other in step):
+        return False
     if len(step) >= FAULTS_PER_STEP or any(other.target == fault.target for other in step):
         return False
     return not (fault.target.startswith("broker") and any(other.target.startswith("broker") for other in step))
 
 
-def steps(seed, brokers=BROKERS, only=None, long=False):
+def steps(seed, brokers=BROKERS, only=None, long=False, store="embedded"):
     """An endless sequence of steps, each a list of faults. only: of these kinds."""
     rng = random.Random(f"chaos {seed}")
-    cards = [card for card in (LONG_DECK if long else DECK) if not only or card[0] in only]
+    cards = [card for card in (LONG_DECKS if long else DECKS)[store] if not only or card[0] in only]
     while True:
         deck = rng.sample(cards, len(cards))
         dealt = []

@@ -17,6 +17,7 @@ import law
 import processes
 
 SHORT = ("--minutes", "3", "--seed", "1")
+SHORT_ON_SERVERS = ("--minutes", "2", "--seed", "70", "--brokers", "1", "--store", "redis")
 USER = ("", "u1")
 
 
@@ -26,6 +27,14 @@ class Plan(law.LawCase):
         some = [list(itertools.islice(plan.steps(seed), 40)) for seed in (7, 7, 8)]
         self.assertEqual(some[0], some[1])
         self.assertNotEqual(some[0], some[2])
+
+    def test_server_deck(self):
+        """chaos plan: with a Redis cluster every fault of a server is dealt, and no step lets two servers be replaced"""
+        dealt = []
+        for step in itertools.islice(plan.steps(3, store="redis"), 5):
+            self.assertLessEqual(sum(fault.kind in plan.TAKE_OVERS for fault in step), 1)
+            dealt += [fault.kind for fault in step]
+        self.assertLessEqual({kind for kind, _ in plan.SERVER_DECK}, set(dealt))
 
     def test_deck(self):
         """chaos plan: a deck holds every kind, and faults of a step strike different things, one of them brokers at most"""
@@ -38,7 +47,7 @@ class Plan(law.LawCase):
             if len(dealt) >= len(plan.DECK):
                 break
         self.assertEqual({fault.kind for fault in dealt}, {kind for kind, _ in plan.DECK})
-        self.assertEqual({kind for kind, _ in plan.LONG_DECK}, set(chaos.faults.KINDS))
+        self.assertEqual({kind for kind, _ in plan.LONG_DECK + plan.SERVER_DECK}, set(chaos.faults.KINDS))
 
 
 class Laws(law.LawCase):
@@ -239,6 +248,11 @@ class Short(law.LawCase):
     def test_short_run(self):
         """chaos: nothing acknowledged is lost while brokers, processes, disks and clocks fail, for three minutes of a fixed seed"""
         self.assertTrue(chaos.hold(chaos.parse(SHORT)))
+
+    def test_short_run_on_servers(self):
+        """chaos: the same with the filters on a Redis cluster, whose servers are killed, stalled, filled and cut off, for two
+        minutes of a fixed seed"""
+        self.assertTrue(chaos.hold(chaos.parse(SHORT_ON_SERVERS)))
 
 
 assert worlds

@@ -25,6 +25,7 @@ import kafka_admin  # noqa: E402
 import kafka_server  # noqa: E402
 import plays  # noqa: E402
 import processes  # noqa: E402
+import redis_cluster  # noqa: E402
 
 import plan  # noqa: E402
 
@@ -72,7 +73,8 @@ NOT_IN_TIME = re.compile(r"not ended within .* waiting for|no broker answered")
 CRASHED_CODE = 137
 
 STAGES = {instance: stage for stage, instances in plan.INSTANCES.items() for instance in instances}
-GUESTS = {"window-3": "window", "ingest-2": "ingest"}
+GUESTS = {"window-3": "window", "ingest-2": "ingest", "merge-2": "merge"}
+SERVER_DISK_BYTES = 256 << 20
 
 SETTINGS = {
     "topics.plays": list(PLAYS_TOPICS),
@@ -114,8 +116,10 @@ class SmallDisk:
 class World:
     """A context manager; entering it brings everything up."""
 
-    def __init__(self, folder, brokers=plan.BROKERS):
+    def __init__(self, folder, brokers=plan.BROKERS, store="embedded"):
         self.folder = pathlib.Path(folder)
+        self.store = store
+        self.cluster = None  # Of a store on Redis servers.
         self.server = kafka_server.KafkaServer(
             kafka_server.VERSIONS[0],
             self.folder / "kafka",
@@ -153,6 +157,8 @@ class World:
                 self.disks[name] = SmallDisk(self.folder / "disks" / name, size)
                 stack.callback(self.disks[name].close)
             stack.enter_context(self.server)
+            if self.store == "redis":
+                self._start_cluster(stack)
             kafka_admin.create_topic(
                 self.server.bootstrap, ONE_REPLICA, PLAYS_PARTITIONS, replication=1, min_insync_replicas=1
             )
@@ -172,11 +178,32 @@ class World:
     def __exit__(self, *_):
         self._stack.close()
 
+    def _start_cluster(self, stack):
+        """Six servers, each on a small disk of its own."""
+        folders = {}
+        for number in range(2 * plan.PRIMARIES):
+            name = f"server-{number}"
+            self.disks[name] = SmallDisk(self.folder / "disks" / name, SERVER_DISK_BYTES)
+            stack.callback(self.disks[name].close)
+            folders[number] = self.disks[name].path
+        self.cluster = stack.enter_context(
+            redis_cluster.RedisCluster(
+                self.folder / "cluster", plan.PRIMARIES, relayed=plan.RELAYED, folders=folders
+            )
+        )
+
     # --- what faults do ---
 
     def settings(self, instance):
         """The settings of an instance that differ from those of tests/real/chain.py."""
         changes = {**SETTINGS, "store.path": str(self._store_path()), "store.backup_path": str(self.folder / "backups")}
+        if self.cluster:
+            del changes["store.backup_path"]
+            changes |= {
+                "store.kind": "redis",
+                "store.redis.addresses": self.cluster.addresses.split(","),
+                "store.redis.min_replicas": 1,
+            }
         if instance in self.disks:
             changes["state.path"] = str(self.disks[instance].path / "state")
         if instance.startswith("serve-"):

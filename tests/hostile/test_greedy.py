@@ -6,6 +6,7 @@ The greedy client comes from another address of this machine than the modest one
 import contextlib
 import json
 import pathlib
+import resource
 import statistics
 import sys
 import threading
@@ -119,6 +120,26 @@ class Greedy(law.LawCase):
         self.assertGreater(before, CONNECTIONS / 2, asked)  # There was a flood.
         # First come, first served would answer all that wait before the modest client's question.
         self.assertLess(statistics.median(one["batches"] for one in asked), before / 4, asked)
+
+    def test_connections(self):
+        """hostile: while a greedy client holds every connection, a modest one is answered"""
+        resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+        with self.service() as (grpc, admin, _), contextlib.ExitStack() as stack:
+
+            def refused():
+                return processes.values(processes.metrics(admin), "bloomring_connections_refused_total", cause="memory")[0]
+
+            def more():
+                """Clients of HTTP/2 that say nothing more, each with a call that never ends: no idle connection."""
+                for _ in range(500):
+                    with contextlib.suppress(OSError):
+                        client = stack.enter_context(attack.Http2(grpc, source=GREEDY_ADDRESS))
+                        client.begin("Filter")
+                return refused() > 0
+
+            processes.wait_for(more, 120, "the greedy client to be refused")
+            self.ask(grpc, admin)
+            self.assertGreater(processes.values(processes.metrics(admin), "bloomring_connections_ended_total")[0], 0)
 
     def test_unread(self):
         """hostile: answers that a greedy client never reads keep the memory for requests from no other client"""

@@ -37,8 +37,11 @@ def config(folder, bootstrap, instance, changes=None):
         "serve": {"listen": "127.0.0.1:0", "drain_seconds": 0},
     }
     for key, value in (changes or {}).items():
-        section, name = key.split(".") if "." in key else (None, key)
-        (settings.setdefault(section, {}) if section else settings)[name] = value
+        *sections, name = key.split(".")
+        place = settings
+        for section in sections:
+            place = place.setdefault(section, {})
+        place[name] = value
     return settings
 
 

@@ -1,6 +1,8 @@
 """A Redis cluster of a test's own: primaries with a replica each, on free loopback ports."""
 
 import contextlib
+import pathlib
+import sys
 
 import processes
 
@@ -9,15 +11,21 @@ BOUND_S = 60
 
 
 class RedisCluster:
-    """redis-server processes; a context manager that ends them all."""
+    """redis-server processes; a context manager that ends them all. `relayed`: the number of a server that everybody but
+    its cluster bus reaches through a relay. `folders`: of servers by number, where they are not the usual ones."""
 
-    def __init__(self, folder, primaries=3, replicas=1, settings=()):
+    def __init__(self, folder, primaries=3, replicas=1, settings=(), relayed=None, folders=None):
         self.folder = folder
         self.primaries = primaries
         self.replicas = replicas
         self.settings = list(settings)
+        self.relayed = relayed
+        self.relay = None  # The process.
         self.ports = []
+        self._announced = {}  # By port, the one that others use.
+        self._folders = folders or {}
         self._servers = {}
+        self._stalled = set()
         self._stack = contextlib.ExitStack()
 
     def __enter__(self):
@@ -39,17 +47,26 @@ class RedisCluster:
     def _start(self, stack, number):
         folder = self.folder / f"redis-{number}"
         folder.mkdir(parents=True)
+        data = self._folders.get(number, folder)
         # The bus of a server is at its port + 10000 unless it is told otherwise.
         port, bus = processes.free_port(), processes.free_port()
         command = ["redis-server", "--port", str(port), "--cluster-port", str(bus), "--bind", "127.0.0.1"]
         command += ["--cluster-enabled", "yes", "--cluster-node-timeout", str(NODE_TIMEOUT_MS)]
-        command += ["--appendonly", "yes", "--save", "", "--dir", str(folder), *self.settings]
+        # The description of the cluster stays out of a small disk: a server that cannot write it ends.
+        command += ["--cluster-config-file", str(folder / "nodes.conf")]
+        command += ["--appendonly", "yes", "--save", "", "--dir", str(data), *self.settings]
+        self._announced[port] = port
+        if number == self.relayed:
+            self._announced[port] = processes.free_port()
+            command += ["--cluster-announce-port", str(self._announced[port]), "--cluster-announce-bus-port", str(bus)]
+            relay = [sys.executable, pathlib.Path(__file__).with_name("relay.py"), self._announced[port], port]
+            self.relay = stack.enter_context(processes.Process("relay", [str(word) for word in relay], folder))
         self.ports.append(port)
         self._servers[port] = stack.enter_context(processes.Process(f"redis-{number}", command, folder))
 
     @property
     def addresses(self):
-        return ",".join(f"127.0.0.1:{port}" for port in self.ports)
+        return ",".join(f"127.0.0.1:{self._announced[port]}" for port in self.ports)
 
     def ask(self, port, *words, check=True):
         """The output of redis-cli."""
@@ -59,7 +76,7 @@ class RedisCluster:
         return self.ask(port, "PING", check=False) == "PONG"
 
     def _in_step(self):
-        roles = [self.ask(port, "INFO", "replication") for port in self.ports]
+        roles = [self.ask(port, "INFO", "replication", check=False) for port in self.ports]
         up = sum("master_link_status:up" in role for role in roles)
         return up == self.primaries * self.replicas
 
@@ -67,7 +84,9 @@ class RedisCluster:
         """Ports of the running primaries."""
         found = []
         for port, server in self._servers.items():
-            if server.running() and "role:master" in self.ask(port, "INFO", "replication", check=False):
+            if port in self._stalled or not server.running():
+                continue
+            if "role:master" in self.ask(port, "INFO", "replication", check=False):
                 found.append(port)
         return found
 
@@ -81,9 +100,41 @@ class RedisCluster:
         )
         return new[0], victim
 
-    def start(self, port):
+    def kill9(self, port):
+        self._servers[port].kill9()
+
+    def stall(self, port):
+        self._stalled.add(port)
+        self._servers[port].stall()
+
+    def resume(self, port):
+        self._servers[port].resume()
+        self._stalled.discard(port)
+
+    def set_everywhere(self, name, value):
+        """CONFIG SET of every server that answers."""
+        for port, server in self._servers.items():
+            if port not in self._stalled and server.running():
+                self.ask(port, "CONFIG", "SET", name, value, check=False)
+
+    def number_of(self, port):
+        return self.ports.index(port)
+
+    def healthy(self):
+        """Every server answers, every slot has a server, and every replica is in step."""
+        if self._stalled or not all(self._pings(port) for port in self.ports):
+            return False
+        return self._in_step() and all(
+            "cluster_state:ok" in self.ask(port, "CLUSTER", "INFO", check=False) for port in self.ports
+        )
+
+    def begin_start(self, port):
         """After a kill9: with the data on its disk."""
         self._servers[port].start()
+
+    def start(self, port):
+        """As begin_start, until it answers."""
+        self.begin_start(port)
         processes.wait_for(lambda: self._pings(port), BOUND_S, f"redis-server {port} to be back")
 
     def move_slots(self, slots):

@@ -10,6 +10,7 @@ import plays
 import processes
 
 PATH = "/log/level"
+ENDED = "ended in order"
 
 
 def post(admin, path, token=None):
@@ -41,22 +42,23 @@ class LogLevel(one_broker.OneBrokerCase):
             self.assertEqual(level("error"), {"level": "error", "configured": "info"})
             self.assertIn("audit: log.level changed from=info to=error", run.err.read_text())
             self.assertEqual(json.loads(processes.http_get(admin, PATH)[1])["level"], "error")
-            # Each action is told as info: it is hidden now, and shown again later.
+            # Who acts is told at every level.
             before = self.audited(run, "/store/backup")
             self.assertEqual(post(admin, "/store/backup", token), 409)
+            run.wait_until(lambda: self.audited(run, "/store/backup") == before + 1, 30, "the action to be told")
             self.assertEqual(level("configured"), {"level": "info", "configured": "info"})
             self.assertIn("audit: log.level changed from=error to=info", run.err.read_text())
-            self.assertEqual(self.audited(run, f"{PATH}/configured"), 1)
-            self.assertEqual(self.audited(run, "/store/backup"), before)
-            self.assertEqual(post(admin, "/store/backup", token), 409)
-            run.wait_until(lambda: self.audited(run, "/store/backup") == before + 1, 30, "the action to be told")
+            run.wait_until(lambda: self.audited(run, f"{PATH}/configured") == 1, 30, "the change to be told")
 
             self.assertEqual(level("debug")["level"], "debug")
             self.assertEqual(site.command("log-level", "--admin", admin, "--output", "text")[1], "debug, configured is info\n")
+            self.assertEqual(level("warning")["level"], "warning")
             self.assertEqual(run.term(), 0)
+            self.assertNotIn(ENDED, run.err.read_text())  # A line of level info.
             admin = run.start().ready_line(60)["admin"]
             self.assertEqual(level(), {"level": "info", "configured": "info"})
             self.assertEqual(run.term(), 0)
+            self.assertIn(ENDED, run.err.read_text())
 
     def test_refused(self):
         """log level: nobody changes it without the token, and a process without a token not at all"""

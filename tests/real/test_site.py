@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import time
 
 import chain
 import kafka_admin
@@ -14,6 +13,8 @@ import processes
 
 BOUND_S = 120
 MISSING = 3  # Topics are.
+BROKER = "kafka-1:9092"  # The quickstart's; here that of the test takes its place.
+SEND = r'''echo "{\"user\": 17, \"video_id\": \"v4711\", \"time\": $(date +%s)}" | kcat -P -b kafka-1:9092 -t video-plays'''
 LISTENS = "127.0.0.1:7700"  # The quickstart's address; here a free port takes its place.
 
 
@@ -60,14 +61,14 @@ class Quickstart(law.LawCase):
             self.env = self.environment(self.folder, server.bootstrap)
             (self.folder / "site.yaml").write_text(site_yaml())
             kafka_admin.create_topic(server.bootstrap, "video-plays", 1)
+            self.typed("bloomring check --offline --config site.yaml")
             self.assertIn("user-events", self.typed("bloomring topics --config site.yaml", MISSING))
             self.typed("bloomring topics --config site.yaml --execute")
             self.typed("bloomring check --config site.yaml")
             run = "bloomring run --config site.yaml".split()
             with processes.Process("run", ["env", "-C", str(self.folder), *run], self.folder, self.env) as process:
                 grpc = process.ready_line(BOUND_S)["grpc"]
-                play = {"user": 17, "video_id": "v4711", "time": int(time.time())}
-                processes.kcat_produce(server.bootstrap, "video-plays", [json.dumps(play)])
+                processes.run(["bash", "-c", SEND.replace(BROKER, server.bootstrap)], BOUND_S)
                 self.wait_for_reason(process, grpc, "recent")
                 self.wait_for_reason(process, grpc, "filter")
                 self.check_inspect()

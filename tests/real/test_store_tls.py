@@ -16,6 +16,7 @@ RECIPE = re.compile(r"### TLS to the servers, by stunnel\n.*?```ini\n(?P<file>.*
 BOUND_S = 90
 FAILED = 1
 USERS = 20
+SERVERS = 3
 
 
 def recipe(**values):
@@ -48,31 +49,58 @@ class StoreTls(law.LawCase):
                     refused = self.start_tunnel(name, server, authority.path("ca.pem"), host)
                     code, _, err = self.run_command("store", "check", redis=refused)
                     self.assertEqual(code, FAILED, err)
-                    self.assertIn(f"127.0.0.1:{refused}", err)
+                    self.assertIn(refused, err)
 
-    def start_server(self, made):
-        """A redis-server with TLS and no other port."""
-        port, folder = processes.free_port(), self.folder / "redis"
+    def test_cluster(self):
+        """store over TLS: a cluster whose servers announce names is filled and read through a tunnel for each, the servers that
+        bloomring is not told of included"""
+        with processes.temp_folder("store-tls-cluster") as self.folder, contextlib.ExitStack() as self.stack:
+            made = certificates.Certificates(self.folder / "made")
+            made.with_authority("DNS:kv-1")
+            # For names that a hosts file would lead to these addresses of the machine.
+            names = {f"127.0.1.{n + 1}": None for n in range(SERVERS)}
+            for name in names:
+                names[name] = self.start_server(made, f"redis-{name}", announced=name)
+            tls = ["--tls", "--cacert", str(made.path("ca.pem")), "--sni", "kv-1"]
+            addresses = [f"127.0.0.1:{port}" for port in names.values()]
+            processes.run(["redis-cli", *tls, "--cluster", "create", *addresses, "--cluster-yes"], BOUND_S)
+            exported = self.export_a_store()
+            for name, port in names.items():
+                self.start_tunnel(name, port, made.path("ca.pem"), "kv-1", accept=f"{name}:{port}")
+            first = next(f"{name}:{port}" for name, port in names.items())
+
+            done = self.command("store", "import", "--from", self.folder / "export", "--execute", redis=first)
+            self.assertEqual(done["filters"], exported["filters"])
+            checked = self.command("store", "check", redis=first)
+            self.assertEqual((checked["sound"], checked["filters"]), (True, USERS))
+            for port in names.values():
+                keys = processes.run(["redis-cli", "-p", str(port), *tls, "DBSIZE"])[1]
+                self.assertGreater(int(keys), 0)
+
+    def start_server(self, made, name="redis", announced=None):
+        """A redis-server with TLS and no other port; of a cluster, where it announces a name."""
+        port, folder = processes.free_port(), self.folder / name
         folder.mkdir()
         command = ["redis-server", "--port", "0", "--tls-port", str(port), "--bind", "127.0.0.1", "--save", ""]
         command += ["--tls-cert-file", made.path("own.pem"), "--tls-key-file", made.path("own.key")]
         command += ["--tls-ca-cert-file", made.path("ca.pem"), "--tls-auth-clients", "no", "--dir", str(folder)]
-        self.stack.enter_context(processes.Process("redis", command, folder))
+        if announced:
+            command += ["--cluster-enabled", "yes", "--cluster-port", str(processes.free_port()), "--tls-cluster", "yes"]
+            command += ["--cluster-announce-hostname", announced, "--cluster-preferred-endpoint-type", "hostname"]
+        self.stack.enter_context(processes.Process(name, command, folder))
         ping = ["redis-cli", "-p", str(port), "--tls", "--cacert", made.path("ca.pem"), "--sni", "kv-1", "PING"]
         processes.wait_for(lambda: processes.run(ping, check=False)[1].strip() == "PONG", BOUND_S, "redis to listen")
         plain = processes.run(["redis-cli", "-p", str(port), "PING"], check=False)
         self.assertNotIn("PONG", plain[1])
         return port
 
-    def start_tunnel(self, name, server, authority, host):
-        """The port of a stunnel of its own, once it listens."""
-        port, path = processes.free_port(), self.folder / f"{name}.conf"
-        path.write_text(
-            recipe(accept=f"127.0.0.1:{port}", connect=f"127.0.0.1:{server}", CAfile=authority, checkHost=host)
-        )
+    def start_tunnel(self, name, server, authority, host, accept=None):
+        """The address of a stunnel of its own, once it listens."""
+        accept, path = accept or f"127.0.0.1:{processes.free_port()}", self.folder / f"{name}.conf"
+        path.write_text(recipe(accept=accept, connect=f"127.0.0.1:{server}", CAfile=authority, checkHost=host))
         process = self.stack.enter_context(processes.Process(name, ["stunnel4", path], self.folder))
         process.wait_until(lambda: "Configuration successful" in process.tail(50), BOUND_S, "the tunnel to listen")
-        return port
+        return accept
 
     def export_a_store(self):
         """Of the embedded store that `bloomring dev` has made: in the folder `export`."""
@@ -87,7 +115,7 @@ class StoreTls(law.LawCase):
         path = chain.write_config(self.folder, "127.0.0.1:1", "tools", {"ring.slot_seconds": 1})
         flags = ["--config", path, "--output", "json"]
         if redis is not None:
-            flags += ["--set", "store.kind=redis", "--set", f"store.redis.addresses=127.0.0.1:{redis}"]
+            flags += ["--set", "store.kind=redis", "--set", f"store.redis.addresses={redis}"]
         return processes.run([plays.binary(), *words, *flags], BOUND_S, check=False)
 
     def command(self, *words, redis=None):

@@ -1,4 +1,5 @@
-"""Every command in the documentation is run by a test, every link leads somewhere, and README.md stays short.
+"""Every command in the documentation is run by a test, every link leads somewhere, the index has every page, and README.md
+stays short.
 
 A fenced block of language `sh` in README.md or docs/ has, on the line above its fence, one of
     <!-- run -->            this test runs it with bash from the root of the tree; its exit code must be 0
@@ -111,6 +112,16 @@ class Documentation(law.LawCase):
             for link in broken_links(path, path.read_text(encoding="utf-8"))
         ]
         self.assertEqual(broken, [], "\n" + "\n".join(broken))
+
+    def test_index(self):
+        """documentation: docs/README.md leads to every page of docs/, itself or by the index of its folder"""
+        index = ROOT / "docs" / "README.md"
+        linked = set()
+        for page in (index, *(ROOT / "docs" / folder / "README.md" for folder in ("decisions", "runbooks"))):
+            links = [link.partition("#")[0] for link in LINK.findall(page.read_text(encoding="utf-8"))]
+            linked |= {(page.parent / link).resolve() for link in links if not re.match(r"\w+:", link)}
+        pages = set((ROOT / "docs").rglob("*.md")) - {index}
+        self.assertEqual(sorted(path.relative_to(ROOT).as_posix() for path in pages - linked), [])
 
     def test_sources(self):
         """documentation: every source that the architecture page names is there"""

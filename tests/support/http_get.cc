@@ -10,8 +10,10 @@ namespace bloomring::test {
 
 namespace {
 
-int connected_to(uint16_t port) {
+// `receive_bytes`: of the socket's buffer; 0: the system's choice.
+int connected_to(uint16_t port, int receive_bytes = 0) {
   const int fd = socket(AF_INET, SOCK_STREAM, 0);
+  if (receive_bytes > 0) setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &receive_bytes, sizeof receive_bytes);
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(port);
@@ -58,6 +60,19 @@ SlowClient::~SlowClient() { close(socket_); }
 bool SlowClient::open() const {
   char byte = 0;
   return recv(socket_, &byte, 1, MSG_DONTWAIT | MSG_PEEK) < 0;
+}
+
+CrawlingClient::CrawlingClient(uint16_t port, const std::string& head) : socket_(connected_to(port, 1)) {
+  (void)send(socket_, head.data(), head.size(), MSG_NOSIGNAL);
+}
+
+CrawlingClient::~CrawlingClient() { close(socket_); }
+
+void CrawlingClient::send_byte() const { (void)send(socket_, "x", 1, MSG_NOSIGNAL | MSG_DONTWAIT); }
+
+void CrawlingClient::read_some() const {
+  char bytes[512];
+  (void)recv(socket_, bytes, sizeof bytes, MSG_DONTWAIT);
 }
 
 }  // namespace bloomring::test

@@ -30,4 +30,18 @@ class SlowClient {
   int socket_;
 };
 
+// A client that has sent `head` and goes on at a crawl: it sends a byte of a body, and reads a few bytes of the answer.
+class CrawlingClient {
+ public:
+  CrawlingClient(uint16_t port, const std::string& head);
+  ~CrawlingClient();
+  CrawlingClient(const CrawlingClient&) = delete;
+  CrawlingClient& operator=(const CrawlingClient&) = delete;
+  void send_byte() const;
+  void read_some() const;
+
+ private:
+  int socket_;
+};
+
 }  // namespace bloomring::test

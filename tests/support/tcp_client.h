@@ -17,6 +17,14 @@ class TcpClient {
  public:
   TcpClient() : fd_(socket(AF_INET, SOCK_STREAM, 0)) { REQUIRE(fd_ >= 0); }
   explicit TcpClient(const std::string& listens) : TcpClient() { REQUIRE(reaches(listens)); }
+  // From another address of this machine, as "127.0.0.2".
+  TcpClient(const std::string& listens, const char* from) : TcpClient() {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    REQUIRE(inet_pton(AF_INET, from, &address.sin_addr) == 1);
+    REQUIRE(bind(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+    REQUIRE(reaches(listens));
+  }
   TcpClient(TcpClient&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
   ~TcpClient() {
     if (fd_ < 0) return;

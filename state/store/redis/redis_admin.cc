@@ -5,13 +5,15 @@
 #include <span>
 #include <utility>
 
+#include "base/faults/fault_point.h"
 #include "base/hash.h"
 #include "schemas/damaged_value.h"
 #include "schemas/store/slot_end_key.h"
 #include "schemas/store_key.h"
+#include "schemas/store/shard_standing.h"
+#include "state/redis/redis_own_slots.h"
 #include "state/redis/redis_topology.h"
 #include "state/store/check_store_meta.h"
-#include "schemas/store/shard_standing.h"
 
 namespace bloomring {
 
@@ -22,13 +24,6 @@ constexpr int64_t kScanMs = 30'000;
 constexpr uint64_t kFetchBytes = 16 << 20;
 constexpr uint64_t kFirstFetch = 32;
 constexpr uint64_t kKeysPerProgress = 100'000;
-
-// The keys of one step of SCAN; sets the cursor to that of the next, "0" at the end.
-Result<std::vector<std::string>> scan_step(const RedisStoreParts& parts, RedisClient& client,
-                                           const RedisAddress& server, std::string& cursor) {
-  RedisAnswer answer = client.call(scan_request(parts, server, cursor, kKeysAtOnce));
-  return keys_of_scan(std::move(answer), server, cursor);
-}
 
 Result<bool> visit_some(RedisClient& client, std::span<const std::string> keys, const RedisVisit& visit,
                         uint64_t& largest) {
@@ -116,19 +111,27 @@ class Checker {
 
 }  // namespace
 
-RedisRequest scan_request(const RedisStoreParts& parts, const RedisAddress& server, const std::string& cursor,
-                          std::string_view keys_at_once) {
+RedisRequest RedisScan::step(const RedisStoreParts& parts, std::string_view keys_at_once) {
   RedisRequest request;
-  append_redis_command(request.commands, {"SCAN", cursor, "MATCH", parts.keys.pattern(), "COUNT", keys_at_once});
-  request.server = server;
+  append_redis_command(request.commands, {"SCAN", cursor_, "MATCH", parts.keys.pattern(), "COUNT", keys_at_once});
+  request.server = server_;
   request.timeout_ms = kScanMs;
+  request.binding = binding_;
   return request;
 }
 
-Result<std::vector<std::string>> keys_of_scan(RedisAnswer answer, const RedisAddress& server, std::string& cursor) {
-  BLOOMRING_TRY_ASSIGN(RedisReply reply, only_reply(std::move(answer), server.text() + ": SCAN"));
-  if (reply.elements.size() != 2) return retry(server.text() + ": the reply to SCAN has another form");
-  cursor = reply.elements[0].bytes;
+Result<std::vector<std::string>> RedisScan::take(RedisAnswer answer) {
+  BLOOMRING_TRY(injected_failure("store.read"));
+  if (!answer.ok() && binding_->broken && beginnings_ < kBeginningsMax) {
+    ++beginnings_;
+    cursor_ = "0";
+    *binding_ = {};
+    return std::vector<std::string>();
+  }
+  BLOOMRING_TRY_ASSIGN(RedisReply reply, only_reply(std::move(answer), server_.text() + ": SCAN"));
+  if (reply.elements.size() != 2) return retry(server_.text() + ": the reply to SCAN has another form");
+  cursor_ = reply.elements[0].bytes;
+  ended_ = cursor_ == "0";
   std::vector<std::string> keys;
   for (RedisReply& key : reply.elements[1].elements) keys.push_back(std::move(key.bytes));
   return keys;
@@ -139,15 +142,15 @@ Status walk_redis_store(const RedisStoreParts& parts, RedisClient& client,
   BLOOMRING_TRY_ASSIGN(const std::vector<RedisAddress> servers, client.primaries());
   std::set<std::pair<uint64_t, uint64_t>> seen;  // By 128 bits: two of 64 bits are the same among billions.
   for (const RedisAddress& server : servers) {
-    std::string cursor = "0";
-    do {
-      BLOOMRING_TRY_ASSIGN(std::vector<std::string> keys, scan_step(parts, client, server, cursor));
+    RedisScan scan(server);
+    while (!scan.ended()) {
+      BLOOMRING_TRY_ASSIGN(std::vector<std::string> keys, scan.take(client.call(scan.step(parts, kKeysAtOnce))));
       std::erase_if(keys, [&](const std::string& key) {
         return !wanted(key) || !seen.emplace(hash_bytes(key, 0), hash_bytes(key, 1)).second;
       });
       BLOOMRING_TRY_ASSIGN(const bool more, visit_all(client, keys, visit));
       if (!more) return {};
-    } while (cursor != "0");
+    }
   }
   return {};
 }
@@ -187,9 +190,26 @@ Status walk_redis_values(const RedisStoreParts& parts, RedisClient& client, Valu
   });
 }
 
+// kRetry while slots are under way: a walk would miss keys that move from a server that it comes to later to one that
+// it has left. Servers that do not tell are passed over.
+Status check_slots_stay(RedisClient& client) {
+  BLOOMRING_TRY_ASSIGN(const std::vector<RedisAddress> servers, client.primaries());
+  std::vector<RedisRequest> requests;
+  for (const RedisAddress& server : servers) requests.push_back(own_slots_request(server));
+  const std::vector<RedisAnswer> answers = client.call_all(std::move(requests));
+  for (size_t i = 0; i < servers.size(); ++i) {
+    BLOOMRING_TRY(answers[i].status());
+    const std::optional<RedisOwnSlots> slots = parse_own_slots(answers[i]->front());
+    if (slots && slots->under_way)
+      return retry(servers[i].text() + ": slots are under way, and keys with them; let the resharding end first");
+  }
+  return {};
+}
+
 // The servers of the slots are in it, since a failover may lose writes, and a walk may miss keys that move. So are the
 // writers of the partitions: a writer notices at its take-over that a server went back.
 Result<uint64_t> redis_generation(const RedisStoreParts& parts, RedisClient& client) {
+  BLOOMRING_TRY(check_slots_stay(client));
   std::string all;
   std::vector<std::string> keys{parts.keys.slot_end_key()};
   for (uint32_t p = 0; p < parts.config.partition_count; ++p)

@@ -1,13 +1,17 @@
 // Walks over a Redis filter store, server by server, with SCAN.
 //
-// A key that a resharding moves meanwhile may be missed; one that SCAN names twice is visited once, by its hash, which
-// takes some 16 bytes of memory for each key.
+// A key that a resharding moves meanwhile may be missed (see redis_generation); one that SCAN names twice is visited
+// once, by its hash, which takes some 64 bytes of memory for each key.
 // Errors: kRetry when a server is away; kCorrupt for a key that is not ours under our prefix.
 // Threading: thread safe. Waits.
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "state/store/redis/redis_store_parts.h"
 #include "state/store/store_admin.h"
@@ -21,10 +25,27 @@ using RedisVisit = std::function<Result<bool>(std::string_view key, std::string_
 Status walk_redis_store(const RedisStoreParts& parts, RedisClient& client,
                         const std::function<bool(std::string_view key)>& wanted, const RedisVisit& visit);
 
-// One step of SCAN, and its keys; sets the cursor to that of the next step, "0" at the end.
-RedisRequest scan_request(const RedisStoreParts& parts, const RedisAddress& server, const std::string& cursor,
-                          std::string_view keys_at_once);
-Result<std::vector<std::string>> keys_of_scan(RedisAnswer answer, const RedisAddress& server, std::string& cursor);
+// The walk over the keys of one server, step by step. A server that starts again orders its keys in another way, so a
+// cursor from before that would skip keys: where the connection breaks, the walk of the server begins again.
+class RedisScan {
+ public:
+  explicit RedisScan(RedisAddress server) : server_(std::move(server)) {}
+
+  const RedisAddress& server() const { return server_; }
+  RedisRequest step(const RedisStoreParts& parts, std::string_view keys_at_once);
+  // The keys of the step; none when it begins again.
+  Result<std::vector<std::string>> take(RedisAnswer answer);
+  bool ended() const { return ended_; }
+
+  static constexpr int kBeginningsMax = 8;
+
+ private:
+  const RedisAddress server_;
+  std::string cursor_ = "0";
+  std::shared_ptr<RedisBinding> binding_ = std::make_shared<RedisBinding>();  // Shared with the request under way.
+  int beginnings_ = 1;
+  bool ended_ = false;
+};
 
 // As the functions of StoreAdmin.
 Status scan_redis_store(const RedisStoreParts& parts, RedisClient& client,

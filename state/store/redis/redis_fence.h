@@ -42,6 +42,7 @@ class RedisFence {
   void wrote_owner();
   Status found_owner(const std::string& owner);
   PartitionId partition() const { return partition_; }
+  RedisPaceShare& share() { return share_; }
 
  private:
   RedisFence(RedisStoreParts& parts, PartitionId partition)
@@ -54,7 +55,7 @@ class RedisFence {
 
   RedisStoreParts& parts_;
   const PartitionId partition_;
-  const RedisPaceShare share_;
+  RedisPaceShare share_;
   RedisWriter writer_;
   uint64_t epoch_seen_ = 0;  // Of a later writer in a shard.
   mutable std::mutex mutex_;

@@ -45,26 +45,48 @@ RedisFilterStore::RedisFilterStore(RedisStoreConfig config, const Calendar& cale
   marks_ = std::make_unique<RedisClient>("redis-mark", client_config(made, silence_ms, kWritesMax), parts_.traffic);
 }
 
-// Clients first: their requests under way end, and use the parts until then.
+// All clients are closed before anything goes: what ends on one of them uses the parts, and may ask another client.
 RedisFilterStore::~RedisFilterStore() {
-  reads_.close();
-  marks_.reset();
-  writes_.reset();
-  for (std::unique_ptr<RedisClient>& client : read_clients_) client.reset();
+  if (marks_) marks_->close();
+  if (writes_) writes_->close();
+  for (const std::unique_ptr<RedisClient>& client : read_clients_) client->close();
+}
+
+Status RedisFilterStore::check_start() {
+  BLOOMRING_TRY(check_redis_commands(parts_, any_client(), may_write_));
+  BLOOMRING_TRY(check_redis_clocks(parts_, any_client()));
+  BLOOMRING_TRY(check_redis_description(parts_, any_client(), may_write_));
+  if (!may_write_) return {};
+  return make_redis_slot_end_key(parts_, any_client(), random_sum_key(), /*replace=*/false);
+}
+
+Status RedisFilterStore::check_clocks() {
+  const int64_t now_ns = parts_.steady.steady_ns();
+  if (now_ns < clocks_due_ns_) return {};
+  const bool was_wrong = !parts_.bar.why().ok();
+  const Status checked = check_redis_clocks(parts_, any_client());
+  const bool is_wrong = checked.code() == Code::kInvalid;
+  // The servers may be set right, so those who wait for the store wait for that.
+  const Status wrong = is_wrong ? retry(checked.message()) : Status();
+  parts_.bar.set(wrong);
+  if (is_wrong && !was_wrong) log_error("filters are neither read nor written: " + checked.message());
+  if (!is_wrong && was_wrong) log_info("the clocks of the servers are right again", {{"store", parts_.name()}});
+  if (is_wrong)
+    parts_.heard.fail(wrong);
+  else
+    clocks_due_ns_ = now_ns + parts_.config.clock_check_ms * 1'000'000;
+  return wrong;
 }
 
 Status RedisFilterStore::refresh() {
   if (!checked_) {
-    Status checked = check_redis_commands(parts_, any_client(), may_write_);
-    if (checked.ok()) checked = check_redis_description(parts_, any_client(), may_write_);
-    if (checked.ok() && may_write_)
-      checked = make_redis_slot_end_key(parts_, any_client(), random_sum_key(), /*replace=*/false);
-    if (!checked.ok()) {
+    if (Status checked = check_start(); !checked.ok()) {
       parts_.heard.fail(checked);
       return checked;
     }
     checked_ = true;
   }
+  BLOOMRING_TRY(check_clocks());
   BLOOMRING_TRY(hear_slot_end_key());
   if (may_write_) BLOOMRING_TRY(put_back_slot_end_key());
   BLOOMRING_TRY(reads_.hear_watermarks().with_context(parts_.name()));
@@ -111,7 +133,10 @@ Result<std::unique_ptr<PartitionWriter>> RedisFilterStore::take_over(PartitionId
   if (!may_write_) return invalid("this process opened the filter store for reading alone");
   BLOOMRING_TRY(check_partition(partition, parts_.config.partition_count));
   if (!checked_) BLOOMRING_TRY(refresh());
+  // An import may have begun since the start. It is not to be disturbed, and its half of a store is not to be written.
+  BLOOMRING_TRY(check_redis_description(parts_, *marks_, may_write_));
   BLOOMRING_TRY_ASSIGN(std::unique_ptr<RedisFence> fence, RedisFence::take_over(parts_, *marks_, partition));
+  BLOOMRING_TRY(check_redis_description(parts_, *marks_, may_write_));
   return std::unique_ptr<PartitionWriter>(
       std::make_unique<RedisPartitionWriter>(parts_, *writes_, *marks_, std::shared_ptr(std::move(fence))));
 }

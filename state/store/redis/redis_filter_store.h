@@ -45,7 +45,8 @@ class RedisFilterStore final : public FilterReader, public FilterWriter, public 
   }
   Result<std::optional<SumKey>> slot_end_key() override;
   // Checks the servers and the description until that has succeeded once, then hears all watermarks and the key of slot
-  // ends. A writer puts that key back where the servers have lost it.
+  // ends. A writer puts that key back where the servers have lost it. From time to time it looks at the servers'
+  // clocks: while one is wrong, reads and writes end with kRetry.
   Status refresh() override;
   Result<std::set<std::string>> scenes() const override;
   void begin_scenes(TakeScenes ended) const override;
@@ -67,6 +68,8 @@ class RedisFilterStore final : public FilterReader, public FilterWriter, public 
   const RedisStoreParts& parts() const { return parts_; }
 
  private:
+  Status check_start();
+  Status check_clocks();
   Status hear_slot_end_key();
   Status put_back_slot_end_key();
   RedisClient& any_client() const { return *read_clients_.front(); }
@@ -74,6 +77,7 @@ class RedisFilterStore final : public FilterReader, public FilterWriter, public 
   RedisStoreParts parts_;
   const bool may_write_;
   std::atomic<bool> checked_{false};
+  std::atomic<int64_t> clocks_due_ns_{0};  // When the servers' clocks are looked at next.
   mutable std::mutex key_mutex_;
   Result<std::optional<SumKey>> slot_end_key_ = std::optional<SumKey>();  // As heard. Guarded by key_mutex_...
   std::optional<SumKey> known_key_;                                       // ...as is the last one that was heard.

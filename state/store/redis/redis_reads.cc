@@ -17,13 +17,14 @@ constexpr int kAttemptsMax = 4;
 
 }  // namespace
 
-// One user's values, and how many of their keys the primary has. Shared by the two requests.
+// One user's values, and how many of their keys the primary has: alone, or between two looks at the shard's state.
+// Shared by the two requests.
 struct RedisReads::Asked {
   RedisAnswer values = retry("not answered");
   RedisAnswer present = retry("not answered");
   std::atomic<int> left = 2;
   bool behind = false;
-  bool lacking = false;  // The primary has a key of which no value came.
+  bool lacking = false;  // The primary has a key of which no value came, or may have one.
 };
 
 // A read while its users' answers come in.
@@ -97,26 +98,31 @@ void RedisReads::begin_user(const std::shared_ptr<Pending>& pending, size_t inde
   }
   const auto asked = std::make_shared<Asked>();
   RedisClient& client_of_both = client();  // So they share a connection and its round trip.
-  const auto ask = [&](RedisCommand command, bool to_replica, RedisAnswer Asked::*part) {
+  const auto ask = [&](std::string commands, uint32_t replies, bool to_replica, RedisAnswer Asked::*part) {
     const auto end = [this, pending, index, attempt, asked, part](RedisAnswer answer) {
       (*asked).*part = std::move(answer);
       if (--asked->left == 0) take_user(pending, index, attempt, *asked);
     };
-    RedisRequest request = request_at(state_key, std::move(command).take());
+    RedisRequest request = request_at(state_key, std::move(commands));
+    request.replies = replies;
     request.to_replica = to_replica;
     request.fail_fast = true;
     request.end = end;
-    if (!client_of_both.begin(std::move(request))) end(retry("too many reads of the filter store are under way"));
+    if (client_of_both.begin(std::move(request))) return;
+    end(retry("the filter store is being closed, or too many reads are under way"));
   };
-  ask(std::move(values), attempt.replica, &Asked::values);
-  ask(std::move(present), false, &Asked::present);
+  ask(std::move(values).take(), 1, attempt.replica, &Asked::values);
+  if (!attempt.replica) return ask(std::move(present).take(), 1, false, &Asked::present);
+  std::string state;
+  append_redis_command(state, {"GET", state_key});
+  ask(state + std::move(present).take() + state, 3, false, &Asked::present);
 }
 
 void RedisReads::take_user(const std::shared_ptr<Pending>& pending, size_t index, Attempt attempt, Asked& asked) {
   auto user = take_values(*pending, index, asked);
   const bool elsewhere = attempt.replica && !user.ok() && user.code() == Code::kRetry;
   const bool again = elsewhere || (asked.lacking && attempt.number + 1 < kAttemptsMax);
-  if (again && pending->wanted() && !closed_) return begin_user(pending, index, {false, attempt.number + 1});
+  if (again && pending->wanted()) return begin_user(pending, index, {false, attempt.number + 1});
   if (asked.behind && !attempt.replica) doubt(pending->user(index).user.shard());
   pending->end_user(index, std::move(user));
 }
@@ -139,9 +145,8 @@ Result<StoredUser> RedisReads::take_values(Pending& pending, size_t index, Asked
   const auto found = std::count_if(reply.elements.begin() + 1, reply.elements.end(),
                                    [](const RedisReply& value) { return !value.is(RedisReply::Kind::kNil); });
   if (static_cast<size_t>(found) < 1 + filters.size()) {
-    BLOOMRING_TRY_ASSIGN(const RedisReply present, only_reply(std::move(asked.present), "EXISTS"));
-    if (present.integer > found) {
-      asked.lacking = true;
+    BLOOMRING_TRY_ASSIGN(asked.lacking, lacks(asked, found));
+    if (asked.lacking) {
       return corrupt(describe_store_key(forgotten_key(user)) + " or a filter of the same user is no string: another "
                      "program has written under our key; `bloomring store check` names it");
     }
@@ -158,6 +163,16 @@ Result<StoredUser> RedisReads::take_values(Pending& pending, size_t index, Asked
     stored.filters.push_back(std::move(filters[i]));
   }
   return stored;
+}
+
+Result<bool> RedisReads::lacks(const Asked& asked, int64_t values) {
+  BLOOMRING_TRY(asked.present.status());
+  const std::vector<RedisReply>& replies = *asked.present;
+  for (const RedisReply& reply : replies)
+    if (reply.error()) return redis_failure(reply, "EXISTS");
+  if (replies.size() == 1) return replies[0].integer > values;
+  const std::string& state = asked.values->front().elements[0].bytes;
+  return replies[0].bytes != state || replies[2].bytes != state || replies[1].integer > values;
 }
 
 Result<RedisReply> RedisReads::ask_for(const std::string& key) {

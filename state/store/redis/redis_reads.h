@@ -8,8 +8,11 @@
 //
 // MGET answers nil where a key holds a list or the like. A replica also answers nil for a filter of a slot that moves,
 // although its state covers all: filters arrive and leave one by one. So each read asks the primary at the same time
-// how many of the keys exist (EXISTS), and takes no answer with fewer values: it asks the primary for the values. When
-// the primary itself has a key without a string, the answer is corrupt.
+// how many of the keys exist (EXISTS), and takes no answer with fewer values: it asks the primary for the values. The
+// number tells something only of the same state of the shard: a replica that lacks a moved filter may still have one
+// that the primary has removed. So next to a replica the primary is asked for its state, too, before and behind the
+// number.
+// When the primary itself has a key without a string, the answer is corrupt.
 //
 // A shard of a primary that is behind is in doubt: an old primary that is cut off answers for a moment, too.
 // `settle_doubts` asks again; a shard that stays behind for kDoubtMs lowers the watermark (HeardWatermarks::lower),
@@ -31,7 +34,7 @@ namespace bloomring {
 
 class RedisReads {
  public:
-  // Both outlive the reads.
+  // Both outlive the reads. The clients are closed before one of them goes: the end of a request may ask any of them.
   RedisReads(RedisStoreParts& parts, std::vector<std::unique_ptr<RedisClient>>& clients)
       : parts_(parts), clients_(clients) {}
 
@@ -41,8 +44,6 @@ class RedisReads {
   // All partitions' watermarks as they are written, to parts.heard. Waits.
   Status hear_watermarks();
   Status settle_doubts();
-  // From now on nothing is asked again: the clients are about to end.
-  void close() { closed_ = true; }
 
   static constexpr int64_t kDoubtMs = 5'000;
 
@@ -57,6 +58,8 @@ class RedisReads {
   void begin_user(const std::shared_ptr<Pending>& pending, size_t user, Attempt attempt);
   void take_user(const std::shared_ptr<Pending>& pending, size_t user, Attempt attempt, Asked& asked);
   Result<StoredUser> take_values(Pending& pending, size_t user, Asked& asked);
+  // True when the primary has a key of which no value came, or may have one.
+  static Result<bool> lacks(const Asked& asked, int64_t values);
   Result<std::optional<MergedWatermark>> take_heard(RedisAnswer answer, PartitionId partition);
   void doubt(ShardId shard);
   Status settle_doubt(ShardId shard, int64_t since_ms);
@@ -65,7 +68,6 @@ class RedisReads {
   RedisStoreParts& parts_;
   std::vector<std::unique_ptr<RedisClient>>& clients_;
   std::atomic<size_t> turn_{0};
-  std::atomic<bool> closed_{false};
   std::mutex mutex_;
   std::map<ShardId, int64_t> doubts_;  // Since when, steady ms.
 };

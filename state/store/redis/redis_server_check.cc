@@ -1,7 +1,6 @@
 #include "state/store/redis/redis_server_check.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <utility>
 
 namespace bloomring {
@@ -32,11 +31,6 @@ std::optional<std::string> unless_empty(std::optional<std::string> text) {
 
 std::optional<std::string> first_of(std::optional<std::string> one, std::optional<std::string> other) {
   return one ? std::move(one) : std::move(other);
-}
-
-std::optional<uint64_t> number_of(const std::optional<std::string>& text) {
-  if (!text || text->empty() || text->find_first_not_of("0123456789") != std::string::npos) return std::nullopt;
-  return std::strtoull(text->c_str(), nullptr, 10);
 }
 
 std::optional<bool> is_on(const std::optional<std::string>& text) {
@@ -94,8 +88,8 @@ RedisRequest server_settings_request(const RedisAddress& server) {
 RedisServerSettings parse_server_settings(const std::vector<RedisReply>& replies) {
   RedisServerSettings settings;
   if (replies.size() != kQuestions) return settings;
-  settings.memory_bytes_max =
-      number_of(first_of(value_of(replies[kMemoryMax]), line_of(replies[kMemory], "maxmemory")));
+  if (const auto most = first_of(value_of(replies[kMemoryMax]), line_of(replies[kMemory], "maxmemory")))
+    settings.memory_bytes_max = parse_redis_number<uint64_t>(*most);
   settings.eviction =
       unless_empty(first_of(value_of(replies[kEviction]), line_of(replies[kMemory], "maxmemory_policy")));
   settings.append_only =

@@ -1,7 +1,8 @@
 #include "state/store/redis/redis_start.h"
 
-#include <cstdlib>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "schemas/store/slot_end_key.h"
 #include "state/store/check_store_meta.h"
@@ -30,17 +31,21 @@ std::string command(std::initializer_list<std::string_view> words) {
   return bytes;
 }
 
-Status check_clock(const RedisStoreParts& parts, RedisClient& client) {
-  auto time = ask(parts, client, "TIME", command({"TIME"}));
-  // Not every server has the command, and not every user may ask.
-  if (time.code() == Code::kInvalid || (time.ok() && time->elements.size() != 2)) return {};
-  BLOOMRING_TRY(time.status());
-  const int64_t server_ms = std::strtoll(time->elements[0].bytes.c_str(), nullptr, 10) * 1000;
-  const SystemClock clock;
-  const int64_t ahead_ms = server_ms - clock.now_ms();
-  if (std::llabs(ahead_ms) <= kExpiryAheadMs) return {};
-  return invalid("the clock of the server is " + std::to_string(std::llabs(ahead_ms) / 3'600'000) + " hours " +
-                 (ahead_ms > 0 ? "ahead of" : "behind") +
+// Of a reply to TIME.
+std::optional<int64_t> seconds_of(const RedisAnswer& time) {
+  if (!time.ok() || time->front().elements.size() != 2) return std::nullopt;
+  return parse_redis_number<int64_t>(time->front().elements[0].bytes);
+}
+
+Status check_clock(const RedisAddress& server, int64_t server_s) {
+  constexpr int64_t kDayS = kExpiryAheadMs / 1000;
+  const int64_t own_s = SystemClock().now_ms() / 1000;
+  if (server_s >= own_s - kDayS && server_s <= own_s + kDayS) return {};
+  const bool ahead = server_s > own_s;
+  const uint64_t off_s = ahead ? static_cast<uint64_t>(server_s) - static_cast<uint64_t>(own_s)
+                               : static_cast<uint64_t>(own_s) - static_cast<uint64_t>(server_s);
+  return invalid("the clock of the server " + server.text() + " is " + std::to_string(off_s / 3600) + " hours " +
+                 (ahead ? "ahead of" : "behind") +
                  " that of this machine, and it removes filters by its clock: set both clocks right");
 }
 
@@ -52,7 +57,6 @@ Status check_redis_commands(const RedisStoreParts& parts, RedisClient& client, b
     BLOOMRING_TRY(ask(parts, client, "GET", command({"GET", meta})).status());
     BLOOMRING_TRY(ask(parts, client, "MGET", command({"MGET", meta, probe})).status());
     BLOOMRING_TRY(ask(parts, client, "EXISTS", command({"EXISTS", meta})).status());
-    BLOOMRING_TRY(check_clock(parts, client));
     if (!writes) return {};
     BLOOMRING_TRY_ASSIGN(const RedisReply sum,
                          ask(parts, client, "EVAL with GET, SET, PEXPIREAT, DEL and redis.sha1hex",
@@ -62,6 +66,25 @@ Status check_redis_commands(const RedisStoreParts& parts, RedisClient& client, b
     return ask(parts, client, "WAIT (for store.redis.min_replicas)", command({"WAIT", "0", "1"})).status();
   };
   return check().with_context(parts.name());
+}
+
+Status check_redis_clocks(const RedisStoreParts& parts, RedisClient& client) {
+  const auto servers = client.servers();
+  if (!servers.ok()) return Status(servers.status()).with_context(parts.name());
+  std::vector<RedisRequest> requests;
+  for (const RedisAddress& server : *servers) {
+    RedisRequest request;
+    request.commands = command({"TIME"});
+    request.server = server;
+    request.fail_fast = true;
+    requests.push_back(std::move(request));
+  }
+  const std::vector<RedisAnswer> answers = client.call_all(std::move(requests));
+  for (size_t i = 0; i < answers.size(); ++i) {
+    const std::optional<int64_t> seconds = seconds_of(answers[i]);
+    if (seconds) BLOOMRING_TRY(check_clock((*servers)[i], *seconds).with_context(parts.name()));
+  }
+  return {};
 }
 
 Result<bool> is_redis_store_made(const RedisStoreParts& parts, RedisClient& client) {

@@ -16,6 +16,9 @@ namespace bloomring {
 
 // Tries each command that reading needs, and those of writing where `writes`. Leaves nothing behind.
 Status check_redis_commands(const RedisStoreParts& parts, RedisClient& client, bool writes);
+// Compares the clock of each server with that of this machine: a server removes filters by its own, and a replica does
+// so once it is a primary. Passes over a server that does not answer, or may not tell.
+Status check_redis_clocks(const RedisStoreParts& parts, RedisClient& client);
 // Whether there is a description of a store, of any configuration.
 Result<bool> is_redis_store_made(const RedisStoreParts& parts, RedisClient& client);
 // Compares the store's description with the configuration. A writer makes it where there is none.

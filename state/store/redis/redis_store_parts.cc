@@ -150,6 +150,16 @@ void HeardWatermarks::fail(Status status) {
   unheard_ = std::move(status);
 }
 
+Status RedisWriteBar::why() const {
+  const std::lock_guard lock(mutex_);
+  return why_;
+}
+
+void RedisWriteBar::set(Status why) {
+  const std::lock_guard lock(mutex_);
+  why_ = std::move(why);
+}
+
 PartitionId RedisStoreParts::partition_of(ShardId shard) const {
   return bloomring::partition_of(shard, config.partition_count);
 }

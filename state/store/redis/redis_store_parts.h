@@ -36,6 +36,7 @@ struct RedisStoreConfig {
   uint32_t connections = 4;      // To each server for reads; a thread each.
   int64_t timeout_ms = 1000;     // Of a read, and the silence after which a server counts as away.
   uint64_t write_bytes_per_second = 0;  // Of the whole installation; 0: no bound.
+  int64_t clock_check_ms = 60'000;      // Between two looks at the clocks of the servers.
 };
 
 // Compare-and-set of values in one slot, under the fence:
@@ -152,6 +153,18 @@ class HeardWatermarks {
   std::map<PartitionId, MergedWatermark> promised_;
 };
 
+// Why no value may be written now: a server's clock is wrong, and would remove it.
+class RedisWriteBar {
+ public:
+  Status why() const;
+  // ok lifts it.
+  void set(Status why);
+
+ private:
+  mutable std::mutex mutex_;
+  Status why_;
+};
+
 struct RedisStoreParts {
   RedisStoreParts(RedisStoreConfig config_, const Calendar& calendar, const Clock& wall)
       : config(std::move(config_)),
@@ -178,6 +191,7 @@ struct RedisStoreParts {
   ExpiryClock clock;
   const SystemClock steady;  // For durations on the network, whatever `clock` is.
   HeardWatermarks heard;
+  RedisWriteBar bar;
   RedisPace pace;  // Of all writes of values.
 
   RedisCounters traffic;

@@ -58,6 +58,7 @@ RedisApply::RedisApply(RedisWriteParts parts, std::vector<RedisChange> first, st
 
 void RedisApply::begin() {
   const std::lock_guard lock(mutex_);
+  if (Status barred = parts_.store.bar.why(); !barred.ok()) fail(std::move(barred));
   fill(first_);
   go_on();
 }
@@ -95,7 +96,7 @@ void RedisApply::go_on() {
   while (!failed() && under_way_ < most) {
     const Chunk chunk = next_chunk();
     if (chunk.empty()) break;
-    const Place place = RedisPacePlace::begin(parts_.store.pace, usual * chunk.size(), now_ns());
+    const Place place = RedisPacePlace::begin(parts_.fence->share(), usual * chunk.size(), now_ns());
     if (place) {
       read(chunk, place);
       continue;
@@ -105,6 +106,7 @@ void RedisApply::go_on() {
     waits_for_pace_ = true;
     break;
   }
+  if (!waits_for_pace_) parts_.fence->share().rest();
   if (under_way_ > 0) return;
   if (failed()) return end();
   if (!waiting_.empty()) return;

@@ -63,7 +63,8 @@ TEST_CASE("config: sizes are bytes or have a suffix, are printed with one, and a
 
 TEST_CASE("config: properties that hold secrets are known by their names") {
   for (const char* name : {"sasl.password", "ssl.key.password", "ssl.keystore.password", "ssl.key.pem",
-                           "sasl.oauthbearer.config", "sasl.oauthbearer.client.secret"}) {
+                           "sasl.oauthbearer.config", "sasl.oauthbearer.client.secret",
+                           "sasl.oauthbearer.assertion.private.key.passphrase"}) {
     CHECK(looks_secret(name));
   }
   for (const char* name : {"sasl.username", "ssl.key.location", "security.protocol"}) CHECK_FALSE(looks_secret(name));

@@ -86,6 +86,24 @@ TEST_CASE("supervisor: no signs of life where nobody waits for them") {
   CHECK(ear.heard().size() == 1);
 }
 
+TEST_CASE("supervisor: what finds its queue full is told again, and READY=1 is taken before any sign of life") {
+  const Ear ear(abstract_name());
+  Supervisor flood(abstract_name());
+  int sent = 0;
+  while (flood.tell_stopping("").ok()) ++sent;  // Until the queue of the socket is full.
+  Supervisor supervisor(abstract_name(), /*watchdog_us=*/2'000'000);
+  CHECK(supervisor.tell_ready("").code() == Code::kRetry);
+  CHECK(supervisor.tell_alive(true, 1).ok());
+  CHECK(ear.heard().size() == static_cast<size_t>(sent));
+  CHECK(supervisor.tell_ready("").ok());
+  CHECK(ear.heard() == Heard{"READY=1\nSTATUS="});
+  while (flood.tell_stopping("").ok()) continue;
+  CHECK(supervisor.tell_alive(true, 1).code() == Code::kRetry);
+  CHECK_FALSE(ear.heard().empty());
+  CHECK(supervisor.tell_alive(true, 1).ok());
+  CHECK(ear.heard() == Heard{"WATCHDOG=1"});
+}
+
 TEST_CASE("supervisor: without a socket nothing is told, and one that takes nothing is an error with its name") {
   CHECK(Supervisor("").tell_ready("").ok());
   CHECK(Supervisor("/nonexistent/notify").tell_ready("").code() == Code::kRetry);

@@ -21,7 +21,8 @@ TEST_CASE("cli: a command line that is wrong exits with 2 and names the nearest 
   refused({"query", "v1"}, "--user is required");
   refused({"run", "extra"}, "unknown argument extra");
   refused({"reference"}, "what is required");
-  refused({"reference", "cofnig"}, "what: cofnig must be one of config, metrics, topics; did you mean config?");
+  refused({"reference", "cofnig"},
+          "what: cofnig must be one of commands, config, metrics, topics; did you mean config?");
   refused({"check", "--output", "xml"}, "--output: xml must be one of json, text");
   refused({"generate", "--bootstrap", "127.0.0.1:1"}, "--bootstrap requires --topic");
   refused({"generate", "--execute"}, "--execute requires --topic");

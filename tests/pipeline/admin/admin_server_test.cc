@@ -1,9 +1,15 @@
 #include "pipeline/admin/admin_server.h"
 
+#include <atomic>
 #include <catch2/catch.hpp>
+#include <chrono>
+#include <future>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <thread>
+#include <vector>
 
+#include "pipeline/runtime/wait.h"
 #include "tests/support/http_get.h"
 
 using namespace bloomring;
@@ -115,6 +121,99 @@ TEST_CASE("admin port: a page that throws is an error, and the server goes on") 
   const auto server = std::move(AdminServer::start("127.0.0.1:0", pages)).value();
   CHECK(http_get(server->port(), "/bad").status == 500);
   CHECK(http_get(server->port(), "/good").body == "fine");
+}
+
+TEST_CASE("admin port: while pages that wait hang, the others are answered, and one more of them is refused") {
+  std::promise<void> hangs;
+  std::shared_future<void> until = hangs.get_future();
+  std::atomic<int> waiting{0};
+  const AdminPlaces places;
+  AdminPages pages;
+  for (const char* path : {"/metrics", "/status"}) {
+    pages[path] = places.bound([&waiting, until] {
+      ++waiting;
+      until.wait();
+      return AdminPage{200, "text/plain", "at last"};
+    });
+  }
+  pages["/"] = [] { return AdminPage{200, "text/plain", "page"}; };
+  const auto server = std::move(AdminServer::start("127.0.0.1:0", pages)).value();
+  std::vector<std::thread> clients;
+  std::atomic<int> answered{0};
+  for (int i = 1; i < kAdminThreads; ++i) {
+    const char* path = i % 2 == 0 ? "/metrics" : "/status";
+    clients.emplace_back([&, path] { answered += http_get(server->port(), path).body == "at last"; });
+  }
+  const SystemClock clock;
+  CHECK(wait_until(clock, 60'000, "all of them to wait", [&]() -> Result<bool> {
+          return waiting == kAdminThreads - 1;
+        }).ok());
+  for (int i = 0; i < 2 * kAdminThreads; ++i) {
+    CHECK(http_get(server->port(), "/").body == "page");
+    CHECK(http_get(server->port(), "/metrics").status == 503);
+  }
+  hangs.set_value();
+  for (std::thread& client : clients) client.join();
+  CHECK(answered == kAdminThreads - 1);
+  CHECK(http_get(server->port(), "/status").body == "at last");
+}
+
+namespace {
+
+// As many clients as the server has threads, each of which asks for this and then crawls, while it lives.
+class Crawling {
+ public:
+  Crawling(uint16_t port, const std::string& head) {
+    for (int i = 0; i < kAdminThreads; ++i) clients_.push_back(std::make_unique<CrawlingClient>(port, head));
+    thread_ = std::thread([this] {
+      constexpr auto kPace = std::chrono::milliseconds(10);
+      const std::future<void> end = end_.get_future();
+      while (end.wait_for(kPace) == std::future_status::timeout) {
+        for (const auto& client : clients_) {
+          client->send_byte();
+          client->read_some();
+        }
+      }
+    });
+  }
+  ~Crawling() {
+    end_.set_value();
+    thread_.join();
+  }
+
+ private:
+  std::vector<std::unique_ptr<CrawlingClient>> clients_;
+  std::promise<void> end_;
+  std::thread thread_;
+};
+
+}  // namespace
+
+TEST_CASE("admin port: clients that read an answer at a crawl, or send what nobody asked for, are cut off") {
+  constexpr int kTimeoutMs = 300;
+  std::atomic<int> asked{0};
+  AdminPages pages;
+  for (const auto& [path, bytes] : {std::pair("/large", 16 << 20), std::pair("/tiny", 1)}) {
+    pages[path] = [&asked, text = std::string(bytes, 'x')] {
+      ++asked;
+      return AdminPage{200, "text/plain", text};
+    };
+  }
+  pages["/small"] = [] { return AdminPage{200, "text/plain", "small"}; };
+  const auto server =
+      std::move(AdminServer::start("127.0.0.1:0", pages, {}, "admin.listen", kTimeoutMs)).value();
+  const auto crawls = [&](const std::string& head) {
+    const int before = asked;
+    const Crawling clients(server->port(), head);
+    const SystemClock clock;
+    REQUIRE(wait_until(clock, 60'000, "a thread for each", [&]() -> Result<bool> {
+              return asked == before + kAdminThreads;
+            }).ok());
+    CHECK(http_get(server->port(), "/small").body == "small");
+  };
+  crawls("GET /large HTTP/1.1\r\nHost: test\r\n\r\n");
+  crawls("GET /tiny HTTP/1.1\r\nHost: test\r\nContent-Length: 1000000000\r\n\r\n");
+  crawls("GET /tiny HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: chunked\r\n\r\n7fffffff\r\n");
 }
 
 TEST_CASE("admin port: bytes that are not HTTP do no harm") {

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "base/running_log.h"
+#include "tests/support/manual_clock.h"
 
 using namespace bloomring;
 
@@ -12,12 +13,18 @@ namespace {
 struct Admin {
   explicit Admin(LogLevel configured) {
     set_log_level(configured);
-    add_log_level(pages, actions, configured);
+    add_log_level(pages, actions, configured, clock);
   }
   ~Admin() { set_log_level(LogLevel::kInfo); }
   std::string shown() const { return pages.at(kLogLevelPath)().body; }
-  std::string change(const std::string& to) const { return actions.by_path.at(kLogLevelPath + ("/" + to))().body; }
+  AdminPage act(const std::string& to) const { return actions.by_path.at(kLogLevelPath + ("/" + to))(); }
+  // After the interval.
+  std::string change(const std::string& to) {
+    clock.advance_ms(kLogLevelIntervalMs);
+    return act(to).body;
+  }
 
+  ManualClock clock{1'700'000'000'000};
   AdminPages pages;
   AdminActions actions;
 };
@@ -25,14 +32,14 @@ struct Admin {
 }  // namespace
 
 TEST_CASE("log level: the page tells the level in force and the configured one") {
-  const Admin admin(LogLevel::kWarning);
+  Admin admin(LogLevel::kWarning);
   CHECK(admin.shown() == "{\"level\":\"warning\",\"configured\":\"warning\"}\n");
   CHECK(admin.change("debug") == "{\"level\":\"debug\",\"configured\":\"warning\"}\n");
   CHECK(admin.shown() == "{\"level\":\"debug\",\"configured\":\"warning\"}\n");
 }
 
 TEST_CASE("log level: an action for each level sets it, and one goes back to the configured level") {
-  const Admin admin(LogLevel::kInfo);
+  Admin admin(LogLevel::kInfo);
   CHECK(admin.actions.by_path.size() == kLogLevelCount + 1);
   for (const LogLevel level : {LogLevel::kDebug, LogLevel::kInfo, LogLevel::kWarning, LogLevel::kError}) {
     admin.change(std::string(log_level_name(level)));
@@ -43,7 +50,7 @@ TEST_CASE("log level: an action for each level sets it, and one goes back to the
 }
 
 TEST_CASE("log level: a change is told, whatever the levels are") {
-  const Admin admin(LogLevel::kInfo);
+  Admin admin(LogLevel::kInfo);
   const auto told = [] { return log_lines(LogLevel::kWarning) + log_lines(LogLevel::kError); };
   for (const char* from : {"debug", "error"}) {
     for (const char* to : {"debug", "info", "warning", "error"}) {
@@ -57,4 +64,16 @@ TEST_CASE("log level: a change is told, whatever the levels are") {
       CHECK(log_lines(LogLevel::kError) - errors == (hides ? 1u : 0u));
     }
   }
+}
+
+TEST_CASE("log level: each level is set once a second at most, and one that was refused changes nothing") {
+  Admin admin(LogLevel::kInfo);
+  CHECK(admin.act("debug").status == 200);
+  CHECK(admin.act("configured").status == 200);  // Another one need not wait.
+  admin.clock.advance_ms(kLogLevelIntervalMs - 1);
+  CHECK(admin.act("debug").status == 429);
+  CHECK(log_level() == LogLevel::kInfo);
+  admin.clock.advance_ms(1);
+  CHECK(admin.act("debug").status == 200);
+  CHECK(log_level() == LogLevel::kDebug);
 }

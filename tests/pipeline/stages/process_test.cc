@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "base/config/listen_address.h"
 #include "pipeline/kafka/consumer/group_metrics.h"
 #include "pipeline/settings/keys/load_settings.h"
 #include "pipeline/stages/topology.h"
@@ -10,6 +11,7 @@
 #include "tests/pipeline/kafka/kafka_world.h"
 #include "tests/pipeline/stages/counting_stage.h"
 #include "tests/support/folder.h"
+#include "tests/support/http_get.h"
 
 namespace bloomring {
 namespace {
@@ -40,7 +42,43 @@ double number_of(const Process& process, const std::string& stage, const std::st
   return 0;
 }
 
+// A stage that does nothing, and asks the admin port for /status while it is destroyed.
+class EndingStage final : public Stage {
+ public:
+  static inline uint16_t admin_port = 0;
+  static inline test::HttpAnswer answer;
+
+  ~EndingStage() override { answer = test::http_get(admin_port, "/status"); }
+  static StageRow row() {
+    return {.name = "ending",
+            .purpose = "ends",
+            .reads = {TopicRole::kUserEvents},
+            .writes = {},
+            .claim = [](const Settings&, const PartitionCounts&, MemoryClaims&) {},
+            .make = [](const StageContext&) -> std::unique_ptr<Stage> { return std::make_unique<EndingStage>(); }};
+  }
+  Status start() override { return {}; }
+  void stop(StopMode) override {}
+  StageStatus status() const override { return {.stage = "ending"}; }
+};
+
 }  // namespace
+
+TEST_CASE("process: /status answers while its stages are destroyed, and asks none of them") {
+  const auto broker = broker_with({{"plays", 1}, {"user-events", kPartitions}, {"user-batches", kPartitions},
+                                   {"plays-dead", 1}});
+  std::vector<StageRow> rows(topology().begin(), topology().end());
+  rows.push_back(EndingStage::row());
+  const SystemClock clock;
+  {
+    Process process(settings_on(*broker, "ending", rows), clock);
+    must(process.start());
+    EndingStage::admin_port = parse_listen_address(process.admin_address()).value().port;
+    CHECK_THAT(test::http_get(EndingStage::admin_port, "/status").body, Catch::Contains(R"("stage":"ending")"));
+  }
+  CHECK(EndingStage::answer.status == 200);
+  CHECK(EndingStage::answer.body == "{\"stages\":[]}\n");
+}
 
 TEST_CASE("topology: a fifth stage is a file pair and a row, and runs in a process with the others") {
   const auto broker = broker_with({{"plays", 1}, {"user-events", kPartitions}, {"user-batches", kPartitions},

@@ -80,6 +80,25 @@ TEST_CASE("acceptor: a connection beyond the bound is closed at once and counted
   CHECK(door.acceptor->counters().refused_descriptors == 0);
 }
 
+TEST_CASE("acceptor: a host that holds all connections keeps no other one out, and loses its newest ones until both have half") {
+  Door door(4);
+  door.start();
+  std::vector<TcpClient> greedy;
+  for (int i = 0; i < 4; ++i) greedy.emplace_back(door.address(), "127.0.0.2");
+  wait_for("all to be taken", [&] { return door.taken() == 4; });
+  std::vector<TcpClient> modest;
+  for (int i = 0; i < 2; ++i) {
+    modest.emplace_back(door.address());
+    wait_for("it to be taken", [&] { return door.taken() == 5u + i; });
+  }
+  wait_for("the newest ones to be ended", [&] { return greedy[2].dropped() && greedy[3].dropped(); });
+  const TcpClient third(door.address());
+  wait_for("the third to be closed", [&] { return third.dropped(); });
+  for (const TcpClient* client : {&greedy[0], &greedy[1], &modest[0], &modest[1]}) CHECK_FALSE(client->dropped());
+  CHECK(door.acceptor->counters().ended == 2);
+  CHECK(door.acceptor->counters().refused_memory == 1);
+}
+
 TEST_CASE("acceptor: connections leave the last eighth of the descriptors to the rest of the process") {
   constexpr int kFiles = 256;
   const OpenFilesBound few(kFiles);

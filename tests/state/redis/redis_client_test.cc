@@ -6,10 +6,13 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <condition_variable>
 #include <future>
+#include <mutex>
 #include <thread>
 
 #include "state/redis/redis_slot.h"
+#include "tests/state/redis/odd_server.h"
 #include "tests/support/redis_servers.h"
 
 using namespace bloomring;
@@ -163,6 +166,39 @@ TEST_CASE("redis client: a frozen server costs a request no more than its time, 
     CHECK(bed.get("b") == "of b");
     CHECK(bed.get("a") == "of a");
   }
+}
+
+TEST_CASE("redis client: a server that answers ever later is given up, so that no backlog of it grows without end") {
+  const RedisServer server;
+  // It answers one request for each ten that come: it is never silent.
+  std::mutex mutex;
+  std::condition_variable changed;
+  uint64_t allowed = 0;
+  bool ends = false;
+  const OddServer slow(server, [&](const OddServer::Words& words) -> std::optional<std::string> {
+    if (words.at(0) != "GET") return std::nullopt;
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return ends || allowed > 0; });
+    if (allowed > 0) --allowed;
+    return "$-1\r\n";
+  });
+  {
+    Bed bed({slow.address()}, 300);
+    wait_until_true("the connection to be given up", [&] {
+      for (int i = 0; i < 10; ++i) static_cast<void>(bed.client->begin(request("k", {"GET", "k"})));
+      {
+        const std::lock_guard lock(mutex);
+        ++allowed;
+      }
+      changed.notify_all();
+      return bed.counters.breaks > 0;
+    });
+  }
+  {
+    const std::lock_guard lock(mutex);
+    ends = true;
+  }
+  changed.notify_all();
 }
 
 TEST_CASE("redis client: the right login is let in, a wrong or missing one is refused with the way out") {

@@ -122,3 +122,10 @@ TEST_CASE("redis reply: addresses and redirects are read, others are refused") {
   for (const char* bad : {"MOVED", "MOVED 1", "MOVED x a:1", "MOVED 1 a", "MOVED 16384 a:1", "ASK 65535 a:1"})
     CHECK(parse_redirect(bad, from).code() == Code::kRetry);
 }
+
+TEST_CASE("redis reply: a number is its digits alone, and fits") {
+  CHECK(parse_redis_number<uint64_t>("18446744073709551615") == UINT64_MAX);
+  CHECK(parse_redis_number<int64_t>("-1") == -1);
+  for (const char* bad : {"", "-1", "+1", " 1", "1 ", "1x", "18446744073709551616"})
+    CHECK_FALSE(parse_redis_number<uint64_t>(bad));
+}

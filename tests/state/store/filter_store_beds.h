@@ -163,7 +163,8 @@ class MemoryBed final : public Bed {
 // A store on real servers: by default a single one.
 class RedisBed : public Bed {
  public:
-  RedisBed() : RedisBed(std::make_unique<RedisServer>(), nullptr) {}
+  explicit RedisBed(std::vector<std::string> settings = {})
+      : RedisBed(std::make_unique<RedisServer>(std::move(settings)), nullptr) {}
   LocalFilterStore& store() override { return *blocking_; }
   RedisFilterStore& redis() { return *redis_; }
   BlockingFilterStore<RedisFilterStore>& blocking() { return *blocking_; }

@@ -2,14 +2,75 @@
 // failovers and moved slots.
 #include "state/store/redis/redis_filter_store.h"
 
+#include <pthread.h>
+
+#include <array>
 #include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
 #include <future>
 #include <thread>
 
+#include "base/faults/fault_point.h"
 #include "tests/state/store/redis/redis_partition.h"
 
 using namespace bloomring;
 using namespace bloomring::testing;
+
+namespace {
+
+// The number of threads of this process with the name.
+size_t threads_named(const std::string& name) {
+  size_t found = 0;
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::string its_name;
+    std::getline(std::ifstream(thread.path() / "comm"), its_name);
+    found += its_name == name ? 1 : 0;
+  }
+  return found;
+}
+
+// Installed at all fault points while it lives.
+struct FaultHandler {
+  explicit FaultHandler(std::function<void(std::string_view)> handler) { set_fault_handler(std::move(handler)); }
+  ~FaultHandler() { set_fault_handler({}); }
+};
+
+}  // namespace
+
+TEST_CASE("redis store: a store that is closed while a read is about to be asked again ends that read") {
+  RedisBed bed;
+  const PartitionId partition = partition_of_name("u1");
+  const auto writer = take(bed.redis(), partition);
+  REQUIRE(advance(*writer, merged_to(10)).ok());
+  const std::string key = bed.keys.shard_state(UserRef(user("u1")).shard());
+  const std::string old_state = bed.server().reply({"GET", key}).bytes;
+  REQUIRE(advance(*writer, merged_to(20)).ok());
+  REQUIRE(bed.server().ask({"SET", key, old_state}) == "OK\n");
+  // A replica that is behind: the primary is asked next, by the next client in turn.
+  bed.read_replicas = true;
+  const std::string first_client = "redis-read-0";
+  for (int before = 0; before < 4; ++before) {
+    std::atomic<int> visits = 0;
+    std::atomic<bool> asks_again = false;
+    const size_t others = threads_named(first_client);
+    const auto wait_for_first_client = [&](std::string_view point) {
+      if (point != "store.read" || ++visits != before + 2) return;
+      asks_again = true;
+      std::array<char, 16> own_name{};
+      REQUIRE(::pthread_getname_np(::pthread_self(), own_name.data(), own_name.size()) == 0);
+      if (own_name.data() == first_client) return;
+      wait_until_true("the first client to end", [&] { return threads_named(first_client) == others; });
+    };
+    const FaultHandler handler(wait_for_first_client);
+    auto reader = bed.another(false);
+    for (int i = 0; i < before; ++i) REQUIRE(read(*reader, "u" + std::to_string(100 + i)).ok());
+    auto answer = std::async(std::launch::async, [&, &store = *reader] { return read(store, "u1").code(); });
+    wait_until_true("another question", [&] { return asks_again.load(); });
+    reader.reset();
+    CHECK(answer.get() == Code::kRetry);
+  }
+}
 
 TEST_CASE("redis store: a writer whose partition was taken over writes nothing, not even a watermark") {
   RedisBed bed;
@@ -261,6 +322,30 @@ TEST_CASE("redis store: replicas of both servers of a slot that is under way hid
   wait_until_true("the slot to be read", [&] { return read(reader, "u1").ok(); });
   check_reads();
   CHECK(answered > 0);
+}
+
+TEST_CASE("redis store: a replica that lacks a moved filter hides it not, though it has one that the primary removed") {
+  RedisBed bed;
+  const RedisServer replica;
+  bed.play("u1", kNow - 1, {"old"});
+  bed.play("u1", kNow, {"new"});
+  const auto key_of = [&](int32_t period) {
+    return bed.keys.filter(user("u1"), PeriodUnit::kMonth, PeriodIndex(period));
+  };
+  for (const std::string& key : {bed.keys.shard_state(UserRef(user("u1")).shard()), key_of(kNow - 1)})
+    REQUIRE(replica.ask({"SET", key, bed.server().reply({"GET", key}).bytes}) == "OK\n");
+  REQUIRE(bed.server().ask({"DEL", key_of(kNow - 1)}) == "1\n");
+  bed.play("u1", kNow, {"newer"});
+  RedisStoreConfig config = bed.config();
+  config.addresses.push_back(replica.address());
+  config.read_replicas = true;
+  RedisFilterStore reader(config, bed.calendar, bed.clock, false);
+  REQUIRE(reader.refresh().ok());
+  const PeriodIndex periods[] = {PeriodIndex(kNow - 1), PeriodIndex(kNow)};
+  const std::string key = user("u1");
+  const auto found = read_now(reader, key, periods);
+  REQUIRE(found.ok());
+  CHECK(Bed::items_in(found->filters, "u1", {"new", "newer"}) == "newnewer");
 }
 
 TEST_CASE("redis store: a primary that is killed loses nothing that a watermark covers") {

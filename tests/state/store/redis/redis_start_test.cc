@@ -1,8 +1,11 @@
 #include "state/store/redis/redis_start.h"
 
+#include <atomic>
 #include <catch2/catch.hpp>
 
+#include "tests/state/redis/odd_server.h"
 #include "tests/state/store/filter_store_beds.h"
+#include "tests/state/store/redis/redis_partition.h"
 
 using namespace bloomring;
 using namespace bloomring::testing;
@@ -116,7 +119,7 @@ TEST_CASE("redis start: a command that the ACL forbids is named with the server'
 TEST_CASE("redis start: a user with these rights alone is enough") {
   World world(
       redis_user("site on >secret ~bloomring:* -@all +get +mget +exists +set +del +pexpireat +eval +rename +scan +ping "
-                 "+role +cluster|slots +readonly +asking +time +wait"));
+                 "+role +cluster|slots +cluster|nodes +readonly +asking +time +wait"));
   CHECK(world.start(true, {"site", "secret"}).to_string() == "ok");
 }
 
@@ -133,4 +136,60 @@ TEST_CASE("redis start: WAIT is needed where replicas must acknowledge") {
   CHECK(world.start(true).ok());
   world.min_replicas = 1;
   CHECK(world.start(true).code() == Code::kInvalid);
+}
+
+TEST_CASE("redis start: a clock that is more than a day off is refused, of whichever server, with its address") {
+  const RedisServer primary, replica;
+  REQUIRE(replica.ask({"REPLICAOF", "127.0.0.1", std::to_string(primary.address().port)}) == "OK\n");
+  std::atomic<int64_t> off_s = 0;
+  const auto answer = [&](const OddServer::Words& words) -> std::optional<std::string> {
+    if (words.at(0) != "TIME") return std::nullopt;
+    const std::string now_s = std::to_string(SystemClock().now_ms() / 1000 + off_s);
+    return "*2\r\n$" + std::to_string(now_s.size()) + "\r\n" + now_s + "\r\n$1\r\n0\r\n";
+  };
+  const OddServer wrong(GENERATE(true, false) ? primary : replica, answer);
+  const ManualClock clock{kNowMs};
+  const Calendar calendar = std::move(Calendar::create(RetentionConfig())).value();
+  RedisStoreConfig config;
+  config.addresses = {wrong.address()};
+  for (const RedisServer* server : {&primary, &replica}) config.addresses.push_back(server->address());
+  for (const auto& [off, words] : {std::pair(26 * 3600 + 1800, "26 hours ahead of"),
+                                   std::pair(-400 * 86400, "hours behind"), std::pair(3600 * 12, "")}) {
+    off_s = off;
+    const Status status = RedisFilterStore(config, calendar, clock, true).refresh();
+    CHECK(status.code() == (*words == '\0' ? Code::kOk : Code::kInvalid));
+    CHECK_THAT(status.message(), Catch::Contains(words));
+    if (*words != '\0') CHECK_THAT(status.message(), Catch::Contains(wrong.address().text()));
+  }
+}
+
+TEST_CASE("redis start: while the clock of a server is wrong nothing is read or written, then all goes on") {
+  const RedisServer server;
+  std::atomic<int64_t> off_s = 0;
+  const OddServer odd(server, [&](const OddServer::Words& words) -> std::optional<std::string> {
+    if (words.at(0) != "TIME") return std::nullopt;
+    const std::string now_s = std::to_string(SystemClock().now_ms() / 1000 + off_s);
+    return "*2\r\n$" + std::to_string(now_s.size()) + "\r\n" + now_s + "\r\n$1\r\n0\r\n";
+  });
+  const ManualClock clock{kNowMs};
+  const Calendar calendar = std::move(Calendar::create(RetentionConfig())).value();
+  RedisStoreConfig config;
+  config.addresses = {odd.address()};
+  config.partition_count = kBedPartitions;
+  config.clock_check_ms = 0;
+  RedisFilterStore store(config, calendar, clock, true);
+  REQUIRE(store.refresh().ok());
+  const auto writer = take(store, partition_of_name("u1"));
+  REQUIRE(play(*writer, "u1", {"a"}).ok());
+  off_s = 200 * 86400 + 1800;
+  CHECK(store.refresh().code() == Code::kRetry);
+  const Status written = play(*writer, "u1", {"b"});
+  CHECK(written.code() == Code::kRetry);
+  for (const std::string& message : {written.message(), read(store, "u1").status().message(),
+                                     store.heard_watermark(partition_of_name("u1")).status().message()})
+    CHECK_THAT(message, Catch::Contains("the clock of the server " + odd.address().text() + " is 4800 hours ahead"));
+  off_s = 0;
+  REQUIRE(store.refresh().ok());
+  CHECK(play(*writer, "u1", {"b"}).ok());
+  CHECK(Bed::items_in(read(store, "u1")->filters, "u1", {"a", "b"}) == "ab");
 }

@@ -262,6 +262,32 @@ TEST_CASE("redis store: a writer that is in debt begins no write, reads go on, a
   CHECK(paced->parts().pace.under_way() == 0);
 }
 
+TEST_CASE("redis store: a partition whose server stands still keeps no other partition from writing") {
+  RedisClusterBed bed(0);
+  const PartitionId healthy = partition_of_name("u1");
+  const size_t frozen = (bed.cluster().primary_of(redis_slot(bed.keys.forgotten(user("u1")))) + 1) % 3;
+  // More users of another partition, each of another shard of the server that stands still, than the window has places.
+  std::vector<std::string> keys;
+  std::set<ShardId> shards;
+  const PartitionId stuck((healthy.value + 1) % 4);
+  for (int i = 0; keys.size() < 2 * RedisPace::kWindowFirst; ++i) {
+    const std::string name = "s" + std::to_string(i), key = user(name);
+    if (partition_of_name(name) != stuck || !shards.insert(UserRef(key).shard()).second) continue;
+    if (bed.cluster().primary_of(redis_slot(bed.keys.forgotten(key))) == frozen) keys.push_back(key);
+  }
+  const auto store = bed.another();
+  const auto writer = take(*store, healthy), stuck_writer = take(*store, stuck);
+  const ItemHash item = item_hash("a");
+  std::vector<FilterUpdate> updates;
+  for (const std::string& key : keys) updates.push_back({key, PeriodIndex(kNow), {&item, 1}});
+  bed.cluster().primary(frozen).freeze();
+  stuck_writer->begin_apply({}, updates);
+  CHECK(play(*writer, "u1", {"a"}).to_string() == "ok");
+  CHECK_FALSE(stuck_writer->poll());
+  bed.cluster().primary(frozen).unfreeze();
+  CHECK(Blocking::wait(*stuck_writer).to_string() == "ok");
+}
+
 TEST_CASE("redis store: writes that wait for their pace are all written, by several writers") {
   RedisBed bed;
   bed.write_bytes_per_second = 40'000;

@@ -138,6 +138,30 @@ TEST_CASE("import: on servers of the Redis protocol, values expire as if the sto
   CHECK(transfer.target.server().ask({"PEXPIRETIME", key}) == std::to_string(expires_ms) + "\n");
 }
 
+TEST_CASE("import: a stage that opened the store before it takes no partition over until it has ended") {
+  EmbeddedToRedis transfer;
+  fill(transfer.bed);
+  transfer.options.file_bytes = 500;
+  REQUIRE(transfer.take().ok());
+  RedisTarget& target = transfer.target;
+  RedisStoreConfig config;
+  config.addresses = {target.server().address()};
+  config.partition_count = kBedPartitions;
+  RedisFilterStore stage(config, target.calendar, target.clock, true);
+  REQUIRE(stage.refresh().ok());
+  int files = 0;
+  transfer.after_file = [&](const ExportManifest&) {
+    ++files;
+    const auto writer = stage.take_over(PartitionId(0));
+    CHECK(writer.code() == Code::kInvalid);
+    CHECK_THAT(writer.status().message(), Catch::Contains("an import into the store has not ended"));
+  };
+  REQUIRE(transfer.import().to_string() == "ok");
+  CHECK(files > 3);
+  CHECK(stage.take_over(PartitionId(0)).ok());
+  CHECK(target.store().read_watermark(PartitionId(0)).value() == merged_below(100));
+}
+
 TEST_CASE("import: the writer of a partition is fenced out") {
   EmbeddedToRedis transfer;
   fill(transfer.bed);
