@@ -11,7 +11,6 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 
-#include "base/audit_log.h"
 #include "base/check_report.h"
 #include "base/running_log.h"
 #include "base/words.h"
@@ -183,6 +182,10 @@ std::string format_log_line(LogFormat format, std::string_view time, LogLevel le
 
 void log_line(LogLevel level, std::string_view message, std::initializer_list<LogField> fields) {
   process_log().write(level, message, fields);
+}
+
+void log_audit(std::string_view message, std::initializer_list<LogField> fields) {
+  log_audit(message, fields, LogLevel::kInfo);
 }
 
 void log_audit(std::string_view message, std::initializer_list<LogField> fields, LogLevel level) {

@@ -1,16 +1,19 @@
-// The log of a running process, for its admin port: the level, which can be changed, and the last warnings and errors.
-// base/log.h, which every room includes, has the rest.
+// The log of a running process: the level, which can be changed, the last warnings and errors, and the lines about who
+// did what, which no level hides. base/log.h, which every room includes, has the rest.
 //
-// Guarantees: the lines are bounded in number and size. Noting and reading a line never wait for standard error.
+// Guarantees: recent lines are bounded in number and size. Noting and reading one never waits for standard error.
 // Threading: thread safe.
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace bloomring {
 
+class LogField;
 enum class LogLevel : uint8_t;
 
 // The lowest level that is written.
@@ -33,5 +36,11 @@ inline constexpr size_t kRecentTextBytesMax = 400;
 
 // The newest first; a line that was repeated is one entry. Shown or not: the level of the log does not matter.
 std::vector<RecentLine> recent_log_lines();
+
+// A forget, an action of the admin port, a change of who may call: written whatever the level of the log is, and begun
+// with "audit: ". So nobody who may lower the level hides what was done meanwhile, and a site with `log.level: error`
+// still knows who erased a user. `level` is the level that the line has and counts at; without it, info.
+void log_audit(std::string_view message, std::initializer_list<LogField> fields);
+void log_audit(std::string_view message, std::initializer_list<LogField> fields, LogLevel level);
 
 }  // namespace bloomring

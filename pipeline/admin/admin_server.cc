@@ -10,10 +10,10 @@
 #include <optional>
 #include <string_view>
 
-#include "base/audit_log.h"
 #include "base/clock.h"
 #include "base/config/listen_address.h"
 #include "base/log.h"
+#include "base/running_log.h"
 #include "pipeline/admin/admin_token.h"
 
 namespace bloomring {

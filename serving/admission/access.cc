@@ -6,7 +6,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "base/audit_log.h"
+#include "base/log.h"
+#include "base/running_log.h"
 
 namespace bloomring {
 

@@ -2,8 +2,9 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/audit_log.h"
 #include "base/hash.h"
+#include "base/log.h"
+#include "base/running_log.h"
 #include "schemas/store_key.h"
 #include "serving/admission/caller.h"
 #include "serving/query/forget_time.h"

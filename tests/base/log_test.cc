@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "base/audit_log.h"
 #include "base/running_log.h"
 
 using namespace bloomring;
