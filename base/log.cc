@@ -11,7 +11,6 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 
-#include "base/audit_log.h"
 #include "base/check_report.h"
 #include "base/running_log.h"
 #include "base/words.h"
@@ -185,7 +184,7 @@ void log_line(LogLevel level, std::string_view message, std::initializer_list<Lo
   process_log().write(level, message, fields);
 }
 
-void log_audit(std::string_view message, std::initializer_list<LogField> fields, LogLevel level) {
+void log_audit(LogLevel level, std::string_view message, std::initializer_list<LogField> fields) {
   const std::string line = "audit: " + std::string(message);
   process_log().note(level, line, fields);
   process_log().write_shown(level, line, fields);

@@ -208,7 +208,8 @@ std::string ConfigKey::secret_in(const ConfigText& text) const {
 }
 
 bool looks_secret(std::string_view name) {
-  for (const std::string_view part : {"password", "passphrase", "secret", "token", ".pem", "ssl_key", "oauthbearer.config"}) {
+  for (const std::string_view part :
+       {"password", "passphrase", "secret", "token", ".pem", "ssl_key", "oauthbearer.config"}) {
     if (name.find(part) != std::string_view::npos) return true;
   }
   return false;

@@ -3,8 +3,8 @@
 //
 // Guarantees: READY=1 is told once, and the supervisor has taken it then. After it, WATCHDOG=1 is told twice in each
 // interval of WATCHDOG_USEC, but only while the caller says that the process is alive. So a process that stands still
-// falls silent, and is started again. It never waits for the supervisor: a datagram for which the supervisor's queue has
-// no room is kRetry, and counts as not told.
+// falls silent, and is started again. It never waits for the supervisor: a datagram for which the supervisor's queue
+// has no room is kRetry, and counts as not told.
 // Threading: one thread.
 // Errors: kRetry when the supervisor does not take the datagram, kInvalid for a name that is no socket's.
 #pragma once

@@ -4,8 +4,9 @@
 //   POST /log/level/debug        so with info, warning and error: writes this level from now on
 //   POST /log/level/configured   goes back to log.level
 //
-// The log has a line of each change, whatever the levels are. Each of these actions is carried out once a second at most,
-// so that nobody fills the log with its changes; another one is refused with 429. The next start takes log.level again.
+// The log has a line of each change, whatever the levels are. Each of these actions is carried out once a second at
+// most, so that nobody fills the log with its changes; another one is refused with 429. The next start takes log.level
+// again.
 // Threading: thread safe.
 #pragma once
 
