@@ -184,11 +184,7 @@ void log_line(LogLevel level, std::string_view message, std::initializer_list<Lo
   process_log().write(level, message, fields);
 }
 
-void log_audit(std::string_view message, std::initializer_list<LogField> fields) {
-  log_audit(message, fields, LogLevel::kInfo);
-}
-
-void log_audit(std::string_view message, std::initializer_list<LogField> fields, LogLevel level) {
+void log_audit(LogLevel level, std::string_view message, std::initializer_list<LogField> fields) {
   const std::string line = "audit: " + std::string(message);
   process_log().note(level, line, fields);
   process_log().write_shown(level, line, fields);

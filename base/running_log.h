@@ -1,7 +1,7 @@
-// The log of a running process: the level, which can be changed, the last warnings and errors, and the lines about who
-// did what, which no level hides. base/log.h, which every room includes, has the rest.
+// The log of a running process: the level, which can be changed, the last warnings and errors, and lines about who did
+// what. base/log.h, which every room includes, has the rest.
 //
-// Guarantees: recent lines are bounded in number and size. Noting and reading one never waits for standard error.
+// Guarantees: the lines are bounded in number and size. Noting and reading a line never wait for standard error.
 // Threading: thread safe.
 #pragma once
 
@@ -13,13 +13,19 @@
 
 namespace bloomring {
 
-class LogField;
 enum class LogLevel : uint8_t;
+class LogField;
 
 // The lowest level that is written.
 LogLevel log_level();
 // From the next line on.
 void set_log_level(LogLevel level);
+
+// A line about who did what: a forget, an action of the admin port, a new list of who may call. It begins with
+// "audit: " and is written whatever the level of the log is. So nobody who may lower the level hides what was done
+// meanwhile, and a site with `log.level: error` still knows who erased a user. `level` is the level that the line has
+// and counts at.
+void log_audit(LogLevel level, std::string_view message, std::initializer_list<LogField> fields);
 
 // A warning or an error that was logged lately, once or more often. Of its fields it keeps those that name a place or a
 // cause (`stage`, `topic`, `reason` and the like), and none that could name a user or a caller.
@@ -36,11 +42,5 @@ inline constexpr size_t kRecentTextBytesMax = 400;
 
 // The newest first; a line that was repeated is one entry. Shown or not: the level of the log does not matter.
 std::vector<RecentLine> recent_log_lines();
-
-// A forget, an action of the admin port, a change of who may call: written whatever the level of the log is, and begun
-// with "audit: ". So nobody who may lower the level hides what was done meanwhile, and a site with `log.level: error`
-// still knows who erased a user. `level` is the level that the line has and counts at; without it, info.
-void log_audit(std::string_view message, std::initializer_list<LogField> fields);
-void log_audit(std::string_view message, std::initializer_list<LogField> fields, LogLevel level);
 
 }  // namespace bloomring

@@ -119,14 +119,13 @@ AdminPage act(AdminServer::Impl& server, const mg_connection& connection, const 
   if (auto refused = refusal(server, connection)) {
     const uint64_t count = ++server.refused;
     if (std::has_single_bit(count)) {
-      log_audit("an action was refused",
-                {{"action", path}, {"peer", peer}, {"status", refused->status}, {"refused", count}},
-                LogLevel::kWarning);
+      log_audit(LogLevel::kWarning, "an action was refused",
+                {{"action", path}, {"peer", peer}, {"status", refused->status}, {"refused", count}});
     }
     return *std::move(refused);
   }
   AdminPage done = call(path, action);
-  log_audit("an action", {{"action", path}, {"peer", peer}, {"status", done.status}});
+  log_audit(LogLevel::kInfo, "an action", {{"action", path}, {"peer", peer}, {"status", done.status}});
   return done;
 }
 

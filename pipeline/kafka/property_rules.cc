@@ -56,6 +56,7 @@ const Rule kRules[] = {
     {"group.id", {}, kOwnKey, "set kafka.group_prefix instead"},
     {"group.instance.id", {}, kOwnKey, "set instance instead"},
     {"plugin.library.paths", {}, "it loads code of others into the process"},
+    {"ssl.engine.location", {}, "it loads code of others into the process", "name key files in ssl.key.location"},
     {"enable.ssl.certificate.verification", {"true"}, "whoever is between could be the brokers",
      "name the authorities of the brokers in ssl.ca.location"},
     {"linger.ms", {}, "each stage has its own"},

@@ -88,7 +88,7 @@ void Access::refresh() {
     const std::lock_guard lock(mutex_);
     list_ = std::make_shared<const AccessList>(std::move(*list));
   }
-  log_audit("the list of who may call was read again", {{"file", path_}});
+  log_audit(LogLevel::kInfo, "the list of who may call was read again", {{"file", path_}});
 }
 
 }  // namespace bloomring

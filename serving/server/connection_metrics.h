@@ -23,7 +23,8 @@ inline constexpr MetricDecl kAcceptsPostponed{
     "Times that the gRPC port could accept nothing, because the process or the system had no descriptor or memory "
     "left; it tries again every 50 ms."};
 
-inline constexpr const MetricDecl* kConnectionMetrics[] = {&kConnectionsRefused, &kConnectionsEnded, &kAcceptsPostponed};
+inline constexpr const MetricDecl* kConnectionMetrics[] = {&kConnectionsRefused, &kConnectionsEnded,
+                                                           &kAcceptsPostponed};
 
 }  // namespace bloomring::metric
 

@@ -59,7 +59,8 @@ void OpenConnections::sweep() {
 }
 
 bool OpenConnections::make_room(const std::string& newcomer) {
-  const auto most = std::ranges::max_element(by_network_, {}, [](const auto& network) { return network.second.size(); });
+  const auto most =
+      std::ranges::max_element(by_network_, {}, [](const auto& network) { return network.second.size(); });
   const auto own = by_network_.find(newcomer);
   const size_t after = (own == by_network_.end() ? 0 : own->second.size()) + 1;
   if (most == by_network_.end() || most->second.size() <= after) return false;

@@ -235,7 +235,9 @@ bool FilterService::may(const CallStart& start) const {
 
 FilterService::Done FilterService::admit(const CallStart& start, OpenCall& call) {
   auto done = [this, &call, method = start.method, &context = start.context,
-               begin = gpr_now(GPR_CLOCK_MONOTONIC)](const grpc::Status& status) {
+               begin = gpr_now(GPR_CLOCK_MONOTONIC)](const grpc::Status& answered) {
+    const bool of_any_size = method == Method::kGetSnapshot && answered.ok();
+    const grpc::Status status = of_any_size ? hold_answer(context, call) : answered;
     if (config_.observe) {
       const gpr_timespec took = gpr_time_sub(gpr_now(GPR_CLOCK_MONOTONIC), begin);
       config_.observe(method, status, static_cast<double>(took.tv_sec) + took.tv_nsec * 1e-9);
@@ -261,6 +263,17 @@ FilterService::Done FilterService::admit(const CallStart& start, OpenCall& call)
     return nullptr;
   }
   return done;
+}
+
+grpc::Status FilterService::hold_answer(grpc::CallbackServerContext& context, OpenCall& call) {
+  const size_t bytes = call.answer_bytes();
+  if (auto share = gate_.memory().take(bytes, call.caller())) {
+    call.hold_answer(std::move(*share));
+    return grpc::Status::OK;
+  }
+  return refuse(context, {.outcome = CallGate::Outcome::kFull,
+                          .reason = "the answer takes " + std::to_string(bytes) +
+                                    " bytes of memory, and answers that nobody has read yet leave too few"});
 }
 
 template <typename Request>
@@ -300,11 +313,11 @@ grpc::ServerUnaryReactor* FilterService::begin(Method method, grpc::CallbackServ
     done(std::move(weighed));
     return call;
   }
-  auto go = [this, call, context, handle, users = need.users, bytes, done = std::move(done)](
-                CallGate::Answer entered) mutable {
+  auto go = [this, call, context, handle, users = need.users, caller = need.caller, bytes,
+             done = std::move(done)](CallGate::Answer entered) mutable {
     const OpenCall::Handling handling(*call);
     if (!entered.share) return done(refuse(*context, entered));
-    call->hold(users, std::move(*entered.share));
+    call->hold(users, caller, std::move(*entered.share));
     if (is_over(*context))
       return done({grpc::StatusCode::DEADLINE_EXCEEDED, "the deadline had passed before the call was admitted"});
     grpc::Status parsed = parse(bytes, call->request);

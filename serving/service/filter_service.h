@@ -141,6 +141,9 @@ class FilterService final : public RawService {
   // The one place where a call begins. Returns a function that ends the call and counts it; null when it refused the
   // call: its deadline has passed, the service ends, or the caller may not make it.
   Done admit(const CallStart& start, OpenCall& call);
+  // Takes memory for an answer whose size was not known before, until its client has read it. The refusal where too
+  // little is left for this caller.
+  grpc::Status hold_answer(grpc::CallbackServerContext& context, OpenCall& call);
   // Admits the call, now or when its turn comes, parses its message and hands it to `handle`, a member of this class.
   template <typename Request, typename Response, typename Handle>
   grpc::ServerUnaryReactor* begin(Method method, grpc::CallbackServerContext* context, const grpc::ByteBuffer* message,

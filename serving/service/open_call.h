@@ -1,6 +1,7 @@
-// A call from its beginning until its answer was handed to gRPC: its messages and its share of the memory for them.
+// A call from its beginning until its client has read the answer: its messages and its shares of the memory for them.
 //
 // Guarantees: the call, its messages and its context live while a Handling of it does, also when it is finished then.
+// Behind that only the bytes of the answer are left of them, until the client has read these or has gone.
 // Threading: `finish` once, on any thread. The call destroys itself after that, when nobody handles it any more.
 #pragma once
 
@@ -33,10 +34,15 @@ class OpenCall : public grpc::ServerUnaryReactor {
 
   // The users whose places the call has: none before it is admitted.
   int64_t users() const { return users_; }
-  void hold(int64_t users, CallMemory::Share share) {
+  uint64_t caller() const { return caller_; }
+  void hold(int64_t users, uint64_t caller, CallMemory::Share share) {
     users_ = users;
+    caller_ = caller;
     share_ = std::move(share);
   }
+  // Of an answer whose size was not known when the call was admitted.
+  size_t answer_bytes() const { return message().ByteSizeLong(); }
+  void hold_answer(CallMemory::Share share) { answer_share_ = std::move(share); }
   // The call waits at the gate, which is told when the client goes. To be called before gRPC gets the call.
   void wait_at(CallGate& gate, uint64_t ticket) {
     gate_ = &gate;
@@ -50,12 +56,17 @@ class OpenCall : public grpc::ServerUnaryReactor {
 
  private:
   virtual const google::protobuf::MessageLite& message() const = 0;
-  // The last user hands the answer to gRPC.
+  virtual void drop_messages() = 0;
+  // The last user hands the answer to gRPC, which may end the call at once.
   void release() {
     if (--uses_ > 0) return;
-    if (!status_.ok()) return Finish(status_);
     bool own = false;
-    Finish(grpc::GenericSerialize<grpc::ProtoBufferWriter, google::protobuf::MessageLite>(message(), &answer_, &own));
+    const grpc::Status ended = !status_.ok() ? status_
+                                             : grpc::GenericSerialize<grpc::ProtoBufferWriter,
+                                                                      google::protobuf::MessageLite>(
+                                                   message(), &answer_, &own);
+    drop_messages();
+    Finish(ended);
   }
   void OnCancel() override {
     if (gate_ != nullptr) gate_->cancel(ticket_);
@@ -70,8 +81,9 @@ class OpenCall : public grpc::ServerUnaryReactor {
   grpc::ByteBuffer& answer_;
   std::atomic<int> uses_{1};  // By each Handling, and by the end that is to come.
   grpc::Status status_;       // Once it is finished.
-  CallMemory::Share share_;
+  CallMemory::Share share_, answer_share_;
   int64_t users_ = 0;
+  uint64_t caller_ = 0;
   CallGate* gate_ = nullptr;  // Where it waited.
   uint64_t ticket_ = 0;
 };
@@ -85,6 +97,10 @@ class CallOf final : public OpenCall {
 
  private:
   const google::protobuf::MessageLite& message() const override { return response; }
+  void drop_messages() override {
+    request = Request();
+    response = Response();
+  }
 };
 
 }  // namespace bloomring

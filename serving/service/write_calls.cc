@@ -95,11 +95,12 @@ FilterService::Done FilterService::audited(const grpc::CallbackServerContext& co
   return [caller = caller_text(context), user = user_hash_text(user_key->bytes()), scene = request.scene(),
           scenes = request.all_scenes(), everything = request.everything(),
           done = std::move(done)](const grpc::Status& status) {
-    log_audit("a forget", {{"caller", caller},
-                           {"user", user},
-                           {"scene", scenes ? "all scenes" : scene},
-                           {"what", everything ? "everything" : "one item"},
-                           {"status", static_cast<int>(status.error_code())}});
+    log_audit(LogLevel::kInfo, "a forget",
+              {{"caller", caller},
+               {"user", user},
+               {"scene", scenes ? "all scenes" : scene},
+               {"what", everything ? "everything" : "one item"},
+               {"status", static_cast<int>(status.error_code())}});
     done(status);
   };
 }

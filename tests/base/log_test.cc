@@ -78,8 +78,8 @@ TEST_CASE("log: an audit line is written at every level, and no other line is th
   const uint64_t before = log_lines(LogLevel::kInfo);
   log_info("hidden");
   log_warning("hidden, too");
-  log_audit("a forget", {{"user", "#17"}});
-  log_audit("an action was refused", {{"status", 401}}, LogLevel::kWarning);
+  log_audit(LogLevel::kInfo, "a forget", {{"user", "#17"}});
+  log_audit(LogLevel::kWarning, "an action was refused", {{"status", 401}});
   std::fflush(stderr);
   ::dup2(kept, STDERR_FILENO);
   ::close(kept);

@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import re
 import sys
 import time
 
@@ -17,6 +18,9 @@ from pieces import shard_of, user_key  # noqa: E402
 
 ERASED, KEPT = "user-to-be-erased", "user-to-be-kept"
 DEADLINE_S = 20
+# Files below an installation that may keep the id of an erased user (docs/erasure.md): forgotten values of the store, its
+# list of files, and the state of the window stage.
+DOCUMENTED = re.compile(r"store/(\d+\.(sst|log)|MANIFEST-\d+)|state/window-\d+/.+")
 
 
 def row_prefix(user):
@@ -99,6 +103,10 @@ class Erasure(one_broker.OneBrokerCase):
             self.assertEqual(self.seen(grpc, ERASED, oracle[ERASED]), 0)
             self.assertEqual(heavy.check(grpc, {KEPT: oracle[KEPT]}, heavy.MERGED_OR_NOT).wrong(), [])
             self.assertEqual(process.term(), 0)
+        # The id itself is where the page of erasure says, and in no log, report or other file.
+        held = holders(site.folder, ERASED.encode())
+        self.assertTrue(held)
+        self.assertEqual([path for path in held if not DOCUMENTED.fullmatch(path)], [])
 
     def test_old_backup(self):
         """store: a backup that is older than the log is refused, with a deadline for erasure and without one, since

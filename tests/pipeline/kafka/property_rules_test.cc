@@ -29,6 +29,7 @@ TEST_CASE("kafka settings: what would break a promise is refused with the reason
                                                 {"isolation.level", "read_uncommitted"},
                                                 {"message.max.bytes", "2000000"},
                                                 {"plugin.library.paths", "monitoring-interceptor"},
+                                                {"ssl.engine.location", "/usr/lib/engines/pkcs11.so"},
                                                 {"enable.ssl.certificate.verification", "false"},
                                                 {"group.id", "g"}}));
   const Status status = check_with(name, value);

@@ -80,7 +80,9 @@ TEST_CASE("acceptor: a connection beyond the bound is closed at once and counted
   CHECK(door.acceptor->counters().refused_descriptors == 0);
 }
 
-TEST_CASE("acceptor: a host that holds all connections keeps no other one out, and loses its newest ones until both have half") {
+TEST_CASE(
+    "acceptor: a host that holds all connections keeps no other one out, and loses its newest ones until both have "
+    "half") {
   Door door(4);
   door.start();
   std::vector<TcpClient> greedy;

@@ -2,10 +2,14 @@
 #include <grpcpp/generic/generic_stub.h>
 #include <malloc.h>
 
+#include <algorithm>
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <future>
+#include <list>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "pipeline/runtime/wait.h"
 #include "tests/support/served_over_grpc.h"
@@ -159,4 +163,75 @@ TEST_CASE("admitted requests: a question that is passed on about each scene take
   request.mutable_candidates()->add_text("v1");
   REQUIRE(asked.filter(request, &response).ok());  // All of it came back.
   CHECK(response.complete());
+}
+
+namespace {
+
+// A call whose client lets its answer come no further than the first bytes.
+class UnreadCall final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
+ public:
+  UnreadCall(grpc::GenericStub& stub, const std::string& method, const std::string& message) {
+    const grpc::Slice slice(message);
+    sent_ = grpc::ByteBuffer(&slice, 1);
+    stub.PrepareBidiStreamingCall(&context_, "/bloomring.v1.BloomringService/" + method, {}, this);
+    StartWriteLast(&sent_, {});
+    StartCall();
+  }
+  UnreadCall(const UnreadCall&) = delete;
+  ~UnreadCall() override {
+    context_.TryCancel();
+    ended_.get_future().wait();
+  }
+  bool refused() const { return code_ == grpc::StatusCode::RESOURCE_EXHAUSTED; }
+
+ private:
+  void OnDone(const grpc::Status& status) override {
+    code_ = status.error_code();
+    ended_.set_value();
+  }
+
+  grpc::ClientContext context_;
+  grpc::ByteBuffer sent_;
+  std::atomic<grpc::StatusCode> code_{grpc::StatusCode::OK};
+  std::promise<void> ended_;
+};
+
+}  // namespace
+
+TEST_CASE("admitted requests: snapshots that their client never reads take at most half of the memory for requests") {
+  constexpr size_t kMemory = 4 << 20, kPlays = 60'000, kCalls = 20;
+  Served served({.service = {.memory_bytes_max = kMemory}});
+  std::vector<ItemHash> items;
+  for (size_t i = 0; i < kPlays; ++i) items.push_back(item_hash("v" + std::to_string(i)));
+  served.world.play_all("u1", items, kStartMs);
+  v1::GetSnapshotRequest request;
+  request.set_user("u1");
+  v1::GetSnapshotResponse response;
+  const auto snapshot = [&] {
+    grpc::ClientContext context;
+    return served.stub->GetSnapshot(&context, request, &response);
+  };
+  REQUIRE(snapshot().ok());
+  const size_t bytes = response.ByteSizeLong();
+  REQUIRE(bytes > 4 * kPlays);
+  const size_t held_max = (kMemory / bytes + 1) / 2;  // The last one may find as much free as it takes.
+  {
+    grpc::ChannelArguments narrow;  // It never lets the server send more than the first window of a stream.
+    narrow.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+    narrow.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);
+    grpc::GenericStub stub(
+        grpc::CreateCustomChannel(served.server->address(), grpc::InsecureChannelCredentials(), narrow));
+    std::list<UnreadCall> calls;
+    for (size_t i = 0; i < kCalls; ++i) calls.emplace_back(stub, "GetSnapshot", request.SerializeAsString());
+    const auto held = [&] { return kCalls - static_cast<size_t>(std::ranges::count_if(calls, &UnreadCall::refused)); };
+    const SystemClock clock;
+    CHECK(wait_until(clock, 60'000, "those beyond half to be refused", [&]() -> Result<bool> {
+            return held() <= held_max;
+          }).ok());
+    CHECK(held() > 0);
+    const grpc::Status refused = snapshot();
+    CHECK(refused.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED);
+  }
+  const SystemClock clock;
+  CHECK(wait_until(clock, 60'000, "their memory to come back", [&]() -> Result<bool> { return snapshot().ok(); }).ok());
 }
