@@ -68,11 +68,12 @@ class Chaos:
             self.say(f"{self.world.server.brokers} brokers and {len(worlds.STAGES)} processes are up")
             with self.asking():
                 self.warm_up()
-                end = self._began + self.options.minutes * 60 - END_S
+                begun = time.monotonic()
+                end = begun + self.options.minutes * 60 - END_S
                 long = bool(self.options.only) or self.options.minutes > 5
                 options = self.options
                 for step in plan.steps(options.seed, options.brokers, options.only, long, options.store):
-                    if time.monotonic() > end and (self.has_done_enough() or time.monotonic() > 2 * end - self._began):
+                    if time.monotonic() > end and (self.has_done_enough() or time.monotonic() > 2 * end - begun):
                         break
                     self.step(step)
                 self.stop_playing()
@@ -148,7 +149,7 @@ class Chaos:
         self.wait_for(self.nothing_unread, MERGED_BOUND_S, "no stage has a lag, whatever its log's offsets are of")
         self.wait_for(all_merged, MERGED_BOUND_S, lambda: f"everything is merged: ends {ends}, merged {merged}")
         self.say("everything is merged")
-        lap_over = time.monotonic() + 1.5 * worlds.SLOTS * worlds.SLOT_SECONDS
+        lap_over = time.monotonic() + 1.5 * worlds.SLOTS * self.world.slot_seconds
         self.wait_for(lambda: time.monotonic() > lap_over, 60, "a lap passes")
         self.questions.stop()
         self.observe()

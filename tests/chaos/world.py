@@ -35,7 +35,8 @@ TRANSACTIONS = "plays-in-transactions"
 ONE_REPLICA = "plays-of-one-replica"
 PLAYS_TOPICS = ("plays", TRANSACTIONS, ONE_REPLICA)
 SLOTS = 6
-SLOT_SECONDS = 2
+# On servers each slot ends with 5,000 marks, each acknowledged by a replica.
+SLOT_SECONDS = {"embedded": 2, "redis": 4}
 RESTART_DELAY_S = 0.5
 UP_BOUND_S = 90
 START_BOUND_S = 65  # How long a process that starts waits for brokers and store before it gives up.
@@ -81,7 +82,6 @@ SETTINGS = {
     "topics.partitions": PARTITIONS,
     "topics.plays_partitions": PLAYS_PARTITIONS,
     "ring.slots": SLOTS,
-    "ring.slot_seconds": SLOT_SECONDS,
     "memory.limit": "512MiB",
     "state.flush_seconds": 5,
 }
@@ -119,6 +119,7 @@ class World:
     def __init__(self, folder, brokers=plan.BROKERS, store="embedded"):
         self.folder = pathlib.Path(folder)
         self.store = store
+        self.slot_seconds = SLOT_SECONDS[store]
         self.cluster = None  # Of a store on Redis servers.
         self.server = kafka_server.KafkaServer(
             kafka_server.VERSIONS[0],
@@ -163,7 +164,8 @@ class World:
                 self.server.bootstrap, ONE_REPLICA, PLAYS_PARTITIONS, replication=1, min_insync_replicas=1
             )
             replication = {"topics.replication": min(3, self.server.brokers)}
-            path = chain.write_config(self.folder, self.server.bootstrap, "topics", {**SETTINGS, **replication})
+            changes = {**SETTINGS, **replication, "ring.slot_seconds": self.slot_seconds}
+            path = chain.write_config(self.folder, self.server.bootstrap, "topics", changes)
             processes.run([plays.binary(), "topics", "--config", path, "--execute", "--create-plays"])
             for instance, stage in {**STAGES, **GUESTS}.items():
                 command = [plays.binary(), "run", "--config", self.folder / f"{instance}.yaml", "--stages", stage]
@@ -197,6 +199,7 @@ class World:
     def settings(self, instance):
         """The settings of an instance that differ from those of tests/real/chain.py."""
         changes = {**SETTINGS, "store.path": str(self._store_path()), "store.backup_path": str(self.folder / "backups")}
+        changes["ring.slot_seconds"] = self.slot_seconds
         if self.cluster:
             del changes["store.backup_path"]
             changes |= {

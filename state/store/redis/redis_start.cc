@@ -11,15 +11,22 @@ namespace bloomring {
 
 namespace {
 
-// Everything that kCompareAndSet does, on a key that it removes again.
+// Everything that kCompareAndSet does, on a key that it removes again. ARGV: when it expires, its value.
 constexpr std::string_view kProbe = R"lua(
-redis.call('SET', KEYS[1], 'probe')
+redis.call('SET', KEYS[1], ARGV[2])
 redis.call('PEXPIREAT', KEYS[1], ARGV[1])
 local found = redis.call('GET', KEYS[1])
 redis.call('DEL', KEYS[1])
 return string.lower(redis.sha1hex(found or ''))
 )lua";
 constexpr int64_t kFarMs = 4'000'000'000'000;  // The year 2096.
+
+// Some servers' scripts take text alone, and write another byte for each one that is none.
+std::string every_byte() {
+  std::string bytes;
+  for (int byte = 0; byte < 256; ++byte) bytes.push_back(static_cast<char>(byte));
+  return bytes;
+}
 
 Result<RedisReply> ask(const RedisStoreParts& parts, RedisClient& client, std::string_view name, std::string command) {
   return only_reply(client.call(request_at(parts.keys.meta(), std::move(command))), name);
@@ -60,8 +67,10 @@ Status check_redis_commands(const RedisStoreParts& parts, RedisClient& client, b
     if (!writes) return {};
     BLOOMRING_TRY_ASSIGN(const RedisReply sum,
                          ask(parts, client, "EVAL with GET, SET, PEXPIREAT, DEL and redis.sha1hex",
-                             command({"EVAL", kProbe, "1", probe, std::to_string(kFarMs)})));
-    if (sum.bytes != sha1_hex("probe")) return invalid("redis.sha1hex of the server's scripts gives another result");
+                             command({"EVAL", kProbe, "1", probe, std::to_string(kFarMs), every_byte()})));
+    if (sum.bytes != sha1_hex(every_byte()))
+      return invalid("the server's scripts change the bytes that they write, or redis.sha1hex in them gives another "
+                     "result: its values would be damaged; use another server");
     if (parts.config.min_replicas == 0) return {};
     return ask(parts, client, "WAIT (for store.redis.min_replicas)", command({"WAIT", "0", "1"})).status();
   };

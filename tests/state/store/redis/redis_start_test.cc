@@ -1,5 +1,6 @@
 #include "state/store/redis/redis_start.h"
 
+#include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
 
@@ -129,6 +130,25 @@ TEST_CASE("redis start: a command that the server does not have is named") {
   CHECK(status.code() == Code::kInvalid);
   CHECK_THAT(status.message(), Catch::Contains("EVAL") && Catch::Contains("lacks a command"));
   CHECK(world.start(false).code() == Code::kRetry);  // Reading needs no EVAL.
+}
+
+TEST_CASE("redis start: a server whose scripts change the bytes that they write is refused, and gets no store") {
+  const RedisServer server;
+  const OddServer text_alone(server, [&](OddServer::Words words) -> std::optional<std::string> {
+    if (words.at(0) != "EVAL") return std::nullopt;
+    for (std::string& word : words)
+      std::ranges::replace_if(word, [](char byte) { return static_cast<unsigned char>(byte) > 127; }, '?');
+    const RedisReply reply = server.reply(words);
+    return "$" + std::to_string(reply.bytes.size()) + "\r\n" + reply.bytes + "\r\n";
+  });
+  const ManualClock clock{kNowMs};
+  const Calendar calendar = std::move(Calendar::create(RetentionConfig())).value();
+  RedisStoreConfig config;
+  config.addresses = {text_alone.address()};
+  const Status status = RedisFilterStore(config, calendar, clock, true).refresh();
+  CHECK(status.code() == Code::kInvalid);
+  CHECK_THAT(status.message(), Catch::Contains("scripts change the bytes"));
+  CHECK(server.ask({"DBSIZE"}) == "0\n");
 }
 
 TEST_CASE("redis start: WAIT is needed where replicas must acknowledge") {
