@@ -36,7 +36,7 @@ TEST_CASE("stored bytes: the length of a value of an open period is known from i
   }
 }
 
-TEST_CASE("stored bytes: the length of a folded value is known from its number of items, but for what coincides by chance") {
+TEST_CASE("stored bytes: the length of a folded value is known from its number of items, but for chance") {
   for (const uint64_t count : {16, 100, 1000, 3000, 10'000, 30'000, 100'000}) {
     INFO(count);
     const auto measured = static_cast<double>(stored(items(0, count), true).size());
@@ -55,7 +55,7 @@ TEST_CASE("stored bytes: a value with more items than planned has two sets, open
   CHECK(stored_bytes(count, {}, true) == stored_bytes(count, {}, false));
 }
 
-TEST_CASE("stored bytes: the policy counts: its error, its periods, and the number of items from which on values are dense") {
+TEST_CASE("stored bytes: the policy counts: its error, its periods, and the number of items of dense values") {
   for (const Policy& policy : {Policy{.false_positive_rate = 0.001}, Policy{.periods_read = 12},
                                Policy{.dense_from_items = 0}, Policy{.dense_from_items = 100'000}}) {
     for (const uint64_t count : {16, 1000, 8000}) {
