@@ -44,19 +44,35 @@ Status decode_set(const EliasFanoView& view, Fingerprints& out) {
   return elias_fano_status(best_kernels().decode(view, out.data() + start));
 }
 
-// Bytes of a set with its directory.
-uint64_t dense_bytes(uint64_t items, uint32_t width_bits) {
+// Bytes of a set; of one in the dense form with its directory.
+uint64_t bytes_of_set(uint64_t items, uint32_t width_bits, bool dense) {
   if (items == 0) return 0;
   const EliasFanoShape shape = elias_fano_shape(items, width_bits);
-  return shape.bytes() + shape.directory_bytes;
+  return shape.bytes() + (dense ? shape.directory_bytes : 0);
+}
+uint64_t dense_bytes(uint64_t items, uint32_t width_bits) { return bytes_of_set(items, width_bits, true); }
+
+uint64_t set_header_bytes(uint64_t items) {
+  if (items == 0) return 0;
+  uint64_t bytes = 2;  // The width, and the last byte of the count.
+  for (; items >= 0x80; items >>= 7) ++bytes;
+  return bytes;
+}
+
+PartSizes sizes_of(const Parts& parts) {
+  return {parts.narrow.size(), parts.narrow_width_bits, parts.wide.size(), parts.wide_width_bits, parts.index};
+}
+
+IndexShape index_of(const PartSizes& sizes) {
+  const uint32_t width_bits = sizes.narrow_items == 0 ? sizes.wide_width_bits : sizes.narrow_width_bits;
+  const uint64_t set_bytes = dense_bytes(sizes.narrow_items, sizes.narrow_width_bits) +
+                             dense_bytes(sizes.wide_items, sizes.wide_width_bits);
+  return index_shape(sizes.narrow_items + sizes.wide_items, set_bytes, width_bits);
 }
 
 // The index and the directories.
 void append_index(const Parts& parts, std::string& out) {
-  const uint32_t width_bits = parts.narrow.empty() ? parts.wide_width_bits : parts.narrow_width_bits;
-  const uint64_t set_bytes =
-      dense_bytes(parts.narrow.size(), parts.narrow_width_bits) + dense_bytes(parts.wide.size(), parts.wide_width_bits);
-  const IndexShape shape = index_shape(parts.narrow.size() + parts.wide.size(), set_bytes, width_bits);
+  const IndexShape shape = index_of(sizes_of(parts));
   const size_t start = out.size();
   out.resize(start + shape.block_count * kBlockBytes, '\0');
   auto* const blocks = reinterpret_cast<uint8_t*>(out.data()) + start;
@@ -148,6 +164,13 @@ Status take_set(Reader& reader, EliasFanoView& set) {
 
 }  // namespace
 
+uint64_t assembled_bytes(const PartSizes& sizes) {
+  const uint64_t header = 2 + set_header_bytes(sizes.narrow_items) + set_header_bytes(sizes.wide_items);
+  const uint64_t before_sets = sizes.index ? kIndexOffset + index_of(sizes).block_count * kBlockBytes : header;
+  return before_sets + bytes_of_set(sizes.narrow_items, sizes.narrow_width_bits, sizes.index) +
+         bytes_of_set(sizes.wide_items, sizes.wide_width_bits, sizes.index) + kChecksumBytes;
+}
+
 std::string assemble(const Parts& parts, std::string_view store_key) {
   BLOOMRING_CHECK(!parts.narrow.empty() || !parts.wide.empty(), "an empty filter is an absent key");
   uint8_t flags = 0;
@@ -158,6 +181,7 @@ std::string assemble(const Parts& parts, std::string_view store_key) {
   if (parts.saturated) flags |= kSaturated;
 
   std::string out;
+  out.reserve(assembled_bytes(sizes_of(parts)));
   out.push_back(static_cast<char>(kMagic));
   out.push_back(static_cast<char>(flags));
   if (!parts.narrow.empty()) append_set_header(parts.narrow.size(), parts.narrow_width_bits, out);

@@ -54,6 +54,19 @@ struct Parts {
   bool saturated = false;
 };
 
+// How large the sets of a value are, without the sets.
+struct PartSizes {
+  uint64_t narrow_items = 0;
+  uint32_t narrow_width_bits = 0;
+  uint64_t wide_items = 0;
+  uint32_t wide_width_bits = 0;
+  bool index = false;
+};
+
+// The length of the value that `assemble` makes of parts of these sizes: a pure function of them. For plans
+// (filter/stored_bytes.h), and for `assemble` itself.
+uint64_t assembled_bytes(const PartSizes& sizes);
+
 // The bytes of a value. At least one set is not empty.
 std::string assemble(const Parts& parts, std::string_view store_key);
 

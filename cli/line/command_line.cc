@@ -13,6 +13,7 @@
 #include "cli/line/help.h"
 #include "cli/line/installation_flags.h"
 #include "cli/line/load_flags.h"
+#include "cli/line/plan_flags.h"
 #include "cli/output.h"
 #include "cli/pages/command_page.h"
 #include "cli/pages/completion.h"
@@ -28,6 +29,7 @@ struct CommandLine {
   CallArgs call;
   LoadCommandArgs load;
   InstallationArgs installation;
+  PlanArgs plan;
   ReferenceArgs reference;
   VersionArgs version;
   Shell shell = Shell::kBash;
@@ -154,6 +156,7 @@ int run_command_line(int argc, const char* const* argv) {
   declare_calls(app, line.call, line.chosen);
   declare_loads(app, line.load, line.chosen);
   declare_installation(app, line.installation, line.chosen);
+  declare_plan(app, line.plan, line.chosen);
   declare_reference(app, line);
   declare_version(app, line);
   declare_pages(app, line);

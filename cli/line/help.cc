@@ -68,6 +68,11 @@ constexpr Help kHelp[] = {
      "bloomring store export --config site.yaml --to /var/tmp/export\n"
      "bloomring store import --config cluster.yaml --from /var/tmp/export --execute",
      "the command failed, or the store is damaged"},
+    {"plan",
+     "bloomring plan --output text\n"
+     "bloomring plan --config site.yaml --users 2000000 --plays-per-day 80000000 --output text\n"
+     "bloomring plan --store redis --replicas 2 --machine-memory 256 --output text",
+     "the output could not be written", "the plan does not hold on these machines; the output says why"},
     {"log-level",
      "bloomring log-level --config site.yaml --output text\n"
      "bloomring log-level debug --config site.yaml --admin 127.0.0.1:9601\n"
