@@ -73,6 +73,17 @@ constexpr Help kHelp[] = {
      "bloomring plan --config site.yaml --users 2000000 --plays-per-day 80000000 --output text\n"
      "bloomring plan --store redis --replicas 2 --machine-memory 256 --output text",
      "the output could not be written", "the plan does not hold on these machines; the output says why"},
+    {"replay",
+     "bloomring replay --config site.yaml --name october --from 2026-10-01T00:00:00Z --output text\n"
+     "bloomring replay --config site.yaml --name october --from 2026-10-01T00:00:00Z --rate 20000 --execute\n"
+     "bloomring replay --config new.yaml --name old --source-config old.yaml --form blocks --execute",
+     "no broker answered, the replay failed, or it was stopped: the same command goes on with it",
+     "with --execute: it is done, and records were refused; the output says how many and why"},
+    {"jobs",
+     "bloomring jobs --config site.yaml --output text\n"
+     "bloomring jobs rate october 40000 --config site.yaml\n"
+     "bloomring jobs remove october --config site.yaml",
+     "no broker answered"},
     {"log-level",
      "bloomring log-level --config site.yaml --output text\n"
      "bloomring log-level debug --config site.yaml --admin 127.0.0.1:9601\n"
