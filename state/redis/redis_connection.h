@@ -55,7 +55,7 @@ using SharedRequest = std::shared_ptr<RoutedRequest>;
 class RedisConnection {
  public:
   static Result<std::unique_ptr<RedisConnection>> open(const RedisAddress& address, const RedisLogin& login,
-                                                       bool to_replica, int64_t now_ns);
+                                                       const RedisNames& names, bool to_replica, int64_t now_ns);
   ~RedisConnection();
   RedisConnection(const RedisConnection&) = delete;
   RedisConnection& operator=(const RedisConnection&) = delete;
@@ -81,7 +81,7 @@ class RedisConnection {
     uint32_t leading = 0;     // Replies before those of the request: of ASKING.
     std::string login_word;   // The command of the login.
   };
-  RedisConnection(RedisAddress address, int socket, int64_t now_ns);
+  RedisConnection(RedisAddress address, const RedisNames& names, int socket, int64_t now_ns);
   void log_in(const RedisLogin& login, bool to_replica);
   Status finish_connecting();
   Status write_out();
@@ -90,6 +90,7 @@ class RedisConnection {
   Status take_login(const RedisReply& reply, const std::string& word);
 
   const RedisAddress address_;
+  const RedisNames names_;
   const int socket_;
   bool connecting_ = true;
   bool logged_in_ = false;
