@@ -42,7 +42,8 @@ constexpr Help kHelp[] = {
      kAsked},
     {"generate",
      "bloomring generate --plays 1000 --users 50 > plays.jsonl\n"
-     "bloomring generate --config test.yaml --topic plays --rate 1000 --execute",
+     "bloomring generate --config test.yaml --topic plays --rate 1000 --execute\n"
+     "bloomring generate --config test.yaml --to redis --users 200000 --plays 20000000 --hours 2000 --execute",
      "the output could not be written"},
     {"load",
      "bloomring load --server 127.0.0.1:7700 --rate 200 --plays 100000 --users 1000\n"
