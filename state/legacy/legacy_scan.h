@@ -5,9 +5,9 @@
 // A key that is there from the beginning to the end is given at least once; some are given twice.
 // The position survives the process that walks: `text` and `parse`. A cursor is of use for one run of a server alone,
 // because each run hashes keys with a secret of its own: after a restart of the server, which its run id tells, and
-// after a failover, the walk of that server begins again. (Of a server that does not tell its run id, it begins again with
-// each process, and after each answer that does not come.) What a resharding of a cluster moves from a server that is
-// not done yet to one that is, the walk misses; a second walk finds it.
+// after a failover, the walk of that server begins again. (Of a server that does not tell its run id, it begins again
+// with each process, and after each answer that does not come.) What a resharding of a cluster moves from a server that
+// is not done yet to one that is, the walk misses; a second walk finds it.
 // Memory: the keys of one step.
 // Errors: kRetry when a server is away: the next call goes on from the same position, with the primaries of then.
 // Threading: one thread. Waits.

@@ -305,7 +305,8 @@ std::string RedisRouter::with_problem(const std::string& finding, const std::str
 }
 
 std::string RedisRouter::see_server() const {
-  return "; see that it runs, is not overloaded, and can be reached from here (" + config_.names.key("timeout_ms") + ")";
+  return "; see that it runs, is not overloaded, and can be reached from here (" + config_.names.key("timeout_ms") +
+         ")";
 }
 
 std::string RedisRouter::addresses() const {

@@ -101,7 +101,8 @@ TEST_CASE("legacy layout: a member is an item id, behind its prefix") {
 }
 
 TEST_CASE("legacy layout: what it writes it reads") {
-  const LegacyLayout seconds = layout({.keys = {"h:{scene}:{user}"}, .member = "v:{item}", .score_unit = TimeUnit::kSeconds});
+  const LegacyLayout seconds =
+      layout({.keys = {"h:{scene}:{user}"}, .member = "v:{item}", .score_unit = TimeUnit::kSeconds});
   CHECK(seconds.key_of("feed", "17") == "h:feed:17");
   CHECK(owner(seconds, seconds.key_of("feed", "17")) == "feed/17");
   CHECK(play(seconds, seconds.member_of("1"), seconds.score_of(1'649'314'823'123)) == "1@1649314823999");

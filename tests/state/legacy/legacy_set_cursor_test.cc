@@ -109,7 +109,7 @@ TEST_CASE("legacy set cursor: infinite scores and scores of all 53 bits are page
   }
 }
 
-TEST_CASE("legacy set cursor: a set that is cut, added to and thinned out between two pages hides no member that stays") {
+TEST_CASE("legacy set cursor: a set that is cut and added to between two pages hides no member that stays") {
   Bed bed;
   bed.add("k", numbers(100));
   LegacySetCursor cursor("k", 10);
