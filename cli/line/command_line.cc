@@ -12,6 +12,7 @@
 #include "cli/line/flags.h"
 #include "cli/line/help.h"
 #include "cli/line/installation_flags.h"
+#include "cli/line/job_flags.h"
 #include "cli/line/load_flags.h"
 #include "cli/output.h"
 #include "cli/pages/completion.h"
@@ -27,6 +28,7 @@ struct CommandLine {
   CallArgs call;
   LoadCommandArgs load;
   InstallationArgs installation;
+  JobCommandArgs jobs;
   ReferenceArgs reference;
   VersionArgs version;
   Shell shell = Shell::kBash;
@@ -149,6 +151,7 @@ int run_command_line(int argc, const char* const* argv) {
   declare_calls(app, line.call, line.chosen);
   declare_loads(app, line.load, line.chosen);
   declare_installation(app, line.installation, line.chosen);
+  declare_jobs(app, line.jobs, line.chosen);
   declare_reference(app, line);
   declare_version(app, line);
   declare_pages(app, line);
