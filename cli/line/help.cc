@@ -75,6 +75,16 @@ constexpr Help kHelp[] = {
      "bloomring replay --config new.yaml --name old --source-config old.yaml --form blocks --execute",
      "no broker answered, the replay failed, or it was stopped: the same command goes on with it",
      "with --execute: it is done, and records were refused; the output says how many and why"},
+    {"migrate",
+     "bloomring migrate zset --name history --config site.yaml --output text\n"
+     "bloomring migrate zset --name history --config site.yaml --refused refused.jsonl --execute",
+     "a server or broker did not answer, or it was stopped: the same command goes on with it",
+     "with --execute: it is done, and keys or members were refused; the output says how many and why"},
+    {"verify",
+     "bloomring verify --name compare --config site.yaml --server 127.0.0.1:7700 --execute\n"
+     "bloomring verify --name sample --config site.yaml --sample 0.01 --execute",
+     "a server, the service or a broker did not answer, or it was stopped: the same command goes on with it",
+     "with --execute: it is done, and members are missing, or too many items are seen that nobody has played"},
     {"jobs",
      "bloomring jobs --config site.yaml --output text\n"
      "bloomring jobs rate october 40000 --config site.yaml\n"
