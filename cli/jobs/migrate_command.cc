@@ -7,11 +7,9 @@
 #include "cli/jobs/job_commands.h"
 #include "cli/jobs/legacy_args.h"
 #include "cli/jobs/run_job.h"
-#include "cli/output.h"
 #include "pipeline/jobs/job_record.h"
 #include "pipeline/jobs/migrate/migrate_job.h"
 #include "pipeline/kafka/producer/producer.h"
-#include "pipeline/runtime/signals.h"
 #include "pipeline/stores/open_legacy.h"
 #include "state/period.h"
 
@@ -46,7 +44,7 @@ Result<MigrateConfig> job_config(const MigrateArgs& args, const Settings& settin
   return config;
 }
 
-Result<int> migrate(const MigrateArgs& args) {
+Result<int> migrate(const MigrateArgs& args, const Clock& clock) {
   BLOOMRING_TRY_ASSIGN(const Settings settings, load_command_settings(args.config));
   BLOOMRING_TRY(check_runnable(settings));
   BLOOMRING_TRY(check_job_name(args.name));
@@ -55,7 +53,6 @@ Result<int> migrate(const MigrateArgs& args) {
   BLOOMRING_TRY_ASSIGN(const Calendar calendar, Calendar::create(settings.retention()));
   BLOOMRING_TRY_ASSIGN(FoundFile refused, FoundFile::open(args.execute ? args.refused : ""));
   const std::unique_ptr<KeySource> keys = open_keys(store, args.keys);
-  const SystemClock clock;
   std::unique_ptr<kafka::Producer> producer;
   std::unique_ptr<Sink> sink;  // Goes before its producer.
   const auto open_sink = [&]() -> Result<Sink*> {
@@ -71,10 +68,7 @@ Result<int> migrate(const MigrateArgs& args) {
 }  // namespace
 
 int migrate_command(const MigrateArgs& args) {
-  hold_stop_signals();
-  const Result<int> code = migrate(args);
-  if (code.ok()) return finish_output(*code);
-  return finish_output(report_result(code.status(), args.output == OutputFormat::kJson));
+  return job_process(args.output, [&args](const Clock& clock) { return migrate(args, clock); });
 }
 
 }  // namespace bloomring::cli

@@ -5,11 +5,9 @@
 #include "cli/jobs/job_commands.h"
 #include "cli/jobs/legacy_args.h"
 #include "cli/jobs/run_job.h"
-#include "cli/output.h"
 #include "client/client.h"
 #include "pipeline/jobs/job_record.h"
 #include "pipeline/jobs/migrate/verify_job.h"
-#include "pipeline/runtime/signals.h"
 #include "pipeline/stores/open_legacy.h"
 #include "state/period.h"
 
@@ -36,7 +34,7 @@ VerifyConfig job_config(const VerifyArgs& args, const Settings& settings) {
   return config;
 }
 
-Result<int> verify(const VerifyArgs& args) {
+Result<int> verify(const VerifyArgs& args, const Clock& clock) {
   BLOOMRING_TRY_ASSIGN(const Settings settings, load_command_settings(args.config));
   BLOOMRING_TRY(check_runnable(settings));
   BLOOMRING_TRY(check_job_name(args.name));
@@ -49,17 +47,13 @@ Result<int> verify(const VerifyArgs& args) {
       {.server = args.server, .deadline_ms = kDeadlineMs, .fail_open = false, .tls = args.tls});
   const auto ask = [&](const std::vector<FilterCall>& calls) { return client->filter_batch(calls); };
   VerifyJob job(job_config(args, settings), {store.layout, *store.client, *keys, calendar, missing, ask});
-  const SystemClock clock;
   return run_job(args, settings, job, clock);
 }
 
 }  // namespace
 
 int verify_command(const VerifyArgs& args) {
-  hold_stop_signals();
-  const Result<int> code = verify(args);
-  if (code.ok()) return finish_output(*code);
-  return finish_output(report_result(code.status(), args.output == OutputFormat::kJson));
+  return job_process(args.output, [&args](const Clock& clock) { return verify(args, clock); });
 }
 
 }  // namespace bloomring::cli
