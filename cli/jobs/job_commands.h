@@ -33,6 +33,27 @@ struct ReplayArgs : JobArgs {
 };
 int replay_command(const ReplayArgs& args);
 
+enum class OldStoreKind : uint8_t { kZset };
+
+struct MigrateArgs : JobArgs {
+  OldStoreKind what = OldStoreKind::kZset;
+  std::string keys;             // File with a key a line; empty: all keys, by SCAN.
+  std::string share = "0/1";    // Of the users: INDEX/COUNT.
+  std::string refused;          // File for what is refused; empty: only counts.
+};
+int migrate_command(const MigrateArgs& args);
+
+struct VerifyArgs : JobArgs {
+  std::string server = "127.0.0.1:7700";
+  TlsClientFiles tls;
+  std::string keys;  // As of migrate.
+  double sample = 1;
+  uint32_t probes = 10;
+  double settle_seconds = 5;
+  std::string differences;  // File for what is missing; empty: only counts.
+};
+int verify_command(const VerifyArgs& args);
+
 enum class JobsAction : uint8_t { kList, kRate, kRemove };
 
 struct JobsArgs {

@@ -36,6 +36,48 @@ void declare_replay(CLI::App& app, ReplayArgs& args, Chosen& chosen) {
   command.callback([&args, &chosen] { chosen = [&args] { return replay_command(args); }; });
 }
 
+void add_keys_flag(CLI::App& command, std::string& keys) {
+  command.add_option("--keys", keys, "File with a key of the old store a line (default: all keys of migrate.keys)")
+      ->type_name("FILE");
+}
+
+void declare_migrate(CLI::App& app, MigrateArgs& args, Chosen& chosen) {
+  CLI::App& command = *app.add_subcommand(
+      "migrate", "Bring the history of a site's old store, sorted sets of a Redis, into a living installation");
+  const std::map<std::string, OldStoreKind> kinds = {{"zset", OldStoreKind::kZset}};
+  add_word(command, "what", args.what, kinds, "zset: a sorted set for each user, as the keys under migrate describe it")
+      ->required();
+  add_job_flags(command, args, "plays");
+  add_keys_flag(command, args.keys);
+  command.add_option("--share", args.share, "Part of the users that this job takes, of several (default: 0/1)")
+      ->type_name("INDEX/COUNT");
+  command.add_option("--refused", args.refused, "File to which each refused key and member is appended")
+      ->type_name("FILE");
+  command.callback([&args, &chosen] { chosen = [&args] { return migrate_command(args); }; });
+}
+
+void declare_verify(CLI::App& app, VerifyArgs& args, Chosen& chosen) {
+  CLI::App& command = *app.add_subcommand(
+      "verify", "Ask the service about every member of the sorted sets of a site's old store: none may be missing");
+  add_job_flags(command, args, "items");
+  add_server_flags(command, args.server, args.tls);
+  add_keys_flag(command, args.keys);
+  command.add_option("--sample", args.sample, "Share of the users, always the same ones (default: 1)")
+      ->check(CLI::Range(0.000001, 1.0))
+      ->type_name("FRACTION");
+  command.add_option("--probes", args.probes, "Items that nobody has played, asked for each set (default: 10)")
+      ->check(CLI::Range(0, 1'000))
+      ->type_name("N");
+  command
+      .add_option("--settle-seconds", args.settle_seconds,
+                  "Time until an unseen member is asked for again, twice (default: 5)")
+      ->check(CLI::Range(0.0, 3'600.0))
+      ->type_name("SECONDS");
+  command.add_option("--differences", args.differences, "File to which each missing member is appended")
+      ->type_name("FILE");
+  command.callback([&args, &chosen] { chosen = [&args] { return verify_command(args); }; });
+}
+
 void declare_jobs_command(CLI::App& app, JobsArgs& args, Chosen& chosen) {
   CLI::App& command = *app.add_subcommand("jobs", "List the jobs of an installation, change a rate, remove a record");
   const std::map<std::string, JobsAction> words = {
@@ -81,6 +123,8 @@ void add_job_flags(CLI::App& command, JobArgs& args, const std::string& units) {
 
 void declare_jobs(CLI::App& app, JobCommandArgs& args, Chosen& chosen) {
   declare_replay(app, args.replay, chosen);
+  declare_migrate(app, args.migrate, chosen);
+  declare_verify(app, args.verify, chosen);
   declare_jobs_command(app, args.jobs, chosen);
 }
 

@@ -13,6 +13,8 @@ void add_job_flags(CLI::App& command, JobArgs& args, const std::string& units);
 
 struct JobCommandArgs {
   ReplayArgs replay;
+  MigrateArgs migrate;
+  VerifyArgs verify;
   JobsArgs jobs;
 };
 void declare_jobs(CLI::App& app, JobCommandArgs& args, Chosen& chosen);
