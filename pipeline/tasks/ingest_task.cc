@@ -181,7 +181,8 @@ void IngestTask::take_record(size_t input, const LogRecord& record) {
     const RecordOrigin origin{"ingest", inputs_[input].topic, inputs_[input].partition};
     const int64_t now_ms = judged_.earliest_ms;
     Outgoing letter{lanes_.letters(),
-                    dead_letter(config_.dead_topic, origin, record, taken.refusal, ingest_.detail(), now_ms),
+                    dead_letter(config_.dead_topic, origin, record, taken.refusal, ingest_.detail(), now_ms,
+                                inputs_[input].source->headers()),
                     {}};
     if (!first_refused_) {
       first_refused_ = RefusedRecord{inputs_[input].topic, inputs_[input].partition, record.offset, taken.refusal,
