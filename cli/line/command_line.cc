@@ -9,6 +9,7 @@
 #include "base/version.h"
 #include "cli/commands.h"
 #include "cli/line/call_flags.h"
+#include "cli/line/dlq_flags.h"
 #include "cli/line/flags.h"
 #include "cli/line/help.h"
 #include "cli/line/installation_flags.h"
@@ -27,6 +28,7 @@ struct CommandLine {
   CallArgs call;
   LoadCommandArgs load;
   InstallationArgs installation;
+  DlqArgs dlq;
   ReferenceArgs reference;
   VersionArgs version;
   Shell shell = Shell::kBash;
@@ -149,6 +151,7 @@ int run_command_line(int argc, const char* const* argv) {
   declare_calls(app, line.call, line.chosen);
   declare_loads(app, line.load, line.chosen);
   declare_installation(app, line.installation, line.chosen);
+  declare_dlq(app, line.dlq, line.chosen);
   declare_reference(app, line);
   declare_version(app, line);
   declare_pages(app, line);

@@ -68,6 +68,11 @@ constexpr Help kHelp[] = {
      "bloomring store export --config site.yaml --to /var/tmp/export\n"
      "bloomring store import --config cluster.yaml --from /var/tmp/export --execute",
      "the command failed, or the store is damaged"},
+    {"dlq",
+     "bloomring dlq list --config site.yaml --since 7d --output text\n"
+     "bloomring dlq show --config site.yaml --reason missing_field --newest 3 --output text\n"
+     "bloomring dlq show --config site.yaml --at 0:4711 --raw 4711.json",
+     "no broker answered, or the letters could not be read"},
     {"log-level",
      "bloomring log-level --config site.yaml --output text\n"
      "bloomring log-level debug --config site.yaml --admin 127.0.0.1:9601\n"
