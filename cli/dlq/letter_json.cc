@@ -51,7 +51,7 @@ Json headers_json(const RecordHeaders& headers) {
 
 // What ingest would say of the record now.
 void add_play(Json& json, const Letter& letter, PlayParser& parser, int64_t now_ms) {
-  if (letter.stage != "ingest") {
+  if (!letter.of_a_play()) {
     json["now"] = "no play: the record is of a topic of bloomring's own";
     return;
   }

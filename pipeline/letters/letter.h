@@ -19,7 +19,7 @@ namespace bloomring {
 struct Letter {
   std::string reason;   // A word of refusal_name, or one of a newer version.
   std::string message;  // For people.
-  std::string stage;    // "ingest": the record is a play.
+  std::string stage;    // "ingest", "window", "merge", or "replay", the job.
   // Where the refused record lies, or has lain.
   std::string topic;
   PartitionId partition;
@@ -34,6 +34,7 @@ struct Letter {
   uint32_t replays = 0;       // How often the record was put back before it was refused...
   std::string replayed_from;  // ...and from which letter last; empty: never.
 
+  bool of_a_play() const { return stage == "ingest" || stage == "replay"; }
   bool cut() const { return key_bytes || value_bytes || headers_bytes; }
   uint64_t whole_value_bytes() const { return value_bytes.value_or(value.size()); }
 };

@@ -7,7 +7,7 @@
 namespace bloomring {
 
 LetterJudgement LetterJudge::judge(const Letter& letter, int64_t now_ms) {
-  if (letter.stage != "ingest") return {.fate = Fate::kNoPlay};
+  if (!letter.of_a_play()) return {.fate = Fate::kNoPlay};
   const bool known = std::ranges::find(rules_.plays, letter.topic) != rules_.plays.end();
   if (rules_.to.empty() && !known) return {.fate = Fate::kNoTopic};
   if (letter.replays >= rules_.attempts_max) return {.fate = Fate::kTooOften};

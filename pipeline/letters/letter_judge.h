@@ -1,6 +1,6 @@
 // Decides what becomes of a dead letter that is to be put back: the parser of ingest reads it with the settings of now.
 //
-//   not from ingest                                        kNoPlay
+//   not from ingest, nor from a replay                     kNoPlay
 //   put back `attempts_max` times before                   kTooOften
 //   its topic is none of topics.plays, and no other given  kNoTopic
 //   the parser refuses it                                  kRefused, with the reason of now

@@ -19,8 +19,8 @@ KILLED = 137  # The exit code of a process that ended at a fault point.
 OWNERS = {"ingest": "ingest", "window": "window-1", "merge": "merge", "store": "merge"}
 FOLDERS = ("base", "schemas", "state", "operators", "pipeline", "serving")
 NAMED = re.compile(r'\b(?:fault_point|injected_failure)\("([a-z_]+\.[a-z_]+)"\)')
-ROW = re.compile(r"^\| `((?:ingest|window|merge|store|job|replay)\.[a-z_]+)` \|", re.MULTILINE)
-JOBS = ("job", "replay")  # Points of jobs, which job_runner_test.cc and replay_job_test.cc kill at.
+ROW = re.compile(r"^\| `((?:ingest|window|merge|store|job|replay|letters)\.[a-z_]+)` \|", re.MULTILINE)
+JOBS = ("job", "replay", "letters")  # Points of jobs, which job_runner_test.cc and replay_job_test.cc kill at.
 
 
 def points():

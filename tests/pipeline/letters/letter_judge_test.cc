@@ -52,6 +52,8 @@ TEST_CASE("letter judge: a record that the configuration ignores now is not put 
 
 TEST_CASE("letter judge: a letter of another stage is no play") {
   Letter block = letter(kGood);
+  block.stage = "replay";
+  CHECK(fate_of(block) == Fate::kPutBack);
   block.stage = "window";
   CHECK(fate_of(block) == Fate::kNoPlay);
   CHECK(fate_of(block, "elsewhere") == Fate::kNoPlay);
