@@ -9,12 +9,14 @@
 #include "cli/calls/json_text.h"
 #include "cli/dlq/dlq_commands.h"
 #include "cli/dlq/letter_json.h"
+#include "cli/dlq/replay_letters.h"
 #include "cli/dlq/safe_text.h"
 #include "cli/dlq/selection_of.h"
 #include "cli/new_file.h"
 #include "cli/output.h"
 #include "cli/progress_line.h"
 #include "pipeline/letters/letter_reader.h"
+#include "pipeline/runtime/signals.h"
 #include "pipeline/settings/client_settings.h"
 
 namespace bloomring::cli {
@@ -187,8 +189,13 @@ Result<Json> carry_out(const DlqArgs& args, const Settings& settings) {
 
 int dlq_command(const DlqArgs& args) {
   const bool json = args.output == OutputFormat::kJson;
+  if (args.what == DlqAction::kReplay) hold_stop_signals();
   const auto settings = load_command_settings(args.config);
   if (!settings.ok()) return finish_output(report_result(settings.status(), json));
+  if (args.what == DlqAction::kReplay) {
+    const Result<int> code = replay_letters(args, *settings);
+    return finish_output(code.ok() ? *code : report_result(code.status(), json));
+  }
   const Result<Json> found = carry_out(args, *settings);
   if (!found.ok()) return finish_output(report_result(found.status(), json));
   print(as_output(*found, args.output));

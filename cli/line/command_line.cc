@@ -13,6 +13,7 @@
 #include "cli/line/flags.h"
 #include "cli/line/help.h"
 #include "cli/line/installation_flags.h"
+#include "cli/line/job_flags.h"
 #include "cli/line/load_flags.h"
 #include "cli/output.h"
 #include "cli/pages/completion.h"
@@ -29,6 +30,7 @@ struct CommandLine {
   LoadCommandArgs load;
   InstallationArgs installation;
   DlqArgs dlq;
+  JobCommandArgs jobs;
   ReferenceArgs reference;
   VersionArgs version;
   Shell shell = Shell::kBash;
@@ -152,6 +154,7 @@ int run_command_line(int argc, const char* const* argv) {
   declare_loads(app, line.load, line.chosen);
   declare_installation(app, line.installation, line.chosen);
   declare_dlq(app, line.dlq, line.chosen);
+  declare_jobs(app, line.jobs, line.chosen);
   declare_reference(app, line);
   declare_version(app, line);
   declare_pages(app, line);

@@ -1,5 +1,7 @@
 #include "cli/line/dlq_flags.h"
 
+#include "cli/line/job_flags.h"
+
 namespace bloomring::cli {
 
 namespace {
@@ -22,10 +24,14 @@ void refuse_elsewhere(const std::vector<OfAction>& flags, DlqAction chosen) {
 
 void declare_dlq(CLI::App& app, DlqArgs& args, Chosen& chosen) {
   CLI::App& command = *app.add_subcommand(
-      "dlq", "Dead letters: list them by reason, and show them decoded. They hold user ids, which are personal data");
-  const std::map<std::string, DlqAction> words = {{"list", DlqAction::kList}, {"show", DlqAction::kShow}};
-  add_word(command, "what", args.what, words, "list: count them by reason; show: single letters")->required();
-  add_config_flags(command, args.config);
+      "dlq", "Dead letters: list, show and put back. They hold user ids, which are personal data");
+  const std::map<std::string, DlqAction> words = {
+      {"list", DlqAction::kList}, {"replay", DlqAction::kReplay}, {"show", DlqAction::kShow}};
+  add_word(command, "what", args.what, words,
+           "list: count them by reason; show: single letters, decoded; replay: put them back into topics of plays")
+      ->required();
+  add_job_flags(command, args, "letters");
+  command.get_option("--name")->required(false);
   CLI::Option* reason = command.add_option("--reason", args.reasons, "Letters of this reason; may be repeated");
   reason->type_name("REASON")->allow_extra_args(false);
   CLI::Option* since = command.add_option("--since", args.since,
@@ -47,11 +53,20 @@ void declare_dlq(CLI::App& app, DlqArgs& args, Chosen& chosen) {
   CLI::Option* raw = command.add_option("--raw", args.raw, "For show with --at: write the value's bytes to a new file");
   raw->type_name("FILE")->needs(at);
   for (CLI::Option* other : {reason, since, until, topic, partition, newest}) at->excludes(other);
-  add_output_flag(command, args.output);
-  const std::vector<OfAction> own = {
+  CLI::Option* to = command.add_option(
+      "--to", args.to, "For replay: another topic (default: each letter to the topic of plays that it came from)");
+  to->type_name("NAME");
+  CLI::Option* attempts = command.add_option(
+      "--attempts", args.attempts, "For replay: how often a record is put back in all (default: 3)");
+  attempts->check(CLI::Range(1, 1'000))->type_name("N");
+  std::vector<OfAction> own = {
       {at, DlqAction::kShow, "show"}, {newest, DlqAction::kShow, "show"}, {raw, DlqAction::kShow, "show"}};
+  for (CLI::Option* flag : {to, attempts}) own.push_back({flag, DlqAction::kReplay, "replay"});
+  for (const char* name : {"--name", "--execute", "--rate", "--watch", "--unwatched"})
+    own.push_back({command.get_option(name), DlqAction::kReplay, "replay"});
   command.callback([&args, &chosen, own] {
     refuse_elsewhere(own, args.what);
+    if (args.what == DlqAction::kReplay && args.name.empty()) throw CLI::RequiredError("--name");
     chosen = [&args] { return dlq_command(args); };
   });
 }

@@ -68,11 +68,24 @@ constexpr Help kHelp[] = {
      "bloomring store export --config site.yaml --to /var/tmp/export\n"
      "bloomring store import --config cluster.yaml --from /var/tmp/export --execute",
      "the command failed, or the store is damaged"},
+    {"replay",
+     "bloomring replay --config site.yaml --name october --from 2026-10-01T00:00:00Z --output text\n"
+     "bloomring replay --config site.yaml --name october --from 2026-10-01T00:00:00Z --rate 20000 --execute\n"
+     "bloomring replay --config new.yaml --name old --source-config old.yaml --form blocks --execute",
+     "no broker answered, the replay failed, or it was stopped: the same command goes on with it",
+     "with --execute: it is done, and records were refused; the output says how many and why"},
+    {"jobs",
+     "bloomring jobs --config site.yaml --output text\n"
+     "bloomring jobs rate october 40000 --config site.yaml\n"
+     "bloomring jobs remove october --config site.yaml",
+     "no broker answered"},
     {"dlq",
      "bloomring dlq list --config site.yaml --since 7d --output text\n"
      "bloomring dlq show --config site.yaml --reason missing_field --newest 3 --output text\n"
-     "bloomring dlq show --config site.yaml --at 0:4711 --raw 4711.json",
-     "no broker answered, or the letters could not be read"},
+     "bloomring dlq show --config site.yaml --at 0:4711 --raw 4711.json\n"
+     "bloomring dlq replay --config site.yaml --name nov-2 --reason missing_field --execute",
+     "no broker answered, the letters could not be read, or the replay was stopped: the same command goes on",
+     "replay: it is done, and letters stayed that were to be put back; the report says why"},
     {"log-level",
      "bloomring log-level --config site.yaml --output text\n"
      "bloomring log-level debug --config site.yaml --admin 127.0.0.1:9601\n"

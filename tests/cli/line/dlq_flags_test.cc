@@ -3,13 +3,16 @@
 using namespace bloomring::testing;
 
 TEST_CASE("dlq: what it does is one of its words, and a slip names the nearest") {
-  CHECK(refusal_of({"dlq", "lsit"}) == "what: lsit must be one of list, show; did you mean list?");
+  CHECK(refusal_of({"dlq", "lsit"}) == "what: lsit must be one of list, replay, show; did you mean list?");
   CHECK(refusal_of({"dlq"}) == "what is required");
 }
 
 TEST_CASE("dlq: one letter needs no selection, and flags of show are not for list") {
   CHECK(refusal_of({"dlq", "show", "--at", "0:1", "--reason", "empty_id"}) == "--at excludes --reason");
   CHECK(refusal_of({"dlq", "list", "--newest", "3"}) == "--newest requires dlq show");
+  CHECK(refusal_of({"dlq", "list", "--execute"}) == "--execute requires dlq replay");
+  CHECK(refusal_of({"dlq", "replay", "--newest", "3", "--name", "n"}) == "--newest requires dlq show");
+  CHECK(refusal_of({"dlq", "replay", "--execute"}) == "--name is required");
   CHECK(refusal_of({"dlq", "show", "--raw", "file"}) == "--raw requires --at");
   CHECK(refusal_of({"dlq", "show", "--newest", "101"}) == "--newest: Value 101 not in range 1 to 100");
 }

@@ -39,7 +39,8 @@ TEST_CASE("letter judge: a play that the parser takes now is put back") {
 }
 
 TEST_CASE("letter judge: a play that would be refused again is not, whatever the reason is now") {
-  const LetterJudgement judgement = LetterJudge(rules()).judge(letter(R"({"user":"u1","time":1,"event":"play"})"), kNowMs);
+  const Letter without_item = letter(R"({"user":"u1","time":1,"event":"play"})");
+  const LetterJudgement judgement = LetterJudge(rules()).judge(without_item, kNowMs);
   CHECK(judgement.fate == Fate::kRefused);
   CHECK(judgement.refusal == Refusal::kMissingField);
   CHECK(judgement.detail == "events.item 'item': field missing");
