@@ -21,9 +21,9 @@ Status check_target(const std::string& to, const TopicNames& names) {
   for (const TopicRow& row : names.rows()) {
     const auto& own = names.all(row.role);
     if (row.owner != TopicOwner::kUs || std::ranges::find(own, to) == own.end()) continue;
-    return invalid("--to " + to + " is the topic " + std::string(row.key) +
-                   ", which stages alone write; name a topic of plays, or leave --to out: each letter goes to the topic "
-                   "that it came from");
+    return invalid("--to " + to + " is the topic of " + std::string(row.key) +
+                   ", which stages alone write; name a topic of plays, or leave --to out: then each letter goes to the "
+                   "topic that it came from");
   }
   return {};
 }

@@ -114,6 +114,7 @@ Status JobRunner::begin(const std::optional<JobRecord>& before) {
   if (before) {
     start = {before->position, before->counts};
     record_.started_ms = before->started_ms;
+    run_before_ = before->run;
   }
   record_.kind = job_.kind();
   record_.unit = job_.unit();
@@ -189,7 +190,7 @@ void JobRunner::listen() {
 
 bool JobRunner::another_run_began() const {
   const JobRecord* now = board_.book().find(config_.name);
-  return now != nullptr && now->run != config_.run;
+  return now != nullptr && now->run != config_.run && now->run != run_before_;
 }
 
 void JobRunner::slow() {

@@ -92,6 +92,7 @@ class JobRunner {
   Pace pace_;
   Brake brake_;
   JobRecord record_;
+  std::string run_before_;  // What it has written may be read for a while after the first record of this run.
   std::optional<double> wish_;  // The last one that was taken.
   int64_t save_at_ms_ = 0;
   int64_t show_at_ms_ = 0;

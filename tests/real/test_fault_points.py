@@ -20,7 +20,7 @@ OWNERS = {"ingest": "ingest", "window": "window-1", "merge": "merge", "store": "
 FOLDERS = ("base", "schemas", "state", "operators", "pipeline", "serving")
 NAMED = re.compile(r'\b(?:fault_point|injected_failure)\("([a-z_]+\.[a-z_]+)"\)')
 ROW = re.compile(r"^\| `((?:ingest|window|merge|store|job|replay|letters)\.[a-z_]+)` \|", re.MULTILINE)
-JOBS = ("job", "replay", "letters")  # Points of jobs, which job_runner_test.cc and replay_job_test.cc kill at.
+JOBS = ("job", "replay", "letters")  # Points of jobs, which test_replay.py and letter_replay_test.cc kill at.
 
 
 def points():

@@ -248,6 +248,17 @@ TEST_CASE("job runner: the last start wins, and the run before it stops without 
   CHECK(world.record().state == JobState::kDone);
 }
 
+TEST_CASE("job runner: a run that has not read its own record yet does not take the one before for another run") {
+  World world;
+  Rig first(world.topic, world.counted, 5'000, "run-1");
+  first.turn = [&] { first.stop = world.counted.counted > 1'000; };
+  REQUIRE(first.start().ok());
+  Rig second(world.topic, world.counted, 5'000, "run-2");
+  second.board.polls_in_vain = 20;
+  REQUIRE(second.start().ok());
+  CHECK(world.counted.counted == 5'000);
+}
+
 TEST_CASE("job runner: killed at each of its durable steps, a job resumes to the same end") {
   struct Killed : std::runtime_error {
     Killed() : std::runtime_error("killed") {}
