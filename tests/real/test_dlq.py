@@ -62,10 +62,9 @@ class DeadLetters(one_broker.OneBrokerCase):
         return self.dlq(site, "replay", "--unwatched", *words, code=code)
 
     def counts(self, report):
-        found = collections.Counter()
-        for one in report["counts"]:
-            found[one["name"]] += one["value"]
-        return found
+        """By name, the reasons of each added up."""
+        counts = report["counts"].items()
+        return collections.Counter({name: sum(n.values()) if isinstance(n, dict) else n for name, n in counts})
 
     def put_back(self, site):
         """[(letter's place, value)] of the records that were put back, in any order."""
