@@ -9,6 +9,7 @@
 #include "base/version.h"
 #include "cli/commands.h"
 #include "cli/line/call_flags.h"
+#include "cli/line/dlq_flags.h"
 #include "cli/line/flags.h"
 #include "cli/line/help.h"
 #include "cli/line/installation_flags.h"
@@ -31,6 +32,7 @@ struct CommandLine {
   LoadCommandArgs load;
   InstallationArgs installation;
   PlanArgs plan;
+  DlqArgs dlq;
   JobCommandArgs jobs;
   ReferenceArgs reference;
   VersionArgs version;
@@ -159,6 +161,7 @@ int run_command_line(int argc, const char* const* argv) {
   declare_loads(app, line.load, line.chosen);
   declare_installation(app, line.installation, line.chosen);
   declare_plan(app, line.plan, line.chosen);
+  declare_dlq(app, line.dlq, line.chosen);
   declare_jobs(app, line.jobs, line.chosen);
   declare_reference(app, line);
   declare_version(app, line);

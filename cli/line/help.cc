@@ -95,6 +95,13 @@ constexpr Help kHelp[] = {
      "bloomring jobs rate october 40000 --config site.yaml\n"
      "bloomring jobs remove october --config site.yaml",
      "no broker answered"},
+    {"dlq",
+     "bloomring dlq list --config site.yaml --since 7d --output text\n"
+     "bloomring dlq show --config site.yaml --reason missing_field --newest 3 --output text\n"
+     "bloomring dlq show --config site.yaml --at 0:4711 --raw 4711.json\n"
+     "bloomring dlq replay --config site.yaml --name nov-2 --reason missing_field --execute",
+     "no broker answered, the letters could not be read, or the replay was stopped: the same command goes on",
+     "replay: it is done, and letters stayed that were to be put back; the report says why"},
     {"log-level",
      "bloomring log-level --config site.yaml --output text\n"
      "bloomring log-level debug --config site.yaml --admin 127.0.0.1:9601\n"

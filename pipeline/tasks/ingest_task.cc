@@ -209,7 +209,8 @@ void IngestTask::refuse(size_t input, const LogRecord& record, Refusal refusal, 
   const Input& at = inputs_[input];
   const RecordOrigin origin{config_.stage, at.topic, at.partition};
   Outgoing letter{lanes_.letters(),
-                  dead_letter(config_.dead_topic, origin, record, refusal, detail, judged_.earliest_ms),
+                  dead_letter(config_.dead_topic, origin, record, refusal, detail, judged_.earliest_ms,
+                              at.source->headers()),
                   {}};
   if (!first_refused_) first_refused_ = RefusedRecord{at.topic, at.partition, record.offset, refusal, detail};
   note(letter.firsts, input, record.offset);

@@ -55,6 +55,8 @@ void take_kind(const MappedKind& kind, Play& play) {
 
 std::string_view skip_name(Skip skip) { return kSkipNames[static_cast<size_t>(skip)]; }
 
+std::string_view event_name(EventKind kind) { return kEventNames[static_cast<size_t>(kind) - 1]; }
+
 bool is_kind(std::string_view word) {
   return word == "ignore" || std::ranges::find(kEventNames, word) != kEventNames.end();
 }

@@ -53,6 +53,8 @@ struct ViewRule {
   bool any() const { return share_min > 0 || ms_min > 0; }
 };
 
+// "play", "serve", "forget" or "forget_all".
+std::string_view event_name(EventKind kind);
 // The event kind of such a record; none: ignored.
 using MappedKind = std::optional<EventKind>;
 // "play", "serve", "forget", "forget_all" or "ignore".

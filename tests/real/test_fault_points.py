@@ -19,8 +19,10 @@ KILLED = 137  # The exit code of a process that ended at a fault point.
 OWNERS = {"ingest": "ingest", "window": "window-1", "merge": "merge", "store": "merge"}
 FOLDERS = ("base", "schemas", "state", "operators", "pipeline", "serving")
 NAMED = re.compile(r'\b(?:fault_point|injected_failure)\("([a-z_]+\.[a-z_]+)"\)')
-ROW = re.compile(r"^\| `((?:ingest|window|merge|store|job|replay|migrate|verify)\.[a-z_]+)` \|", re.MULTILINE)
-JOBS = ("job", "replay", "migrate", "verify")  # Points of jobs, which the tests of these kill at.
+ROW = re.compile(
+    r"^\| `((?:ingest|window|merge|store|job|replay|migrate|verify|letters)\.[a-z_]+)` \|", re.MULTILINE
+)
+JOBS = ("job", "replay", "migrate", "verify", "letters")  # Points of jobs, which the tests of these kill at.
 
 
 def points():

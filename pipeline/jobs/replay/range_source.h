@@ -39,6 +39,7 @@ class RangeSource final : public Source {
     budget_.take(units_per_record_);
     return record;
   }
+  RecordHeaders headers() const override { return log_->headers(); }
   // True when every record of the range was returned.
   bool ended() const { return log_->position() >= part_.until; }
 
