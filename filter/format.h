@@ -54,7 +54,7 @@ struct Parts {
   bool saturated = false;
 };
 
-// How large the sets of a value are, without the sets.
+// The sizes of the sets of a value, without the sets.
 struct PartSizes {
   uint64_t narrow_items = 0;
   uint32_t narrow_width_bits = 0;

@@ -39,7 +39,7 @@ struct PlanInput {
   MachineKind machine;
 };
 
-// kInvalid names the flag of `bloomring plan`, what is wrong, and what to give instead.
+// kInvalid for values that no plan can be made of; the message names the flag, the fault, and values to give instead.
 Status check_plan_input(const PlanInput& input);
 
 // Plays of all users, as the input means.

@@ -1,4 +1,4 @@
-// How many plays the users make in one period: a distribution over whole numbers, over which the plan sums exactly.
+// The plays of a user in one period, as a distribution over whole numbers. The plan sums over it exactly.
 //
 // A filter's bytes are no multiple of its plays: light users have more bits an item, heavy users an index. So the mean
 // of the bytes is not the bytes of the mean.

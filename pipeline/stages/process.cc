@@ -18,8 +18,8 @@
 #include "pipeline/settings/start_checks.h"
 #include "pipeline/status/stage_metrics.h"
 #include "pipeline/status/status_json.h"
+#include "pipeline/stores/stored_slots.h"
 #include "pipeline/topics/topic_check.h"
-#include "state/slot_length.h"
 #include "state/store/store_metrics.h"
 
 namespace bloomring {
@@ -71,7 +71,8 @@ Status Process::start() {
   BLOOMRING_TRY_ASSIGN(producer_, kafka::Producer::create(kafka_));
   BLOOMRING_TRY(verify_topics());
   BLOOMRING_TRY(open_store());
-  BLOOMRING_TRY(check_stored_slots());
+  // Before any group is joined: a member that fails later holds its partitions until its session ends.
+  if (stores_.reader) BLOOMRING_TRY(check_stored_slots(settings_, stores_.reader.get()));
   log_watch_ = std::make_unique<LogWatch>(kafka_, clock_, health_);
   process_metrics_ =
       std::make_unique<ProcessMetrics>(metrics_, settings_, *plan_, *memory_, *producer_, *log_watch_, clock_);
@@ -247,17 +248,6 @@ Status Process::check_servers() {
       refused = invalid(refused.ok() ? line : refused.message() + "\n" + line);
   }
   return refused;
-}
-
-Status Process::check_stored_slots() {
-  if (!stores_.reader) return {};
-  for (uint32_t p = 0; p < settings_.topics.partitions; ++p) {
-    const auto watermark = stores_.reader->read_watermark(PartitionId(static_cast<int32_t>(p)));
-    if (!watermark.ok()) continue;  // The stages ask again, and wait.
-    const int64_t stored_ms = *watermark ? (*watermark)->slot_ms : 0;
-    BLOOMRING_TRY(check_slot_length(stored_ms, settings_.ring.slot_ms(), "the merged watermark"));
-  }
-  return {};
 }
 
 Status Process::start_stages() {

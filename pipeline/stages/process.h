@@ -96,8 +96,6 @@ class Process {
   void erase_deleted();
   Status plan();
   Status verify_topics();
-  // Called before any group is joined: a member that fails later holds its partitions until its session ends.
-  Status check_stored_slots();
   Status start_stages();
   StageContext context_of(const StageRow& row);
   void fail(std::string_view stage, const Status& status);

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "pipeline/stores/open_stores.h"
+#include "pipeline/stores/stored_slots.h"
 #include "state/rocksdb/rocks_lock.h"
 
 namespace bloomring {
@@ -21,6 +22,7 @@ Status look_at(const Settings& settings, StoreProbe& probe) {
   }
   BLOOMRING_TRY(std::move(refreshed));
   BLOOMRING_TRY_ASSIGN(probe.servers, stores.admin->check_servers());
+  BLOOMRING_TRY(check_stored_slots(settings, probe.made ? stores.reader.get() : nullptr));
   if (!probe.made) return {};
   probe.stats = stores.admin->stats();
   return {};

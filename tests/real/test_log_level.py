@@ -42,7 +42,7 @@ class LogLevel(one_broker.OneBrokerCase):
             self.assertEqual(level("error"), {"level": "error", "configured": "info"})
             self.assertIn("audit: log.level changed from=info to=error", run.err.read_text())
             self.assertEqual(json.loads(processes.http_get(admin, PATH)[1])["level"], "error")
-            # Who acts is told at every level.
+            # The log names the actor at every level.
             before = self.audited(run, "/store/backup")
             self.assertEqual(post(admin, "/store/backup", token), 409)
             run.wait_until(lambda: self.audited(run, "/store/backup") == before + 1, 30, "the action to be told")

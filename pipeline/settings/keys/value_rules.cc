@@ -37,7 +37,7 @@ std::string must_be_time_zone(const std::string& name) {
 }
 
 std::string must_be_address(const std::string& text) {
-  return parse_listen_address(text).ok() ? "" : "must be host:port, as 0.0.0.0:9600, with port 0 for any free one";
+  return parse_listen_address(text).ok() ? "" : "must be host:port, as 127.0.0.1:9600, with port 0 for any free one";
 }
 
 std::string must_be_address_or_empty(const std::string& text) { return text.empty() ? "" : must_be_address(text); }

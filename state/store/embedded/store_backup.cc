@@ -16,6 +16,7 @@ namespace bloomring {
 namespace {
 
 constexpr int64_t kDayMs = 86'400'000;
+constexpr int kOpenTries = 16;
 
 std::string what_of(const std::string& folder) { return "backups at " + folder; }
 
@@ -30,11 +31,17 @@ StoreBackup to_backup(const rocksdb::BackupInfo& info) {
 
 using Reader = std::unique_ptr<rocksdb::BackupEngineReadOnly>;
 
+// RocksDB lists the backups and then reads each. One that the writer removes in between is a file that is not there:
+// the next try lists them again.
 Result<Reader> open_reader(const std::string& folder) {
   if (!std::filesystem::is_directory(folder)) return invalid("there are no " + what_of(folder));
   rocksdb::BackupEngineReadOnly* opened = nullptr;
-  const rocksdb::Status status =
-      rocksdb::BackupEngineReadOnly::Open(rocksdb::BackupEngineOptions(folder), rocksdb::Env::Default(), &opened);
+  rocksdb::Status status;
+  const rocksdb::BackupEngineOptions options(folder);
+  for (int left = kOpenTries; left > 0; --left) {
+    status = rocksdb::BackupEngineReadOnly::Open(options, rocksdb::Env::Default(), &opened);
+    if (!status.IsPathNotFound()) break;
+  }
   BLOOMRING_TRY(status_of(status, what_of(folder)));
   return Reader(opened);
 }

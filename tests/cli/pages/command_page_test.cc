@@ -1,7 +1,6 @@
 #include <catch2/catch.hpp>
-#include <sstream>
 
-#include "tests/cli/run_binary.h"
+#include "tests/cli/help_words.h"
 
 using namespace bloomring::testing;
 
@@ -17,26 +16,18 @@ std::string part_of(const std::string& page, const std::string& command) {
 
 TEST_CASE("command page: it has every command in its list and as a part, with each flag of its help") {
   const std::string page = run({"reference", "commands"}).out;
-  const std::string help = run({"--help"}).out;
-  size_t commands = 0;
-  std::istringstream lines(help.substr(help.find("Subcommands:\n")));
-  std::string line;
-  for (std::getline(lines, line); std::getline(lines, line);) {
-    if (!line.starts_with("  ") || line.starts_with("   ")) continue;
-    const std::string command = line.substr(2, line.find(' ', 2) - 2);
+  const std::vector<std::string> commands = commands_in_help();
+  for (const std::string& command : commands) {
     INFO(command);
-    ++commands;
     CHECK(contains(page, "| [bloomring " + command + "](#bloomring-" + command + ") | "));
     const std::string part = part_of(page, command);
     REQUIRE(!part.empty());
-    const std::string own = run({command, "--help"}).out;
-    for (size_t at = own.find("\n  --"); at != std::string::npos; at = own.find("\n  --", at + 1)) {
-      const std::string flag = own.substr(at + 3, own.find_first_of(" \n", at + 4) - at - 3);
+    for (const std::string& flag : flags_in_help(command)) {
       INFO(flag);
       CHECK(contains(part, "\n| `" + flag + "`"));
     }
   }
-  CHECK(commands >= 17);
+  CHECK(commands.size() >= 17);
 }
 
 TEST_CASE("command page: a part has the command's values, examples and exit codes") {

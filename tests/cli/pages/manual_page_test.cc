@@ -2,33 +2,25 @@
 #include <set>
 #include <sstream>
 
-#include "tests/cli/run_binary.h"
+#include "tests/cli/help_words.h"
 
 using namespace bloomring::testing;
 
 TEST_CASE("manual page: it names every command, and each flag of its help") {
   std::string page = run({"manual"}).out;
   for (size_t at = page.find("\\-"); at != std::string::npos; at = page.find("\\-", at)) page.erase(at, 1);
-  const std::string help = run({"--help"}).out;
-  size_t commands = 0;
-  std::istringstream lines(help.substr(help.find("Subcommands:\n")));
-  std::string line;
-  for (std::getline(lines, line); std::getline(lines, line);) {
-    if (!line.starts_with("  ") || line.starts_with("   ")) continue;
-    const std::string command = line.substr(2, line.find(' ', 2) - 2);
+  const std::vector<std::string> commands = commands_in_help();
+  for (const std::string& command : commands) {
     INFO(command);
-    ++commands;
     const size_t begin = page.find("\n.SS bloomring " + command + "\n");
     REQUIRE(begin != std::string::npos);
     const std::string part = page.substr(begin, page.find("\n.SS ", begin + 1) - begin);
-    const std::string own = run({command, "--help"}).out;
-    for (size_t at = own.find("\n  --"); at != std::string::npos; at = own.find("\n  --", at + 1)) {
-      const std::string flag = own.substr(at + 3, own.find_first_of(" \n", at + 4) - at - 3);
+    for (const std::string& flag : flags_in_help(command)) {
       INFO(flag);
       CHECK(contains(part, "\\fB" + flag + "\\fR"));
     }
   }
-  CHECK(commands >= 17);
+  CHECK(commands.size() >= 17);
 }
 
 TEST_CASE("manual page: its lines are text or macros of man, and each block without filling ends") {

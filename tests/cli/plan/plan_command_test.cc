@@ -23,7 +23,7 @@ double mid(const Json& plan, const std::string& name) {
   return 0;
 }
 
-// What it refuses, without the prefix.
+// The message with which `bloomring plan` refuses these arguments.
 std::string refused(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), "plan");
   const Outcome outcome = run(std::move(arguments));

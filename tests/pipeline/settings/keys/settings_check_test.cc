@@ -149,7 +149,7 @@ TEST_CASE("settings: replicas, filters, stores, zones and addresses are checked"
         "UTC or "
         "Asia/Shanghai");
   CHECK(complaint({{"admin.listen", "9600"}}) ==
-        "--admin.listen: admin.listen is 9600; it must be host:port, as 0.0.0.0:9600, with port 0 for any free one");
+        "--admin.listen: admin.listen is 9600; it must be host:port, as 127.0.0.1:9600, with port 0 for any free one");
   CHECK(complaint({{"stages", "ingest,wndow"}}) ==
         "--stages: stages is [ingest, wndow]; it must be one or a list of ingest, window, merge, serve");
   CHECK(complaint({{"instance", "a/b"}}) == "--instance: instance is a/b; it must be 1 to 200 of a-z A-Z 0-9 . _ -");

@@ -2,8 +2,10 @@
 
 #include <catch2/catch.hpp>
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "state/store/embedded/embedded_filter_follower.h"
 #include "tests/state/store/filter_store_beds.h"
@@ -174,6 +176,28 @@ TEST_CASE("store backup: old backups are removed, except the newest one") {
   CHECK(left->at(0).id == third.id);
   CHECK(second.id != third.id);
   CHECK(rig.bed.embedded().remove_backups(rig.bed.folder / "none", INT64_MAX).value() == 0);
+}
+
+TEST_CASE("store backup: backups are listed while the writer removes old ones") {
+  constexpr int kRounds = 40;
+  Rig rig;
+  rig.back_up();
+  std::atomic<bool> ended = false;
+  std::thread writer([&] {
+    for (int round = 0; round < kRounds; ++round) {
+      (void)rig.bed.embedded().back_up({rig.backups, 24});
+      (void)rig.bed.embedded().remove_backups(rig.backups, INT64_MAX);
+    }
+    ended = true;
+  });
+  std::string failed;
+  while (!ended) {
+    const auto listed = list_backups(rig.backups);
+    if (!listed.ok() && failed.empty()) failed = listed.status().message();
+  }
+  writer.join();
+  CHECK(failed == "");
+  CHECK(list_backups(rig.backups)->size() == 1);
 }
 
 TEST_CASE("store backup: a follower sees a store that was restored in its place, with its older watermark") {

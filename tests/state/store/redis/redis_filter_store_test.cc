@@ -30,6 +30,19 @@ size_t threads_named(const std::string& name) {
   return found;
 }
 
+// Merges below 10 and then below 20. The state that the shard of u1 had in between, for a server that lost the rest.
+struct EarlierShard {
+  std::string key, state;
+};
+template <typename Writer>
+EarlierShard merge_twice(RedisBed& bed, Writer& writer) {
+  REQUIRE(advance(writer, merged_to(10)).ok());
+  const std::string key = bed.keys.shard_state(UserRef(user("u1")).shard());
+  const std::string state = bed.server().reply({"GET", key}).bytes;
+  REQUIRE(advance(writer, merged_to(20)).ok());
+  return {key, state};
+}
+
 // Installed at all fault points while it lives.
 struct FaultHandler {
   explicit FaultHandler(std::function<void(std::string_view)> handler) { set_fault_handler(std::move(handler)); }
@@ -42,10 +55,7 @@ TEST_CASE("redis store: a store that is closed while a read is about to be asked
   RedisBed bed;
   const PartitionId partition = partition_of_name("u1");
   const auto writer = take(bed.redis(), partition);
-  REQUIRE(advance(*writer, merged_to(10)).ok());
-  const std::string key = bed.keys.shard_state(UserRef(user("u1")).shard());
-  const std::string old_state = bed.server().reply({"GET", key}).bytes;
-  REQUIRE(advance(*writer, merged_to(20)).ok());
+  const auto [key, old_state] = merge_twice(bed, *writer);
   REQUIRE(bed.server().ask({"SET", key, old_state}) == "OK\n");
   // A replica that is behind: the primary is asked next, by the next client in turn.
   bed.read_replicas = true;
@@ -187,10 +197,7 @@ TEST_CASE("redis store: a shard that stays behind lowers the watermark for every
   RedisBed bed;
   const PartitionId partition = partition_of_name("u1");
   const auto writer = take(bed.redis(), partition);
-  REQUIRE(advance(*writer, merged_to(10)).ok());
-  const std::string key = bed.keys.shard_state(UserRef(user("u1")).shard());
-  const std::string old_state = bed.server().reply({"GET", key}).bytes;
-  REQUIRE(advance(*writer, merged_to(20)).ok());
+  const auto [key, old_state] = merge_twice(bed, *writer);
   const auto reader = bed.another(false);
   REQUIRE(bed.server().ask({"SET", key, old_state}) == "OK\n");
   CHECK(read(*reader, "u1").code() == Code::kRetry);

@@ -24,6 +24,16 @@ std::vector<std::string> many_items(int count) {
   return items;
 }
 
+// The store as a merge stage opens it.
+std::unique_ptr<RedisFilterStore> open_stage(RedisTarget& target) {
+  RedisStoreConfig config;
+  config.addresses = {target.server().address()};
+  config.partition_count = kBedPartitions;
+  auto stage = std::make_unique<RedisFilterStore>(config, target.calendar, target.clock, true);
+  REQUIRE(stage->refresh().ok());
+  return stage;
+}
+
 }  // namespace
 
 TEMPLATE_TEST_CASE("import: every value arrives byte for byte, and the watermarks with it", "", TRANSFERS) {
@@ -144,21 +154,17 @@ TEST_CASE("import: a stage that opened the store before it takes no partition ov
   transfer.options.file_bytes = 500;
   REQUIRE(transfer.take().ok());
   RedisTarget& target = transfer.target;
-  RedisStoreConfig config;
-  config.addresses = {target.server().address()};
-  config.partition_count = kBedPartitions;
-  RedisFilterStore stage(config, target.calendar, target.clock, true);
-  REQUIRE(stage.refresh().ok());
+  const auto stage = open_stage(target);
   int files = 0;
   transfer.after_file = [&](const ExportManifest&) {
     ++files;
-    const auto writer = stage.take_over(PartitionId(0));
+    const auto writer = stage->take_over(PartitionId(0));
     CHECK(writer.code() == Code::kInvalid);
     CHECK_THAT(writer.status().message(), Catch::Contains("an import into the store has not ended"));
   };
   REQUIRE(transfer.import().to_string() == "ok");
   CHECK(files > 3);
-  CHECK(stage.take_over(PartitionId(0)).ok());
+  CHECK(stage->take_over(PartitionId(0)).ok());
   CHECK(target.store().read_watermark(PartitionId(0)).value() == merged_below(100));
 }
 
@@ -168,12 +174,8 @@ TEST_CASE("import: the writer of a partition is fenced out") {
   REQUIRE(transfer.take().ok());
   REQUIRE(transfer.target.open(0).ok());
   RedisTarget& target = transfer.target;
-  RedisStoreConfig config;
-  config.addresses = {target.server().address()};
-  config.partition_count = kBedPartitions;
-  RedisFilterStore stage(config, target.calendar, target.clock, true);
-  REQUIRE(stage.refresh().ok());
-  const auto writer = stage.take_over(PartitionId(0));
+  const auto stage = open_stage(target);
+  const auto writer = stage->take_over(PartitionId(0));
   REQUIRE(writer.ok());
   REQUIRE(transfer.import().to_string() == "ok");
   CHECK(advance_now(**writer, merged_below(1)).code() == Code::kFenced);
