@@ -85,7 +85,9 @@ int forget_command(ForgetArgs args);
 struct GenerateArgs {
   ConfigArgs config;     // Field names, and for a topic the brokers; --bootstrap sets kafka.bootstrap.
   std::string topic;     // Empty: JSON lines on standard output.
-  bool execute = false;  // Write to the topic; false: only show the plan.
+  bool to_redis = false;  // Sorted sets in the old store of the settings under `migrate`, instead of a topic.
+  uint64_t keep = 10'000;  // Members of a set, as the site's own writers cut it; 0: all.
+  bool execute = false;    // Write to the topic or the old store; false: only show the plan.
   ModelArgs model;
   double rate = 0;  // Plays a second; 0: unlimited.
 };

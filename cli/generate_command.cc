@@ -14,6 +14,8 @@
 #include "pipeline/kafka/producer/producer.h"
 #include "pipeline/runtime/signals.h"
 #include "pipeline/settings/client_settings.h"
+#include "pipeline/stores/open_legacy.h"
+#include "state/legacy/legacy_writer.h"
 
 namespace bloomring::cli {
 
@@ -101,6 +103,44 @@ class KafkaTopic final : public Destination {
   std::vector<uint64_t> acks_;
 };
 
+// Sorted sets of an old store.
+class OldStore final : public Destination {
+ public:
+  OldStore(LegacyStore store, uint32_t id_bytes)
+      : store_(std::move(store)), writer_(*store_.client), id_bytes_(id_bytes) {}
+
+  Status write(const LoadPlay& play, const std::string&) override {
+    write_user_id(play, id_bytes_, user_);
+    write_item_id(play, id_bytes_, item_);
+    return writer_.add(store_.layout.key_of("", user_), store_.layout.member_of(item_),
+                       store_.layout.score_of(play.time_ms));
+  }
+  Status end_turn() override { return {}; }
+  Status finish() override { return writer_.flush(); }
+
+  // After `finish`.
+  Status cut(uint32_t users, uint64_t newest) {
+    std::vector<std::string> keys;
+    for (LoadPlay play; play.user < users; ++play.user) {
+      write_user_id(play, id_bytes_, user_);
+      keys.push_back(store_.layout.key_of("", user_));
+      if (keys.size() < kKeysOfCut && play.user + 1 < users) continue;
+      BLOOMRING_TRY(writer_.cut(keys, newest));
+      keys.clear();
+    }
+    return {};
+  }
+  uint64_t bytes() const { return writer_.bytes(); }
+
+ private:
+  static constexpr size_t kKeysOfCut = 10'000;
+
+  LegacyStore store_;
+  LegacyWriter writer_;
+  const uint32_t id_bytes_;
+  std::string user_, item_;
+};
+
 struct Sent {
   uint64_t plays = 0;
   uint64_t bytes = 0;
@@ -184,12 +224,49 @@ Status generate_to_topic(const GenerateArgs& args, const Settings& settings, con
   return {};
 }
 
+std::string redis_plan_json(const GenerateArgs& args, const Settings& settings, const LoadConfig& load,
+                            const LegacyLayout& layout) {
+  nlohmann::ordered_json plan = {{"executed", false},
+                                 {"servers", settings.migrate.addresses},
+                                 {"users", load.users},
+                                 {"plays", load.plays},
+                                 {"keep", args.keep}};
+  LoadPlay play;
+  if (LoadModel(load).next(play)) {
+    std::string user, item;
+    write_user_id(play, args.model.id_bytes, user);
+    write_item_id(play, args.model.id_bytes, item);
+    plan["first"] = {{"key", layout.key_of("", user)},
+                     {"member", layout.member_of(item)},
+                     {"score", layout.score_of(play.time_ms)}};
+  }
+  return plan.dump();
+}
+
+Status generate_to_redis(const GenerateArgs& args, const Settings& settings, const LoadConfig& load,
+                         const LoadPlayWriter& writer, const Clock& clock) {
+  BLOOMRING_TRY_ASSIGN(LegacyStore store, open_legacy(settings));
+  if (!args.execute) {
+    print(redis_plan_json(args, settings, load, store.layout) + "\n");
+    spdlog::warn("nothing was written; --execute writes {} invented plays into sorted sets of {}", load.plays,
+                 fmt::join(settings.migrate.addresses, ", "));
+    return {};
+  }
+  OldStore out(std::move(store), args.model.id_bytes);
+  BLOOMRING_TRY_ASSIGN(Sent sent, send_all(args, load, writer, out, clock));
+  if (args.keep > 0) BLOOMRING_TRY(out.cut(load.users, args.keep));
+  sent.bytes = out.bytes();
+  print(sent.to_json() + "\n");
+  return {};
+}
+
 Status generate(const GenerateArgs& args) {
   BLOOMRING_TRY_ASSIGN(const Settings settings, load_command_settings(args.config));
   const SystemClock clock;
   BLOOMRING_TRY_ASSIGN(const LoadConfig load, load_of(args.model, clock));
   const LoadPlayWriter writer(settings.events.mapping(), args.model.id_bytes);
   if (!args.topic.empty()) return generate_to_topic(args, settings, load, writer, clock);
+  if (args.to_redis) return generate_to_redis(args, settings, load, writer, clock);
   StandardOutput out;
   return send_all(args, load, writer, out, clock).status();
 }

@@ -51,7 +51,9 @@ void Ingest::count_ahead(int64_t time_ms, int64_t now_ms) {
   ++(time_ms > now_ms + config_.mapping.ahead_ms ? stats_.far_ahead : stats_.ahead);
 }
 
-const Ingest::Outcome& Ingest::take(std::string_view json, const IngestTime& now, const Gate* gate) {
+const Ingest::Outcome& Ingest::take(std::string_view json, const IngestTime& opened, const Gate* gate,
+                                    const IngestTime* judge) {
+  const IngestTime& now = judge == nullptr ? opened : *judge;
   const bool first_time = gate == nullptr || !gate->again;
   Play play;
   outcome_.refusal = parser_.parse(json, now.latest_ms, play);
@@ -73,15 +75,33 @@ const Ingest::Outcome& Ingest::take(std::string_view json, const IngestTime& now
   if (gate != nullptr && !gate->lets_through(partition)) return outcome_;
   const ItemHash item = play.kind == EventKind::kForgetAll ? ItemHash(0) : item_hash(play.item);
   const Event event{play.kind, item, event_time_ms(play, now)};
+  const bool packed = pack(user, partition, event, opened.earliest_ms);
+  if (packed && play.time_ms > now.latest_ms) count_ahead(play.time_ms, now.latest_ms);
+  return outcome_;
+}
+
+const Ingest::Outcome& Ingest::take_event(const UserRef& user, const Event& event, const IngestTime& now,
+                                          const IngestTime& judge) {
+  outcome_.refusal = Refusal::kNone;
+  outcome_.packed = false;
+  Play play;
+  play.kind = event.kind;
+  play.time_ms = play.latest_ms = event.time_ms;
+  const int64_t time_ms = event_time_ms(play, judge);
+  pack(user, partition_of(user.shard(), config_.partition_count), {event.kind, event.item, time_ms}, now.earliest_ms);
+  return outcome_;
+}
+
+bool Ingest::pack(const UserRef& user, PartitionId partition, const Event& event, int64_t now_ms) {
+  if (config_.takes && !config_.takes(user, event)) return false;
   if (is_repeat(user.hash, event)) {
     ++stats_.repeats;
-    return outcome_;
+    return false;
   }
   ++stats_.accepted;
-  if (play.time_ms > now.latest_ms) count_ahead(play.time_ms, now.latest_ms);
   OpenBlock& block = blocks_[static_cast<size_t>(partition.value)];
   if (block.builder.events() == 0) {
-    block.opened_ms = now.earliest_ms;
+    block.opened_ms = now_ms;
     earliest_open_ms_ = std::min(earliest_open_ms_, block.opened_ms);
   }
   block.builder.add(user, event);
@@ -89,7 +109,7 @@ const Ingest::Outcome& Ingest::take(std::string_view json, const IngestTime& now
   outcome_.partition = partition;
   outcome_.time_ms = event.time_ms;
   outcome_.full = block.builder.events() >= config_.block_events || block.builder.bytes_max() >= config_.block_bytes;
-  return outcome_;
+  return true;
 }
 
 std::string Ingest::close_block(PartitionId partition) {

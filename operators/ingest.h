@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "base/user_ref.h"
 #include "operators/ingest_clock.h"
 #include "schemas/event_block.h"
 #include "schemas/json/play_json.h"
@@ -40,6 +41,8 @@ struct IngestConfig {
   size_t block_bytes = 256 << 10;
   int64_t linger_ms = 50;
   bool drop_repeats = true;
+  // Chooses the events that are packed; empty: all. For history, of which not every event counts any more.
+  std::function<bool(const UserRef& user, const Event& event)> takes = {};
 };
 
 // Counts since the start, for metrics.
@@ -76,8 +79,15 @@ class Ingest {
   };
   // Valid until the next call. By reference: a copy reads in one piece the bytes that were written in several, so the
   // processor would wait for all earlier stores, among them the one into recent_, which mostly misses the caches.
-  const Outcome& take(std::string_view json, const IngestTime& now, const Gate* gate = nullptr);
+  // `judge` is the time by which the event is judged, where it is not now: that of its record, in history.
+  const Outcome& take(std::string_view json, const IngestTime& now, const Gate* gate = nullptr,
+                      const IngestTime* judge = nullptr);
   const std::string& detail() const { return parser_.detail(); }
+  // The same for an event of another log's event block. Its time is kept, or bounded as that of a play in JSON.
+  const Outcome& take_event(const UserRef& user, const Event& event, const IngestTime& now, const IngestTime& judge);
+
+  // Counts a block of another log that the task refuses.
+  void count_refused(Refusal refusal) { ++stats_.refused[static_cast<size_t>(refusal)]; }
 
   // Closes the open block of the partition and returns its bytes; empty when nothing is in it.
   std::string close_block(PartitionId partition);
@@ -99,6 +109,8 @@ class Ingest {
   };
   void count_ahead(int64_t time_ms, int64_t now_ms);
   bool is_repeat(uint64_t user_hash, const Event& event);
+  // True when the event was packed; sets the outcome. The block is open since `now_ms` if it was empty.
+  bool pack(const UserRef& user, PartitionId partition, const Event& event, int64_t now_ms);
 
   IngestConfig config_;
   PlayParser parser_;

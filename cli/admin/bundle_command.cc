@@ -1,14 +1,10 @@
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "cli/admin/tar_file.h"
 #include "cli/commands.h"
+#include "cli/new_file.h"
 #include "cli/output.h"
 #include "pipeline/admin/admin_client.h"
 #include "pipeline/admin/log_level_action.h"
@@ -36,24 +32,6 @@ constexpr const char* kReadMe =
     "process.json and the others: pages of the admin port; missing.txt names those that were not had\n\n"
     "It has no ids of users, no plays, no keys and no passwords. It has names of hosts, folders and topics.\n"
     "It has no lines of the log: add them, as `journalctl -u bloomring` or your collector shows them.\n";
-
-// A file of this user alone, which was not there before.
-Status write_new(const std::string& path, const std::string& bytes) {
-  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  const auto failed = [&path] { return invalid("--to: " + path + " cannot be written: " + std::strerror(errno)); };
-  if (file < 0) return failed();
-  size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t written = ::write(file, bytes.data() + done, bytes.size() - done);
-    if (written < 0 && errno != EINTR) {
-      const Status status = failed();
-      ::close(file);
-      return status;
-    }
-    done += written < 0 ? 0 : static_cast<size_t>(written);
-  }
-  return ::close(file) == 0 ? Status() : failed();
-}
 
 // Adds the configuration in force, and its faults and warnings.
 void add_configuration(const Result<LoadedSettings>& loaded, std::vector<TarPart>& parts) {
@@ -92,7 +70,7 @@ int bundle_command(const BundleArgs& args) {
   std::string missing = address.empty() ? "no page: the configuration has faults; name --admin HOST:PORT\n" : "";
   if (!address.empty()) add_pages(address, parts, missing);
   if (!missing.empty()) parts.push_back({"missing.txt", missing});
-  if (const Status written = write_new(args.to, tar_of(parts, SystemClock().now_ms())); !written.ok()) {
+  if (const Status written = write_new("--to", args.to, tar_of(parts, SystemClock().now_ms())); !written.ok()) {
     return report_result(written, /*json=*/true);
   }
   Json names = Json::array();

@@ -9,9 +9,11 @@
 #include "base/version.h"
 #include "cli/commands.h"
 #include "cli/line/call_flags.h"
+#include "cli/line/dlq_flags.h"
 #include "cli/line/flags.h"
 #include "cli/line/help.h"
 #include "cli/line/installation_flags.h"
+#include "cli/line/job_flags.h"
 #include "cli/line/load_flags.h"
 #include "cli/line/plan_flags.h"
 #include "cli/output.h"
@@ -30,6 +32,8 @@ struct CommandLine {
   LoadCommandArgs load;
   InstallationArgs installation;
   PlanArgs plan;
+  DlqArgs dlq;
+  JobCommandArgs jobs;
   ReferenceArgs reference;
   VersionArgs version;
   Shell shell = Shell::kBash;
@@ -157,6 +161,8 @@ int run_command_line(int argc, const char* const* argv) {
   declare_loads(app, line.load, line.chosen);
   declare_installation(app, line.installation, line.chosen);
   declare_plan(app, line.plan, line.chosen);
+  declare_dlq(app, line.dlq, line.chosen);
+  declare_jobs(app, line.jobs, line.chosen);
   declare_reference(app, line);
   declare_version(app, line);
   declare_pages(app, line);

@@ -42,7 +42,8 @@ constexpr Help kHelp[] = {
      kAsked},
     {"generate",
      "bloomring generate --plays 1000 --users 50 > plays.jsonl\n"
-     "bloomring generate --config test.yaml --topic plays --rate 1000 --execute",
+     "bloomring generate --config test.yaml --topic plays --rate 1000 --execute\n"
+     "bloomring generate --config test.yaml --to redis --users 200000 --plays 20000000 --hours 2000 --execute",
      "the output could not be written"},
     {"load",
      "bloomring load --server 127.0.0.1:7700 --rate 200 --plays 100000 --users 1000\n"
@@ -73,6 +74,34 @@ constexpr Help kHelp[] = {
      "bloomring plan --config site.yaml --users 2000000 --plays-per-day 80000000 --output text\n"
      "bloomring plan --store redis --replicas 2 --machine-memory 256 --output text",
      "the output could not be written", "the plan does not hold on these machines; the output says why"},
+    {"replay",
+     "bloomring replay --config site.yaml --name october --from 2026-10-01T00:00:00Z --output text\n"
+     "bloomring replay --config site.yaml --name october --from 2026-10-01T00:00:00Z --rate 20000 --execute\n"
+     "bloomring replay --config new.yaml --name old --source-config old.yaml --form blocks --execute",
+     "no broker answered, the replay failed, or it was stopped: the same command goes on with it",
+     "with --execute: it is done, and records were refused; the output says how many and why"},
+    {"migrate",
+     "bloomring migrate zset --name history --config site.yaml --output text\n"
+     "bloomring migrate zset --name history --config site.yaml --refused refused.jsonl --execute",
+     "a server or broker did not answer, or it was stopped: the same command goes on with it",
+     "with --execute: it is done, and keys or members were refused; the output says how many and why"},
+    {"verify",
+     "bloomring verify --name compare --config site.yaml --server 127.0.0.1:7700 --execute\n"
+     "bloomring verify --name sample --config site.yaml --sample 0.01 --execute",
+     "a server, the service or a broker did not answer, or it was stopped: the same command goes on with it",
+     "with --execute: it is done, and members are missing, or too many items are seen that nobody has played"},
+    {"jobs",
+     "bloomring jobs --config site.yaml --output text\n"
+     "bloomring jobs rate october 40000 --config site.yaml\n"
+     "bloomring jobs remove october --config site.yaml",
+     "no broker answered"},
+    {"dlq",
+     "bloomring dlq list --config site.yaml --since 7d --output text\n"
+     "bloomring dlq show --config site.yaml --reason missing_field --newest 3 --output text\n"
+     "bloomring dlq show --config site.yaml --at 0:4711 --raw 4711.json\n"
+     "bloomring dlq replay --config site.yaml --name nov-2 --reason missing_field --execute",
+     "no broker answered, the letters could not be read, or the replay was stopped: the same command goes on",
+     "replay: it is done, and letters stayed that were to be put back; the report says why"},
     {"log-level",
      "bloomring log-level --config site.yaml --output text\n"
      "bloomring log-level debug --config site.yaml --admin 127.0.0.1:9601\n"

@@ -33,7 +33,8 @@ void add_model_flags(CLI::App& command, ModelArgs& args) {
 void declare_generate(CLI::App& app, GenerateArgs& args, Chosen& chosen) {
   CLI::App& command = *app.add_subcommand(
       "generate",
-      "Generate plays like a site's: JSON lines on standard output, or records of the topic that --topic names");
+      "Generate plays like a site's: JSON lines on standard output, records of the topic that --topic names, or sorted "
+      "sets of an old store");
   add_config_flags(command, args.config);
   const auto to_bootstrap = [&args](const std::string& bootstrap) {
     args.config.overrides.push_back({"kafka.bootstrap", bootstrap, "--bootstrap"});
@@ -43,13 +44,24 @@ void declare_generate(CLI::App& app, GenerateArgs& args, Chosen& chosen) {
   command.add_option_function<std::string>("--bootstrap", to_bootstrap, "Brokers of the topic")
       ->needs(topic)
       ->type_name("HOST:PORT");
-  command.add_flag("--execute", args.execute, "Write to the topic; without it, only show the plan")
-      ->needs(topic);
+  CLI::Option* to = command.add_option_function<std::string>(
+      "--to", [&args](const std::string&) { args.to_redis = true; },
+      "redis: write sorted sets to the servers of migrate.addresses, by migrate.keys and migrate.score_unit, with "
+      "--execute");
+  to->check(CLI::IsMember({"redis"}))->excludes(topic)->type_name("redis");
+  command.add_option("--keep", args.keep, "Members to which each set is cut; 0: no cut (default: 10000)")
+      ->needs(to)
+      ->type_name("N");
+  command.add_flag("--execute", args.execute, "Write to the topic or the servers; without it, only show the plan");
   add_model_flags(command, args.model);
   command.add_option("--rate", args.rate, "Plays a second (default: 0, as fast as possible)")
       ->check(CLI::NonNegativeNumber)
       ->type_name("N");
-  command.callback([&args, &chosen] { chosen = [&args] { return generate_command(args); }; });
+  command.callback([&args, &chosen] {
+    if (args.execute && args.topic.empty() && !args.to_redis)
+      throw CLI::RequiredError("--topic or --to, which --execute writes to,");
+    chosen = [&args] { return generate_command(args); };
+  });
 }
 
 void declare_load(CLI::App& app, LoadArgs& args, Chosen& chosen) {

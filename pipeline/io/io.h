@@ -28,6 +28,9 @@ struct LogRecord {
   std::string_view value;
 };
 
+// Names and values, in their order; a name may occur more than once.
+using RecordHeaders = std::vector<std::pair<std::string, std::string>>;
+
 // One partition of one topic, read in order.
 class Source {
  public:
@@ -35,6 +38,8 @@ class Source {
   // The next record, or nothing when none is available. Never blocks. kFatal when the log no longer has the position,
   // with the number of lost records in the message (`lost_position` is then true), or when it has other records there.
   virtual Result<std::optional<LogRecord>> poll() = 0;
+  // The headers of the record that `poll` returned last, parsed by this call: few readers need them.
+  virtual RecordHeaders headers() const { return {}; }
   // Every record below this offset was returned. Other offsets below it hold no record (transaction markers, aborted
   // and compacted records). A log may have any number of such offsets, also at its end; the position passes those at
   // the end when it has been read to there. Negative while unknown.
@@ -61,7 +66,9 @@ struct OutRecord {
   PartitionId partition;
   std::string key;
   std::string value;
-  std::vector<std::pair<std::string, std::string>> headers;
+  RecordHeaders headers;
+  // The time that the producer gives it, which a topic with LogAppendTime replaces. Nothing: now.
+  std::optional<int64_t> time_ms = {};
 };
 
 // Writes records and says when they are durable.

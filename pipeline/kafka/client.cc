@@ -77,10 +77,8 @@ const Properties kConsumer = {
 // Blocks and batches are mostly hashes: zstd makes them 2 % smaller than lz4 does, for 0.2 us of CPU a play more
 // (bench/RESULTS.md). A broker that knows only the newest Produce requests gets them uncompressed. Idempotence is off:
 // it can go fatal in 2.0.2 after a time-out, and a repeated record is harmless here.
-// message.max.bytes: kMessageBytesMax of schemas/topics.h.
 const Properties kProducer = {{"acks", "all"},
                               {"message.timeout.ms", "0"},
-                              {"message.max.bytes", "1000000"},
                               {"compression.codec", "lz4"}};
 
 Properties operator+(Properties left, const Properties& right) {
@@ -143,6 +141,7 @@ Result<ConfHandle> producer_conf(const ClientSettings& settings) {
   return make_conf(settings, kCommon + kProducer +
                                  Properties{{"queue.buffering.max.kbytes", std::to_string(kbytes)},
                                             {"queue.buffering.max.messages", std::to_string(records)},
+                                            {"message.max.bytes", std::to_string(settings.message_bytes_max)},
                                             {"linger.ms", std::to_string(settings.linger_ms)}});
 }
 

@@ -43,6 +43,9 @@ struct ClientSettings {
 
   // Memory that a producer may take for records that are not yet acknowledged, sent or not.
   size_t send_memory_bytes = size_t{256} << 20;
+  // The largest record or batch that a producer sends, in bytes before compression: that of bloomring's own
+  // topics (kMessageBytesMax of schemas/topics.h).
+  size_t message_bytes_max = 1'000'000;
   // How long a record may wait for others to share its request, in milliseconds.
   int linger_ms = 5;
 };

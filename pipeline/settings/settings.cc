@@ -23,6 +23,14 @@ RetentionConfig Settings::retention() const {
           .ahead_ms = int64_t{events.ahead_seconds} * 1000};
 }
 
+LegacyLayoutConfig Settings::legacy_layout() const {
+  return {.keys = migrate.keys,
+          .member = migrate.member,
+          .score_unit = migrate.score_unit,
+          .scenes_part = !events.scene.empty(),
+          .scenes = events.scenes};
+}
+
 std::optional<std::string> StoreSettings::folder() const {
   return kind == StoreKind::kEmbedded ? std::optional(path) : std::nullopt;
 }

@@ -16,6 +16,7 @@
 #include "pipeline/settings/topic_settings.h"
 #include "pipeline/settings/topology.h"
 #include "schemas/json/play_json.h"
+#include "schemas/legacy/legacy_layout.h"
 #include "serving/query/known_scenes.h"
 #include "state/period.h"
 
@@ -178,6 +179,19 @@ struct LogSettings {
   LogFormat format = LogFormat::kText;
 };
 
+// The old store of a site, from which its history is migrated.
+struct MigrateSettings {
+  std::vector<std::string> addresses;  // "host:port"; any server of a cluster, or a primary and its replicas.
+  std::string user;                    // Empty: the default user.
+  std::string password_file;           // Empty: no login.
+  uint32_t timeout_ms = 10'000;
+  std::vector<std::string> keys = {"hist:{user}"};  // Patterns; see schemas/legacy/legacy_pattern.h.
+  std::string member = "{item}";
+  TimeUnit score_unit = TimeUnit::kMilliseconds;
+  uint32_t page_members = 1'000;
+  uint32_t users_at_once = 64;
+};
+
 struct Settings {
   KafkaSettings kafka;
   TopicSettings topics;
@@ -195,10 +209,12 @@ struct Settings {
   AdminSettings admin;
   MetricsSettings metrics;
   LogSettings log;
+  MigrateSettings migrate;
   std::string instance;  // Never empty after load_settings: the host's name where nothing else is said.
   StageRows stages;  // The stages of this process, in the order of the flow.
 
   RetentionConfig retention() const;  // For Calendar::create.
+  LegacyLayoutConfig legacy_layout() const;
 };
 
 // Checks what `bloomring run` needs beyond a valid configuration: names of brokers. kInvalid says which key to set.

@@ -35,7 +35,9 @@ std::string name_of(std::vector<std::string> topics) {
   return std::to_string(hash_bytes(all, 0) % 1'000'000);
 }
 
-IngestTaskConfig task_config(const Settings& settings) {
+}  // namespace
+
+IngestTaskConfig ingest_task_config(const Settings& settings) {
   IngestTaskConfig config;
   config.ingest.mapping = settings.events.mapping();
   config.ingest.partition_count = settings.topics.partitions;
@@ -50,8 +52,6 @@ IngestTaskConfig task_config(const Settings& settings) {
   return config;
 }
 
-}  // namespace
-
 IngestStage::IngestStage(const StageContext& context)
     : context_(context),
       lease_(context.clock, kafka::standstill_max_ms(context.kafka)),
@@ -59,7 +59,7 @@ IngestStage::IngestStage(const StageContext& context)
       levels_(context.metrics, context.clock, levels_config(context)),
       counted_(totals_.share()),
       refusals_(context.settings.ingest.refused_share_max),
-      task_(std::make_unique<IngestTask>(task_config(context.settings), context.clock,
+      task_(std::make_unique<IngestTask>(ingest_task_config(context.settings), context.clock,
                                          std::make_unique<LeasedSink>(lease_, context.producer.make_sink()))),
       worker_(
           context_.stage(), context_.clock,

@@ -19,6 +19,9 @@
 
 namespace bloomring {
 
+// The task of ingest as the settings say, with the memory that a process of it plans; for jobs, too, that write plays.
+IngestTaskConfig ingest_task_config(const Settings& settings);
+
 class IngestStage final : public Stage, private kafka::GroupListener {
  public:
   explicit IngestStage(const StageContext& context);

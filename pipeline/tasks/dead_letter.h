@@ -1,9 +1,9 @@
 // Dead letters: refused records, written unchanged to the dead-letter topic with the reason in their headers.
 //
-// Headers are UTF-8 text: bloomring.error.{reason,message,stage,topic,partition,offset,time}. Key and value are the
-// original bytes. If they are larger than a letter may be, they are cut, and bloomring.error.key_bytes or
-// bloomring.error.value_bytes gives the original length; the whole record stays in its topic until retention removes
-// it. The headers of the original are not copied.
+// Headers are UTF-8 text: bloomring.error.{reason,message,stage,topic,partition,offset,time,log_time}. Key and value
+// are the original bytes, and the headers of the original follow ours. What is larger than a letter may be is cut, and
+// bloomring.error.key_bytes, value_bytes or headers_bytes gives the original length; the whole record stays in its
+// topic until retention removes it. pipeline/letters reads letters.
 #pragma once
 
 #include <cstdint>
@@ -24,16 +24,38 @@ struct RecordOrigin {
   PartitionId partition;
 };
 
+// Names of headers. A letter has the ones of `error` first, then those of the original record.
+namespace letter_header {
+inline constexpr std::string_view kOurs = "bloomring.error.";  // An original's header of such a name is not copied.
+inline constexpr std::string_view kReason = "bloomring.error.reason";
+inline constexpr std::string_view kMessage = "bloomring.error.message";
+inline constexpr std::string_view kStage = "bloomring.error.stage";
+inline constexpr std::string_view kTopic = "bloomring.error.topic";
+inline constexpr std::string_view kPartition = "bloomring.error.partition";
+inline constexpr std::string_view kOffset = "bloomring.error.offset";
+inline constexpr std::string_view kTime = "bloomring.error.time";
+inline constexpr std::string_view kLogTime = "bloomring.error.log_time";
+inline constexpr std::string_view kKeyBytes = "bloomring.error.key_bytes";
+inline constexpr std::string_view kValueBytes = "bloomring.error.value_bytes";
+inline constexpr std::string_view kHeadersBytes = "bloomring.error.headers_bytes";
+// Of a record that `bloomring dlq replay` has put back: how often, and from which letter.
+inline constexpr std::string_view kReplays = "bloomring.replay.count";
+inline constexpr std::string_view kReplayedFrom = "bloomring.replay.from";
+}  // namespace letter_header
+
 // The longest message in a dead letter's header, in bytes.
 inline constexpr size_t kDeadLetterMessageBytesMax = 512;
 // The most bytes of a key, and of key and value together: with headers and Kafka's overhead below kMessageBytesMax.
 inline constexpr size_t kDeadLetterKeyBytesMax = 100'000;
 inline constexpr size_t kDeadLetterBytesMax = 900'000;
+// The most bytes of the original's headers, names and values. Of more, a letter has the count of replays alone.
+inline constexpr size_t kDeadLetterHeadersBytesMax = 64'000;
+inline constexpr size_t kDeadLetterHeadersMax = 1'000;  // Each takes some bytes more.
 
 // Ingest calls this itself and sends the letter through its lanes (ingest_lanes.h): one of many records that it has in
 // flight. It reads on meanwhile, so it has no gate; its commit waits for the letter.
 OutRecord dead_letter(const std::string& dead_topic, const RecordOrigin& origin, const LogRecord& record,
-                      Refusal refusal, std::string_view message, int64_t now_ms);
+                      Refusal refusal, std::string_view message, int64_t now_ms, const RecordHeaders& headers = {});
 
 // Holds a task at a refused record until the record's dead letter is durable. The task reads nothing meanwhile, so
 // every record below its position is applied or in the dead letters. One letter at a time.

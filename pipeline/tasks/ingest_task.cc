@@ -167,30 +167,57 @@ std::vector<PartitionId> IngestTask::passed_over() const {
   return partitions;
 }
 
+IngestTime IngestTask::time_of(const LogRecord& record) const {
+  if (!config_.history || record.log_time_ms < kEventTimeMinMs || record.log_time_ms > judged_.earliest_ms)
+    return judged_;
+  return IngestTime::at(record.log_time_ms);
+}
+
+void IngestTask::take_block(size_t input, const LogRecord& record) {
+  Input& at = inputs_[input];
+  BLOOMRING_CHECK(!lanes_.any_shut(), "blocks are not read while a partition is passed over");
+  at.read_to = std::max(at.read_to, record.offset.value + 1);
+  auto block = EventBlockReader::open(record.value, at.partition, config_.block_partitions);
+  if (!block.ok()) {
+    ingest_.count_refused(Refusal::kBadBlock);
+    return refuse(input, record, Refusal::kBadBlock, block.status().message());
+  }
+  const IngestTime judge = time_of(record);
+  while (block->next_user()) {
+    const UserRef user = block->user();
+    while (block->next_event()) note_packed(input, record, ingest_.take_event(user, block->event(), judged_, judge));
+  }
+}
+
 void IngestTask::take_record(size_t input, const LogRecord& record) {
+  if (config_.form == IngestTaskConfig::Form::kBlocks) return take_block(input, record);
   Input& at = inputs_[input];
   const bool gated = lanes_.any_shut() || !at.unpacked.empty();
   const int64_t offset = record.offset.value;
   const bool again = offset < at.read_to;
   const auto wanted = [&](PartitionId partition) { return wants(at, offset, again, partition); };
   const Ingest::Gate gate{again, std::ref(wanted)};
-  const Ingest::Outcome& taken = ingest_.take(record.value, judged_, gated ? &gate : nullptr);
+  const IngestTime judge = time_of(record);
+  const Ingest::Outcome& taken = ingest_.take(record.value, judged_, gated ? &gate : nullptr, &judge);
   at.read_to = std::max(at.read_to, offset + 1);
   if (again && taken.refusal != Refusal::kNone) return;
-  if (taken.refusal != Refusal::kNone) {
-    const RecordOrigin origin{"ingest", inputs_[input].topic, inputs_[input].partition};
-    const int64_t now_ms = judged_.earliest_ms;
-    Outgoing letter{lanes_.letters(),
-                    dead_letter(config_.dead_topic, origin, record, taken.refusal, ingest_.detail(), now_ms),
-                    {}};
-    if (!first_refused_) {
-      first_refused_ = RefusedRecord{inputs_[input].topic, inputs_[input].partition, record.offset, taken.refusal,
-                                     ingest_.detail()};
-    }
-    note(letter.firsts, input, record.offset);
-    enqueue(std::move(letter));
-    return;
-  }
+  if (taken.refusal != Refusal::kNone) return refuse(input, record, taken.refusal, ingest_.detail());
+  note_packed(input, record, taken);
+}
+
+void IngestTask::refuse(size_t input, const LogRecord& record, Refusal refusal, const std::string& detail) {
+  const Input& at = inputs_[input];
+  const RecordOrigin origin{config_.stage, at.topic, at.partition};
+  Outgoing letter{lanes_.letters(),
+                  dead_letter(config_.dead_topic, origin, record, refusal, detail, judged_.earliest_ms,
+                              at.source->headers()),
+                  {}};
+  if (!first_refused_) first_refused_ = RefusedRecord{at.topic, at.partition, record.offset, refusal, detail};
+  note(letter.firsts, input, record.offset);
+  enqueue(std::move(letter));
+}
+
+void IngestTask::note_packed(size_t input, const LogRecord& record, const Ingest::Outcome& taken) {
   if (!taken.packed) return;
   const auto lane = static_cast<size_t>(taken.partition.value);
   note(open_firsts_[lane], input, record.offset);

@@ -43,7 +43,18 @@
 namespace bloomring {
 
 struct IngestTaskConfig {
+  // The form of the records that are read.
+  enum class Form : uint8_t {
+    kJson,    // Plays of a site.
+    kBlocks,  // Event blocks of another installation, or of another log. Without passing over partitions.
+  };
   IngestConfig ingest;
+  Form form = Form::kJson;
+  uint32_t block_partitions = 1;  // Of the topic that has the blocks.
+  // History: an event is judged by the time of its record in the log that is read, as when it was new. (Where that log
+  // has no time, by the brokers' time.)
+  bool history = false;
+  std::string_view stage = "ingest";  // In dead letters. Refers to text that outlives the task.
   std::string events_topic = default_topic_name(TopicRole::kUserEvents);
   std::string dead_topic = default_topic_name(TopicRole::kDeadLetters);
   size_t records_per_step = 2048;
@@ -131,6 +142,10 @@ class IngestTask final : public Task {
   Status take_acks(int64_t wall_ms);
   Status read();
   void take_record(size_t input, const LogRecord& record);
+  void take_block(size_t input, const LogRecord& record);
+  void refuse(size_t input, const LogRecord& record, Refusal refusal, const std::string& detail);
+  void note_packed(size_t input, const LogRecord& record, const Ingest::Outcome& taken);
+  IngestTime time_of(const LogRecord& record) const;
   void enqueue(Outgoing outgoing);
   // True when ingest packs the play of the input's record at `offset`, which is for `partition`. Otherwise notes the
   // offset.

@@ -18,23 +18,6 @@ constexpr std::array<std::string_view, kSkipCount> kSkipNames = {"none", "ignore
 // In the order of EventKind, from 1.
 constexpr std::array<std::string_view, kEventKindMax> kEventNames = {"play", "serve", "forget", "forget_all"};
 
-// Unix milliseconds of a number in `unit`, or a value outside the accepted times when it is out of range. A decimal
-// fraction such as .123 s is no binary one, so a product may lie below the whole millisecond by its rounding errors:
-// at most 2^-12 ms each for the number and for the product, below 2^42 ms (the year 2109).
-int64_t number_to_ms(double value, TimeUnit unit) {
-  constexpr double kRoundingMs = 1.0 / 2048;
-  const double ms = value * 1'000.0 / static_cast<double>(units_per_second(unit));
-  if (!(ms > -1e18 && ms < 1e18)) return ms > 0 ? kEventTimeEndMs : -1;
-  return static_cast<int64_t>(std::floor(ms + kRoundingMs));
-}
-
-int64_t integer_to_ms(int64_t value, TimeUnit unit) {
-  if (value < 0) return -1;
-  const int64_t units = units_per_second(unit);
-  if (value / units >= kEventTimeEndMs / 1'000) return kEventTimeEndMs;
-  return units > 1'000 ? value / (units / 1'000) : value * (1'000 / units);
-}
-
 // A time that was accepted has no finer part than its second: the event may have happened anywhere within it.
 bool is_whole_second(const JsonField& time, TimeUnit unit) {
   if (time.type == JsonField::Type::kString) return time.text.find('.') == std::string_view::npos;
@@ -70,16 +53,9 @@ void take_kind(const MappedKind& kind, Play& play) {
 
 }  // namespace
 
-int64_t units_per_second(TimeUnit unit) {
-  switch (unit) {
-    case TimeUnit::kSeconds: return 1;
-    case TimeUnit::kMilliseconds: return 1'000;
-    case TimeUnit::kMicroseconds: return 1'000'000;
-  }
-  return 1'000;
-}
-
 std::string_view skip_name(Skip skip) { return kSkipNames[static_cast<size_t>(skip)]; }
+
+std::string_view event_name(EventKind kind) { return kEventNames[static_cast<size_t>(kind) - 1]; }
 
 bool is_kind(std::string_view word) {
   return word == "ignore" || std::ranges::find(kEventNames, word) != kEventNames.end();

@@ -26,15 +26,13 @@
 #include "base/ids.h"
 #include "base/result.h"
 #include "schemas/event.h"
+#include "schemas/json/time_unit.h"
 #include "schemas/refusal.h"
 
 namespace bloomring {
 
 // An event time that is further ahead comes from a wrong unit or field, not from a wrong clock.
 inline constexpr int64_t kEventAheadMaxMs = 86'400'000;
-
-enum class TimeUnit : uint8_t { kSeconds, kMilliseconds, kMicroseconds };
-int64_t units_per_second(TimeUnit unit);
 
 // Why a correct record is no play by the configuration.
 enum class Skip : uint8_t {
@@ -55,6 +53,8 @@ struct ViewRule {
   bool any() const { return share_min > 0 || ms_min > 0; }
 };
 
+// "play", "serve", "forget" or "forget_all".
+std::string_view event_name(EventKind kind);
 // The event kind of such a record; none: ignored.
 using MappedKind = std::optional<EventKind>;
 // "play", "serve", "forget", "forget_all" or "ignore".

@@ -105,7 +105,9 @@ void RedisClient::begin_with_topology(std::function<void(Status)> ended) {
   RedisRequest request;
   append_redis_command(request.commands, {"PING"});
   request.end = [ended](const RedisAnswer& answer) { ended(answer.status()); };
-  if (!begin(std::move(request))) ended(retry("too many requests to the filter store are under way"));
+  if (!begin(std::move(request))) {
+    ended(retry("too many requests to the " + std::string(config_.names.store) + " are under way"));
+  }
 }
 
 bool RedisClient::take_new() {

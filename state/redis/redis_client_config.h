@@ -16,6 +16,7 @@ struct RedisClientConfig {
   int64_t timeout_ms = 1000;           // Of a request that names none; also how long a server may be silent.
   int64_t topology_interval_ms = 5000;  // Between two questions for the topology when nothing goes wrong.
   size_t in_flight_max = 4096;         // Requests; more are refused.
+  RedisNames names = {};
 };
 
 }  // namespace bloomring

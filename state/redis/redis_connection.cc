@@ -42,15 +42,17 @@ Result<int> connect_to(const RedisAddress& address) {
 
 }  // namespace
 
-RedisConnection::RedisConnection(RedisAddress address, int socket, uint64_t number, int64_t now_ns)
-    : address_(std::move(address)), socket_(socket), number_(number), heard_ns_(now_ns) {}
+RedisConnection::RedisConnection(RedisAddress address, const RedisNames& names, int socket, uint64_t number,
+                                 int64_t now_ns)
+    : address_(std::move(address)), names_(names), socket_(socket), number_(number), heard_ns_(now_ns) {}
 
 RedisConnection::~RedisConnection() { ::close(socket_); }
 
 Result<std::unique_ptr<RedisConnection>> RedisConnection::open(const RedisAddress& address, const RedisLogin& login,
-                                                               bool to_replica, uint64_t number, int64_t now_ns) {
+                                                               const RedisNames& names, bool to_replica,
+                                                               uint64_t number, int64_t now_ns) {
   BLOOMRING_TRY_ASSIGN(const int socket, connect_to(address));
-  std::unique_ptr<RedisConnection> connection(new RedisConnection(address, socket, number, now_ns));
+  std::unique_ptr<RedisConnection> connection(new RedisConnection(address, names, socket, number, now_ns));
   connection->log_in(login, to_replica);
   return connection;
 }
@@ -142,7 +144,7 @@ Status RedisConnection::take_replies(std::vector<SharedRequest>& answered) {
     auto next = reader_.next();
     if (!next.ok())
       return invalid(address_.text() + ": " + next.status().message() +
-                     "; name a server of that protocol in store.redis.addresses");
+                     "; name a server of that protocol in " + names_.key("addresses"));
     if (!*next) return {};
     // A server that takes no more clients says so before it was asked anything.
     if (awaited_.empty()) return retry(address_.text() + ": " + (*next)->bytes.substr(0, 100));
@@ -168,7 +170,7 @@ Status RedisConnection::take_login(const RedisReply& reply, const std::string& w
   if (!reply.error()) return {};
   // A server that is no cluster serves reads without READONLY.
   if (word == "READONLY" && redis_error(reply.bytes) == RedisError::kOther) return {};
-  return redis_failure(reply, address_.text() + ": " + word);
+  return redis_failure(reply, address_.text() + ": " + word, names_);
 }
 
 std::vector<SharedRequest> RedisConnection::take_in_flight() {

@@ -64,7 +64,8 @@ class RedisConnection {
  public:
   // `number`: not 0; no other connection of the owner has it.
   static Result<std::unique_ptr<RedisConnection>> open(const RedisAddress& address, const RedisLogin& login,
-                                                       bool to_replica, uint64_t number, int64_t now_ns);
+                                                       const RedisNames& names, bool to_replica, uint64_t number,
+                                                       int64_t now_ns);
   ~RedisConnection();
   RedisConnection(const RedisConnection&) = delete;
   RedisConnection& operator=(const RedisConnection&) = delete;
@@ -93,7 +94,7 @@ class RedisConnection {
     uint32_t leading = 0;     // Replies before those of the request: of ASKING.
     std::string login_word;   // The command of the login.
   };
-  RedisConnection(RedisAddress address, int socket, uint64_t number, int64_t now_ns);
+  RedisConnection(RedisAddress address, const RedisNames& names, int socket, uint64_t number, int64_t now_ns);
   void log_in(const RedisLogin& login, bool to_replica);
   Status finish_connecting();
   Status write_out();
@@ -102,6 +103,7 @@ class RedisConnection {
   Status take_login(const RedisReply& reply, const std::string& word);
 
   const RedisAddress address_;
+  const RedisNames names_;
   const int socket_;
   const uint64_t number_;
   bool connecting_ = true;

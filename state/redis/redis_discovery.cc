@@ -11,7 +11,7 @@ void RedisDiscovery::begin(std::vector<RedisAddress> servers) {
 
 void RedisDiscovery::ask_next() {
   if (left_.empty()) {
-    return owner_.not_found("no server of store.redis.addresses answers",
+    return owner_.not_found("no server of " + config_.names.key("addresses") + " answers",
                             "see that they run and can be reached from here, or correct the list");
   }
   const RedisAddress server = left_.back();
@@ -45,7 +45,7 @@ void RedisDiscovery::take_slots(const RedisAddress& from, RedisAnswer answer) {
                         [this, from](RedisAnswer shards) { take_shards(from, std::move(shards)); });
     case RedisError::kNoLogin:
     case RedisError::kForbidden:
-      owner_.note_refusal(redis_failure(reply, from.text() + ": CLUSTER SLOTS"));
+      owner_.note_refusal(redis_failure(reply, from.text() + ": CLUSTER SLOTS", config_.names));
       break;
     default: owner_.note_problem(from.text() + ": CLUSTER SLOTS: " + reply.bytes);
   }
@@ -67,7 +67,7 @@ void RedisDiscovery::take_shards(const RedisAddress& from, RedisAnswer answer) {
 void RedisDiscovery::ask_roles(size_t index) {
   if (index == config_.addresses.size()) {
     if (roles_.empty()) {
-      return owner_.not_found("no primary among store.redis.addresses",
+      return owner_.not_found("no primary among " + config_.names.key("addresses"),
                               "name the primary, too, or make one of them (REPLICAOF NO ONE)");
     }
     const RedisAddress primary = *roles_.primaries().begin();
@@ -88,7 +88,7 @@ void RedisDiscovery::take_role(size_t index, RedisAnswer answer) {
         if (other != server) range.replicas.push_back(other);
       roles_.add(std::move(range));
     } else if (reply.error()) {
-      owner_.note_refusal(redis_failure(reply, server.text() + ": ROLE"));
+      owner_.note_refusal(redis_failure(reply, server.text() + ": ROLE", config_.names));
     } else {
       owner_.note_problem(server.text() + " is a " + (role.empty() ? "server without a role" : role));
     }

@@ -1,4 +1,4 @@
-// The search for the topology of the filter store's servers: who is the primary of which slots.
+// The search for the topology of a store's servers: who is the primary of which slots.
 //
 //   CLUSTER SLOTS of one server after the other   --> the slots of a cluster
 //     a server without that command: CLUSTER SHARDS --> the same

@@ -165,7 +165,7 @@ RedisError redis_error(std::string_view message) {
   return RedisError::kOther;
 }
 
-Status redis_failure(const RedisReply& error, std::string_view what) {
+Status redis_failure(const RedisReply& error, std::string_view what, const RedisNames& names) {
   const std::string server(error.server());
   const std::string text = (server.empty() ? "" : server + ": ") + std::string(what) + ": " + printable(error.bytes);
   switch (redis_error(error.bytes)) {
@@ -176,10 +176,12 @@ Status redis_failure(const RedisReply& error, std::string_view what) {
     case RedisError::kFull:
       return retry(text + ": the server takes no writes; give it room, the log keeps everything meanwhile");
     case RedisError::kNoLogin:
-      return invalid(text + ": set store.redis.user and store.redis.password_file to a user of the server");
+      return invalid(text + ": set " + names.key("user") + " and " + names.key("password_file") +
+                     " to a user of the server");
     case RedisError::kForbidden:
       return invalid(text + ": the ACL of the user forbids it; allow it (ACL SETUSER) or name another user");
-    case RedisError::kUnknownCommand: return invalid(text + ": the server lacks a command that the filter store needs");
+    case RedisError::kUnknownCommand:
+      return invalid(text + ": the server lacks a command that the " + std::string(names.store) + " needs");
     case RedisError::kWrongType:
       return corrupt(text + ": another program has written a list, a hash or the like under a key of the filter store; "
                             "it is left alone. `bloomring store check` names such keys: rename or remove them");

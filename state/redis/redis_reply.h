@@ -84,9 +84,18 @@ enum class RedisError : uint8_t {
 };
 
 RedisError redis_error(std::string_view message);
+
+// The names in messages: of the store whose servers a client asks, and of the section of its settings. Texts of the
+// program.
+struct RedisNames {
+  std::string_view store = "filter store";
+  std::string_view settings = "store.redis";
+  std::string key(std::string_view name) const { return std::string(settings) + "." + std::string(name); }
+};
+
 // The status of an error reply that the caller cannot react to otherwise; `what` names the operation. The message
 // begins with the server, if it is known.
-Status redis_failure(const RedisReply& error, std::string_view what);
+Status redis_failure(const RedisReply& error, std::string_view what, const RedisNames& names = {});
 
 // A whole number as servers write it. Nothing for other text, and for a number that does not fit.
 template <typename Number>

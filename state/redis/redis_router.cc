@@ -17,8 +17,6 @@ constexpr int64_t kReconnectMostNs = 2'000 * kMs;
 constexpr int64_t kTopologyIntervalNs = 50 * kMs;  // Between two questions while something is wrong.
 constexpr uint32_t kRedirectsMax = 16;        // Of one request.
 constexpr int kIdleMs = 1'000;
-constexpr std::string_view kSeeServer =
-    "; see that it runs, is not overloaded, and can be reached from here (store.redis.timeout_ms)";
 
 int64_t doubled(int64_t first, uint32_t times, int64_t most) {
   return std::min(most, first << std::min<uint32_t>(times, 20));
@@ -36,7 +34,7 @@ RedisRouter::RedisRouter(const RedisClientConfig& config, RedisCounters& counter
 RedisRouter::~RedisRouter() {
   const std::multimap<int64_t, SharedRequest> left = std::move(deadlines_);
   for (const auto& [deadline, request] : left)
-    end(request, retry("the filter store on " + addresses() +
+    end(request, retry("the " + std::string(config_.names.store) + " on " + addresses() +
                        " is being closed: its answer is not known; ask again after the next start"));
 }
 
@@ -82,7 +80,8 @@ void RedisRouter::send_to(const RedisAddress& server, bool to_replica, const Sha
     return delay(request, std::min(node.not_before_ns, now_ns_ + kAgainMostNs));
   }
   if (!node.connection) {
-    auto opened = RedisConnection::open(server, config_.login, to_replica, ++connections_, now_ns_);
+    auto opened =
+        RedisConnection::open(server, config_.login, config_.names, to_replica, ++connections_, now_ns_);
     if (!opened.ok()) {
       break_node(key, opened.status());
       if (request->fail_fast || request->internal) return end(request, retry(nodes_[key].problem));
@@ -158,7 +157,7 @@ void RedisRouter::break_node(const NodeKey& key, const Status& why) {
   }
   ++counters_.breaks;
   problem_ = why.message();
-  const Status told = why.code() == Code::kInvalid ? why : retry(why.message() + std::string(kSeeServer));
+  const Status told = why.code() == Code::kInvalid ? why : retry(why.message() + see_server());
   node.problem = told.message();
   if (why.code() == Code::kInvalid && topology_.empty()) refusal_ = why;
   node.not_before_ns = now_ns_ + doubled(kReconnectFirstNs, node.failures++, kReconnectMostNs);
@@ -203,10 +202,10 @@ void RedisRouter::run_due() {
     const int64_t waited_ms = (now_ns_ - request->begun_ns) / kMs;
     const std::string late =
         (request->asked.port == 0 ? "a server of " + addresses() : request->asked.text()) +
-        ": the filter store did not answer within " + std::to_string(waited_ms) + " ms";
+        ": the " + std::string(config_.names.store) + " did not answer within " + std::to_string(waited_ms) + " ms";
     if (request->internal) problem_ = late;
     const bool more = !problem_.empty() && !request->internal;
-    end(request, retry(late + std::string(kSeeServer) + (more ? "; last problem: " + problem_ : "")));
+    end(request, retry(late + see_server() + (more ? "; last problem: " + problem_ : "")));
   }
 }
 
@@ -315,6 +314,11 @@ void RedisRouter::found(const RedisAddress& from, RedisTopology topology) {
 std::string RedisRouter::with_problem(const std::string& finding, const std::string& way_out) const {
   if (problem_.starts_with(finding)) return problem_;
   return finding + " (" + addresses() + "); " + way_out + (problem_.empty() ? "" : "; last problem: " + problem_);
+}
+
+std::string RedisRouter::see_server() const {
+  return "; see that it runs, is not overloaded, and can be reached from here (" + config_.names.key("timeout_ms") +
+         ")";
 }
 
 std::string RedisRouter::addresses() const {

@@ -70,6 +70,7 @@ class RedisRouter final : private RedisDiscovery::Owner {
   std::string with_problem(const std::string& finding, const std::string& way_out) const;
   // "a:6379, b:6379": where the topology is asked for first.
   std::string addresses() const;
+  std::string see_server() const;  // The way out of a server that does not answer.
 
   const RedisClientConfig& config_;
   RedisCounters& counters_;

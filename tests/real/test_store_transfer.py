@@ -70,7 +70,7 @@ class StoreTransfer(one_broker.OneBrokerCase):
             self.assertTrue(json.loads(site.command("store", "check")[1])["sound"])
             same = json.loads(site.command("store", "export", "--to", third)[1])
             self.assertEqual((same["filters"], same["merged_below"]), (moved["filters"], moved["merged_below"]))
-            self.assertEqual(self.values(third), self.values(back))
+            self.assertEqual(values_of(third), values_of(back))
             grpc = self.start_again(running)
             site.wait_until_answered(running["serve"], grpc, ["a", "b", "c", "d"], SEEN)
             self.assertEqual(heavy.check(grpc, oracle | {"u7": {"a", "b", "c", "d"}}, SEEN).wrong(), [])
@@ -147,15 +147,16 @@ class StoreTransfer(one_broker.OneBrokerCase):
             running[stage].start()
         return {stage: running[stage].ready_line(60) for stage in STAGES}["serve"]["grpc"]
 
-    def values(self, folder):
-        """{key: value} of the files, which docs/formats.md describes."""
-        found = {}
-        for path in sorted(folder.glob("values-*.brx")):
-            body, at = path.read_bytes()[:-8], 14
-            while at < len(body):
-                key, at = length_prefixed(body, at)
-                found[key], at = length_prefixed(body, at)
-        return found
+
+def values_of(folder):
+    """{key: value} of the files, which docs/formats.md describes."""
+    found = {}
+    for path in sorted(folder.glob("values-*.brx")):
+        body, at = path.read_bytes()[:-8], 14
+        while at < len(body):
+            key, at = length_prefixed(body, at)
+            found[key], at = length_prefixed(body, at)
+    return found
 
 
 def length_prefixed(body, at):

@@ -82,6 +82,8 @@ void World::refuse(const std::string& bytes) {
 
 void World::append_play(size_t said, const std::string& json, uint64_t p) {
   ledger_.appended(said, p);
+  // A replay takes the time of the record for that of the reading.
+  if (replays_) ledger_.ingest_stepped(clock_.now_ms());
   log_.append(kPlays, PartitionId(static_cast<int32_t>(p)), json);
 }
 

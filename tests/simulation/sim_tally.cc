@@ -35,6 +35,8 @@ constexpr Name kNames[] = {
     {"steps in which ingest paused for a clock", &Tally::paused},
     {"steps in which ingest passed over plays", &Tally::passed_over},
     {"rebalances", &Tally::rebalances},
+    {"replays", &Tally::replays},
+    {"crashes of replays", &Tally::replays_crashed},
     {"month turns", &Tally::months},
     {"slot ends forged", &Tally::forged},
     {"drains", &Tally::drains},

@@ -20,6 +20,7 @@ struct Tally {
   uint64_t forged = 0;  // Slot ends.
   uint64_t drains = 0, second_runs = 0, laps = 0;
   uint64_t slot_ends = 0;               // Whose records were looked for in front of them.
+  uint64_t replays = 0, replays_crashed = 0;  // Of replays: that have ended.
   uint64_t calls = 0, forgets = 0;      // Of forgets: in the log.
   uint64_t read_before_noted = 0;       // Of calls: the replica read the record before it was acknowledged.
   uint64_t queries = 0, queried = 0;    // Answers, and items that must be seen in them.

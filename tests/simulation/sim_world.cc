@@ -43,6 +43,7 @@ World::World(uint64_t seed)
       leaders_go_(seed % 2 == 0),
       logs_cut_(!logs_replaced_ && seed / 3 % 5 == 0),
       logs_expire_(!logs_replaced_ && seed / 3 % 5 == 1),
+      replays_(seed / 2 % 4 == 1),
       settings_change_(seed / 15 % 3 == 0),
       limits_(seed / 4 % 2 == 0),
       settings_(first_settings(seed, limits_)),
@@ -321,6 +322,7 @@ void World::step_merges() {
 
 void World::step_all() {
   step_ingest();
+  step_replay();
   log_.pump();
   if (windows_paused_ > 0) --windows_paused_;
   for (int32_t p = 0; p < kPartitions && windows_paused_ == 0; ++p) step_window(p);
@@ -363,6 +365,7 @@ void World::live(int rounds) {
 }
 
 bool World::all_ingested() {
+  if (replay_) return false;
   for (int32_t p = 0; p < kPlaysPartitions; ++p) {
     if (log_.committed("ingest", kPlays, PartitionId(p)) < log_.end(kPlays, PartitionId(p)).value) return false;
   }

@@ -5,6 +5,7 @@
 // with its disk as it was flushed, or without it; the merge process takes what the store had not made durable with it;
 // the filter store refuses for a while, is away for up to two laps, or goes back to a backup; the log misbehaves as
 // sim_log.h says; partitions of user-events take nothing for a while;
+// the topics of plays are replayed, by a job that crashes too;
 // user-events is made again, loses its end to an unclean election, or its beginning to retention before
 // it is merged, and the operator does what the refusals name (sim_lost.cc); processes start with other settings
 // (sim_settings.h); somebody forges slot ends; the group takes partitions from ingest and gives them back; time passes
@@ -36,6 +37,7 @@
 #include "tests/simulation/sim_log.h"
 #include "tests/simulation/sim_oracle.h"
 #include "tests/simulation/sim_order.h"
+#include "tests/simulation/sim_replay.h"
 #include "tests/simulation/sim_settings.h"
 #include "tests/simulation/sim_tally.h"
 #include "tests/support/delayed_writer.h"
@@ -86,6 +88,7 @@ class World {
   void step_ingest();
   bool all_ingested();
   void step_replica(int32_t p);
+  void step_replay();
   void advance_clock();
   void strike();
   void rebalance_ingest();
@@ -161,6 +164,7 @@ class World {
   const bool leaders_go_;  // Partitions of user-events lose their leaders.
   const bool logs_cut_;
   const bool logs_expire_;
+  const bool replays_;  // Somebody replays the topics of plays, now and then.
   bool settings_change_;
   const bool limits_;           // Brokers take records of a few hundred bytes only, and dead letters of a megabyte.
   const SimSettings settings_;  // That every process begins with.
@@ -169,6 +173,7 @@ class World {
   std::vector<std::unique_ptr<SimDisk>> disks_;  // Of the window stage, by partition.
 
   std::unique_ptr<IngestTask> ingest_;
+  std::unique_ptr<SimReplay> replay_;
   std::vector<std::unique_ptr<WindowTask>> windows_;
   std::vector<std::unique_ptr<MergeTask>> merges_;
   std::vector<std::unique_ptr<ReplicaTask>> replicas_;

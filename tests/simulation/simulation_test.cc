@@ -75,6 +75,8 @@ TEST_CASE("simulation: no play that the log accepted is ever unseen, and what is
   CHECK(sum.paused > 1'000);
   CHECK(sum.passed_over > 1'000);
   CHECK(sum.rebalances > 0);
+  CHECK(sum.replays > seeds / 4);
+  CHECK(sum.replays_crashed > 0);
   CHECK(sum.months > 0);
   CHECK(sum.refused > 0);
   CHECK(sum.large > 0);

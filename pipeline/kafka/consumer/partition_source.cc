@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "pipeline/kafka/consumer/commit_board.h"
+#include "pipeline/kafka/consumer/read_headers.h"
 
 namespace bloomring::kafka {
 namespace {
@@ -55,6 +56,8 @@ Result<std::optional<LogRecord>> PartitionSource::poll() {
     BLOOMRING_TRY(compare_again());
   }
 }
+
+RecordHeaders PartitionSource::headers() const { return message_ ? read_headers(*message_) : RecordHeaders(); }
 
 // An old record may have two causes. If the PositionRecovery placed the source just before `go_back`, the source asks
 // to be placed again. After kPlacedInVainMax times the cause is compaction, which removed all records between.

@@ -41,6 +41,7 @@ class PartitionSource final : public Source {
   ~PartitionSource() override;
 
   Result<std::optional<LogRecord>> poll() override;
+  RecordHeaders headers() const override;
   Offset position() const override { return position_->next(); }
   bool at_end() const override;
   bool lost_position() const override { return position_->state() == Position::State::kLost; }

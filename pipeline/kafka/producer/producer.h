@@ -13,7 +13,7 @@
 // reports. A Sink may be destroyed while its records are in flight: they are still written, without acknowledgement.
 // Sinks are destroyed before the producer (checked).
 // Errors: after a record that can never be delivered (unknown topic, too large, not authorised) the sink's poll_acks
-// always returns kFatal, naming topic, partition and reason; `written` gets it for that record alone.
+// always returns kFatal, naming topic, partition and reason; `written` gets the failure of its record alone.
 #pragma once
 
 #include <cstdint>
@@ -49,7 +49,8 @@ class Producer {
   // - the record's place and time in the log, once it is durable;
   // - kRetry when the queue is full, when the producer is destroyed first (the record may be in the log or not), or
   //   when the broker does not return the place;
-  // - kFatal when the record cannot be written at all.
+  // - kBadRecord when the brokers refuse this record alone: it is too large, or its time is too far from now;
+  // - kFatal when the record cannot be written at all for another reason.
   void write(const OutRecord& record, Written written);
 
   // Waits until nothing is in flight. kRetry when that took longer than `timeout_ms`.

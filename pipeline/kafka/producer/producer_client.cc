@@ -40,6 +40,11 @@ bool was_purged(rd_kafka_resp_err_t error) {
   return error == RD_KAFKA_RESP_ERR__PURGE_QUEUE || error == RD_KAFKA_RESP_ERR__PURGE_INFLIGHT;
 }
 
+// Errors of one record alone: others can be written to the same topic.
+bool refuses_record(rd_kafka_resp_err_t error) {
+  return error == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE || error == RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP;
+}
+
 Status status_of(const rd_kafka_message_t& message) {
   if (message.err == RD_KAFKA_RESP_ERR_NO_ERROR) return {};
   const std::string why = "cannot write to " + place(rd_kafka_topic_name(message.rkt), message.partition) + ": " +
@@ -48,6 +53,7 @@ Status status_of(const rd_kafka_message_t& message) {
 }
 
 Result<WrittenPlace> outcome_of(const rd_kafka_message_t& message) {
+  if (refuses_record(message.err)) return bad_record(status_of(message).message());
   BLOOMRING_TRY(status_of(message));
   if (message.offset < 0) {
     return retry("the broker did not report the offset of a record that it wrote to " +
@@ -136,7 +142,8 @@ Result<const ProducerClient::Topic*> ProducerClient::topic(const std::string& na
 Status ProducerClient::send(const Topic& topic, const OutRecord& record, const std::shared_ptr<AckList>& acks,
                             uint64_t ticket) {
   auto in_flight = std::make_unique<InFlight>(InFlight{.acks = acks, .ticket = ticket});
-  return take(topic, record, in_flight);
+  Status taken = take(topic, record, in_flight);
+  return taken.code() == Code::kBadRecord ? fatal(taken.message()) : taken;
 }
 
 void ProducerClient::write(const Topic& topic, const OutRecord& record, Written written) {
@@ -165,13 +172,14 @@ Status ProducerClient::take(const Topic& topic, const OutRecord& record, std::un
   queue_.give_back(*in_flight->queued, in_flight->queued_bytes);
   note_reported(1);
   if (error == RD_KAFKA_RESP_ERR__QUEUE_FULL) return retry("the send queue is full");
-  return fatal("cannot write to " + place(topic.name, partition) + ": " + rd_kafka_err2str(error));
+  const std::string why = "cannot write to " + place(topic.name, partition) + ": " + rd_kafka_err2str(error);
+  return refuses_record(error) ? bad_record(why) : fatal(why);
 }
 
 rd_kafka_resp_err_t ProducerClient::produce(const Topic& topic, const OutRecord& record, InFlight* in_flight) {
   const void* key = record.key.empty() ? nullptr : record.key.data();
   void* value = const_cast<char*>(record.value.data());
-  if (record.headers.empty()) {
+  if (record.headers.empty() && !record.time_ms) {
     const int refused = rd_kafka_produce(topic.handle.get(), record.partition.value, RD_KAFKA_MSG_F_COPY, value,
                                          record.value.size(), key, record.key.size(), in_flight);
     return refused == 0 ? RD_KAFKA_RESP_ERR_NO_ERROR : rd_kafka_last_error();
@@ -181,7 +189,7 @@ rd_kafka_resp_err_t ProducerClient::produce(const Topic& topic, const OutRecord&
       rd_kafka_producev(client_.get(), RD_KAFKA_V_RKT(topic.handle.get()), RD_KAFKA_V_PARTITION(record.partition.value),
                         RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_VALUE(value, record.value.size()),
                         RD_KAFKA_V_KEY(key, record.key.size()), RD_KAFKA_V_HEADERS(headers.get()),
-                        RD_KAFKA_V_OPAQUE(in_flight), RD_KAFKA_V_END);
+                        RD_KAFKA_V_TIMESTAMP(record.time_ms.value_or(0)), RD_KAFKA_V_OPAQUE(in_flight), RD_KAFKA_V_END);
   if (error == RD_KAFKA_RESP_ERR_NO_ERROR) static_cast<void>(headers.release());  // The record has taken them.
   return error;
 }

@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "pipeline/settings/keys/event_keys.h"
+#include "pipeline/settings/keys/migrate_keys.h"
 #include "pipeline/settings/keys/port_keys.h"
 #include "pipeline/settings/keys/storage_keys.h"
 #include "pipeline/settings/keys/topic_keys.h"
@@ -189,6 +190,7 @@ void declare_settings(Config& config, Settings& settings, Topology topology) {
   declare_serve(config, settings.serve);
   declare_served(config, settings.served);
   declare_admin(config, settings.admin);
+  declare_migrate(config, settings.migrate);
   declare_outputs(config, settings);
 }
 

@@ -291,6 +291,22 @@ void check_redis(const StoreSettings& store, SettingFaults& faults) {
                  "is " + store.backup_path + ", but backups are of the embedded store; the servers take their own");
 }
 
+void check_migrate(const MigrateSettings& migrate, SettingFaults& faults) {
+  for (const std::string& address : migrate.addresses) {
+    const auto parsed = parse_listen_address(address);
+    faults.require(parsed.ok() && parsed->port != 0, "migrate.addresses",
+                   "has " + address + "; an address is host:port");
+  }
+  faults.require(migrate.user.empty() || !migrate.password_file.empty(), "migrate.user",
+                 "is " + migrate.user + ", which also needs migrate.password_file");
+  // As much as the first pages take, at some 200 bytes a member.
+  const uint64_t members = uint64_t{migrate.page_members} * migrate.users_at_once;
+  faults.require(members <= 10'000'000, "migrate.users_at_once",
+                 "is " + std::to_string(migrate.users_at_once) + "; with migrate.page_members = " +
+                     std::to_string(migrate.page_members) +
+                     " that is more than 10,000,000 members in memory: lower one of them");
+}
+
 }  // namespace
 
 Status check_settings_fit(const Settings& settings, const Config& config, std::vector<std::string>& warnings,
@@ -313,6 +329,7 @@ Status check_settings_fit(const Settings& settings, const Config& config, std::v
   if (plans_memory) check_memory(settings, faults);
   warn_of_queues(settings.kafka, faults, warnings);
   check_redis(settings.store, faults);
+  check_migrate(settings.migrate, faults);
   return faults.status();
 }
 

@@ -10,7 +10,7 @@ TEST_CASE("cli: help and version are results and exit with 0") {
   CHECK(help.exit_code == 0);
   CHECK(help.err == "");
   for (const char* command : {"run", "dev", "query", "served", "forget", "snapshot", "generate", "load", "check",
-                              "topics", "inspect", "plan", "store", "reference", "topology", "status", "version",
+                              "topics", "inspect", "plan", "store", "dlq", "reference", "topology", "status", "version",
                               "completion", "manual"}) {
     INFO(command);
     CHECK(contains(help.out, "\n  " + std::string(command) + " "));

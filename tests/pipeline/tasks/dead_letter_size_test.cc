@@ -9,11 +9,12 @@ using namespace bloomring;
 
 namespace {
 
-OutRecord letter_of(const std::string& key, const std::string& value, const std::string& message = "why") {
+OutRecord letter_of(const std::string& key, const std::string& value, const std::string& message = "why",
+                    const RecordHeaders& headers = {}) {
   const LogRecord record{Offset(7), 1, key, value};
   const std::string topic(249, 't');
   return dead_letter("plays-dead", {"ingest", topic, PartitionId(2)}, record, Refusal::kTooLarge, message,
-                     1'795'000'000'000);
+                     1'795'000'000'000, headers);
 }
 
 std::string header(const OutRecord& letter, const std::string& name) {
@@ -45,7 +46,9 @@ TEST_CASE("dead letter: of a key and a value of any size it keeps the beginnings
       GENERATE(table<size_t, size_t>(
           {{3, 1'000'001}, {1'000'000, 5}, {0, 30'000'000}, {1'048'000, 1'048'000}, {90'000, 899'000}}));
   const std::string key(key_bytes, 'k'), value(value_bytes, 'v');
-  const OutRecord letter = letter_of(key, value, std::string(5'000, 'm'));
+  const RecordHeaders headers = {{"h", std::string(kDeadLetterHeadersBytesMax - 1, 'h')}};
+  const OutRecord letter = letter_of(key, value, std::string(5'000, 'm'), headers);
+  CHECK(letter.headers.back() == headers[0]);
   CHECK(bytes(letter) <= kMessageBytesMax - 10'000);
   CHECK(key.starts_with(letter.key));
   CHECK(value.starts_with(letter.value));

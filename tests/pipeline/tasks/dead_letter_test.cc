@@ -28,8 +28,43 @@ TEST_CASE("dead letter: it has the original bytes, and in its headers why, from 
                                                                  {"bloomring.error.topic", "plays"},
                                                                  {"bloomring.error.partition", "3"},
                                                                  {"bloomring.error.offset", "4711"},
-                                                                 {"bloomring.error.time", "1649314823123"}});
-  CHECK(letter.headers.size() == 7);
+                                                                 {"bloomring.error.time", "1649314823123"},
+                                                                 {"bloomring.error.log_time", "1649314823000"}});
+  CHECK(letter.headers.size() == 8);
+}
+
+TEST_CASE("dead letter: the headers of the record follow ours, and none of them takes the place of ours") {
+  const RecordHeaders headers = {{"trace", std::string("\x00\xff", 2)},
+                                 {"bloomring.error.reason", "none"},
+                                 {"trace", "again"},
+                                 {"bloomring.replay.count", "2"}};
+  const OutRecord letter =
+      dead_letter("d", {"ingest", "p", PartitionId(0)}, {}, Refusal::kEmptyId, "why", 0, headers);
+  REQUIRE(letter.headers.size() == 11);
+  CHECK(letter.headers[0] == std::pair<std::string, std::string>("bloomring.error.reason", "empty_id"));
+  CHECK(std::vector(letter.headers.begin() + 8, letter.headers.end()) ==
+        RecordHeaders{headers[0], headers[2], headers[3]});
+}
+
+TEST_CASE("dead letter: of too many headers it keeps their length and the first count of replays") {
+  RecordHeaders headers = {{"bloomring.replay.count", "2"},
+                           {"bloomring.replay.count", "0"},
+                           {"big", std::string(kDeadLetterHeadersBytesMax, 'h')}};
+  const std::string bytes = std::to_string(kDeadLetterHeadersBytesMax + 3 + 2 * 23);
+  SECTION("too many bytes") {
+    const auto found =
+        dead_letter("d", {"ingest", "p", PartitionId(0)}, {}, Refusal::kEmptyId, "why", 0, headers).headers;
+    CHECK(std::vector(found.begin() + 8, found.end()) ==
+          RecordHeaders{{"bloomring.error.headers_bytes", bytes}, {"bloomring.replay.count", "2"}});
+  }
+  SECTION("too many of them") {
+    headers.pop_back();
+    headers.resize(kDeadLetterHeadersMax + 1, {"h", ""});
+    const auto found =
+        dead_letter("d", {"ingest", "p", PartitionId(0)}, {}, Refusal::kEmptyId, "why", 0, headers).headers;
+    REQUIRE(found.size() == 10);
+    CHECK(found[9] == headers[0]);
+  }
 }
 
 TEST_CASE("dead letter: its message has at most 512 bytes") {

@@ -14,6 +14,7 @@ struct GapLog {
   struct Record {
     std::string value;
     int64_t log_time_ms;
+    RecordHeaders headers = {};
   };
   std::vector<std::optional<Record>> offsets = {};  // By offset: its record, or nothing.
   int64_t log_start = 0;
@@ -33,11 +34,13 @@ class GapSource final : public Source {
       const auto& record = log_.offsets[static_cast<size_t>(at)];
       if (!record) continue;
       next_ = at + 1;
+      headers_ = record->headers;
       return std::optional(LogRecord{Offset(at), record->log_time_ms, {}, record->value});
     }
     next_ = log_.end();
     return std::optional<LogRecord>();
   }
+  RecordHeaders headers() const override { return headers_; }
   Offset position() const override { return Offset(next_); }
   bool at_end() const override { return next_ == log_.end(); }
   bool lost_position() const override { return false; }
@@ -49,6 +52,7 @@ class GapSource final : public Source {
  private:
   GapLog& log_;
   int64_t next_;
+  RecordHeaders headers_;
 };
 
 }  // namespace bloomring::testing

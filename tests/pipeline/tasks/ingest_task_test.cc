@@ -199,3 +199,17 @@ TEST_CASE("ingest task: before its first commit a partition counts as committed 
   rig.step();
   CHECK(rig.task().sources()[0].committed == Offset(1));
 }
+
+TEST_CASE("ingest task: a refused record's dead letter has the headers of the record, and no other's") {
+  IngestRig rig;
+  const RecordHeaders headers = {{"trace", "1"}, {"bloomring.replay.count", "1"}};
+  rig.log.offsets.push_back(GapLog::Record{"no play", kNowMs, headers});
+  rig.log.add("no play either", kNowMs);
+  rig.assign();
+  rig.step();
+  rig.step();
+  REQUIRE(rig.wire.sent.size() == 2);
+  const RecordHeaders& first = rig.wire.sent[0].headers;
+  CHECK(std::vector(first.end() - 2, first.end()) == headers);
+  CHECK(rig.wire.sent[1].headers.size() == first.size() - 2);
+}

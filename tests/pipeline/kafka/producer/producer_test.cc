@@ -4,12 +4,13 @@
 #include <catch2/catch.hpp>
 
 #include "pipeline/kafka/client.h"
+#include "pipeline/kafka/consumer/record_fetch.h"
 #include "tests/pipeline/kafka/kafka_world.h"
 
 namespace bloomring::kafka::testing {
 namespace {
 
-// The headers of the first record of a partition, read with the bare library: a Source does not show them.
+// The headers of the first record of a partition, read with the bare library.
 std::map<std::string, std::string> first_headers(const ClientSettings& settings, const std::string& topic) {
   ClientSettings reader = settings;
   reader.group = "headers";
@@ -45,6 +46,26 @@ TEST_CASE("producer: a dead letter's headers survive, bytes of any kind included
   must(producer->flush(60000));
   CHECK(first_headers(broker->settings(), "dead") ==
         std::map<std::string, std::string>(out.headers.begin(), out.headers.end()));
+}
+
+TEST_CASE("producer: a record has the time that its writer gives it, with headers and without") {
+  const auto broker = broker_with({{"in", 1}});
+  const auto producer = must(Producer::create(broker->settings()));
+  const auto fetch = must(RecordFetch::create(broker->settings()));
+  const auto sink = producer->make_sink();
+  OutRecord plain = record("in", 0, "plain");
+  plain.time_ms = 1'649'314'823'123;
+  OutRecord with_headers = plain;
+  with_headers.headers = {{"h", "1"}};
+  must(sink->send(plain, 1));
+  must(sink->send(with_headers, 2));
+  must(producer->flush(30'000));
+  for (const int64_t offset : {0, 1}) {
+    const auto found = must(fetch->fetch({"in", PartitionId(0)}, Offset(offset), 30'000));
+    REQUIRE(found);
+    CHECK(found->log_time_ms == 1'649'314'823'123);
+    CHECK(found->headers.size() == static_cast<size_t>(offset));
+  }
 }
 
 TEST_CASE("producer: a ticket comes back once its record is durable") {

@@ -1,0 +1,71 @@
+#include "pipeline/jobs/migrate/key_source.h"
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+namespace bloomring {
+
+Status ScannedKeys::begin(const std::string& position) {
+  BLOOMRING_TRY_ASSIGN(LegacyScanPosition from, LegacyScanPosition::parse(position));
+  scan_.emplace(client_, glob_, std::move(from));
+  return {};
+}
+
+Result<uint64_t> ScannedKeys::total() {
+  BLOOMRING_TRY_ASSIGN(const std::vector<RedisAddress> primaries, client_.primaries());
+  uint64_t total = 0;
+  for (const RedisAddress& primary : primaries) {
+    RedisRequest request;
+    append_redis_command(request.commands, {"DBSIZE"});
+    request.server = primary;
+    BLOOMRING_TRY_ASSIGN(const std::vector<RedisReply> replies, client_.call(std::move(request)));
+    // The user may not run it: then the number is not known.
+    if (replies[0].error()) return uint64_t{0};
+    total += static_cast<uint64_t>(replies[0].integer);
+  }
+  return total;
+}
+
+Status ListedKeys::begin(const std::string& position) {
+  constexpr std::string_view kLine = "line ";
+  uint64_t lines = 0;
+  if (!position.empty()) {
+    const char* const end = position.data() + position.size();
+    const bool sound = position.starts_with(kLine) &&
+                       std::from_chars(position.data() + kLine.size(), end, lines).ptr == end;
+    if (!sound) return invalid("'" + position + "' is no position in a file of keys");
+  }
+  file_ = std::ifstream(path_);
+  lines_ = 0;
+  if (!file_) return invalid(path_ + ": " + std::strerror(errno) + "; name a file with a key of the old store a line");
+  for (std::string line; lines_ < lines && std::getline(file_, line);) ++lines_;
+  if (lines_ < lines) return invalid(path_ + " has fewer lines than when the job began");
+  return {};
+}
+
+Result<std::optional<std::vector<std::string>>> ListedKeys::next() {
+  std::vector<std::string> keys;
+  std::string line;
+  const uint64_t before = lines_;
+  while (keys.size() < kKeysOfStep && std::getline(file_, line)) {
+    ++lines_;
+    if (line.ends_with('\r')) line.pop_back();
+    if (!line.empty()) keys.push_back(std::move(line));
+  }
+  if (file_.bad()) return invalid(path_ + " cannot be read on: " + std::strerror(errno));
+  if (lines_ == before) return std::optional<std::vector<std::string>>();
+  return std::optional(std::move(keys));
+}
+
+Result<uint64_t> ListedKeys::total() {
+  std::ifstream file(path_);
+  if (!file) return invalid(path_ + ": " + std::strerror(errno) + "; name a file with a key of the old store a line");
+  uint64_t keys = 0;
+  for (std::string line; std::getline(file, line);) keys += line.empty() ? 0 : 1;
+  return keys;
+}
+
+}  // namespace bloomring

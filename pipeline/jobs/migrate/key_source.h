@@ -1,0 +1,70 @@
+// The keys of the old store that a job goes through, in steps, with a position that another process can go on from.
+//
+//   ScannedKeys   all keys of the servers, by SCAN (state/legacy/legacy_scan.h)
+//   ListedKeys    the lines of a file; empty lines are left out
+//
+// Errors: kRetry when a server is away: call again. kInvalid for a file that cannot be read, and for a position of
+// another form.
+// Threading: one thread. Waits for servers.
+#pragma once
+
+#include <cstdint>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "state/legacy/legacy_scan.h"
+#include "state/redis/redis_client.h"
+
+namespace bloomring {
+
+class KeySource {
+ public:
+  virtual ~KeySource() = default;
+  // Called first; again: begins again. The empty position is the beginning.
+  virtual Status begin(const std::string& position) = 0;
+  // The keys of the next step, perhaps none; nothing at the end.
+  virtual Result<std::optional<std::vector<std::string>>> next() = 0;
+  // Behind the keys that `next` has given.
+  virtual std::string position() const = 0;
+  // How many keys there are in all, roughly.
+  virtual Result<uint64_t> total() = 0;
+};
+
+class ScannedKeys final : public KeySource {
+ public:
+  // The client outlives it.
+  ScannedKeys(RedisClient& client, std::string glob) : client_(client), glob_(std::move(glob)) {}
+
+  Status begin(const std::string& position) override;
+  Result<std::optional<std::vector<std::string>>> next() override { return scan_->next(); }
+  std::string position() const override { return scan_->position().text(); }
+  // All keys of the servers (DBSIZE), also those of no pattern.
+  Result<uint64_t> total() override;
+
+ private:
+  RedisClient& client_;
+  const std::string glob_;
+  std::optional<LegacyScan> scan_;
+};
+
+class ListedKeys final : public KeySource {
+ public:
+  static constexpr size_t kKeysOfStep = 200;
+
+  explicit ListedKeys(std::string path) : path_(std::move(path)) {}
+
+  Status begin(const std::string& position) override;
+  Result<std::optional<std::vector<std::string>>> next() override;
+  std::string position() const override { return "line " + std::to_string(lines_); }
+  Result<uint64_t> total() override;
+
+ private:
+  const std::string path_;
+  std::ifstream file_;
+  uint64_t lines_ = 0;  // Read.
+};
+
+}  // namespace bloomring

@@ -1,0 +1,63 @@
+#include "pipeline/settings/keys/migrate_keys.h"
+
+#include <string>
+
+#include "schemas/legacy/legacy_pattern.h"
+
+namespace bloomring {
+namespace {
+
+std::string why_no_key_pattern(const std::string& text) {
+  const auto pattern = LegacyPattern::of_keys(text);
+  return pattern.ok() ? "" : pattern.status().message();
+}
+
+std::string why_no_member_pattern(const std::string& text) {
+  const auto pattern = LegacyPattern::of_members(text);
+  return pattern.ok() ? "" : pattern.status().message();
+}
+
+}  // namespace
+
+void declare_migrate(Config& config, MigrateSettings& migrate) {
+  config.section("migrate",
+                 "The old store of a site, which `bloomring migrate` and `bloomring verify` read: servers of the Redis "
+                 "protocol with a sorted set for each user, in which each member is an item and its score the time of "
+                 "the play. No process of `bloomring run` needs it.");
+  config.list("migrate.addresses", &migrate.addresses)
+      .doc(
+          "Servers, as `host:port`: some of a cluster, which name the others, or a primary and all of its replicas.");
+  config.string("migrate.user", &migrate.user)
+      .doc("ACL user. It needs SCAN, INFO and ZRANGEBYSCORE, and no writes. Empty: the default user.");
+  config.string("migrate.password_file", &migrate.password_file)
+      .doc("File with the password of the user, in one line. Empty: no login.");
+  config.integer("migrate.timeout_ms", &migrate.timeout_ms)
+      .range(100, 600'000)
+      .unit("milliseconds")
+      .doc("How long a server may take for a page or a step of SCAN.");
+  config.list("migrate.keys", &migrate.keys)
+      .check(why_no_key_pattern)
+      .doc(
+          "Patterns of the keys, with `{user}` once and `{scene}` at most once: `hist:{user}`, "
+          "`hist:{scene}:{user}`. Of several, the first one that matches a key decides, so the one with more text "
+          "comes first. The set of a pattern without `{scene}` belongs to the user without a scene; where "
+          "`events.scene` is empty, every set does. Keys of no pattern are left alone and counted.");
+  config.string("migrate.member", &migrate.member)
+      .check(why_no_member_pattern)
+      .doc("Pattern of the members, with `{item}` once: `{item}`, `v:{item}`.");
+  config
+      .choice<TimeUnit>(
+          "migrate.score_unit", &migrate.score_unit,
+          {{"ms", TimeUnit::kMilliseconds}, {"s", TimeUnit::kSeconds}, {"us", TimeUnit::kMicroseconds}})
+      .doc("Unit of the scores, since 1970-01-01 UTC.");
+  config.integer("migrate.page_members", &migrate.page_members)
+      .range(10, 100'000)
+      .unit("members")
+      .doc("Most members that one question reads. A set of any size takes the memory of one page.");
+  config.integer("migrate.users_at_once", &migrate.users_at_once)
+      .range(1, 4'096)
+      .unit("sets")
+      .doc("How many sets are asked for at the same time. Their first pages are in memory together.");
+}
+
+}  // namespace bloomring

@@ -1,0 +1,78 @@
+#include "pipeline/jobs/migrate/key_source.h"
+
+#include <catch2/catch.hpp>
+#include <set>
+
+#include "tests/pipeline/jobs/migrate/legacy_bed.h"
+#include "tests/support/folder.h"
+#include "tests/support/write_file.h"
+
+using namespace bloomring;
+using namespace bloomring::testing;
+
+namespace {
+
+std::vector<std::string> all_of(KeySource& source) {
+  std::vector<std::string> keys;
+  while (true) {
+    auto some = source.next();
+    REQUIRE(some.ok());
+    if (!*some) return keys;
+    keys.insert(keys.end(), (**some).begin(), (**some).end());
+  }
+}
+
+std::string lines(int from, int to) {
+  std::string text;
+  for (int i = from; i < to; ++i) text += "hist:" + std::to_string(i) + "\n";
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("key source: a file gives its lines, without empty ones and ends of other systems") {
+  const Folder folder;
+  write_file(folder / "keys", "hist:1\n\nhist:2\r\nhist:3");
+  ListedKeys keys(folder / "keys");
+  REQUIRE(keys.begin("").ok());
+  CHECK(all_of(keys) == std::vector<std::string>{"hist:1", "hist:2", "hist:3"});
+  CHECK(keys.total().value() == 3);
+}
+
+TEST_CASE("key source: another process reads a file on from the position") {
+  const Folder folder;
+  write_file(folder / "keys", lines(0, 1000));
+  ListedKeys first(folder / "keys");
+  REQUIRE(first.begin("").ok());
+  CHECK(first.next().value()->size() == ListedKeys::kKeysOfStep);
+  ListedKeys second(folder / "keys");
+  REQUIRE(second.begin(first.position()).ok());
+  const auto rest = all_of(second);
+  CHECK(rest.size() == 1000 - ListedKeys::kKeysOfStep);
+  CHECK(rest.front() == "hist:200");
+  REQUIRE(second.begin("").ok());
+  CHECK(all_of(second).size() == 1000);
+}
+
+TEST_CASE("key source: a file that is not there, or shorter than before, is refused by its name") {
+  const Folder folder;
+  ListedKeys none(folder / "none");
+  CHECK(none.begin("").code() == Code::kInvalid);
+  CHECK(none.total().code() == Code::kInvalid);
+  write_file(folder / "keys", lines(0, 10));
+  ListedKeys keys(folder / "keys");
+  CHECK_THAT(keys.begin("line 11").message(), Catch::Contains(folder / "keys") && Catch::Contains("fewer lines"));
+  CHECK(keys.begin("line x").code() == Code::kInvalid);
+  CHECK(keys.begin("done a:1").code() == Code::kInvalid);
+}
+
+TEST_CASE("key source: SCAN gives every key of the store, and their number") {
+  LegacyBed bed;
+  for (int i = 0; i < 50; ++i) bed.play("u" + std::to_string(i), 1);
+  ScannedKeys keys(*bed.client, bed.layout.glob());
+  REQUIRE(keys.begin("").ok());
+  const auto found = all_of(keys);
+  CHECK(std::set<std::string>(found.begin(), found.end()).size() == 50);
+  CHECK(keys.total().value() == 50);
+  CHECK(keys.begin("line 3").code() == Code::kInvalid);
+}
