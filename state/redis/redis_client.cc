@@ -1,40 +1,35 @@
 #include "state/redis/redis_client.h"
 
-#include <pthread.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
-
-#include <future>
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include "state/redis/redis_router.h"
 
 namespace bloomring {
 
-RedisClient::RedisClient(std::string name, RedisClientConfig config, RedisCounters& counters)
-    : config_(std::move(config)), wake_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
+RedisClient::RedisClient(std::string name, RedisClientConfig config, RedisCounters& counters, RedisNetwork& network)
+    : config_(std::move(config)), network_(network), loop_(network.make_loop()) {
   BLOOMRING_CHECK(!config_.addresses.empty(), "a client has an address to begin with");
-  BLOOMRING_CHECK(wake_ >= 0, "an event to wake the client's thread");
-  router_ = std::make_unique<RedisRouter>(config_, counters, in_flight_);
-  thread_ = std::thread([this, name = std::move(name)] {
-    static_cast<void>(::pthread_setname_np(::pthread_self(), name.substr(0, 15).c_str()));
-    run();
-  });
+  router_ = std::make_unique<RedisRouter>(config_, counters, in_flight_, network);
+  loop_->run(std::move(name), [this] { return turn(); });
 }
 
-RedisClient::~RedisClient() {
-  close();
-  ::close(wake_);
-}
+RedisClient::~RedisClient() { close(); }
 
 void RedisClient::close() {
   {
     const std::lock_guard lock(mutex_);
     if (std::exchange(stop_, true)) return;
   }
-  const uint64_t one = 1;
-  static_cast<void>(!::write(wake_, &one, sizeof one));
-  thread_.join();
+  loop_->wake();
+  loop_->join();
+}
+
+template <typename Value>
+Value RedisClient::await(std::future<Value>& promised) {
+  network_.carry_on_until([&] { return promised.wait_for(std::chrono::seconds(0)) == std::future_status::ready; });
+  return promised.get();
 }
 
 bool RedisClient::begin(RedisRequest request) {
@@ -47,8 +42,7 @@ bool RedisClient::begin(RedisRequest request) {
     first = queue_.empty();
     queue_.push_back(std::move(routed));
   }
-  const uint64_t one = 1;
-  if (first) static_cast<void>(!::write(wake_, &one, sizeof one));
+  if (first) loop_->wake();
   return true;
 }
 
@@ -71,7 +65,7 @@ std::vector<RedisAnswer> RedisClient::call_all(std::vector<RedisRequest> request
     }
   }
   std::vector<RedisAnswer> taken;
-  for (auto& answer : answers) taken.push_back(answer.get());
+  for (auto& answer : answers) taken.push_back(await(answer));
   return taken;
 }
 
@@ -80,7 +74,7 @@ Result<std::vector<RedisAddress>> RedisClient::primaries() {
   auto promise = std::make_shared<std::promise<Primaries>>();  // Shared: a std::function is copied.
   auto found = promise->get_future();
   begin_primaries([promise](Primaries primaries) { promise->set_value(std::move(primaries)); });
-  return found.get();
+  return await(found);
 }
 
 void RedisClient::begin_primaries(std::function<void(Result<std::vector<RedisAddress>>)> ended) {
@@ -97,7 +91,7 @@ Result<std::vector<RedisAddress>> RedisClient::servers() {
   begin_with_topology([this, promise](const Status& known) {
     promise->set_value(known.ok() ? Servers(router_->servers()) : Servers(known));
   });
-  return found.get();
+  return await(found);
 }
 
 // The client's thread owns the router.
@@ -122,9 +116,13 @@ bool RedisClient::take_new() {
   return !stop;
 }
 
-void RedisClient::run() {
-  while (take_new()) router_->step(wake_);
+bool RedisClient::turn() {
+  if (take_new()) {
+    router_->step(*loop_);
+    return true;
+  }
   router_.reset();  // Ends what is under way.
+  return false;
 }
 
 }  // namespace bloomring

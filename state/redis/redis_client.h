@@ -23,17 +23,19 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "base/result.h"
 #include "state/redis/redis_client_config.h"
 #include "state/redis/redis_connection.h"
 #include "state/redis/redis_counters.h"
+#include "state/redis/redis_network.h"
 #include "state/redis/redis_reply.h"
+#include "state/redis/redis_sockets.h"
 
 namespace bloomring {
 
@@ -41,8 +43,9 @@ class RedisRouter;
 
 class RedisClient {
  public:
-  // `counters` outlives the client. `name` is the thread's, at most 15 characters.
-  RedisClient(std::string name, RedisClientConfig config, RedisCounters& counters);
+  // `counters` and `network` outlive the client. `name` is the thread's, at most 15 characters.
+  RedisClient(std::string name, RedisClientConfig config, RedisCounters& counters,
+              RedisNetwork& network = redis_sockets());
   ~RedisClient();
   RedisClient(const RedisClient&) = delete;
   RedisClient& operator=(const RedisClient&) = delete;
@@ -66,7 +69,10 @@ class RedisClient {
   const RedisClientConfig& config() const { return config_; }
 
  private:
-  void run();
+  bool turn();
+  // The value, once it is there.
+  template <typename Value>
+  Value await(std::future<Value>& promised);
   bool take_new();
   // Calls `ended` on the client's thread once a topology is known.
   void begin_with_topology(std::function<void(Status)> ended);
@@ -76,9 +82,9 @@ class RedisClient {
   std::mutex mutex_;
   std::deque<SharedRequest> queue_;
   bool stop_ = false;
-  int wake_ = -1;
+  RedisNetwork& network_;
   std::unique_ptr<RedisRouter> router_;  // Of the thread.
-  std::thread thread_;                   // Last: it uses the rest.
+  std::unique_ptr<RedisLoop> loop_;      // Last: it uses the rest.
 };
 
 }  // namespace bloomring

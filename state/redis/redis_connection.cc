@@ -1,19 +1,8 @@
 #include "state/redis/redis_connection.h"
 
-#include <fcntl.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <poll.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
 #include <utility>
-
-#include "base/host/addresses.h"
 
 namespace bloomring {
 
@@ -22,37 +11,18 @@ namespace {
 constexpr size_t kReadBytes = 64 << 10;
 constexpr size_t kReadsAtOnce = 16;  // Then other connections have their turn.
 
-std::string reason(int error) { return std::strerror(error); }
-
-// A socket that connects in the background.
-Result<int> connect_to(const RedisAddress& address) {
-  const auto found = resolve(address.host, address.port, AddressUse::kConnect);
-  if (!found.ok()) return retry(address.text() + ": " + found.status().message());
-  const addrinfo& first = **found;
-  const int made = ::socket(first.ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  if (made < 0) return retry(address.text() + ": no socket: " + reason(errno));
-  const int on = 1;
-  static_cast<void>(::setsockopt(made, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on));
-  static_cast<void>(::setsockopt(made, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on));
-  if (::connect(made, first.ai_addr, first.ai_addrlen) == 0 || errno == EINPROGRESS) return made;
-  const int error = errno;
-  ::close(made);
-  return retry(address.text() + ": " + reason(error));
-}
-
 }  // namespace
 
-RedisConnection::RedisConnection(RedisAddress address, const RedisNames& names, int socket, uint64_t number,
-                                 int64_t now_ns)
-    : address_(std::move(address)), names_(names), socket_(socket), number_(number), heard_ns_(now_ns) {}
+RedisConnection::RedisConnection(RedisAddress address, const RedisNames& names, std::unique_ptr<RedisStream> stream,
+                                 uint64_t number, int64_t now_ns)
+    : address_(std::move(address)), names_(names), stream_(std::move(stream)), number_(number), heard_ns_(now_ns) {}
 
-RedisConnection::~RedisConnection() { ::close(socket_); }
-
-Result<std::unique_ptr<RedisConnection>> RedisConnection::open(const RedisAddress& address, const RedisLogin& login,
-                                                               const RedisNames& names, bool to_replica,
-                                                               uint64_t number, int64_t now_ns) {
-  BLOOMRING_TRY_ASSIGN(const int socket, connect_to(address));
-  std::unique_ptr<RedisConnection> connection(new RedisConnection(address, names, socket, number, now_ns));
+Result<std::unique_ptr<RedisConnection>> RedisConnection::open(RedisNetwork& network, const RedisAddress& address,
+                                                               const RedisLogin& login, const RedisNames& names,
+                                                               bool to_replica, uint64_t number, int64_t now_ns) {
+  auto stream = network.connect(address);
+  if (!stream.ok()) return std::move(stream).status().with_context(address.text());
+  std::unique_ptr<RedisConnection> connection(new RedisConnection(address, names, std::move(*stream), number, now_ns));
   connection->log_in(login, to_replica);
   return connection;
 }
@@ -72,11 +42,6 @@ void RedisConnection::log_in(const RedisLogin& login, bool to_replica) {
   logged_in_ = awaited_.empty();
 }
 
-short RedisConnection::events() const {
-  const bool writes = connecting_ || out_begin_ < out_.size();
-  return static_cast<short>(POLLIN | (writes ? POLLOUT : 0));
-}
-
 void RedisConnection::send(SharedRequest request, bool asking) {
   if (asking) append_redis_command(out_, {"ASKING"});
   out_ += request->commands;
@@ -84,38 +49,26 @@ void RedisConnection::send(SharedRequest request, bool asking) {
   awaited_.push_back({std::move(request), asking ? 1U : 0U, {}});
 }
 
-Status RedisConnection::advance(short revents, int64_t now_ns, std::vector<SharedRequest>& answered) {
+Status RedisConnection::advance(const RedisReadiness& ready, int64_t now_ns, std::vector<SharedRequest>& answered) {
   if (connecting_) {
-    if ((revents & (POLLOUT | POLLERR | POLLHUP)) == 0) return {};
-    BLOOMRING_TRY(finish_connecting());
+    if (!ready.can_write) return {};
+    BLOOMRING_TRY(stream_->finish_connecting().with_context(address_.text()));
+    connecting_ = false;
     heard_ns_ = now_ns;
   }
-  BLOOMRING_TRY(write_out());
-  if ((revents & (POLLIN | POLLERR | POLLHUP)) != 0) {
-    const Status read = read_in(now_ns);
-    BLOOMRING_TRY(take_replies(answered));  // Also what came before the end.
-    return read;
-  }
-  return {};
-}
-
-Status RedisConnection::finish_connecting() {
-  int error = 0;
-  socklen_t size = sizeof error;
-  if (::getsockopt(socket_, SOL_SOCKET, SO_ERROR, &error, &size) != 0) error = errno;
-  if (error != 0) return retry(address_.text() + ": " + reason(error));
-  connecting_ = false;
-  return {};
+  BLOOMRING_TRY(write_out().with_context(address_.text()));
+  if (!ready.can_read) return {};
+  const Status read = read_in(now_ns).with_context(address_.text());
+  BLOOMRING_TRY(take_replies(answered));  // Also what came before the end.
+  return read;
 }
 
 Status RedisConnection::write_out() {
   while (out_begin_ < out_.size()) {
-    const ssize_t sent = ::send(socket_, out_.data() + out_begin_, out_.size() - out_begin_, MSG_NOSIGNAL);
-    if (sent < 0 && errno == EINTR) continue;
-    if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return {};
-    if (sent < 0) return retry(address_.text() + ": " + reason(errno));
-    out_begin_ += static_cast<size_t>(sent);
-    bytes_sent_ += static_cast<uint64_t>(sent);
+    BLOOMRING_TRY_ASSIGN(const size_t sent, stream_->write(std::string_view(out_).substr(out_begin_)));
+    if (sent == 0) return {};
+    out_begin_ += sent;
+    bytes_sent_ += sent;
   }
   out_.clear();
   out_begin_ = 0;
@@ -126,15 +79,12 @@ Status RedisConnection::write_out() {
 Status RedisConnection::read_in(int64_t now_ns) {
   std::array<char, kReadBytes> buffer;  // NOLINT: filled by the read.
   for (size_t i = 0; i < kReadsAtOnce; ++i) {
-    const ssize_t got = ::recv(socket_, buffer.data(), buffer.size(), 0);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return {};
-    if (got < 0) return retry(address_.text() + ": " + reason(errno));
-    if (got == 0) return retry(address_.text() + ": the server has closed the connection");
+    BLOOMRING_TRY_ASSIGN(const size_t got, stream_->read(buffer));
+    if (got == 0) return {};
     heard_ns_ = now_ns;
-    bytes_received_ += static_cast<uint64_t>(got);
-    BLOOMRING_TRY(reader_.feed({buffer.data(), static_cast<size_t>(got)}).with_context(address_.text()));
-    if (static_cast<size_t>(got) < buffer.size()) return {};
+    bytes_received_ += got;
+    BLOOMRING_TRY(reader_.feed({buffer.data(), got}));
+    if (got < buffer.size()) return {};
   }
   return {};
 }

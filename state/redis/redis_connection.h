@@ -3,7 +3,7 @@
 //
 // Errors: kRetry when the connection cannot be made or breaks; kInvalid when the server refuses the login or speaks
 // another protocol. After an error the connection is of no use; `take_in_flight` returns what it had not answered.
-// Threading: used by one thread, which waits for `events` on `socket`.
+// Threading: used by one thread, which waits as `waits_for` says.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "state/redis/redis_network.h"
 #include "state/redis/redis_reply.h"
 
 namespace bloomring {
@@ -63,21 +64,18 @@ using SharedRequest = std::shared_ptr<RoutedRequest>;
 class RedisConnection {
  public:
   // `number`: not 0; no other connection of the owner has it.
-  static Result<std::unique_ptr<RedisConnection>> open(const RedisAddress& address, const RedisLogin& login,
-                                                       const RedisNames& names, bool to_replica, uint64_t number,
-                                                       int64_t now_ns);
-  ~RedisConnection();
-  RedisConnection(const RedisConnection&) = delete;
-  RedisConnection& operator=(const RedisConnection&) = delete;
+  static Result<std::unique_ptr<RedisConnection>> open(RedisNetwork& network, const RedisAddress& address,
+                                                       const RedisLogin& login, const RedisNames& names,
+                                                       bool to_replica, uint64_t number, int64_t now_ns);
 
-  int socket() const { return socket_; }
-  short events() const;
+  // Waits for its stream, and for writing to it where there is something to write.
+  RedisReadiness waits_for() const { return {stream_.get(), connecting_ || out_begin_ < out_.size()}; }
   const RedisAddress& address() const { return address_; }
   uint64_t number() const { return number_; }
 
   void send(SharedRequest request, bool asking);
   // Reads and writes what it can. Appends the requests whose replies are complete (`got`).
-  Status advance(short revents, int64_t now_ns, std::vector<SharedRequest>& answered);
+  Status advance(const RedisReadiness& ready, int64_t now_ns, std::vector<SharedRequest>& answered);
   std::vector<SharedRequest> take_in_flight();
 
   bool logged_in() const { return logged_in_; }
@@ -94,9 +92,9 @@ class RedisConnection {
     uint32_t leading = 0;     // Replies before those of the request: of ASKING.
     std::string login_word;   // The command of the login.
   };
-  RedisConnection(RedisAddress address, const RedisNames& names, int socket, uint64_t number, int64_t now_ns);
+  RedisConnection(RedisAddress address, const RedisNames& names, std::unique_ptr<RedisStream> stream, uint64_t number,
+                  int64_t now_ns);
   void log_in(const RedisLogin& login, bool to_replica);
-  Status finish_connecting();
   Status write_out();
   Status read_in(int64_t now_ns);
   Status take_replies(std::vector<SharedRequest>& answered);
@@ -104,7 +102,7 @@ class RedisConnection {
 
   const RedisAddress address_;
   const RedisNames names_;
-  const int socket_;
+  const std::unique_ptr<RedisStream> stream_;
   const uint64_t number_;
   bool connecting_ = true;
   bool logged_in_ = false;

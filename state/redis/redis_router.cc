@@ -1,8 +1,5 @@
 #include "state/redis/redis_router.h"
 
-#include <poll.h>
-#include <unistd.h>
-
 #include <algorithm>
 
 namespace bloomring {
@@ -24,11 +21,13 @@ int64_t doubled(int64_t first, uint32_t times, int64_t most) {
 
 }  // namespace
 
-RedisRouter::RedisRouter(const RedisClientConfig& config, RedisCounters& counters, std::atomic<size_t>& in_flight)
+RedisRouter::RedisRouter(const RedisClientConfig& config, RedisCounters& counters, std::atomic<size_t>& in_flight,
+                         RedisNetwork& network)
     : config_(config),
       counters_(counters),
       in_flight_(in_flight),
-      now_ns_(clock_.steady_ns()),
+      network_(network),
+      now_ns_(network.clock().steady_ns()),
       discovery_(config, *this) {}
 
 RedisRouter::~RedisRouter() {
@@ -40,7 +39,7 @@ RedisRouter::~RedisRouter() {
 
 void RedisRouter::submit(SharedRequest request) {
   ++counters_.requests;
-  request->begun_ns = now_ns_ = clock_.steady_ns();
+  request->begun_ns = now_ns_ = network_.clock().steady_ns();
   const int64_t timeout_ms = request->timeout_ms > 0 ? request->timeout_ms : config_.timeout_ms;
   request->deadline_ns = now_ns_ + timeout_ms * kMs;
   deadlines_.emplace(request->deadline_ns, request);
@@ -80,8 +79,8 @@ void RedisRouter::send_to(const RedisAddress& server, bool to_replica, const Sha
     return delay(request, std::min(node.not_before_ns, now_ns_ + kAgainMostNs));
   }
   if (!node.connection) {
-    auto opened =
-        RedisConnection::open(server, config_.login, config_.names, to_replica, ++connections_, now_ns_);
+    auto opened = RedisConnection::open(network_, server, config_.login, config_.names, to_replica, ++connections_,
+                                        now_ns_);
     if (!opened.ok()) {
       break_node(key, opened.status());
       if (request->fail_fast || request->internal) return end(request, retry(nodes_[key].problem));
@@ -176,12 +175,12 @@ void RedisRouter::count_bytes(Node& node) {
   counters_.bytes_received += received - std::exchange(node.received, received);
 }
 
-void RedisRouter::advance(const NodeKey& key, short revents) {
+void RedisRouter::advance(const NodeKey& key, const RedisReadiness& ready) {
   const auto found = nodes_.find(key);
   if (found == nodes_.end() || !found->second.connection) return;
   Node& node = found->second;
   std::vector<SharedRequest> answered;
-  const Status status = node.connection->advance(revents, now_ns_, answered);
+  const Status status = node.connection->advance(ready, now_ns_, answered);
   count_bytes(node);
   if (!answered.empty()) node.failures = 0;
   // A broken connection first, so that what follows does not use it.
@@ -234,22 +233,18 @@ int RedisRouter::poll_timeout_ms() const {
   return static_cast<int>(std::clamp<int64_t>((due_ns - now_ns_ + kMs - 1) / kMs, 0, kIdleMs));
 }
 
-void RedisRouter::step(int wake) {
-  std::vector<pollfd> sockets{{wake, POLLIN, 0}};
+void RedisRouter::step(RedisLoop& loop) {
+  std::vector<RedisReadiness> streams;
   std::vector<NodeKey> keys;
   for (const auto& [key, node] : nodes_) {
     if (!node.connection) continue;
-    sockets.push_back({node.connection->socket(), node.connection->events(), 0});
+    streams.push_back(node.connection->waits_for());
     keys.push_back(key);
   }
-  static_cast<void>(::poll(sockets.data(), sockets.size(), poll_timeout_ms()));
-  now_ns_ = clock_.steady_ns();
-  if (sockets[0].revents != 0) {
-    uint64_t count = 0;
-    static_cast<void>(!::read(wake, &count, sizeof count));
-  }
+  loop.wait(streams, poll_timeout_ms());
+  now_ns_ = network_.clock().steady_ns();
   for (size_t i = 0; i < keys.size(); ++i)
-    if (sockets[i + 1].revents != 0) advance(keys[i], sockets[i + 1].revents);
+    if (streams[i].ready()) advance(keys[i], streams[i]);
   drop_slow();
   run_due();
   refresh_if_due();

@@ -13,23 +13,24 @@
 #include <utility>
 #include <vector>
 
-#include "base/clock.h"
 #include "state/redis/redis_client_config.h"
 #include "state/redis/redis_connection.h"
 #include "state/redis/redis_counters.h"
 #include "state/redis/redis_discovery.h"
+#include "state/redis/redis_network.h"
 #include "state/redis/redis_topology.h"
 
 namespace bloomring {
 
 class RedisRouter final : private RedisDiscovery::Owner {
  public:
-  RedisRouter(const RedisClientConfig& config, RedisCounters& counters, std::atomic<size_t>& in_flight);
+  RedisRouter(const RedisClientConfig& config, RedisCounters& counters, std::atomic<size_t>& in_flight,
+              RedisNetwork& network);
   ~RedisRouter() override;
 
   void submit(SharedRequest request);
   // Waits for the network, for `wake` or for the next due time, and does what is to do.
-  void step(int wake);
+  void step(RedisLoop& loop);
   // The primaries, to `out`, once a topology is known.
   std::vector<RedisAddress> primaries() const;
   // The same, and the replicas.
@@ -53,7 +54,7 @@ class RedisRouter final : private RedisDiscovery::Owner {
   void follow(const SharedRequest& request, const RedisReply& error, bool asking, const RedisAddress& from);
   void end(const SharedRequest& request, RedisAnswer answer);
   void break_node(const NodeKey& key, const Status& why);
-  void advance(const NodeKey& key, short revents);
+  void advance(const NodeKey& key, const RedisReadiness& ready);
   void count_bytes(Node& node);
   void run_due();
   void drop_slow();
@@ -75,7 +76,7 @@ class RedisRouter final : private RedisDiscovery::Owner {
   const RedisClientConfig& config_;
   RedisCounters& counters_;
   std::atomic<size_t>& in_flight_;
-  const SystemClock clock_;
+  RedisNetwork& network_;
   int64_t now_ns_ = 0;
   std::map<NodeKey, Node> nodes_;
   std::multimap<int64_t, SharedRequest> delayed_;    // By when they are tried again.

@@ -6,6 +6,7 @@ import os
 import stat
 import time
 
+import heavy
 import installation
 import kafka_admin
 import one_broker
@@ -15,7 +16,16 @@ import processes
 BOUND_S = 90
 WRONG = 2  # the command line or the set-up
 FOUND = 3  # done, with differences
+LETTERS = 400  # Of the test that kills.
 BIG = 1_200_000  # Bytes of a play that a dead letter cannot hold.
+# Of docs/how-to/dead-letters.md.
+PAGE = [
+    "bloomring dlq list --config site.yaml --since 7d --output text",
+    "bloomring dlq show --config site.yaml --reason missing_field --newest 3 --output text",
+    "bloomring dlq show --config site.yaml --at 0:4711 --raw 4711.json",
+    "bloomring dlq replay --config site.yaml --name nov-2 --reason missing_field --output text",
+    "bloomring dlq replay --config site.yaml --name nov-2 --reason missing_field --rate 1000 --execute",
+]
 ESCAPES = "\x1b]0;owned\x07\x1b[2J"
 
 
@@ -121,53 +131,61 @@ class DeadLetters(one_broker.OneBrokerCase):
         self.assertIn("holds the offsets 0 to 4", self.dlq(site, "show", "--at", "0:99", code=WRONG)["error"])
 
     def test_mended(self):
-        """dlq: after the mapping is mended the letters are put back, large ones whole, and their plays are seen"""
+        """dlq: after the mapping is mended the letters are put back, large ones whole, and all plays of a heavy user are seen"""
         site = self.install("mended")
+        many = [play(one.item, one.user) for one in heavy.heavy_plays(0, heavy.ONE)]
         items = [f"v{n}" for n in range(20)]
         others = [play("big", comment="x" * BIG), '{"user":"u7"}', play("gone", event="dance")]
-        self.refuse(site, [play(item) for item in items] + others)
+        self.refuse(site, [play(item) for item in items] + many + others)
         self.mend(site, record_bytes_max=2_000_000, kinds={"view": "play", "": "play", "dance": "ignore"})
         plan = self.replay(site, "--name", "mended")
-        self.assertIn("20 to plays-mended", json.dumps(plan))
+        self.assertIn(f"{20 + len(many)} to plays-mended", json.dumps(plan))
         self.assertIn("1 cut, to be read whole", json.dumps(plan))
         self.assertEqual(self.put_back(site), [])
         report = self.replay(site, "--name", "mended", "--execute", code=FOUND)
         counts = self.counts(report)
-        self.assertEqual((counts["put_back"], counts["read_whole"]), (21, 1))
+        self.assertEqual((counts["put_back"], counts["read_whole"]), (21 + len(many), 1))
         self.assertEqual((counts["refused_again"], counts["ignored"]), (1, 1))
-        self.assertEqual(len(self.put_back(site)), 21)
+        self.assertEqual(len(self.put_back(site)), 21 + len(many))
         with site.process("ingest,window,merge,serve") as process:
             ready = process.ready_line(BOUND_S)
-            site.wait_until_answered(process, ready["grpc"], [*items, "big"], ("filter", "recent"))
+            site.wait_until_answered(process, ready["grpc"], [*items, "big"], heavy.MERGED_OR_NOT)
+            site.wait_until_merged(process, 21 + len(many))
+            oracle = {user: {heavy.item(user, n) for n in range(count)} for user, count in heavy.ONE.items()}
+            self.assertEqual(heavy.check(ready["grpc"], oracle, heavy.MERGED_OR_NOT).wrong(), [])
             self.assertEqual(process.term(), 0)
         self.assertEqual(self.counts(self.replay(site, "--name", "mended", "--execute", code=FOUND)), counts)
-        self.assertEqual(len(self.put_back(site)), 21)
+        self.assertEqual(len(self.put_back(site)), 21 + len(many))
+
+    def written_again(self, site):
+        """Records of the topic of plays after the first LETTERS. (kcat ends no sooner than a writer of it.)"""
+        return sum(processes.end_offsets(self.server.bootstrap, f"plays-{site.name}", 2).values()) - LETTERS
 
     def test_killed(self):
         """dlq: a replay that is killed goes on, and repeats little; other parameters are refused with a way out"""
         site = self.install("killed")
-        self.refuse(site, [play(f"v{n}") for n in range(400)])
+        self.refuse(site, [play(f"v{n}") for n in range(LETTERS)])
         self.mend(site)
         words = [plays.binary(), "dlq", "replay", "--config", site.path, "--name", "killed", "--execute", "--unwatched"]
         with processes.Process("replay", [*words, "--rate", "40"], self.folder) as replay:
-            replay.wait_until(lambda: len(self.put_back(site)) >= 100, BOUND_S, "a quarter of the letters to be back")
+            replay.wait_until(lambda: self.written_again(site) >= 100, BOUND_S, "some of the letters to be back")
             replay.kill9()
         put_back = len(self.put_back(site))
-        self.assertLess(put_back, 400)
+        self.assertLess(put_back, LETTERS)
         error = self.replay(site, "--name", "killed", "--execute", "--reason", "too_large", code=WRONG)["error"]
         for word in ("reason", "--name", "jobs remove killed"):
             self.assertIn(word, error)
         with processes.Process("replay", [*words, "--rate", "40"], self.folder) as replay:
-            replay.wait_until(lambda: len(self.put_back(site)) >= put_back + 20, BOUND_S, "it to go on")
+            replay.wait_until(lambda: self.written_again(site) >= put_back + 20, BOUND_S, "it to go on")
             self.assertEqual(replay.term(), 1)
-        self.assertLess(len(self.put_back(site)), 400)
+        self.assertLess(len(self.put_back(site)), LETTERS)
         report = self.replay(site, "--name", "killed", "--execute", "--rate", "1000")
-        self.assertGreaterEqual(self.counts(report)["put_back"], 400)
+        self.assertGreaterEqual(self.counts(report)["put_back"], LETTERS)
         times = collections.Counter(record["payload"] for record in self.put_back(site))
-        self.assertEqual(len(times), 400)
+        self.assertEqual(len(times), LETTERS)
         self.assertLessEqual(max(times.values()), 2)
         # A position is saved every 2 s, and after a kill what came since then is done again.
-        self.assertLess(sum(times.values()), 400 + 200)
+        self.assertLess(sum(times.values()), LETTERS + 200)
 
     def test_again_and_again(self):
         """dlq: a letter that fails again is put back three times and then stays, also when everything is selected"""
@@ -199,3 +217,23 @@ class DeadLetters(one_broker.OneBrokerCase):
         error = self.replay(site, "--name", "own", "--to", site.events, code=WRONG)["error"]
         self.assertIn("--to", error)
         self.assertIn(site.events, error)
+
+    def test_page(self):
+        """dlq: what docs/how-to/dead-letters.md says to type works in its order"""
+        site = self.install("page")
+        self.refuse(site, [play(f"v{n}") for n in range(9)])
+        said = [self.typed(site, PAGE[0]), self.typed(site, PAGE[1]), self.typed(site, PAGE[2])]
+        self.mend(site)
+        said += [self.typed(site, command, "--unwatched") for command in PAGE[3:]]
+        self.assertRegex(said[0], r"missing_field +9 ")
+        # Of each letter twice: why it was refused, and what ingest would do now.
+        self.assertEqual(said[1].count("events.item 'item': field missing"), 6)
+        self.assertIn('"video"', (self.folder / "4711.json").read_text())
+        self.assertIn("9 to plays-page", said[3])
+        self.assertEqual(json.loads(said[4])["counts"]["put_back"], {"missing_field": 9})
+
+    def typed(self, site, command, *flags):
+        (letter, *_) = (f"{one['partition']}:{one['offset']}" for one in self.letters(site))
+        places = {"bloomring": plays.binary(), "site.yaml": site.path, "0:4711": letter}
+        places["4711.json"] = self.folder / "4711.json"
+        return processes.run([*(str(places.get(word, word)) for word in command.split()), *flags], bound_s=BOUND_S)[1]

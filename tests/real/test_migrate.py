@@ -33,8 +33,10 @@ PAGE = [
 class Migrate(one_broker.OneBrokerCase):
     def start_redis(self, stack):
         port = processes.free_port()
+        folder = self.folder / f"old-store-{port}"
+        folder.mkdir()
         command = ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "yes"]
-        process = processes.Process("old-store", [*command, "--dir", self.folder], self.folder)
+        process = processes.Process("old-store", [*command, "--dir", folder], folder)
         stack.enter_context(process)
         self.wait_for_redis(port)
         return port, process
@@ -56,7 +58,7 @@ class Migrate(one_broker.OneBrokerCase):
         lines = "".join(
             f'EVAL "{script}" 1 {key} {now_ms - 2 * MILLION + n * 1000} {n * 1000}\n' for n in range(MILLION // 1000)
         )
-        path = self.folder / "million"
+        path = self.folder / "million.redis"
         path.write_text(lines)
         processes.run(["sh", "-c", f"redis-cli -p {port} < {path}"], bound_s=300)
         self.assertEqual(processes.run(["redis-cli", "-p", str(port), "ZCARD", key])[1].strip(), str(MILLION))
@@ -171,9 +173,9 @@ class Migrate(one_broker.OneBrokerCase):
             process = stack.enter_context(site.process(ALL))
             ready = process.ready_line(60)
             job = ["migrate", "zset", "--name", "giant", "--watch", ready["admin"], "--rate", "200000", "--execute"]
-            before = sum(site.ends())
+            before = sum(site.ends().values())
             with self.process(site, job) as migrating:
-                migrating.wait_until(lambda: sum(site.ends()) > before + 50, 60, "the set to be read")
+                migrating.wait_until(lambda: sum(site.ends().values()) > before + 50, 60, "the set to be read")
                 old_store.kill9()
                 old_store.start()
                 self.wait_for_redis(port)

@@ -29,6 +29,10 @@ EVENTS = {
     "scene": "shown.scene",
 }
 HEAVY = {"heavy-5000": 5_000}
+PUT_BACK = [
+    "bloomring dlq replay --config site.yaml --name mended --reason missing_field --output text",
+    "bloomring dlq replay --config site.yaml --name mended --reason missing_field --execute",
+]
 
 
 def event(user, item, scene=None, action="view", watched=9):
@@ -163,18 +167,13 @@ class OwnEvents(one_broker.OneBrokerCase):
         settings = json.loads(site.path.read_text())
         settings["events"]["item"] = "video.id"
         site.path.write_text(json.dumps(settings))
-        for command in (
-            "examples/events/refused-plays kafka-1:9092 plays-dead video-plays missing_field > refused.jsonl",
-            "kcat -P -b kafka-1:9092 -t video-plays -X acks=all -l refused.jsonl",
-        ):
-            for documented, ours in (
-                ("kafka-1:9092", self.server.bootstrap),
-                ("plays-dead", f"dead-{site.name}"),
-                ("video-plays", f"plays-{site.name}"),
-                ("refused.jsonl", str(site.folder / "refused.jsonl")),
-            ):
-                command = command.replace(documented, ours)
-            processes.run(["bash", "-c", f"cd {processes.ROOT} && {command}"], BOUND_S)
+        page = (processes.ROOT / "docs" / "operating.md").read_text()
+        for command in PUT_BACK:
+            self.assertIn(command, page)
+            words = [plays.binary() if word == "bloomring" else word for word in command.split()]
+            words = [site.path if word == "site.yaml" else word for word in words]
+            said = processes.run([*words, "--unwatched"], bound_s=BOUND_S)[1]
+        self.assertEqual(json.loads(said)["counts"]["put_back"], {"missing_field": records})
         with site.process("ingest") as process:
             ready = process.ready_line(BOUND_S)
             site.wait_until_ingested(process, ready, records)

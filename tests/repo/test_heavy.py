@@ -18,6 +18,7 @@ EXEMPT = {
     # Heavy users of another making.
     "test_continuous_queries": "its plays and its questions are those of tests/chaos, whose heavy users are heavy.USERS",
     "test_formats": "its user has 15,000 plays, whose filters a program written from docs/formats.md reads",
+    "test_migrate": "its verify asks about each of the 12,000 items in the heaviest of its sets",
     "test_redis_store": "it asks about heavy.USERS by what it inherits from test_chain",
     "test_replica_killed": "every round of its clients asks about all 5,000 plays of one of its users",
     # No process of bloomring that has plays.

@@ -18,7 +18,8 @@
 namespace bloomring {
 
 // Marks every shard, then writes the watermark; without a watermark it marks the shards with what they have, so that
-// replicas acknowledge all that was written before.
+// replicas acknowledge all that was written before, and a writer learns that it was replaced, or that a server has lost
+// some of it.
 class RedisAdvance final : public RedisOperation {
  public:
   RedisAdvance(RedisWriteParts parts, std::optional<MergedWatermark> watermark);

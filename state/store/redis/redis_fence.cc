@@ -57,7 +57,7 @@ Status RedisFence::take_partition(RedisClient& client) {
                            decode_shard_state(now.bytes, label, partition_, parts_.config.partition_count));
       epoch = std::max(epoch, owner.writer.epoch);
     }
-    writer_ = {epoch + 1, random_number()};
+    writer_ = {epoch + 1, parts_.network.random_number()};
     owner_ = {writer_, {}, 0};
     const std::string owner = encode(owner_);
     BLOOMRING_TRY_ASSIGN(

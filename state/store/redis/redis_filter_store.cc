@@ -32,17 +32,20 @@ RedisClientConfig client_config(const RedisStoreConfig& config, int64_t timeout_
 
 }  // namespace
 
-RedisFilterStore::RedisFilterStore(RedisStoreConfig config, const Calendar& calendar, const Clock& clock, bool writes)
-    : parts_(std::move(config), calendar, clock), may_write_(writes), reads_(parts_, read_clients_) {
+RedisFilterStore::RedisFilterStore(RedisStoreConfig config, const Calendar& calendar, const Clock& clock, bool writes,
+                                   RedisNetwork& network)
+    : parts_(std::move(config), calendar, clock, network), may_write_(writes), reads_(parts_, read_clients_) {
   const RedisStoreConfig& made = parts_.config;
   for (uint32_t i = 0; i < std::max(1U, made.connections); ++i)
     read_clients_.push_back(std::make_unique<RedisClient>("redis-read-" + std::to_string(i),
                                                           client_config(made, made.timeout_ms, kReadsMax),
-                                                          parts_.traffic));
+                                                          parts_.traffic, network));
   if (!writes) return;
   const int64_t silence_ms = std::max(made.timeout_ms, kWriteSilenceMs);
-  writes_ = std::make_unique<RedisClient>("redis-write", client_config(made, silence_ms, kWritesMax), parts_.traffic);
-  marks_ = std::make_unique<RedisClient>("redis-mark", client_config(made, silence_ms, kWritesMax), parts_.traffic);
+  writes_ = std::make_unique<RedisClient>("redis-write", client_config(made, silence_ms, kWritesMax), parts_.traffic,
+                                          network);
+  marks_ = std::make_unique<RedisClient>("redis-mark", client_config(made, silence_ms, kWritesMax), parts_.traffic,
+                                         network);
 }
 
 // All clients are closed before anything goes: what ends on one of them uses the parts, and may ask another client.
@@ -61,7 +64,7 @@ Status RedisFilterStore::check_start() {
 }
 
 Status RedisFilterStore::check_clocks() {
-  const int64_t now_ns = parts_.steady.steady_ns();
+  const int64_t now_ns = parts_.steady_ns();
   if (now_ns < clocks_due_ns_) return {};
   const bool was_wrong = !parts_.bar.why().ok();
   const Status checked = check_redis_clocks(parts_, any_client());

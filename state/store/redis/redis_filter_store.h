@@ -33,8 +33,10 @@ namespace bloomring {
 
 class RedisFilterStore final : public FilterReader, public FilterWriter, public StoreAdmin {
  public:
-  // Asks no server: `refresh` is the first to. `clock` outlives the store. `writes`: partitions may be taken over.
-  RedisFilterStore(RedisStoreConfig config, const Calendar& calendar, const Clock& clock, bool writes);
+  // Asks no server: `refresh` is the first to. `clock` and `network` outlive the store. `writes`: partitions may be
+  // taken over.
+  RedisFilterStore(RedisStoreConfig config, const Calendar& calendar, const Clock& clock, bool writes,
+                   RedisNetwork& network = redis_sockets());
   ~RedisFilterStore() override;
 
   void begin_read(std::shared_ptr<FilterRead> read) override { reads_.begin(std::move(read)); }

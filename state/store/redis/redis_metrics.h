@@ -33,8 +33,8 @@ inline constexpr MetricDecl kRedisUnchanged{"bloomring_redis_unchanged_total", M
                                             "Unions that added nothing and were not written."};
 inline constexpr MetricDecl kRedisWriteWindow{
     "bloomring_redis_write_window", MetricType::kGauge,
-    "Writes of filters that may be under way to the servers at once: more while they answer quickly, half as many "
-    "after a slow answer."};
+    "Writes of filters that may be under way to the servers at once, and one of each partition beyond them: more while "
+    "they answer quickly, half as many after a slow answer."};
 inline constexpr MetricDecl kRedisBehind{
     "bloomring_redis_reads_behind_total", MetricType::kCounter,
     "Reads of a shard that is behind the merged watermark, of a replica or after a failover: the primary was asked, or "

@@ -86,7 +86,6 @@ void RedisPartitionWriter::begin_apply(std::span<const ForgottenUpdate> forgotte
 
 void RedisPartitionWriter::begin_sync() {
   if (Status injected = injected_failure("store.sync"); !injected.ok()) return end_at_once(std::move(injected));
-  if (parts_.config.min_replicas == 0) return end_at_once({});
   const auto advance =
       std::make_shared<RedisAdvance>(RedisWriteParts{parts_, marks_, fence_}, std::nullopt);  // As above.
   operation_ = advance;

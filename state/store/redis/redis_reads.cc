@@ -225,7 +225,7 @@ Result<std::optional<MergedWatermark>> RedisReads::take_heard(RedisAnswer answer
 
 void RedisReads::doubt(ShardId shard) {
   const std::lock_guard lock(mutex_);
-  doubts_.try_emplace(shard, parts_.steady.steady_ns() / 1'000'000);
+  doubts_.try_emplace(shard, parts_.steady_ns() / 1'000'000);
 }
 
 Status RedisReads::settle_doubts() {
@@ -249,7 +249,7 @@ Status RedisReads::settle_doubt(ShardId shard, int64_t since_ms) {
   BLOOMRING_TRY_ASSIGN(const std::optional<ShardState> state, parts_.decode(reply.bytes, shard));
   const std::optional<MergedWatermark> mark = state ? state->mark : std::nullopt;
   const bool covered = covers_all(mark, heard);
-  const bool long_enough = parts_.steady.steady_ns() / 1'000'000 - since_ms >= kDoubtMs;
+  const bool long_enough = parts_.steady_ns() / 1'000'000 - since_ms >= kDoubtMs;
   if (!covered && !long_enough) return {};
   if (!covered) parts_.heard.lower(partition, mark);
   const std::lock_guard lock(mutex_);

@@ -44,9 +44,8 @@ std::optional<int64_t> seconds_of(const RedisAnswer& time) {
   return parse_redis_number<int64_t>(time->front().elements[0].bytes);
 }
 
-Status check_clock(const RedisAddress& server, int64_t server_s) {
+Status check_clock(const RedisAddress& server, int64_t server_s, int64_t own_s) {
   constexpr int64_t kDayS = kExpiryAheadMs / 1000;
-  const int64_t own_s = SystemClock().now_ms() / 1000;
   if (server_s >= own_s - kDayS && server_s <= own_s + kDayS) return {};
   const bool ahead = server_s > own_s;
   const uint64_t off_s = ahead ? static_cast<uint64_t>(server_s) - static_cast<uint64_t>(own_s)
@@ -89,9 +88,10 @@ Status check_redis_clocks(const RedisStoreParts& parts, RedisClient& client) {
     requests.push_back(std::move(request));
   }
   const std::vector<RedisAnswer> answers = client.call_all(std::move(requests));
+  const int64_t own_s = parts.network.clock().now_ms() / 1000;
   for (size_t i = 0; i < answers.size(); ++i) {
     const std::optional<int64_t> seconds = seconds_of(answers[i]);
-    if (seconds) BLOOMRING_TRY(check_clock((*servers)[i], *seconds).with_context(parts.name()));
+    if (seconds) BLOOMRING_TRY(check_clock((*servers)[i], *seconds, own_s).with_context(parts.name()));
   }
   return {};
 }

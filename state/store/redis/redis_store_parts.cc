@@ -3,7 +3,6 @@
 #include <openssl/evp.h>
 
 #include <array>
-#include <random>
 #include <utility>
 
 #include "base/hash.h"
@@ -17,11 +16,6 @@ std::string sha1_hex(std::string_view bytes) {
   unsigned int size = 0;
   BLOOMRING_CHECK(EVP_Digest(bytes.data(), bytes.size(), digest.data(), &size, EVP_sha1(), nullptr) == 1, "SHA-1");
   return hex({reinterpret_cast<const char*>(digest.data()), size});
-}
-
-uint64_t random_number() {
-  std::random_device device;
-  return static_cast<uint64_t>(device()) << 32 | device();
 }
 
 std::string expected_of(const RedisReply& value) {

@@ -97,8 +97,6 @@ std::optional<std::string> other_state(const RedisReply& reply);
 Status check_set(const RedisReply& reply, std::string_view key);
 // Lower-case hexadecimal SHA-1, as redis.sha1hex.
 std::string sha1_hex(std::string_view bytes);
-// From the machine's source of random numbers.
-uint64_t random_number();
 // The value of a key as RedisSet expects it: a value of no bytes is another thing than no value.
 std::string expected_of(const RedisReply& value);
 
@@ -166,11 +164,13 @@ class RedisWriteBar {
 };
 
 struct RedisStoreParts {
-  RedisStoreParts(RedisStoreConfig config_, const Calendar& calendar, const Clock& wall)
+  RedisStoreParts(RedisStoreConfig config_, const Calendar& calendar, const Clock& wall,
+                  RedisNetwork& network_ = redis_sockets())
       : config(std::move(config_)),
         keys(config.prefix),
         life(calendar),
         clock(wall),
+        network(network_),
         pace(config.write_bytes_per_second, config.partition_count) {}
 
   const Calendar& calendar() const { return life.calendar(); }
@@ -184,12 +184,13 @@ struct RedisStoreParts {
   Result<std::optional<MergedWatermark>> decode_mark(const RedisReply& reply, PartitionId partition) const;
   // "filter store bloomring: on 127.0.0.1:6379".
   std::string name() const;
+  int64_t steady_ns() const { return network.clock().steady_ns(); }
 
   const RedisStoreConfig config;
   const RedisKeys keys;
   const FilterLife life;
   ExpiryClock clock;
-  const SystemClock steady;  // For durations on the network, whatever `clock` is.
+  RedisNetwork& network;  // Its clock is for durations on the network, whatever `clock` is.
   HeardWatermarks heard;
   RedisWriteBar bar;
   RedisPace pace;  // Of all writes of values.

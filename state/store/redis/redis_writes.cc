@@ -125,7 +125,7 @@ void RedisApply::send_to(ShardId shard, std::string commands, std::function<void
        });
 }
 
-int64_t RedisApply::now_ns() const { return parts_.store.steady.steady_ns(); }
+int64_t RedisApply::now_ns() const { return parts_.store.steady_ns(); }
 
 void RedisApply::read(const Chunk& chunk, const Place& place) {
   RedisCommand command(1 + chunk.size());
@@ -246,7 +246,7 @@ void RedisApply::move_aside(RedisChange& change, const std::string& key) {
   const auto logical = parts_.store.keys.logical(key);
   if (!logical.ok()) return fail(logical.status());
   // Redis has no sum of a list, so its name is random.
-  const std::string name = sha1_hex(std::to_string(random_number())).substr(0, kAsideNameBytes);
+  const std::string name = sha1_hex(std::to_string(parts_.store.network.random_number())).substr(0, kAsideNameBytes);
   std::string commands;
   append_redis_command(commands, {"EVAL", kMoveAside, "3", state_key_of(change), key,
                                   parts_.store.keys.aside(change.shard, name, *logical),

@@ -25,7 +25,7 @@ TEST_CASE("cli: a command line that is wrong exits with 2 and names the nearest 
           "what: cofnig must be one of commands, config, metrics, topics; did you mean config?");
   refused({"check", "--output", "xml"}, "--output: xml must be one of json, text");
   refused({"generate", "--bootstrap", "127.0.0.1:1"}, "--bootstrap requires --topic");
-  refused({"generate", "--execute"}, "--execute requires --topic");
+  refused({"generate", "--execute"}, "--topic or --to, which --execute writes to, is required");
   refused({"snapshot"}, "--user or --from is required");
   for (const char* command : {"query", "served", "forget", "snapshot", "inspect"}) {
     refused({command, "--user", ""}, "--user: the id is empty; an id has 1 to 128 bytes");

@@ -8,7 +8,7 @@ TEST_CASE("dlq: what it does is one of its words, and a slip names the nearest")
 }
 
 TEST_CASE("dlq: one letter needs no selection, and flags of show are not for list") {
-  CHECK(refusal_of({"dlq", "show", "--at", "0:1", "--reason", "empty_id"}) == "--at excludes --reason");
+  CHECK(refusal_of({"dlq", "show", "--at", "0:1", "--reason", "empty_id"}) == "--reason excludes --at");
   CHECK(refusal_of({"dlq", "list", "--newest", "3"}) == "--newest requires dlq show");
   CHECK(refusal_of({"dlq", "list", "--execute"}) == "--execute requires dlq replay");
   CHECK(refusal_of({"dlq", "replay", "--newest", "3", "--name", "n"}) == "--newest requires dlq show");

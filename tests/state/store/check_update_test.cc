@@ -7,7 +7,8 @@
 using namespace bloomring;
 using namespace bloomring::testing;
 
-TEMPLATE_TEST_CASE("filter store: updates and partitions that cannot be are refused", "", EmbeddedBed, MemoryBed) {
+TEMPLATE_TEST_CASE("filter store: updates and partitions that cannot be are refused", "", EmbeddedBed,
+                   MemoryBed, RedisBed) {
   TestType bed;
   const ItemHash item = item_hash("a");
   const std::string good = user("u1");

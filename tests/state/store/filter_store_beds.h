@@ -29,6 +29,9 @@ class Bed {
  public:
   virtual ~Bed() = default;
   virtual LocalFilterStore& store() = 0;
+  // The store's own interfaces, whose operations may end later.
+  virtual FilterReader& reader() { return store(); }
+  virtual FilterWriter& writers() { return store(); }
   virtual void reopen() = 0;
   virtual void settle() = 0;  // Lets the store do all that it puts off.
   virtual void damage(const std::string& name, int32_t period) = 0;
@@ -166,6 +169,8 @@ class RedisBed : public Bed {
   explicit RedisBed(std::vector<std::string> settings = {})
       : RedisBed(std::make_unique<RedisServer>(std::move(settings)), nullptr) {}
   LocalFilterStore& store() override { return *blocking_; }
+  FilterReader& reader() override { return *redis_; }
+  FilterWriter& writers() override { return *redis_; }
   RedisFilterStore& redis() { return *redis_; }
   BlockingFilterStore<RedisFilterStore>& blocking() { return *blocking_; }
   void reopen() override;

@@ -208,10 +208,11 @@ TEMPLATE_TEST_CASE("filter store: a damaged forgotten value is corrupt to questi
   }
 }
 
-TEST_CASE("filter store: two stores that were given the same plays hold the same bytes, however these came") {
+TEST_CASE("filter store: stores that were given the same plays hold the same bytes, however these came") {
   std::mt19937 rng(5);
   EmbeddedBed embedded;
   MemoryBed memory;
+  RedisBed redis;
   std::vector<std::pair<int, int>> plays;
   for (int i = 0; i < 6000; ++i) plays.emplace_back(rng() % 11, rng() % 700);
   const auto give = [&](Bed& bed, size_t batch, auto between) {
@@ -230,8 +231,13 @@ TEST_CASE("filter store: two stores that were given the same plays hold the same
     if (rng() % 8 == 0) embedded.reopen();
     if (rng() % 20 == 0) embedded.settle();
   });
+  give(redis, 130, [&] {
+    if (rng() % 8 == 0) redis.reopen();
+  });
   for (int u = 0; u < 11; ++u) {
     const std::string name = "u" + std::to_string(u);
-    CHECK(embedded.read(name, {kNow}).at(0).value == memory.read(name, {kNow}).at(0).value);
+    const std::string value = memory.read(name, {kNow}).at(0).value;
+    CHECK(embedded.read(name, {kNow}).at(0).value == value);
+    CHECK(redis.read(name, {kNow}).at(0).value == value);
   }
 }

@@ -1,7 +1,8 @@
-// The interfaces of the filter store, as a store on this machine keeps them.
+// The interfaces of the filter store, as each store keeps them.
 #include "state/store/local_filter_store.h"
 
 #include <catch2/catch.hpp>
+#include <future>
 #include <map>
 #include <memory>
 #include <string>
@@ -12,7 +13,7 @@
 using namespace bloomring;
 using namespace bloomring::testing;
 
-#define STORES EmbeddedBed, MemoryBed
+#define STORES EmbeddedBed, MemoryBed, RedisBed, RedisClusterBed
 
 namespace {
 
@@ -24,26 +25,31 @@ class KeptRead final : public FilterRead {
     for (const std::string& key : keys_) users_.push_back({key, {&kPeriod, 1}});
   }
   std::span<const UserPeriods> users() const override { return users_; }
-  void end(std::vector<Result<StoredUser>> users) override {
-    ++ends;
-    found = std::move(users);
-  }
-  void refuse() override { ++ends; }
-
-  int ends = 0;
-  std::vector<Result<StoredUser>> found;
+  void end(std::vector<Result<StoredUser>> users) override { ended_.set_value(std::move(users)); }  // Throws if twice.
+  void refuse() override { ended_.set_value({}); }
+  std::vector<Result<StoredUser>> wait() { return ended_.get_future().get(); }
 
  private:
   static constexpr PeriodIndex kPeriod{kNow};
   std::vector<std::string> keys_;
   std::vector<UserPeriods> users_;
+  std::promise<std::vector<Result<StoredUser>>> ended_;
 };
 
 Status end_of(PartitionWriter& writer) {
-  const std::optional<Status> ended = writer.poll();
-  REQUIRE(ended.has_value());
+  Status ended = BlockingFilterStore<RedisFilterStore>::wait(writer);
   CHECK_FALSE(writer.poll().has_value());  // Told once.
-  return *ended;
+  return ended;
+}
+
+PartitionId partition_of_user(const std::string& key) { return partition_of(UserRef(key).shard(), kBedPartitions); }
+
+// A user of the partition, or of any other one.
+std::string user_in(PartitionId partition, bool in) {
+  for (int i = 0;; ++i) {
+    std::string key = user("other" + std::to_string(i));
+    if ((partition_of_user(key) == partition) == in) return key;
+  }
 }
 
 bool seen(const StoredFilter& filter, const std::string& name, const std::string& item) {
@@ -64,22 +70,24 @@ TEMPLATE_TEST_CASE("filter store: one read is about many users, and one that is 
   bed.play("u4", kNow, {"d"});
   bed.damage_forgotten("u2");
   const auto read = std::make_shared<KeptRead>(std::vector<std::string>{"u1", "u2", "u3", "u4"});  // Shared: the seam.
-  static_cast<FilterReader&>(bed.store()).begin_read(read);
-  REQUIRE(read->ends == 1);
-  REQUIRE(read->found.size() == 4);
-  REQUIRE(read->found[0].ok());
-  CHECK(seen(read->found[0]->filters.at(0), "u1", "a"));
-  CHECK(read->found[1].code() == Code::kCorrupt);
-  REQUIRE(read->found[2].ok());
-  CHECK(read->found[2]->filters.empty());
-  REQUIRE(read->found[3].ok());
-  CHECK(seen(read->found[3]->filters.at(0), "u4", "d"));
+  bed.reader().begin_read(read);
+  const std::vector<Result<StoredUser>> found = read->wait();
+  REQUIRE(found.size() == 4);
+  REQUIRE(found[0].ok());
+  CHECK(seen(found[0]->filters.at(0), "u1", "a"));
+  CHECK(found[1].code() == Code::kCorrupt);
+  REQUIRE(found[2].ok());
+  CHECK(found[2]->filters.empty());
+  REQUIRE(found[3].ok());
+  CHECK(seen(found[3]->filters.at(0), "u4", "d"));
 }
 
 TEMPLATE_TEST_CASE("filter store: an operation of a partition's writer ends once, and says how", "", STORES) {
   TestType bed;
-  const auto writer = bed.store().take_over(PartitionId(0)).value();
   const std::string key = user("u1");
+  const PartitionId partition = partition_of_user(key);
+  const std::string other = user_in(partition, true);
+  const auto writer = bed.writers().take_over(partition).value();
   const ItemHash item = item_hash("a");
   const FilterUpdate update{key, PeriodIndex(kNow), {&item, 1}};
   CHECK_FALSE(writer->poll().has_value());
@@ -89,31 +97,39 @@ TEMPLATE_TEST_CASE("filter store: an operation of a partition's writer ends once
   const FilterUpdate nothing{key, PeriodIndex(kNow), {}};
   writer->begin_apply({}, {&nothing, 1});
   CHECK(end_of(*writer).code() == Code::kBadRecord);
-  const UserRef keys[] = {key, std::string_view("\x04" "feedu2")};
-  bed.forget_everything("u1", kNowMs, 0, 0);
+  ForgottenUpdate forget{key, {}, PeriodIndex(0), PeriodIndex(0)};
+  forget.forgotten.forget_everything(kNowMs);
+  writer->begin_apply({&forget, 1}, {});
+  CHECK(end_of(*writer).ok());
+  const UserRef keys[] = {key, other};
   writer->begin_read_forgotten(keys);
   CHECK(end_of(*writer).ok());
   const std::vector<Forgotten> forgotten = writer->take_forgotten();
   REQUIRE(forgotten.size() == 2);
   CHECK(forgotten[0].everything_ms() == kNowMs);
   CHECK(forgotten[1].empty());
+  writer->begin_sync();
+  CHECK(end_of(*writer).ok());
   MergedWatermark watermark;
   watermark.add({Offset(0), Offset(7)}, HourIndex(1));
   watermark.merged_ms = kNowMs;
   writer->begin_advance(watermark);
   CHECK(end_of(*writer).ok());
-  CHECK((*bed.store().heard_watermark(PartitionId(0)))->offset == Offset(7));
+  CHECK((*bed.reader().heard_watermark(partition))->offset == Offset(7));
   CHECK(writer->merged_ms() == kNowMs);
 }
 
 TEMPLATE_TEST_CASE("filter store: a writer whose partition was taken over writes nothing", "", STORES) {
   TestType bed;
-  const auto first = bed.store().take_over(PartitionId(0)).value();
-  const auto other = bed.store().take_over(PartitionId(1)).value();
-  const auto second = bed.store().take_over(PartitionId(0)).value();
   const std::string key = user("u1");
+  const PartitionId partition = partition_of_user(key);
+  const std::string other_key = user_in(partition, false);
+  const auto first = bed.writers().take_over(partition).value();
+  const auto other = bed.writers().take_over(partition_of_user(other_key)).value();
+  const auto second = bed.writers().take_over(partition).value();
   const ItemHash item = item_hash("a");
   const FilterUpdate update{key, PeriodIndex(kNow), {&item, 1}};
+  const FilterUpdate other_update{other_key, PeriodIndex(kNow), {&item, 1}};
   MergedWatermark watermark;
   watermark.add({Offset(0), Offset(7)}, HourIndex(1));
   first->begin_apply({}, {&update, 1});
@@ -123,12 +139,13 @@ TEMPLATE_TEST_CASE("filter store: a writer whose partition was taken over writes
   first->begin_sync();
   CHECK(end_of(*first).code() == Code::kFenced);
   CHECK(bed.scanned() == 0);
-  CHECK_FALSE(bed.store().read_watermark(PartitionId(0))->has_value());
-  for (PartitionWriter* writer : {second.get(), other.get()}) {
-    writer->begin_apply({}, {&update, 1});
-    CHECK(end_of(*writer).ok());
-  }
-  CHECK(bed.store().take_over(PartitionId(kBedPartitions)).code() == Code::kInvalid);
+  CHECK_FALSE(bed.reader().read_watermark(partition)->has_value());
+  second->begin_apply({}, {&update, 1});
+  CHECK(end_of(*second).ok());
+  other->begin_apply({}, {&other_update, 1});
+  CHECK(end_of(*other).ok());
+  CHECK(bed.scanned() == 2);
+  CHECK(bed.writers().take_over(PartitionId(kBedPartitions)).code() == Code::kInvalid);
 }
 
 TEMPLATE_TEST_CASE("filter store: a value is bound to its logical key, whatever name another backend gives it", "",

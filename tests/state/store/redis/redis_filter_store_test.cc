@@ -189,7 +189,11 @@ TEST_CASE("redis store: updates that a failover lost before any watermark covere
   REQUIRE(play(*writer, "u1", {"b"}).ok());
   REQUIRE(bed.server().ask({"SET", state_key, old_state}) == "OK\n");
   REQUIRE(bed.server().ask({"SET", value_key, old_value}) == "OK\n");
-  CHECK(advance(*writer, merged_to(10)).code() == Code::kFatal);
+  SECTION("an advance finds out") { CHECK(advance(*writer, merged_to(10)).code() == Code::kFatal); }
+  SECTION("a sync finds out") {
+    writer->begin_sync();
+    CHECK(Blocking::wait(*writer).code() == Code::kFatal);
+  }
   CHECK_FALSE(bed.redis().read_watermark(partition).value().has_value());
 }
 
