@@ -16,6 +16,7 @@
 #include "cli/line/job_flags.h"
 #include "cli/line/load_flags.h"
 #include "cli/line/plan_flags.h"
+#include "cli/line/shadow_flags.h"
 #include "cli/output.h"
 #include "cli/pages/command_page.h"
 #include "cli/pages/completion.h"
@@ -34,6 +35,7 @@ struct CommandLine {
   PlanArgs plan;
   DlqArgs dlq;
   JobCommandArgs jobs;
+  ShadowArgs shadow;
   ReferenceArgs reference;
   VersionArgs version;
   Shell shell = Shell::kBash;
@@ -163,6 +165,7 @@ int run_command_line(int argc, const char* const* argv) {
   declare_plan(app, line.plan, line.chosen);
   declare_dlq(app, line.dlq, line.chosen);
   declare_jobs(app, line.jobs, line.chosen);
+  declare_shadow(app, line.shadow, line.chosen);
   declare_reference(app, line);
   declare_version(app, line);
   declare_pages(app, line);

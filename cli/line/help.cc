@@ -90,6 +90,12 @@ constexpr Help kHelp[] = {
      "bloomring verify --name sample --config site.yaml --sample 0.01 --execute",
      "a server, the service or a broker did not answer, or it was stopped: the same command goes on with it",
      "with --execute: it is done, and members are missing, or too many items are seen that nobody has played"},
+    {"shadow",
+     "bloomring shadow --config site.yaml --queries queries.jsonl --differences differences.jsonl --output text\n"
+     "bloomring shadow --config site.yaml --listen 0.0.0.0:7701 --admin 0.0.0.0:9607 --rate 200\n"
+     "bloomring shadow --config site.yaml --old filters --old-error 0.001 --queries queries.jsonl",
+     "the comparison failed, nothing was answered, or it was stopped before the end of the file",
+     "a play of the old store is missing in the service, or filters err too often; the report says which"},
     {"jobs",
      "bloomring jobs --config site.yaml --output text\n"
      "bloomring jobs rate october 40000 --config site.yaml\n"

@@ -9,6 +9,7 @@
 #include "pipeline/kafka/producer/producer_metrics.h"
 #include "pipeline/metrics/pipeline_metrics.h"
 #include "pipeline/runtime/runtime_metrics.h"
+#include "pipeline/shadow/shadow_metrics.h"
 #include "pipeline/status/stage_metrics.h"
 #include "pipeline/tasks/dead_letter_metrics.h"
 #include "pipeline/tasks/ingest_metrics.h"
@@ -39,7 +40,8 @@ List all() {
   static const std::vector<const MetricDecl*> kAll =
       joined({kIngestMetrics, kDeadLetterMetrics, kWindowMetrics, kMergeMetrics, kReplicaMetrics, kCallMetrics,
               kStageMetrics, kGroupMetrics, kRuntimeMetrics, kStoreMetrics, kRedisMetrics, kRocksMetrics,
-              kProducerMetrics, kBrokerMetrics, kPipelineMetrics, kBaseMetrics, kConnectionMetrics});
+              kProducerMetrics, kBrokerMetrics, kPipelineMetrics, kBaseMetrics, kConnectionMetrics,
+              kShadowMetrics});
   return kAll;
 }
 

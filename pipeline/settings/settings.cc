@@ -27,6 +27,7 @@ LegacyLayoutConfig Settings::legacy_layout() const {
   return {.keys = migrate.keys,
           .member = migrate.member,
           .score_unit = migrate.score_unit,
+          .filter_keys = migrate.filter_keys,
           .scenes_part = !events.scene.empty(),
           .scenes = events.scenes};
 }

@@ -186,6 +186,7 @@ struct MigrateSettings {
   std::string password_file;           // Empty: no login.
   uint32_t timeout_ms = 10'000;
   std::vector<std::string> keys = {"hist:{user}"};  // Patterns; see schemas/legacy/legacy_pattern.h.
+  std::vector<std::string> filter_keys;             // The same, of RedisBloom filters; asked by `bloomring shadow`.
   std::string member = "{item}";
   TimeUnit score_unit = TimeUnit::kMilliseconds;
   uint32_t page_members = 1'000;

@@ -60,6 +60,11 @@ Result<LegacyLayout> LegacyLayout::create(LegacyLayoutConfig config) {
     if (!pattern.ok()) return invalid("has " + text + "; it " + pattern.status().message());
     layout.keys_.push_back(std::move(*pattern));
   }
+  for (const std::string& text : layout.config_.filter_keys) {
+    auto pattern = LegacyPattern::of_keys(text);
+    if (!pattern.ok()) return invalid("has " + text + "; it " + pattern.status().message());
+    layout.filter_keys_.push_back(std::move(*pattern));
+  }
   if (layout.keys_.empty()) return invalid("is empty; it must have a pattern, as hist:{user}");
   auto member = LegacyPattern::of_members(layout.config_.member);
   if (!member.ok()) return invalid("is " + layout.config_.member + "; it " + member.status().message());
@@ -111,6 +116,29 @@ std::string LegacyLayout::key_of(std::string_view scene, std::string_view user) 
   for (const LegacyPattern& pattern : keys_)
     if (pattern.has_scene() || scene.empty()) return pattern.fill({.user = user, .scene = scene});
   return {};
+}
+
+std::vector<std::string> LegacyLayout::filled(const std::vector<LegacyPattern>& patterns, std::string_view scene,
+                                              std::string_view user) const {
+  std::vector<std::string> keys;
+  for (const LegacyPattern& pattern : patterns) {
+    if (!pattern.has_scene()) {
+      if (scene.empty() || !config_.scenes_part) keys.push_back(pattern.fill({.user = user}));
+    } else if (config_.scenes_part || config_.scenes.empty()) {
+      keys.push_back(pattern.fill({.user = user, .scene = scene}));
+    } else {
+      for (const std::string& each : config_.scenes) keys.push_back(pattern.fill({.user = user, .scene = each}));
+    }
+  }
+  return keys;
+}
+
+std::vector<std::string> LegacyLayout::keys_of(std::string_view scene, std::string_view user) const {
+  return filled(keys_, scene, user);
+}
+
+std::vector<std::string> LegacyLayout::filter_keys_of(std::string_view scene, std::string_view user) const {
+  return filled(filter_keys_, scene, user);
 }
 
 std::string LegacyLayout::member_of(std::string_view item) const { return member_.front().fill({.item = item}); }

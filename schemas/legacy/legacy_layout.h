@@ -43,6 +43,7 @@ struct LegacyLayoutConfig {
   std::vector<std::string> keys = {"hist:{user}"};  // Patterns; the first one that matches a key decides.
   std::string member = "{item}";
   TimeUnit score_unit = TimeUnit::kMilliseconds;
+  std::vector<std::string> filter_keys = {};  // Patterns of Bloom filters that the site keeps as well, or instead.
   bool scenes_part = true;               // Otherwise the sets of all scenes of a user are united.
   std::vector<std::string> scenes = {};  // The accepted scenes; empty: all.
 };
@@ -63,6 +64,10 @@ class LegacyLayout {
                             LegacyPlay& play) const;
   // The key of a user's set, by the first pattern that has a place for the scene, or needs none. Empty: no pattern.
   std::string key_of(std::string_view scene, std::string_view user) const;
+  // The keys of all sets, or of all Bloom filters, in which plays of the user in this scene may be. Where the sets of
+  // all scenes are united, those of each accepted scene; where all are accepted, that of `scene` alone.
+  std::vector<std::string> keys_of(std::string_view scene, std::string_view user) const;
+  std::vector<std::string> filter_keys_of(std::string_view scene, std::string_view user) const;
   std::string member_of(std::string_view item) const;
   // In the unit of the scores; whole milliseconds where the unit is finer or the same.
   std::string score_of(int64_t time_ms) const;
@@ -76,7 +81,10 @@ class LegacyLayout {
   LegacyRefusal check_scene(std::string_view scene) const;
 
   LegacyLayoutConfig config_;
+  std::vector<std::string> filled(const std::vector<LegacyPattern>& patterns, std::string_view scene,
+                                  std::string_view user) const;
   std::vector<LegacyPattern> keys_;
+  std::vector<LegacyPattern> filter_keys_;
   std::vector<LegacyPattern> member_;  // One; a pattern has no empty state.
 };
 

@@ -6,6 +6,7 @@
 
 #include "base/faults/fault_point.h"
 #include "base/hash.h"
+#include "pipeline/jobs/migrate/error_rate.h"
 #include "state/legacy/legacy_request.h"
 
 namespace bloomring {
@@ -68,10 +69,8 @@ JobCounts VerifyJob::counts() const {
   return counts;
 }
 
-// More than four standard deviations above the bound are no accident.
 bool VerifyJob::too_many_false() const {
-  const double bound = config_.false_positive_rate * static_cast<double>(probes_);
-  return static_cast<double>(false_positives_) > bound + 4 * std::sqrt(bound) + 1;
+  return above_rate(false_positives_, probes_, config_.false_positive_rate);
 }
 
 size_t VerifyJob::sets_for(uint64_t units_max) const {

@@ -21,7 +21,7 @@ std::string why_no_member_pattern(const std::string& text) {
 
 void declare_migrate(Config& config, MigrateSettings& migrate) {
   config.section("migrate",
-                 "The old store of a site, which `bloomring migrate` and `bloomring verify` read: servers of the Redis "
+                 "The old store of a site, which `bloomring migrate`, `verify` and `shadow` read: servers of the Redis "
                  "protocol with a sorted set for each user, in which each member is an item and its score the time of "
                  "the play. No process of `bloomring run` needs it.");
   config.list("migrate.addresses", &migrate.addresses)
@@ -42,6 +42,12 @@ void declare_migrate(Config& config, MigrateSettings& migrate) {
           "`hist:{scene}:{user}`. Of several, the first one that matches a key decides, so the one with more text "
           "comes first. The set of a pattern without `{scene}` belongs to the user without a scene; where "
           "`events.scene` is empty, every set does. Keys of no pattern are left alone and counted.");
+  config.list("migrate.filter_keys", &migrate.filter_keys)
+      .check(why_no_key_pattern)
+      .doc(
+          "Patterns of the keys of Bloom filters of the module RedisBloom, in the form of `migrate.keys`, where the "
+          "site answers from such filters. `bloomring shadow --old filters` asks them by BF.MEXISTS; they cannot be "
+          "migrated.");
   config.string("migrate.member", &migrate.member)
       .check(why_no_member_pattern)
       .doc("Pattern of the members, with `{item}` once: `{item}`, `v:{item}`.");

@@ -113,6 +113,20 @@ TEST_CASE("legacy layout: what it writes it reads") {
   CHECK(layout({.score_unit = TimeUnit::kMicroseconds}).score_of(1'649'314'823'123) == "1649314823123000");
 }
 
+TEST_CASE("legacy layout: the keys of a user are those of every pattern that can have plays in the scene") {
+  using Keys = std::vector<std::string>;
+  const LegacyLayout apart = layout({.keys = {"hist:{scene}:{user}", "serve:{scene}:{user}", "hist:{user}"}});
+  CHECK(apart.keys_of("feed", "17") == Keys{"hist:feed:17", "serve:feed:17"});
+  CHECK(apart.keys_of("", "17") == Keys{"hist::17", "serve::17", "hist:17"});
+  CHECK(apart.filter_keys_of("feed", "17").empty());
+  LegacyLayoutConfig united{.keys = {"hist:{scene}:{user}", "all:{user}"}, .filter_keys = {"bf:{user}"}};
+  united.scenes_part = false;
+  CHECK(layout(united).keys_of("feed", "17") == Keys{"hist:feed:17", "all:17"});
+  united.scenes = {"feed", "search"};
+  CHECK(layout(united).keys_of("", "17") == Keys{"hist:feed:17", "hist:search:17", "all:17"});
+  CHECK(layout(united).filter_keys_of("feed", "17") == Keys{"bf:17"});
+}
+
 TEST_CASE("legacy layout: one pattern is its own glob, several share their beginning") {
   CHECK(layout({.keys = {"hist:{user}:v2"}}).glob() == "hist:*:v2");
   CHECK(layout({.keys = {"hist:{user}", "hits*{user}"}}).glob() == "hi*");
@@ -121,6 +135,8 @@ TEST_CASE("legacy layout: one pattern is its own glob, several share their begin
 
 TEST_CASE("legacy layout: a wrong pattern is named") {
   CHECK_THAT(LegacyLayout::create({.keys = {"hist"}}).status().message(), Catch::StartsWith("has hist; it must have"));
+  CHECK_THAT(LegacyLayout::create({.filter_keys = {"bf"}}).status().message(),
+             Catch::StartsWith("has bf; it must have"));
   CHECK_THAT(LegacyLayout::create({.keys = {}}).status().message(), Catch::StartsWith("is empty; it must have"));
   CHECK_THAT(LegacyLayout::create({.member = "x"}).status().message(), Catch::StartsWith("is x; it must have"));
 }
