@@ -190,6 +190,8 @@ struct MigrateSettings {
   TimeUnit score_unit = TimeUnit::kMilliseconds;
   uint32_t page_members = 1'000;
   uint32_t users_at_once = 64;
+  uint32_t export_members_max = 0;  // Of each set that an export writes; 0: all.
+  uint32_t export_ttl_hours = 0;    // 0: no set expires.
 };
 
 struct Settings {

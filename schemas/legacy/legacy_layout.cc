@@ -113,12 +113,30 @@ std::string LegacyLayout::key_of(std::string_view scene, std::string_view user) 
   return {};
 }
 
+std::vector<std::string> LegacyLayout::keys_of(std::string_view scene, std::string_view user) const {
+  std::vector<std::string> keys;
+  if (scene.size() > kIdBytesMax || user.size() > kIdBytesMax) return keys;
+  const UserKey wanted(scene, user);
+  for (const LegacyPattern& pattern : keys_) {
+    std::string key = pattern.fill({.user = user, .scene = scene});
+    UserKey read;
+    if (read_key(key, read) == LegacyRefusal::kNone && read == wanted) keys.push_back(std::move(key));
+  }
+  return keys;
+}
+
 std::string LegacyLayout::member_of(std::string_view item) const { return member_.front().fill({.item = item}); }
 
 std::string LegacyLayout::score_of(int64_t time_ms) const {
   if (config_.score_unit == TimeUnit::kMicroseconds) return std::to_string(time_ms * 1'000);
   if (config_.score_unit == TimeUnit::kMilliseconds) return std::to_string(time_ms);
   return std::to_string(time_ms / 1'000);
+}
+
+// A whole second counts at its end, so its time is later from the last millisecond of the second before on.
+std::string LegacyLayout::score_after(int64_t time_ms) const {
+  if (config_.score_unit == TimeUnit::kSeconds) return std::to_string((time_ms + 1) / 1'000);
+  return score_of(time_ms + 1);
 }
 
 std::string LegacyLayout::glob() const {

@@ -63,9 +63,14 @@ class LegacyLayout {
                             LegacyPlay& play) const;
   // The key of a user's set, by the first pattern that has a place for the scene, or needs none. Empty: no pattern.
   std::string key_of(std::string_view scene, std::string_view user) const;
+  // Every key that `read_key` takes for this user and scene, by one pattern after the other. Empty: the layout has no
+  // key that would be read as theirs.
+  std::vector<std::string> keys_of(std::string_view scene, std::string_view user) const;
   std::string member_of(std::string_view item) const;
   // In the unit of the scores; whole milliseconds where the unit is finer or the same.
   std::string score_of(int64_t time_ms) const;
+  // The least score whose time is later, of the scores that are whole in their unit.
+  std::string score_after(int64_t time_ms) const;
 
   // A pattern of SCAN that matches every key of the layout, and perhaps others.
   std::string glob() const;

@@ -21,14 +21,14 @@ std::string why_no_member_pattern(const std::string& text) {
 
 void declare_migrate(Config& config, MigrateSettings& migrate) {
   config.section("migrate",
-                 "The old store of a site, which `bloomring migrate` and `bloomring verify` read: servers of the Redis "
-                 "protocol with a sorted set for each user, in which each member is an item and its score the time of "
-                 "the play. No process of `bloomring run` needs it.");
+                 "The old store of a site, which `bloomring migrate` and `bloomring verify` read, and which `bloomring "
+                 "export` writes: servers of the Redis protocol with a sorted set for each user, in which each member "
+                 "is an item and its score the time of the play. No process of `bloomring run` needs it.");
   config.list("migrate.addresses", &migrate.addresses)
       .doc(
           "Servers, as `host:port`: some of a cluster, which name the others, or a primary and all of its replicas.");
   config.string("migrate.user", &migrate.user)
-      .doc("ACL user. It needs SCAN, INFO and ZRANGEBYSCORE, and no writes. Empty: the default user.");
+      .doc("ACL user. docs/how-to/migrate.md has the commands that each job needs. Empty: the default user.");
   config.string("migrate.password_file", &migrate.password_file)
       .doc("File with the password of the user, in one line. Empty: no login.");
   config.integer("migrate.timeout_ms", &migrate.timeout_ms)
@@ -58,6 +58,14 @@ void declare_migrate(Config& config, MigrateSettings& migrate) {
       .range(1, 4'096)
       .unit("sets")
       .doc("How many sets are asked for at the same time. Their first pages are in memory together.");
+  config.integer("migrate.export_members_max", &migrate.export_members_max)
+      .range(0, 4'000'000'000)
+      .unit("members")
+      .doc("`bloomring export` cuts each set that it writes to so many newest members, as the site does. 0: never.");
+  config.integer("migrate.export_ttl_hours", &migrate.export_ttl_hours)
+      .range(0, 100'000)
+      .unit("hours")
+      .doc("`bloomring export` lets a set expire so long after its last play, as the site does. 0: never.");
 }
 
 }  // namespace bloomring
