@@ -39,6 +39,11 @@ Result<MigrateConfig> job_config(const MigrateArgs& args, const Settings& settin
   config.parameters = legacy_parameters(settings, args.keys);
   config.parameters.push_back({"share", config.share.text()});
   config.parameters.push_back({"topic", config.events_topic});
+  // Only where it is on: a job that a version without marks began goes on.
+  if (settings.migrate.read_through) {
+    config.marks_false_positive_rate = settings.filter.false_positive_rate;
+    config.parameters.push_back({"marks", std::to_string(settings.filter.false_positive_rate)});
+  }
   config.facts = legacy_facts(settings, legacy_parameters(settings, args.keys));
   config.facts.push_back({"share", config.share.text()});
   return config;
