@@ -191,6 +191,12 @@ struct MigrateSettings {
   TimeUnit score_unit = TimeUnit::kMilliseconds;
   uint32_t page_members = 1'000;
   uint32_t users_at_once = 64;
+  bool read_through = false;  // Queries read the sets of users that are not migrated yet.
+  uint32_t read_through_timeout_ms = 100;
+  uint32_t read_through_members_max = 10'000;  // Of each set.
+  uint32_t read_through_users_max = 16;        // At once.
+  uint32_t export_members_max = 0;  // Of each set that an export writes; 0: all.
+  uint32_t export_ttl_hours = 0;    // 0: no set expires.
 };
 
 struct Settings {

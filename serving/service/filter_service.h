@@ -23,6 +23,7 @@
 #include "bloomring/v1/bloomring.grpc.pb.h"
 #include "serving/admission/access.h"
 #include "serving/admission/call_gate.h"
+#include "serving/legacy/read_through.h"
 #include "serving/query/candidate_filter.h"
 #include "serving/query/replica_partition.h"
 #include "serving/service/counters.h"
@@ -53,6 +54,7 @@ struct FilterServiceConfig {
   // blocking its caller.
   std::optional<FilterReadPool> read_pool = FilterReadPool{};
   ForwarderConfig forward = {};
+  ReadThroughConfig read_through = {};
   const Access* access = nullptr;  // The rights of callers; outlives the service. Null: everybody may make all.
   // Called at the end of every call with its status and duration. gRPC's threads call it, so it must be thread safe.
   std::function<void(Method, const grpc::Status&, double seconds)> observe = {};
@@ -103,6 +105,12 @@ class FilterService final : public RawService {
   // Looks the user up and waits for the filters. Then calls `ended` with them, or `done` with an error.
   void read(const grpc::CallbackServerContext& context, const UserKey& user_key, const ReplicaPartition& partition,
             const WantedPlays& wanted, const Done& done, WaitingRead::Ended ended);
+  // The same where the old store is read through; `until` is the end of the call's patience.
+  void read_through(const grpc::CallbackServerContext& context, const UserKey& user_key,
+                    const ReplicaPartition& partition, const WantedPlays& wanted, gpr_timespec until,
+                    WaitingRead::Ended ended);
+  void begin_read(const grpc::CallbackServerContext& context, const UserKey& user_key, UserLookup lookup,
+                  gpr_timespec until, WaitingRead::Ended ended);
   void filter(const grpc::CallbackServerContext& context, const v1::FilterRequest& request, Done done,
               v1::FilterResponse& response);
   void filter_batch(const grpc::CallbackServerContext& context, const v1::FilterBatchRequest& request, Done done,

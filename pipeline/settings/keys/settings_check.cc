@@ -103,6 +103,17 @@ void check_kinds(const EventSettings& events, SettingFaults& faults, std::vector
                  "is set, and events.scene is empty, so all scenes share their filters; set only one of them");
 }
 
+void check_read_through(const Settings& settings, SettingFaults& faults) {
+  if (!settings.migrate.read_through) return;
+  faults.require(!settings.migrate.addresses.empty(), "migrate.read_through",
+                 "is on; migrate.addresses must name the servers of the old store");
+  const auto has_scene = [](const std::string& key) { return key.find("{scene}") != std::string::npos; };
+  const bool scenes = std::ranges::any_of(settings.migrate.keys, has_scene);
+  faults.require(!scenes || !settings.events.scene.empty(), "migrate.read_through",
+                 "is on, migrate.keys has {scene}, and events.scene is empty: the sets of a user are in scenes that no "
+                 "query names; migrate without read_through");
+}
+
 void check_brokers(const KafkaSettings& kafka, SettingFaults& faults) {
   const std::string wrong = kafka::first_wrong_broker(kafka.bootstrap);
   faults.require(wrong.empty(), "kafka.bootstrap",
@@ -330,6 +341,7 @@ Status check_settings_fit(const Settings& settings, const Config& config, std::v
   warn_of_queues(settings.kafka, faults, warnings);
   check_redis(settings.store, faults);
   check_migrate(settings.migrate, faults);
+  check_read_through(settings, faults);
   return faults.status();
 }
 

@@ -33,7 +33,7 @@ ServeStage::ServeStage(const StageContext& context)
       placement_{context.settings.serve.replica_index, context.settings.serve.replica_count,
                  context.settings.serve.replication_factor} {}
 
-void ServeStage::claim(const Settings&, const PartitionCounts& counts, MemoryClaims& claims) {
+void ServeStage::claim(const Settings& settings, const PartitionCounts& counts, MemoryClaims& claims) {
   constexpr uint64_t kServedQueueLeast = 8 * kMiB, kServedQueueMost = 64 * kMiB;
   constexpr uint64_t kRecentLeast = 1 * kMiB, kServedLeast = kMiB / 2;
   constexpr uint64_t kFilterCacheLeast = 8 * kMiB;
@@ -46,6 +46,11 @@ void ServeStage::claim(const Settings&, const PartitionCounts& counts, MemoryCla
   claims.push_back({MemoryUse::kFilterCache, "filter cache", kFilterCacheLeast, 3, kNoMost});
   claims.push_back({MemoryUse::kCalls, "calls", kCallsLeast, 1, kCallsMost});
   claims.push_back({MemoryUse::kRequests, "requests", kRequestsLeast, 4, kRequestsMost});
+  if (const MigrateSettings& old = settings.migrate; old.read_through) {
+    const uint64_t bytes =
+        uint64_t{old.read_through_users_max} * old.read_through_members_max * RedisOldPlays::kMemberBytes;
+    claims.push_back({MemoryUse::kOldPlays, "old store", bytes, 0, bytes});
+  }
 }
 
 Status ServeStage::start() {
@@ -104,6 +109,15 @@ Status ServeStage::serve_calls() {
   if (const std::string& list = context_.settings.serve.access_file; !list.empty()) {
     BLOOMRING_TRY_ASSIGN(access_, Access::open(list));
     config.service.access = access_.get();
+  }
+  if (const MigrateSettings& old = context_.settings.migrate; old.read_through) {
+    BLOOMRING_TRY_ASSIGN(LegacyStore store, open_legacy(context_.settings));
+    old_plays_ = std::make_unique<RedisOldPlays>(
+        std::move(store),
+        RedisOldPlaysConfig{context_.settings.filter.false_positive_rate, old.read_through_members_max,
+                            old.read_through_users_max},
+        context_.clock);
+    config.service.read_through = {old_plays_.get(), old.read_through_timeout_ms};
   }
   config.service.observe = [latency = std::make_shared<QueryLatency>(context_.metrics)](  // Shared by copies.
                                Method method, const grpc::Status& status, double seconds) {

@@ -20,6 +20,7 @@
 #include "pipeline/stages/base/stage.h"
 #include "pipeline/stages/base/stage_context.h"
 #include "pipeline/stages/serve/kafka_event_log.h"
+#include "pipeline/stages/serve/redis_old_plays.h"
 #include "pipeline/stages/serve/serve_partitions.h"
 #include "serving/admission/access.h"
 #include "serving/query/candidate_filter.h"
@@ -63,6 +64,7 @@ class ServeStage final : public Stage, private PartitionDirectory {
   std::unique_ptr<CandidateFilter> core_;
   std::unique_ptr<KafkaEventLog> log_;
   std::unique_ptr<Access> access_;  // None: everybody may make every call.
+  std::unique_ptr<RedisOldPlays> old_plays_;  // None: nothing is read through.
   std::unique_ptr<GrpcServer> server_;
   std::atomic<bool> serving_{false};
   Metrics::Registration registration_;
