@@ -90,6 +90,8 @@ struct RedisSettings {
   std::string prefix = "bloomring:";
   uint32_t min_replicas = 0;
   bool read_replicas = false;
+  uint32_t hedge_after_ms = 0;  // 0: no read is asked a second time.
+  uint32_t hedge_percent = 5;
   uint32_t connections_max = 4;
   uint32_t timeout_ms = 1000;
 };

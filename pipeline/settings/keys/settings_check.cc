@@ -294,6 +294,10 @@ void check_redis(const StoreSettings& store, SettingFaults& faults) {
     faults.require(parsed.ok() && parsed->port != 0, "store.redis.addresses",
                    "has " + address + "; an address is host:port");
   }
+  faults.require(redis.hedge_after_ms < redis.timeout_ms, "store.redis.hedge_after_ms",
+                 "is " + std::to_string(redis.hedge_after_ms) +
+                     "; a read ends after store.redis.timeout_ms = " + std::to_string(redis.timeout_ms) +
+                     ", so nothing would be asked a second time: set it below that, or to 0");
   faults.require(redis.user.empty() || !redis.password_file.empty(), "store.redis.user",
                  "is " + redis.user + ", which also needs store.redis.password_file");
   const std::string complaint = complain_about_prefix(redis.prefix);

@@ -134,6 +134,10 @@ TEST_CASE("settings: replicas, filters, stores, zones and addresses are checked"
   CHECK(redis({}).empty());
   CHECK(redis({{"store.redis.addresses", "a:6379,b"}}) ==
         "--store.redis.addresses: store.redis.addresses has b; an address is host:port");
+  CHECK(redis({{"store.redis.hedge_after_ms", "999"}}).empty());
+  CHECK(redis({{"store.redis.hedge_after_ms", "1000"}}) ==
+        "--store.redis.hedge_after_ms: store.redis.hedge_after_ms is 1000; a read ends after store.redis.timeout_ms = "
+        "1000, so nothing would be asked a second time: set it below that, or to 0");
   CHECK(redis({{"store.redis.user", "site"}}) ==
         "--store.redis.user: store.redis.user is site, which also needs store.redis.password_file");
   CHECK(redis({{"store.redis.prefix", "a{b"}}) ==
