@@ -64,8 +64,8 @@ class LegacyLayout {
                             LegacyPlay& play) const;
   // The key of a user's set, by the first pattern that has a place for the scene, or needs none. Empty: no pattern.
   std::string key_of(std::string_view scene, std::string_view user) const;
-  // Every key that `read_key` takes for this user and scene, by one pattern after the other; where the sets of all scenes
-  // are united, with `scene` in its place. Empty: the layout has no key that would be read as theirs.
+  // Every key that `read_key` takes for this user and scene, by one pattern after the other; where the sets of all
+  // scenes are united, with `scene` in its place. Empty: the layout has no key that would be read as theirs.
   std::vector<std::string> keys_of(std::string_view scene, std::string_view user) const;
   // The keys of the Bloom filters in which the site keeps the same.
   std::vector<std::string> filter_keys_of(std::string_view scene, std::string_view user) const;
