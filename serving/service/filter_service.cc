@@ -300,6 +300,7 @@ grpc::Status FilterService::hold_answer(grpc::CallbackServerContext& context, Op
   const size_t bytes = call.answer_bytes();
   if (auto share = gate_.memory().take(bytes, call.caller())) {
     call.hold_answer(std::move(*share));
+    if (start.method == Method::kForget) audit_denied(start.context);
     return grpc::Status::OK;
   }
   return refuse(context, {.outcome = CallGate::Outcome::kFull,

@@ -22,6 +22,7 @@
 
 #include "bloomring/v1/bloomring.grpc.pb.h"
 #include "serving/admission/access.h"
+#include "serving/admission/audit_rate.h"
 #include "serving/admission/call_gate.h"
 #include "serving/legacy/read_through.h"
 #include "serving/query/candidate_filter.h"
@@ -153,6 +154,8 @@ class FilterService final : public RawService {
   // little is left for this caller.
   grpc::Status hold_answer(grpc::CallbackServerContext& context, OpenCall& call);
   // Admits the call, now or when its turn comes, parses its message and hands it to `handle`, a member of this class.
+  // A line in the log about a forget that its caller may not make (serving/admission/audit_rate.h).
+  void audit_denied(const grpc::CallbackServerContext& context);
   template <typename Request, typename Response, typename Handle>
   grpc::ServerUnaryReactor* begin(Method method, grpc::CallbackServerContext* context, const grpc::ByteBuffer* message,
                                   grpc::ByteBuffer* answer, Handle handle);
@@ -168,6 +171,7 @@ class FilterService final : public RawService {
   grpc::ServerUnaryReactor* refuse_write(const std::string& why, grpc::ByteBuffer& response);
   static int64_t patience_ms(gpr_timespec deadline, int64_t wait_ms_max);
   static gpr_timespec patience_end(gpr_timespec deadline, int64_t wait_ms_max);
+  AuditRate denied_;
   void count(const grpc::Status& status);
   void count(const FilterAnswer& answer);
   void count_known(bool complete, bool user_known);
