@@ -154,6 +154,18 @@ class HeardWatermarks {
   std::map<PartitionId, MergedWatermark> promised_;
 };
 
+// The writers with which this process has taken partitions over. A state of an earlier writer is older than that: a
+// server has lost it, or was replaced and does not know it yet.
+class TakenPartitions {
+ public:
+  void take(PartitionId partition, const RedisWriter& writer);
+  bool is_older(PartitionId partition, const std::optional<ShardState>& state) const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<PartitionId, RedisWriter> taken_;
+};
+
 // Why no value may be written now: a server's clock is wrong, and would remove it.
 class RedisWriteBar {
  public:
@@ -196,6 +208,7 @@ struct RedisStoreParts {
   ExpiryClock clock;
   RedisNetwork& network;  // Its clock is for durations on the network, whatever `clock` is.
   HeardWatermarks heard;
+  TakenPartitions taken;
   RedisWriteBar bar;
   RedisPace pace;  // Of all writes of values.
   RedisHedges hedges;
