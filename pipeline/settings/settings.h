@@ -147,6 +147,14 @@ struct ServeSettings {
   TlsClientFiles peer_tls() const;
 };
 
+// The canary of a process that takes calls (pipeline/canary).
+struct CanarySettings {
+  uint32_t interval_seconds = 0;  // Between the starts of two plays; 0: no canary.
+  uint32_t timeout_seconds = 30;
+  std::string server;  // Empty: the process's own gRPC port.
+  bool on() const { return interval_seconds > 0; }
+};
+
 // The bounds of the served items that count as seen.
 struct ServedSettings {
   uint32_t per_user_max = 100;
@@ -212,6 +220,7 @@ struct Settings {
   StateSettings state;
   ThreadSettings threads;
   ServeSettings serve;
+  CanarySettings canary;
   ServedSettings served;
   MemorySettings memory;
   ProcessSettings process;

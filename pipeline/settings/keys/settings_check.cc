@@ -192,6 +192,16 @@ void check_serving(const ServeSettings& serve, SettingFaults& faults) {
                  "also needs serve.tls_certificate and serve.tls_key");
 }
 
+// Over TLS the canary asks as other replicas do, by a name of the certificate.
+void check_canary(const Settings& settings, SettingFaults& faults) {
+  if (!settings.canary.on() || !take_calls(settings.stages) || !settings.serve.tls.enabled()) return;
+  faults.require(!settings.canary.server.empty(), "canary.server",
+                 "is empty, and the canary asks over TLS; name the service as its certificate does, as "
+                 "replica-0.internal:7700");
+  faults.require(settings.serve.peer_tls().enabled(), "canary.interval_seconds",
+                 "is set, and the canary asks over TLS; serve.tls_peer_ca must say who vouches for the service");
+}
+
 void check_served(const Settings& settings, const SettingFaults& faults, std::vector<std::string>& warnings) {
   if (int64_t{settings.served.max_age_seconds} <= int64_t{settings.topics.retention_hours} * 3600) return;
   warnings.push_back(
@@ -336,6 +346,7 @@ Status check_settings_fit(const Settings& settings, const Config& config, std::v
   check_exposure(settings, faults, warnings);
   warn_of_admin(settings.admin, faults, warnings);
   check_peers(settings.serve, faults);
+  check_canary(settings, faults);
   check_served(settings, faults, warnings);
   check_filter(settings.filter, faults);
   check_end(settings, faults);

@@ -72,6 +72,7 @@ Status ServeStage::start() {
     if (access_) access_->refresh();
     if (const Status tended = partitions_->tend(); !tended.ok()) context_.on_failure(context_.row.name, tended);
   });
+  if (context_.settings.canary.on()) start_canary();
   return {};
 }
 
@@ -143,6 +144,27 @@ void ServeStage::watch_port() {
   port_worker_->set_ticker(kAskPortIntervalMs, [this] { port_watch_->look(); });
 }
 
+// It begins when the replica answers for its partitions.
+void ServeStage::start_canary() {
+  const Settings& settings = context_.settings;
+  CanaryConfig config;
+  config.name = std::to_string(settings.serve.replica_index);
+  config.partitions = placement_.partitions(settings.topics.partitions);
+  config.partition_count = settings.topics.partitions;
+  config.interval_ms = int64_t{settings.canary.interval_seconds} * 1000;
+  config.timeout_ms = int64_t{settings.canary.timeout_seconds} * 1000;
+  canary_path_ = std::make_unique<ServiceCanaryPath>(
+      settings.topics.plays().front(), settings.events.mapping(), context_.producer,
+      canary_client(settings.canary.server.empty() ? server_->address() : settings.canary.server,
+                    settings.serve.tls.enabled() ? settings.serve.peer_tls() : TlsClientFiles()));
+  config.scene = canary_path_->scene();
+  canary_ = std::make_unique<Canary>(config, *canary_path_, context_.clock, context_.metrics);
+  canary_worker_ = std::make_unique<Worker>(context_.stage() + "-canary", context_.clock, [](const Status&) {});
+  canary_worker_->set_ticker(Canary::kTickMs, [this] {
+    if (serving_) canary_->step();
+  });
+}
+
 void ServeStage::begin_stop() {
   if (!server_) return;
   server_->announce_end();
@@ -155,6 +177,7 @@ void ServeStage::begin_stop() {
 
 void ServeStage::stop(StopMode) {
   if (!worker_) return;
+  canary_worker_.reset();
   if (const int64_t left_ms = (drained_at_ns_ - context_.clock.steady_ns()) / 1'000'000; left_ms > 0)
     static_cast<void>(wait_until(context_.clock, left_ms, "the drain", [] { return false; }));
   log_ends_worker_.reset();
