@@ -288,6 +288,7 @@ FilterService::Done FilterService::admit(const CallStart& start, OpenCall& call)
     return nullptr;
   }
   if (!may(start)) {
+    if (start.method == Method::kForget) audit_denied(start.context);
     done({grpc::StatusCode::PERMISSION_DENIED, "this client (" + caller_text(start.context) + ") may not call " +
                                                    std::string(method_name(start.method)) +
                                                    ": no line of the replica's serve.access_file gives it the right"});
@@ -300,7 +301,6 @@ grpc::Status FilterService::hold_answer(grpc::CallbackServerContext& context, Op
   const size_t bytes = call.answer_bytes();
   if (auto share = gate_.memory().take(bytes, call.caller())) {
     call.hold_answer(std::move(*share));
-    if (start.method == Method::kForget) audit_denied(start.context);
     return grpc::Status::OK;
   }
   return refuse(context, {.outcome = CallGate::Outcome::kFull,
