@@ -153,7 +153,7 @@ class Job:
                 raise processes.Failed(f"the job ended with {self.child.returncode}: see {self._folder}/job.err")
 
     def is_away(self):
-        """Whether it ended because a process was being started again."""
+        """It ended because a process was being started again."""
         said = (self._folder / "job.err").read_text(errors="replace").splitlines()[-3:]
         return self.child.returncode == 1 or any("does not answer" in line for line in said)
 
@@ -283,7 +283,7 @@ def per_second(before, after, seconds):
 
 
 def baseline(site):
-    """What the live load takes a second, and how fresh answers are."""
+    """The CPU and bytes of the live load in a second, and the freshness of answers."""
     fresh = Fresh(site)
     fresh.start()
     before, start = site.spent(), time.monotonic()
