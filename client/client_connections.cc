@@ -68,13 +68,17 @@ grpc::Status ClientConnections::call(int64_t deadline_ms, const Ask& ask) {
   const gpr_timespec deadline = after_ms(deadline_ms);
   const size_t turn = turn_.fetch_add(1);
   std::vector<bool> asked(connections_.size());
+  std::string said;
   for (int attempt = 1;; ++attempt) {
     const size_t chosen = choose(turn, asked);
     asked[chosen] = true;
     grpc::ClientContext context;
     context.set_deadline(deadline);
     grpc::Status status = ask(*connections_[chosen].stub, context);
+    if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED && !said.empty())
+      return {status.error_code(), status.error_message() + "; the answer before: " + said};
     if (status.error_code() != grpc::StatusCode::UNAVAILABLE || attempt >= retry_.attempts_max) return status;
+    said = status.error_message();
     if (!std::ranges::all_of(asked, std::identity())) continue;
     if (!pause(connections_[chosen], attempt, deadline)) return status;
     asked.assign(connections_.size(), false);

@@ -27,7 +27,8 @@ class ClientConnections {
 
   explicit ClientConnections(const ClientOptions& options);
 
-  // The status of the last attempt.
+  // The status of the last attempt. When the deadline ended it, the message also has the answer of the one before: the
+  // last thing that a server has said.
   grpc::Status call(int64_t deadline_ms, const Ask& ask);
 
  private:

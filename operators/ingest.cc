@@ -22,14 +22,12 @@ uint64_t mark_of(uint64_t user, const Event& event) {
   return scatter(scatter(user, event.item.value), when) | 1;  // 0 means empty.
 }
 
-// A play or a serve has the latest time that it may have, and a forget the earliest: no forget takes a later play. A
-// forget that is ahead counts as 1 ms before now, so that plays that arrive with it still count.
+}  // namespace
+
 int64_t event_time_ms(const Play& play, const IngestTime& now) {
   if (!is_forget(play.kind)) return std::min(play.latest_ms, now.latest_ms);
   return play.time_ms <= now.earliest_ms ? play.time_ms : now.earliest_ms - 1;
 }
-
-}  // namespace
 
 Ingest::Ingest(IngestConfig config)
     : config_(config),

@@ -34,6 +34,11 @@
 
 namespace bloomring {
 
+// The event time that counts. A play or a serve has the latest time that it may have, and a forget the earliest: no
+// forget takes a later play. A forget that is ahead counts as 1 ms before now, so that plays that arrive with it still
+// count.
+int64_t event_time_ms(const Play& play, const IngestTime& now);
+
 struct IngestConfig {
   PlayMapping mapping;
   uint32_t partition_count = 1;

@@ -128,6 +128,13 @@ class Children {
     }
   }
 
+  // Of one metric; nothing before it has a child.
+  std::vector<prometheus::MetricFamily> collect(const MetricDecl& decl) const {
+    const std::lock_guard lock(mutex_);
+    const auto family = families_.find(decl.name);
+    return family == families_.end() ? std::vector<prometheus::MetricFamily>() : family->second->Collect();
+  }
+
   void collect(Families& families) const {
     const std::lock_guard lock(mutex_);
     for (const auto& [name, family] : families_) {
@@ -251,6 +258,29 @@ double Metrics::value(const MetricDecl& decl, LabelValues labels) const {
     return decl.type == MetricType::kCounter ? child.counter.value : child.gauge.value;
   }
   return 0;
+}
+
+BucketCounts Metrics::bucket_counts(const MetricDecl& decl, LabelValues labels) const {
+  BLOOMRING_CHECK(decl.type == MetricType::kHistogram && labels.size() == decl.label_count(),
+                  std::string(decl.name) + " is no histogram of so many labels");
+  std::map<std::string_view, std::string_view> wanted;
+  for (size_t i = 0; i < labels.size(); ++i) wanted[decl.labels[i].name] = labels.begin()[i];
+  BucketCounts sums{decl.buckets, std::vector<uint64_t>(decl.buckets.size() + 1)};
+  for (const prometheus::MetricFamily& family : impl_->histograms.collect(decl)) {
+    for (const prometheus::ClientMetric& child : family.metric) {
+      const auto asked = [&](const auto& label) {
+        return wanted[label.name].empty() || wanted[label.name] == label.value;
+      };
+      if (!std::ranges::all_of(child.label, asked)) continue;
+      uint64_t before = 0;  // The library's counts are those up to each end.
+      for (size_t i = 0; i < sums.counts.size(); ++i) {
+        const uint64_t up_to = child.histogram.bucket[i].cumulative_count;
+        sums.counts[i] += up_to - before;
+        before = up_to;
+      }
+    }
+  }
+  return sums;
 }
 
 std::string metrics_reference(std::span<const MetricDecl* const> decls, std::span<const std::string_view> stages) {

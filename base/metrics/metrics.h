@@ -20,6 +20,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/metrics/bucket_counts.h"
 #include "base/metrics/metric_decl.h"
 
 namespace prometheus {
@@ -111,6 +112,8 @@ class Metrics {
   std::string text() const;
   // The value of one series as `text` would show it; 0 where it shows none. Not of histograms. Costs a scrape.
   double value(const MetricDecl& decl, LabelValues labels = {}) const;
+  // The observations of a histogram so far. An empty label value stands for every value. Makes no series.
+  BucketCounts bucket_counts(const MetricDecl& decl, LabelValues labels = {}) const;
 
  private:
   struct Impl;

@@ -22,6 +22,14 @@ std::string hint(const std::string& text, const TlsClientFiles& tls) {
   if (text.find("DNS resolution") != std::string::npos || text.find("resolution failed") != std::string::npos) {
     return "the name is not known here: correct the host of --server";
   }
+  if (text.find("the log has not acknowledged") != std::string::npos ||
+      text.find("the log does not answer") != std::string::npos) {
+    return "the service cannot write to its brokers: see its log, and run `bloomring check` where it runs";
+  }
+  if (text == "Deadline Exceeded") {
+    return "the service has not answered in time: it is overloaded, cannot reach its brokers, or is not there; see its "
+           "/readyz and its log, or wait longer (--timeout-ms)";
+  }
   if (std::none_of(kBrokenOff.begin(), kBrokenOff.end(),
                    [&](const char* words) { return text.find(words) != std::string::npos; })) {
     return "";

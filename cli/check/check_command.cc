@@ -61,16 +61,16 @@ int check_command(const CheckArgs& args) {
   }
   CheckReport found;
   found.file = args.config.path;
-  if (!found.passes("configuration", loaded.status())) return print(found, args.output);
+  if (!found.succeeds(loaded.status())) return print(found, args.output);
   const Settings& settings = loaded->settings;
+  const bool has_brokers = found.passes("configuration", check_runnable(settings));
   found.warnings = loaded->warnings;
   found.sources = loaded->sources;
-  if (auto memory = plan_memory(settings); memory.ok()) found.memory = std::move(*memory);
+  if (auto memory = plan_memory(settings); has_brokers && memory.ok()) found.memory = std::move(*memory);
   found.takes("access", check_access(settings));
   check_writes(settings, found);
   found.takes("certificates", check_certificates(settings, SystemClock().now_ms()));
-  const bool can_ask = found.succeeds(check_runnable(settings)) &&
-                       found.passes("kafka properties", kafka::check(client_settings(settings)));
+  const bool can_ask = has_brokers && found.passes("kafka properties", kafka::check(client_settings(settings)));
   if (!args.offline) {
     if (can_ask) check_brokers(settings, args.user, found);
     check_store(settings, found);

@@ -64,6 +64,10 @@ std::string report_json(const CheckReport& report) {
 
 std::string plain_text(const CheckReport& report) {
   std::string text;
+  const size_t errors = findings_of(report.status()).size();
+  if (errors > 0) {
+    text += "not ok: " + std::to_string(errors) + (errors == 1 ? " error" : " errors") + ", on standard error\n";
+  }
   for (const std::string& warning : once(report.warnings)) text += "warning: " + warning + "\n";
   for (const std::string& note : report.notes) text += "note: " + note + "\n";
   for (const std::string& part : report.checked) text += part + ": ok\n";

@@ -284,7 +284,7 @@ Result<Json> Inspector::ring(const InspectArgs& args) {
                    std::to_string(settings_.topics.partitions));
   Json json = {
       {"slots", settings_.ring.slots}, {"slot_seconds", settings_.ring.slot_seconds}, {"partitions", partitions}};
-  if (std::ranges::none_of(partitions, [](const Json& one) { return one.contains("hours"); })) {
+  if (std::ranges::none_of(partitions, [](const Json& one) { return one.contains("staged"); })) {
     json["hint"] = "state.path " + settings_.state.path +
                    " has no state of these partitions; name the state.path of the window process that holds them, "
                    "with its configuration or --set state.path=DIR";

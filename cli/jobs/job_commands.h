@@ -1,4 +1,4 @@
-// The commands of jobs, as functions of their arguments: `bloomring replay` and `bloomring jobs`.
+// The commands of jobs, as functions of their arguments: `bloomring replay`, `bloomring export` and the like.
 //
 // Exit codes as in cli/commands.h; a job that was stopped returns 1, so that whoever started it starts it again.
 #pragma once
@@ -35,18 +35,32 @@ int replay_command(const ReplayArgs& args);
 
 enum class OldStoreKind : uint8_t { kZset };
 
+// Where a job over the old store has its keys from; both empty: all keys, by SCAN.
+struct OldKeysArgs {
+  std::string keys;   // File with a key a line...
+  std::string users;  // ...or with a user id a line.
+};
+
 struct MigrateArgs : JobArgs {
   OldStoreKind what = OldStoreKind::kZset;
-  std::string keys;             // File with a key a line; empty: all keys, by SCAN.
+  OldKeysArgs keys;
   std::string share = "0/1";    // Of the users: INDEX/COUNT.
   std::string refused;          // File for what is refused; empty: only counts.
 };
 int migrate_command(const MigrateArgs& args);
 
+struct ExportArgs : JobArgs {
+  OldStoreKind what = OldStoreKind::kZset;
+  std::vector<std::string> topics;  // Empty: topics.plays.
+  std::string from, until;          // As pipeline/jobs/export/export_position.h reads them.
+  std::string refused;              // As of migrate.
+};
+int export_command(const ExportArgs& args);
+
 struct VerifyArgs : JobArgs {
   std::string server = "127.0.0.1:7700";
   TlsClientFiles tls;
-  std::string keys;  // As of migrate.
+  OldKeysArgs keys;
   double sample = 1;
   uint32_t probes = 10;
   double settle_seconds = 5;

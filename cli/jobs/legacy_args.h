@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/jobs/job_commands.h"
 #include "pipeline/jobs/job.h"
 #include "pipeline/jobs/migrate/key_source.h"
 #include "pipeline/settings/settings.h"
@@ -13,11 +14,13 @@
 
 namespace bloomring::cli {
 
-// `file` has a key a line; empty: all keys of the store, by SCAN. The store outlives it.
-std::unique_ptr<KeySource> open_keys(const LegacyStore& store, const std::string& file);
+// The store outlives it.
+Result<std::unique_ptr<KeySource>> open_keys(const LegacyStore& store, const OldKeysArgs& keys);
 
-// What makes another job of it: patterns, unit, keys.
-JobParameters legacy_parameters(const Settings& settings, const std::string& file);
-std::vector<JobPlan::Fact> legacy_facts(const Settings& settings, const std::string& file);
+// What makes another job of it: patterns and unit; with the keys in addition, where the job goes through keys.
+JobParameters layout_parameters(const Settings& settings);
+JobParameters legacy_parameters(const Settings& settings, const OldKeysArgs& keys);
+// Where the old store is, and the parameters.
+std::vector<JobPlan::Fact> legacy_facts(const Settings& settings, const JobParameters& parameters);
 
 }  // namespace bloomring::cli

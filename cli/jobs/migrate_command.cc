@@ -39,7 +39,12 @@ Result<MigrateConfig> job_config(const MigrateArgs& args, const Settings& settin
   config.parameters = legacy_parameters(settings, args.keys);
   config.parameters.push_back({"share", config.share.text()});
   config.parameters.push_back({"topic", config.events_topic});
-  config.facts = legacy_facts(settings, args.keys);
+  // Only where it is on: a job that a version without marks began goes on.
+  if (settings.migrate.read_through) {
+    config.marks_false_positive_rate = settings.filter.false_positive_rate;
+    config.parameters.push_back({"marks", std::to_string(settings.filter.false_positive_rate)});
+  }
+  config.facts = legacy_facts(settings, legacy_parameters(settings, args.keys));
   config.facts.push_back({"share", config.share.text()});
   return config;
 }
@@ -52,7 +57,7 @@ Result<int> migrate(const MigrateArgs& args, const Clock& clock) {
   BLOOMRING_TRY_ASSIGN(const LegacyStore store, open_legacy(settings));
   BLOOMRING_TRY_ASSIGN(const Calendar calendar, Calendar::create(settings.retention()));
   BLOOMRING_TRY_ASSIGN(FoundFile refused, FoundFile::open(args.execute ? args.refused : ""));
-  const std::unique_ptr<KeySource> keys = open_keys(store, args.keys);
+  BLOOMRING_TRY_ASSIGN(const std::unique_ptr<KeySource> keys, open_keys(store, args.keys));
   std::unique_ptr<kafka::Producer> producer;
   std::unique_ptr<Sink> sink;  // Goes before its producer.
   const auto open_sink = [&]() -> Result<Sink*> {

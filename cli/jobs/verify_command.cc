@@ -28,7 +28,7 @@ VerifyConfig job_config(const VerifyArgs& args, const Settings& settings) {
   config.parameters = legacy_parameters(settings, args.keys);
   config.parameters.push_back({"sample", std::to_string(args.sample)});
   config.parameters.push_back({"probes", std::to_string(args.probes)});
-  config.facts = legacy_facts(settings, args.keys);
+  config.facts = legacy_facts(settings, legacy_parameters(settings, args.keys));
   config.facts.push_back({"service", args.server});
   config.facts.push_back({"sample", std::to_string(args.sample)});
   return config;
@@ -42,7 +42,7 @@ Result<int> verify(const VerifyArgs& args, const Clock& clock) {
   BLOOMRING_TRY_ASSIGN(const LegacyStore store, open_legacy(settings));
   BLOOMRING_TRY_ASSIGN(const Calendar calendar, Calendar::create(settings.retention()));
   BLOOMRING_TRY_ASSIGN(FoundFile missing, FoundFile::open(args.execute ? args.differences : ""));
-  const std::unique_ptr<KeySource> keys = open_keys(store, args.keys);
+  BLOOMRING_TRY_ASSIGN(const std::unique_ptr<KeySource> keys, open_keys(store, args.keys));
   const auto client = Client::connect(
       {.server = args.server, .deadline_ms = kDeadlineMs, .fail_open = false, .tls = args.tls});
   const auto ask = [&](const std::vector<FilterCall>& calls) { return client->filter_batch(calls); };

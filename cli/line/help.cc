@@ -85,6 +85,12 @@ constexpr Help kHelp[] = {
      "bloomring migrate zset --name history --config site.yaml --refused refused.jsonl --execute",
      "a server or broker did not answer, or it was stopped: the same command goes on with it",
      "with --execute: it is done, and keys or members were refused; the output says how many and why"},
+    {"export",
+     "bloomring export zset --name back --config site.yaml --from 2026-10-01T00:00:00Z --output text\n"
+     "bloomring export zset --name back --config site.yaml --from 2026-10-01T00:00:00Z --execute\n"
+     "bloomring export zset --name once --config site.yaml --until now --refused refused.jsonl --execute",
+     "a server or broker did not answer, or it was stopped: the same command goes on with it",
+     "with --execute and --until: it is done, and records or keys were refused; the output says how many and why"},
     {"verify",
      "bloomring verify --name compare --config site.yaml --server 127.0.0.1:7700 --execute\n"
      "bloomring verify --name sample --config site.yaml --sample 0.01 --execute",

@@ -9,6 +9,14 @@ namespace {
 
 CLI::Validator positive_rate() { return CLI::Range(0.001, 1e9); }
 
+void add_from_flag(CLI::App& command, std::string& from) {
+  command
+      .add_option("--from", from,
+                  "First record: its time in the log, RFC 3339 or Unix milliseconds, or an offset for each partition "
+                  "of one topic, as 0=1200,1=900 (default: the oldest)")
+      ->type_name("TIME|OFFSETS");
+}
+
 void declare_replay(CLI::App& app, ReplayArgs& args, Chosen& chosen) {
   CLI::App& command = *app.add_subcommand(
       "replay", "Bring the plays of a topic, with their own event times, into a living installation");
@@ -17,11 +25,7 @@ void declare_replay(CLI::App& app, ReplayArgs& args, Chosen& chosen) {
       .add_option("--topic", args.topics,
                   "Topics to read (default: topics.plays, or topics.user_events with --form blocks)")
       ->type_name("NAME,...");
-  command
-      .add_option("--from", args.from,
-                  "First record: its time in the log, RFC 3339 or Unix milliseconds, or an offset for each partition "
-                  "of one topic, as 0=1200,1=900 (default: the oldest)")
-      ->type_name("TIME|OFFSETS");
+  add_from_flag(command, args.from);
   command
       .add_option("--until", args.until, "End, without it, in the same form (default: the end at the first start)")
       ->type_name("TIME|OFFSETS");
@@ -36,19 +40,29 @@ void declare_replay(CLI::App& app, ReplayArgs& args, Chosen& chosen) {
   command.callback([&args, &chosen] { chosen = [&args] { return replay_command(args); }; });
 }
 
-void add_keys_flag(CLI::App& command, std::string& keys) {
-  command.add_option("--keys", keys, "File with a key of the old store a line (default: all keys of migrate.keys)")
+void add_keys_flags(CLI::App& command, OldKeysArgs& args) {
+  CLI::Option* keys = command.add_option(
+      "--keys", args.keys, "File with a key of the old store a line (default: all keys of migrate.keys)");
+  keys->type_name("FILE");
+  command
+      .add_option("--users", args.users,
+                  "File with a user id a line: the keys that migrate.keys gives them, in each scene of events.scenes")
+      ->excludes(keys)
       ->type_name("FILE");
+}
+
+void add_old_store_word(CLI::App& command, OldStoreKind& kind) {
+  const std::map<std::string, OldStoreKind> kinds = {{"zset", OldStoreKind::kZset}};
+  add_word(command, "what", kind, kinds, "zset: a sorted set for each user, as the keys under migrate describe it")
+      ->required();
 }
 
 void declare_migrate(CLI::App& app, MigrateArgs& args, Chosen& chosen) {
   CLI::App& command = *app.add_subcommand(
       "migrate", "Bring the history of a site's old store, sorted sets of a Redis, into a living installation");
-  const std::map<std::string, OldStoreKind> kinds = {{"zset", OldStoreKind::kZset}};
-  add_word(command, "what", args.what, kinds, "zset: a sorted set for each user, as the keys under migrate describe it")
-      ->required();
+  add_old_store_word(command, args.what);
   add_job_flags(command, args, "plays");
-  add_keys_flag(command, args.keys);
+  add_keys_flags(command, args.keys);
   command.add_option("--share", args.share, "Part of the users that this job takes, of several (default: 0/1)")
       ->type_name("INDEX/COUNT");
   command.add_option("--refused", args.refused, "File to which each refused key and member is appended")
@@ -56,12 +70,31 @@ void declare_migrate(CLI::App& app, MigrateArgs& args, Chosen& chosen) {
   command.callback([&args, &chosen] { chosen = [&args] { return migrate_command(args); }; });
 }
 
+void declare_export(CLI::App& app, ExportArgs& args, Chosen& chosen) {
+  CLI::App& command = *app.add_subcommand(
+      "export", "Write what users play to the sorted sets of a site's old store, and go on with what they play next");
+  add_old_store_word(command, args.what);
+  add_job_flags(command, args, "records");
+  command.add_option("--topic", args.topics, "Topics to read (default: topics.plays)")
+      ->delimiter(',')
+      ->type_name("NAME,...");
+  add_from_flag(command, args.from);
+  command
+      .add_option("--until", args.until,
+                  "End, without it: `now` for that of the log at the first start, else as --from (default: none, it "
+                  "goes on until it is stopped)")
+      ->type_name("now|TIME|OFFSETS");
+  command.add_option("--refused", args.refused, "File to which each refused record and key is appended")
+      ->type_name("FILE");
+  command.callback([&args, &chosen] { chosen = [&args] { return export_command(args); }; });
+}
+
 void declare_verify(CLI::App& app, VerifyArgs& args, Chosen& chosen) {
   CLI::App& command = *app.add_subcommand(
       "verify", "Ask the service about every member of the sorted sets of a site's old store: none may be missing");
   add_job_flags(command, args, "items");
   add_server_flags(command, args.server, args.tls);
-  add_keys_flag(command, args.keys);
+  add_keys_flags(command, args.keys);
   command.add_option("--sample", args.sample, "Share of the users, always the same ones (default: 1)")
       ->check(CLI::Range(0.000001, 1.0))
       ->type_name("FRACTION");
@@ -124,6 +157,7 @@ void add_job_flags(CLI::App& command, JobArgs& args, const std::string& units) {
 void declare_jobs(CLI::App& app, JobCommandArgs& args, Chosen& chosen) {
   declare_replay(app, args.replay, chosen);
   declare_migrate(app, args.migrate, chosen);
+  declare_export(app, args.export_to, chosen);
   declare_verify(app, args.verify, chosen);
   declare_jobs_command(app, args.jobs, chosen);
 }

@@ -14,6 +14,7 @@ void add_job_flags(CLI::App& command, JobArgs& args, const std::string& units);
 struct JobCommandArgs {
   ReplayArgs replay;
   MigrateArgs migrate;
+  ExportArgs export_to;
   VerifyArgs verify;
   JobsArgs jobs;
 };

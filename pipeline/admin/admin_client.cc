@@ -1,11 +1,17 @@
 #include "pipeline/admin/admin_client.h"
 
 #include <civetweb.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
 
+#include <array>
 #include <charconv>
 #include <memory>
+#include <optional>
 
 #include "base/config/listen_address.h"
+#include "base/host/addresses.h"
 
 namespace bloomring {
 
@@ -28,6 +34,39 @@ std::string read_body(mg_connection* connection) {
   return body;
 }
 
+// The first bytes of the answer to a request without a token, none where the connection is closed instead; nothing
+// where none come within a second.
+std::optional<std::string> first_bytes(const ListenAddress& where) {
+  constexpr std::string_view kRequest = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  const auto found = resolve(where.host, where.port, AddressUse::kConnect);
+  if (!found.ok()) return std::nullopt;
+  const addrinfo& first = **found;
+  const int socket = ::socket(first.ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const timeval patience{.tv_sec = 1, .tv_usec = 0};
+  ::setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  std::array<char, 9> bytes{};
+  ssize_t came = -1;
+  if (::connect(socket, first.ai_addr, first.ai_addrlen) == 0 &&
+      ::send(socket, kRequest.data(), kRequest.size(), MSG_NOSIGNAL) > 0)
+    came = ::recv(socket, bytes.data(), bytes.size(), MSG_WAITALL);
+  ::close(socket);
+  if (came < 0) return std::nullopt;
+  return std::string(bytes.data(), static_cast<size_t>(came));
+}
+
+// What answers there instead of the admin port; empty where nothing is known of it.
+std::string other_port(const ListenAddress& where) {
+  constexpr size_t kFrameHead = 9, kFrameType = 3;
+  constexpr char kSettings = 4;
+  const auto bytes = first_bytes(where);
+  if (bytes && bytes->size() == kFrameHead && (*bytes)[kFrameType] == kSettings)  // RFC 9113, 3.4.
+    return "a gRPC port answers there (serve.listen?), and it has no pages: ask at admin.listen";
+  if (bytes && bytes->empty())
+    return "the port closes the connection at a request of HTTP, as one with TLS does (serve.listen?): ask at "
+           "admin.listen";
+  return "";
+}
+
 Result<AdminPage> ask(const std::string& address, const char* method, const std::string& path, int timeout_ms,
                       const std::string& header = "") {
   BLOOMRING_TRY_ASSIGN(const ListenAddress listens, parse_listen_address(address));
@@ -41,8 +80,10 @@ Result<AdminPage> ask(const std::string& address, const char* method, const std:
   const std::string request = std::string(method) + " " + path + " HTTP/1.1\r\nHost: " + where.host +
                               "\r\nContent-Length: 0\r\nConnection: close\r\n" + header + "\r\n";
   mg_write(connection.get(), request.data(), request.size());
-  if (mg_get_response(connection.get(), error, sizeof error, timeout_ms) < 0)
-    return retry(where.to_string() + ": " + error);
+  if (mg_get_response(connection.get(), error, sizeof error, timeout_ms) < 0) {
+    const std::string other = other_port(where);
+    return retry(where.to_string() + ": " + (other.empty() ? error : other));
+  }
   AdminPage page;
   page.status = mg_get_response_info(connection.get())->status_code;
   page.body = read_body(connection.get());

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/metrics/base_metrics.h"
+#include "pipeline/canary/canary_metrics.h"
 #include "pipeline/kafka/broker_metrics.h"
 #include "pipeline/kafka/consumer/group_metrics.h"
 #include "pipeline/kafka/producer/producer_metrics.h"
@@ -40,8 +41,8 @@ List all() {
   static const std::vector<const MetricDecl*> kAll =
       joined({kIngestMetrics, kDeadLetterMetrics, kWindowMetrics, kMergeMetrics, kReplicaMetrics, kCallMetrics,
               kStageMetrics, kGroupMetrics, kRuntimeMetrics, kStoreMetrics, kRedisMetrics, kRocksMetrics,
-              kProducerMetrics, kBrokerMetrics, kPipelineMetrics, kBaseMetrics, kConnectionMetrics,
-              kShadowMetrics});
+              kProducerMetrics, kBrokerMetrics, kPipelineMetrics, kBaseMetrics, kConnectionMetrics, kShadowMetrics,
+              kCanaryMetrics});
   return kAll;
 }
 

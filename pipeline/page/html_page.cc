@@ -6,6 +6,7 @@
 #include "pipeline/page/page_style.h"
 #include "pipeline/page/page_words.h"
 #include "pipeline/page/ring_svg.h"
+#include "pipeline/page/sparkline.h"
 
 namespace bloomring {
 
@@ -13,7 +14,8 @@ namespace {
 
 // Bounds of the lists, in rows and in bytes of HTML; together with the rest below kHtmlBytesMax.
 constexpr size_t kPartsMax = 16, kPartsBytes = 5'000;
-constexpr size_t kStagesMax = 16, kStagesBytes = 6'000;
+constexpr size_t kStagesMax = 16, kStagesBytes = 4'000;
+constexpr size_t kTrendsMax = 16, kTrendsBytes = 5'200;
 constexpr size_t kRingsMax = 24, kRingsBytes = 16'000;
 constexpr size_t kRingRowsMax = 40, kRingRowsBytes = 12'000;
 constexpr size_t kPartitionsMax = 40, kPartitionsBytes = 9'000;
@@ -62,8 +64,9 @@ std::string header_of(const OpsReport& report) {
     html += "<p class=\"bad\">Old: the stages have not answered for " +
             duration_text(report.now_ms - *report.looked_ms) + ". What follows is their last answer.</p>\n";
   }
-  constexpr std::array<std::array<const char*, 2>, 9> kSections = {{{"state", "State"},
+  constexpr std::array<std::array<const char*, 2>, 10> kSections = {{{"state", "State"},
                                                                     {"stages", "Stages"},
+                                                                    {"trends", "Last quarter of an hour"},
                                                                     {"rings", "Ring"},
                                                                     {"partitions", "Partitions"},
                                                                     {"work", "Under way"},
@@ -112,6 +115,22 @@ std::string stages_of(const OpsReport& report) {
                "stages");
 }
 
+std::string value_text(const Trend& trend, const std::optional<double>& value) {
+  return trend.seconds ? delay_text(value) : rate_text(value);
+}
+
+std::string trends_of(const OpsReport& report) {
+  if (report.trends.empty()) return "<p>No stage has been asked yet.</p>\n";
+  Rows rows(kTrendsMax, kTrendsBytes);
+  for (const Trend& trend : report.trends) {
+    rows.add("<tr>" + row_head(escaped(trend.title, 100)) + number_cell(value_text(trend, trend.last_minute)) +
+             number_cell(value_text(trend, trend.least())) + number_cell(value_text(trend, trend.most())) +
+             cell(spark_svg(trend.points, Trends::kSteps)) + "</tr>\n");
+  }
+  return table("Rates and delays: over the last minute, and in steps of 15 s of the last quarter of an hour",
+               {"figure", "last minute", "least", "most", "from 0 to the most, newest at the right"}, rows, "figures");
+}
+
 // "0 F 1 D ..." is for a screen reader what the letters are in their order: slot 0 first.
 std::string letters(const RingStatus& ring) {
   std::string text;
@@ -142,7 +161,8 @@ std::string rings_of(const OpsReport& report) {
     rows.add(ring_row(report, row));
   }
   return "<div class=\"ring\">" + large_ring(report) + "<div><p>Each sector is a slot, clockwise from the top. A slot "
-         "holds the plays of an hour until they are merged into filters. Its state here is that of the partition with "
+         "holds the plays of " + duration_text(rings.front().partition->ring->slot_ms) +
+         " of log time until they are merged into filters. Its state here is that of the partition with "
          "the most to do.</p>\n" + ring_key() + "</div></div>\n<h3>Each partition</h3>\n<ul class=\"rings\">" +
          pictures.html() + "</ul>\n" + left_out(pictures, "rings") +
          table("Rings, the one with the oldest unmerged slot first; letters of slots from slot 0 on",
@@ -239,6 +259,7 @@ std::string html_page(const OpsReport& report) {
          verdict(report) + "</title><style>" + page_style() + "</style></head><body>\n<a class=\"skip\" "
          "href=\"#main\">To the content</a>\n" + header_of(report) + "<main id=\"main\">\n" +
          section("state", "State", state_of(report)) + section("stages", "Stages", stages_of(report)) +
+         section("trends", "Last quarter of an hour", trends_of(report)) +
          section("rings", "Ring", rings_of(report)) + section("partitions", "Partitions", partitions_of(report)) +
          section("work", "Under way", work_of(report)) + section("store", "Filter store", store_of(report)) +
          section("replica", "Replicas", replica_of(report)) +

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/running_log.h"
+#include "pipeline/page/trends.h"
 #include "pipeline/status/stage_status.h"
 
 namespace bloomring {
@@ -53,6 +54,7 @@ struct OpsReport {
   bool alive = true;
   std::vector<PartReport> parts = {};
   std::vector<StageReport> stages = {};
+  std::vector<Trend> trends = {};
   std::optional<ReplicaReport> replica = std::nullopt;
   std::vector<std::string> jobs = {};  // Under way, besides drains: "a backup of the filter store".
   std::vector<RecentLine> recent = {};

@@ -56,6 +56,7 @@ pre{background:var(--panel);padding:.8rem;overflow-x:auto;border:1px solid var(-
 .key svg{width:1.4rem;height:1.4rem;vertical-align:-.3rem}
 svg text{fill:var(--text);text-anchor:middle;dominant-baseline:central;font:700 11px system-ui,sans-serif}
 svg .l{font-size:8px;font-weight:400}svg .c{font-size:13px}
+.spark{width:15rem;height:1.5rem;display:block}.spark path{fill:none;stroke:var(--text);stroke-width:1.5}
 .a{stroke:var(--line);stroke-width:1}
 .s0{fill:var(--free)}.s1{fill:var(--filling)}.s2{fill:var(--sealed)}.s3{fill:var(--draining)}.s4{fill:var(--merged)}
 .k1,.k2,.k3,.k4{fill:none;stroke:var(--text);pointer-events:none}

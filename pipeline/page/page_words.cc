@@ -63,6 +63,13 @@ std::string seconds_text(double seconds) {
   return seconds == 0 ? "0" : fixed(seconds, 1);
 }
 
+std::string delay_text(const std::optional<double>& seconds) {
+  if (!seconds) return "-";
+  if (*seconds >= 0.9995) return seconds_text(*seconds) + " s";
+  const double ms = *seconds * 1e3;
+  return fixed(ms, ms >= 10 ? 0 : 1) + " ms";
+}
+
 std::string duration_text(int64_t ms) {
   const int64_t seconds = std::max<int64_t>(0, ms) / 1000, minutes = seconds / 60, hours = minutes / 60;
   const auto both = [](int64_t large, const char* unit, int64_t small, const char* smaller) {

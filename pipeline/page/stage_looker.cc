@@ -37,6 +37,12 @@ std::optional<double> StageLooker::rate(const StageStatus& stage, int64_t now_ns
   return static_cast<double>(records - oldest.records) * 1e9 / static_cast<double>(now_ns - oldest.at_ns);
 }
 
+std::map<std::string, int64_t> StageLooker::records() const {
+  std::map<std::string, int64_t> records;
+  for (const auto& [stage, history] : histories_) records.emplace(stage, history.looks.back().records);
+  return records;
+}
+
 std::vector<StageReport> StageLooker::stages() const {
   const std::lock_guard lock(mutex_);
   return stages_;

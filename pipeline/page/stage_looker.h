@@ -2,7 +2,7 @@
 // shows that, and so it answers while a stage does not.
 //
 // Guarantees: `stages` waits for nothing but a copy. One that asks for ever, in `look`, keeps the last answer as it is.
-// Threading: `look` belongs to one thread; `stages` and `looked_ms` are thread safe.
+// Threading: `look` and `records` belong to one thread; `stages` and `looked_ms` are thread safe.
 #pragma once
 
 #include <cstdint>
@@ -31,6 +31,8 @@ class StageLooker {
   void look(const std::function<std::vector<StageStatus>()>& ask);
 
   std::vector<StageReport> stages() const;
+  // Records that each stage has applied since the first look at it. Of the looking thread.
+  std::map<std::string, int64_t> records() const;
   std::optional<int64_t> looked_ms() const;
 
  private:

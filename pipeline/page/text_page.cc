@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "pipeline/page/page_words.h"
+#include "pipeline/page/sparkline.h"
 #include "pipeline/status/status_json.h"
 
 namespace bloomring {
@@ -12,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kRingsMax = 20, kPartitionsMax = 10, kRecentMax = 10, kLineBytes = 300;
+constexpr size_t kTrendsMax = 16, kRingsMax = 20, kPartitionsMax = 10, kRecentMax = 10, kLineBytes = 300;
 // Less is usual: brokers are asked for the ends of logs once a second.
 constexpr double kBehindSecondsMin = 2;
 
@@ -72,6 +73,20 @@ std::string stages_of(const OpsReport& report) {
                     seconds_text(sums.behind_seconds_max), last});
   }
   return "\nSTAGES\n" + columns(rows);
+}
+
+std::string trends_of(const OpsReport& report) {
+  if (report.trends.empty()) return "";
+  std::vector<std::vector<std::string>> rows = {{"", "last minute", "least", "most", ""}};
+  for (const Trend& trend : report.trends) {
+    const auto text = [&](const std::optional<double>& value) {
+      return trend.seconds ? delay_text(value) : rate_text(value);
+    };
+    if (rows.size() > kTrendsMax) break;
+    rows.push_back({clean(trend.title, 60), text(trend.last_minute), text(trend.least()), text(trend.most()),
+                    spark_text(trend.points)});
+  }
+  return "\nLAST QUARTER OF AN HOUR\n" + columns(rows) + more(rows.size() - 1, report.trends.size(), "figures");
 }
 
 std::string rings_of(const OpsReport& report) {
@@ -153,6 +168,23 @@ Json stages_json(const OpsReport& report) {
   return stages;
 }
 
+Json trends_json(const OpsReport& report) {
+  Json trends = Json::array();
+  const auto number = [](const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); };
+  for (const Trend& trend : report.trends) {
+    Json json = {{"figure", trend.figure}};
+    if (!trend.stage.empty()) json["stage"] = trend.stage;
+    json["last_minute"] = number(trend.last_minute);
+    json["least"] = number(trend.least());
+    json["most"] = number(trend.most());
+    json["step_seconds"] = Trends::kStepMs / 1000;
+    json["points"] = Json::array();
+    for (const auto& point : trend.points) json["points"].push_back(number(point));
+    trends.push_back(std::move(json));
+  }
+  return trends;
+}
+
 Json recent_json(const OpsReport& report) {
   Json recent = Json::array();
   for (const RecentLine& line : report.recent) {
@@ -169,8 +201,8 @@ Json recent_json(const OpsReport& report) {
 }  // namespace
 
 std::string text_page(const OpsReport& report) {
-  return head_of(report) + stages_of(report) + rings_of(report) + partitions_of(report) + work_of(report) +
-         recent_of(report);
+  return head_of(report) + stages_of(report) + trends_of(report) + rings_of(report) + partitions_of(report) +
+         work_of(report) + recent_of(report);
 }
 
 std::string json_page(const OpsReport& report) {
@@ -185,6 +217,7 @@ std::string json_page(const OpsReport& report) {
   json["alive"] = report.alive;
   json["parts"] = parts_json(report);
   json["stages"] = stages_json(report);
+  json["trends"] = trends_json(report);
   json["drains"] = Json::array();
   for (const DrainRow& drain : drains(report))
     json["drains"].push_back({{"partition", drain.partition->at.partition.value}, {"slot", drain.slot}});

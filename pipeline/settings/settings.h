@@ -90,6 +90,8 @@ struct RedisSettings {
   std::string prefix = "bloomring:";
   uint32_t min_replicas = 0;
   bool read_replicas = false;
+  uint32_t hedge_after_ms = 0;  // 0: no read is asked a second time.
+  uint32_t hedge_percent = 5;
   uint32_t connections_max = 4;
   uint32_t timeout_ms = 1000;
 };
@@ -145,6 +147,14 @@ struct ServeSettings {
   TlsClientFiles peer_tls() const;
 };
 
+// The canary of a process that takes calls (pipeline/canary).
+struct CanarySettings {
+  uint32_t interval_seconds = 0;  // Between the starts of two plays; 0: no canary.
+  uint32_t timeout_seconds = 30;
+  std::string server;  // Empty: the process's own gRPC port.
+  bool on() const { return interval_seconds > 0; }
+};
+
 // The bounds of the served items that count as seen.
 struct ServedSettings {
   uint32_t per_user_max = 100;
@@ -191,6 +201,12 @@ struct MigrateSettings {
   TimeUnit score_unit = TimeUnit::kMilliseconds;
   uint32_t page_members = 1'000;
   uint32_t users_at_once = 64;
+  bool read_through = false;  // Queries read the sets of users that are not migrated yet.
+  uint32_t read_through_timeout_ms = 100;
+  uint32_t read_through_members_max = 10'000;  // Of each set.
+  uint32_t read_through_users_max = 16;        // At once.
+  uint32_t export_members_max = 0;  // Of each set that an export writes; 0: all.
+  uint32_t export_ttl_hours = 0;    // 0: no set expires.
 };
 
 struct Settings {
@@ -204,6 +220,7 @@ struct Settings {
   StateSettings state;
   ThreadSettings threads;
   ServeSettings serve;
+  CanarySettings canary;
   ServedSettings served;
   MemorySettings memory;
   ProcessSettings process;

@@ -10,6 +10,7 @@
 #include "pipeline/admin/admin_token.h"
 #include "pipeline/admin/log_level_action.h"
 #include "pipeline/metrics/process_metrics.h"
+#include "pipeline/metrics/query_figures.h"
 #include "pipeline/page/html_page.h"
 #include "pipeline/page/page_style.h"
 #include "pipeline/page/text_page.h"
@@ -104,11 +105,23 @@ Status Process::start_ports() {
   add_ops_pages(pages, [this] { return report(); });
   BLOOMRING_TRY_ASSIGN(admin_, AdminServer::start(admin.listen, pages, actions));
   look_worker_ = std::make_unique<Worker>("page-look", clock_, [](const Status&) {});
-  look_worker_->set_ticker(StageLooker::kIntervalMs, [this] { looker_.look([this] { return status(); }); });
+  look_worker_->set_ticker(StageLooker::kIntervalMs, [this] { look(); });
   if (admin.health_listen.empty()) return {};
   BLOOMRING_TRY_ASSIGN(probes_,
                        AdminServer::start(admin.health_listen, probe_pages(health_), {}, "admin.health_listen"));
   return {};
+}
+
+void Process::look() {
+  looker_.look([this] { return status(); });
+  TrendSample sample{.records = looker_.records()};
+  if (take_calls(settings_.stages)) {
+    QueryFigures figures = query_figures(metrics_);
+    sample.freshness = std::move(figures.freshness);
+    sample.calls = std::move(figures.calls);
+    sample.filters = std::move(figures.filters);
+  }
+  trends_.take(clock_.steady_ns(), std::move(sample));
 }
 
 // Asks nothing that a stage holds: it runs on a thread of the admin port.
@@ -121,6 +134,7 @@ OpsReport Process::report() const {
   report.alive = health_.alive();
   report.parts = parts_of(health_.ready_json(), health_.alive_json());
   report.stages = looker_.stages();
+  report.trends = trends_.report();
   if (take_calls(settings_.stages)) {
     const ServeSettings& serve = settings_.serve;
     report.replica = ReplicaReport{serve.replica_index, serve.replica_count, serve.replication_factor, serve.peers};

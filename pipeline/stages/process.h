@@ -28,6 +28,7 @@
 #include "pipeline/kafka/admin.h"
 #include "pipeline/page/ops_report.h"
 #include "pipeline/page/stage_looker.h"
+#include "pipeline/page/trends.h"
 #include "pipeline/runtime/health.h"
 #include "pipeline/runtime/start_wait.h"
 #include "pipeline/runtime/watchdog.h"
@@ -87,6 +88,7 @@ class Process {
 
  private:
   Status start_ports();
+  void look();
   OpsReport report() const;
   Status wait_for_topics();
   Status open_store();
@@ -115,6 +117,7 @@ class Process {
   std::string configuration_;
   const int64_t started_ms_;
   StageLooker looker_;
+  Trends trends_;
   mutable std::mutex running_mutex_;
   // In the order of the flow; grows while the process starts, and is empty when the destructor's body has ended. The
   // stages use what follows, which the admin port outlives: its pages ask them until then.

@@ -15,7 +15,7 @@ SlotState state_of(const SlotStatus& slot, const StagedHour& hour) {
   return slot.state == SlotState::kFilling && older ? SlotState::kSealed : slot.state;
 }
 
-Json hours_of(const RingStatus& ring) {
+Json staged_of(const RingStatus& ring) {
   std::vector<Json> hours;
   for (size_t slot = 0; slot < ring.slots.size(); ++slot) {
     for (const StagedHour& hour : ring.slots[slot].hours) {
@@ -69,7 +69,7 @@ Json to_json(const RingStatus& ring) {
   json["applied_offset"] = ring.applied->value;
   json["slot_states"] = Json::array();
   for (const SlotStatus& slot : ring.slots) json["slot_states"].push_back(slot_state_name(slot.state));
-  json["hours"] = hours_of(ring);
+  json["staged"] = staged_of(ring);
   return json;
 }
 

@@ -19,9 +19,9 @@ namespace bloomring {
 
 std::string to_json(const std::vector<StageStatus>& stages);  // A line.
 
-// {"merged_offset":90,"applied_offset":100,"slot_states":["filling","free","sealed"],"hours":[{"slot":2,"start_ms":0,
-// "state":"sealed","from":90,"to":95,"events":50,"bytes":1200}]}, hours oldest first. Of a ring without local state
-// only the first.
+// {"merged_offset":90,"applied_offset":100,"slot_states":["filling","free","sealed"],"staged":[{"slot":2,"start_ms":0,
+// "state":"sealed","from":90,"to":95,"events":50,"bytes":1200}]}. `staged` is what the slots hold, oldest first: a slot
+// that was joined is there more than once. Of a ring without local state only the first field.
 nlohmann::ordered_json to_json(const RingStatus& ring);
 
 // {"path":"/var/lib/bloomring/store","bytes_on_disk":1000,"unreadable":0,"periods":[{"period":"2026-11","filters":1,

@@ -41,6 +41,8 @@ Result<RedisStoreConfig> redis_store_config(const Settings& settings) {
   config.partition_count = settings.topics.partitions;
   config.min_replicas = redis.min_replicas;
   config.read_replicas = redis.read_replicas;
+  config.hedge_after_ms = redis.hedge_after_ms;
+  config.hedge_percent = redis.hedge_percent;
   config.connections = redis.connections_max;
   config.timeout_ms = redis.timeout_ms;
   config.write_bytes_per_second = settings.store.write_bytes_per_second;

@@ -31,8 +31,10 @@ std::string user_of(std::string pattern, std::string_view stage) {
 
 std::vector<KafkaRight> rights_of(const StageRow& stage, const Settings& settings) {
   std::vector<KafkaRight> rights;
+  const bool has_canary = settings.canary.on() && stage.takes_calls;
   for (const TopicSpec& topic : topics_of(settings)) {
-    const bool reads = has(stage.reads, topic.row->role), writes = has(stage.writes, topic.row->role);
+    const bool canarys = has_canary && topic.of_the_site() && topic.name == settings.topics.plays().front();
+    const bool reads = has(stage.reads, topic.row->role), writes = has(stage.writes, topic.row->role) || canarys;
     if (topic.of_the_site() && !reads && !writes) continue;
     KafkaRight right{.resource = KafkaResource::kTopic, .name = topic.name, .operations = {}};
     if (reads) right.operations.push_back("Read");

@@ -118,27 +118,24 @@ std::string LegacyLayout::key_of(std::string_view scene, std::string_view user) 
   return {};
 }
 
-std::vector<std::string> LegacyLayout::filled(const std::vector<LegacyPattern>& patterns, std::string_view scene,
-                                              std::string_view user) const {
+std::vector<std::string> LegacyLayout::keys_of(std::string_view scene, std::string_view user) const {
   std::vector<std::string> keys;
-  for (const LegacyPattern& pattern : patterns) {
-    if (!pattern.has_scene()) {
-      if (scene.empty() || !config_.scenes_part) keys.push_back(pattern.fill({.user = user}));
-    } else if (config_.scenes_part || config_.scenes.empty()) {
-      keys.push_back(pattern.fill({.user = user, .scene = scene}));
-    } else {
-      for (const std::string& each : config_.scenes) keys.push_back(pattern.fill({.user = user, .scene = each}));
-    }
+  if (scene.size() > kIdBytesMax || user.size() > kIdBytesMax) return keys;
+  const UserKey wanted(config_.scenes_part ? scene : std::string_view(), user);
+  for (const LegacyPattern& pattern : keys_) {
+    std::string key = pattern.fill({.user = user, .scene = scene});
+    UserKey read;
+    if (read_key(key, read) == LegacyRefusal::kNone && read == wanted) keys.push_back(std::move(key));
   }
   return keys;
 }
 
-std::vector<std::string> LegacyLayout::keys_of(std::string_view scene, std::string_view user) const {
-  return filled(keys_, scene, user);
-}
-
 std::vector<std::string> LegacyLayout::filter_keys_of(std::string_view scene, std::string_view user) const {
-  return filled(filter_keys_, scene, user);
+  std::vector<std::string> keys;
+  for (const LegacyPattern& pattern : filter_keys_)
+    if (pattern.has_scene() || scene.empty() || !config_.scenes_part)
+      keys.push_back(pattern.fill({.user = user, .scene = scene}));
+  return keys;
 }
 
 std::string LegacyLayout::member_of(std::string_view item) const { return member_.front().fill({.item = item}); }
@@ -147,6 +144,12 @@ std::string LegacyLayout::score_of(int64_t time_ms) const {
   if (config_.score_unit == TimeUnit::kMicroseconds) return std::to_string(time_ms * 1'000);
   if (config_.score_unit == TimeUnit::kMilliseconds) return std::to_string(time_ms);
   return std::to_string(time_ms / 1'000);
+}
+
+// A whole second counts at its end, so its time is later from the last millisecond of the second before on.
+std::string LegacyLayout::score_after(int64_t time_ms) const {
+  if (config_.score_unit == TimeUnit::kSeconds) return std::to_string((time_ms + 1) / 1'000);
+  return score_of(time_ms + 1);
 }
 
 std::string LegacyLayout::glob() const {

@@ -64,13 +64,16 @@ class LegacyLayout {
                             LegacyPlay& play) const;
   // The key of a user's set, by the first pattern that has a place for the scene, or needs none. Empty: no pattern.
   std::string key_of(std::string_view scene, std::string_view user) const;
-  // The keys of all sets, or of all Bloom filters, in which plays of the user in this scene may be. Where the sets of
-  // all scenes are united, those of each accepted scene; where all are accepted, that of `scene` alone.
+  // Every key that `read_key` takes for this user and scene, by one pattern after the other; where the sets of all
+  // scenes are united, with `scene` in its place. Empty: the layout has no key that would be read as theirs.
   std::vector<std::string> keys_of(std::string_view scene, std::string_view user) const;
+  // The keys of the Bloom filters in which the site keeps the same.
   std::vector<std::string> filter_keys_of(std::string_view scene, std::string_view user) const;
   std::string member_of(std::string_view item) const;
   // In the unit of the scores; whole milliseconds where the unit is finer or the same.
   std::string score_of(int64_t time_ms) const;
+  // The least score whose time is later, of the scores that are whole in their unit.
+  std::string score_after(int64_t time_ms) const;
 
   // A pattern of SCAN that matches every key of the layout, and perhaps others.
   std::string glob() const;
@@ -81,8 +84,6 @@ class LegacyLayout {
   LegacyRefusal check_scene(std::string_view scene) const;
 
   LegacyLayoutConfig config_;
-  std::vector<std::string> filled(const std::vector<LegacyPattern>& patterns, std::string_view scene,
-                                  std::string_view user) const;
   std::vector<LegacyPattern> keys_;
   std::vector<LegacyPattern> filter_keys_;
   std::vector<LegacyPattern> member_;  // One; a pattern has no empty state.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <iterator>
 
@@ -271,6 +272,15 @@ Result<std::shared_ptr<const UserFilters>> CandidateFilter::keep(UserRef user, c
   }
   cache_.put(user, filters);
   return std::shared_ptr<const UserFilters>(std::move(filters));
+}
+
+bool CandidateFilter::surely_seen(UserRef user, std::span<const ItemHash> items, const UserLookup& lookup,
+                                  const UserFilters* filters) {
+  const FilterAnswer answer = judge({user, items, {}, {}}, lookup, filters, {});
+  if (answer.seen_count < items.size()) return false;
+  const auto is_exact = [](const CandidateVerdict& one) { return one.verdict.reason != Reason::kFilter; };
+  if (std::ranges::all_of(answer.verdicts, is_exact)) return true;
+  return std::pow(answer.expected_error, static_cast<double>(items.size())) <= kSurelyWrongMax;
 }
 
 ForgetView CandidateFilter::forget_view(const UserLookup& lookup, const UserFilters* filters) const {

@@ -99,6 +99,10 @@ class CandidateFilter {
   FilterAnswer judge(const FilterQuestion& question, const UserLookup& lookup, const UserFilters* filters,
                      std::string_view missing);
 
+  // True when the user has played all of these items, with a probability of at most kSurelyWrongMax that it is wrong.
+  static constexpr double kSurelyWrongMax = 1e-9;
+  bool surely_seen(UserRef user, std::span<const ItemHash> items, const UserLookup& lookup, const UserFilters* filters);
+
   // The forgets in memory and in `filters` (null: none).
   ForgetView forget_view(const UserLookup& lookup, const UserFilters* filters) const;
 

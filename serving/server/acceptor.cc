@@ -1,5 +1,6 @@
 #include "serving/server/acceptor.h"
 
+#include <fcntl.h>
 #include <grpc/support/time.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -27,6 +28,10 @@ constexpr int kAcceptsAtOnce = 64;  // Before it looks for the stop again.
 constexpr uint64_t kReserveShare = 8;
 // A sweep asks the kernel about every connection: 1 ms for 4,000 of them. So at most a tenth of the thread's time.
 constexpr int64_t kSweepIntervalMs = 10;
+// Of connections that wait for the number of one that gRPC is about to close; they hold a part of the reserve.
+constexpr size_t kWaitingMost = 16;
+constexpr int kLookMs = 5;
+constexpr int64_t kPatienceMs = 2'000;
 constexpr int64_t kLogIntervalMs = 10'000;
 
 int64_t now_ms() { return gpr_time_to_millis(gpr_now(GPR_CLOCK_MONOTONIC)); }
@@ -88,8 +93,10 @@ void Acceptor::stop() {
 
 void Acceptor::run() {
   while (wait()) {
+    take_waiting();
     for (const int listener : listeners_.sockets()) accept_some(listener);
   }
+  for (const Waiting& left : waiting_) ::close(left.connection);
 }
 
 bool Acceptor::wait() {
@@ -98,7 +105,7 @@ bool Acceptor::wait() {
   if (!backing_off) {
     for (const int listener : listeners_.sockets()) watched.push_back({listener, POLLIN, 0});
   }
-  ::poll(watched.data(), watched.size(), backing_off ? kBackOffMs : -1);
+  ::poll(watched.data(), watched.size(), backing_off ? kBackOffMs : waiting_.empty() ? -1 : kLookMs);
   return watched.front().revents == 0;
 }
 
@@ -123,26 +130,61 @@ void Acceptor::take_or_refuse(int listener, int connection) {
     ::close(connection);
     return;
   }
-  if (std::atomic<uint64_t>* const bound = bound_reached(connection, *network)) {
-    ::close(connection);
-    ++*bound;
-    return log_refusals();
+  if (static_cast<uint64_t>(connection) < descriptors_for_connections()) {
+    take(listener, connection, *network);
+  } else {
+    wait_for_number(listener, connection, *network);
   }
+}
+
+void Acceptor::take(int listener, int connection, const std::string& network) {
+  if (!has_room(network)) return refuse(connection, counters_.refused_memory);
   const int yes = 1;
   ::setsockopt(connection, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-  open_.add(connection, *network);
+  open_.add(connection, network);
   ++counters_.accepted;
   take_(listener, connection);
 }
 
-std::atomic<uint64_t>* Acceptor::bound_reached(int connection, const std::string& network) {
-  if (static_cast<uint64_t>(connection) >= descriptors_for_connections()) return &counters_.refused_descriptors;
-  if (open_.count() >= connections_max_) sweep_if_due();
-  if (open_.count() < connections_max_) return nullptr;
-  if (!open_.make_room(network)) return &counters_.refused_memory;
+void Acceptor::wait_for_number(int listener, int connection, const std::string& network) {
+  sweep_if_due();
+  if (waiting_.size() >= kWaitingMost || !open_.make_room(network))
+    return refuse(connection, counters_.refused_descriptors);
   ++counters_.ended;
   log_refusals();
-  return nullptr;
+  waiting_.push_back({listener, connection, network, now_ms()});
+}
+
+void Acceptor::take_waiting() {
+  for (Waiting& one : std::exchange(waiting_, {})) {
+    const int lower = ::fcntl(one.connection, F_DUPFD_CLOEXEC, 0);
+    if (lower >= 0 && static_cast<uint64_t>(lower) < descriptors_for_connections()) {
+      ::close(one.connection);
+      take(one.listener, lower, one.network);
+      continue;
+    }
+    if (lower >= 0) ::close(lower);
+    if (now_ms() - one.since_ms < kPatienceMs) {
+      waiting_.push_back(std::move(one));
+    } else {
+      refuse(one.connection, counters_.refused_descriptors);
+    }
+  }
+}
+
+void Acceptor::refuse(int connection, std::atomic<uint64_t>& counter) {
+  ::close(connection);
+  ++counter;
+  log_refusals();
+}
+
+bool Acceptor::has_room(const std::string& network) {
+  if (open_.count() >= connections_max_) sweep_if_due();
+  if (open_.count() < connections_max_) return true;
+  if (!open_.make_room(network)) return false;
+  ++counters_.ended;
+  log_refusals();
+  return true;
 }
 
 void Acceptor::sweep_if_due() {

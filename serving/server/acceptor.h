@@ -8,7 +8,9 @@
 // - It accepts until `stop`, whatever accept returns. When the process or the system has no descriptor or no memory
 //   left, it tries again every 50 ms; connections wait in the kernel's backlog meanwhile.
 // - A reserve: connections never take the last eighth of the descriptors that the process may have (RLIMIT_NOFILE).
-//   The kernel gives out the lowest free number, so a connection whose number lies in that eighth is closed at once.
+//   The kernel gives out the lowest free number, so a connection whose number lies in that eighth is closed at once, if
+//   its host has as many already as any other. Else one of the host with most of them is ended for it, and it waits for
+//   that one's number.
 // - At most `connections_max` connections are open. A further one is closed at once, if its host has as many already as
 //   any other; else one of the host with most of them is ended for it (serving/server/open_connections.h).
 // Each connection that is refused or ended is counted.
@@ -19,6 +21,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "base/result.h"
 #include "serving/server/connection_metrics.h"
@@ -50,9 +53,19 @@ class Acceptor {
   // Waits for a connection, or for a while after an error. False at the stop.
   bool wait();
   void accept_some(int listener);
+  // A connection whose number lies in the reserve, until a lower one is free.
+  struct Waiting {
+    int listener, connection;
+    std::string network;
+    int64_t since_ms;
+  };
   void take_or_refuse(int listener, int connection);
-  // The counter of the bound that this connection is beyond; null when it may stay.
-  std::atomic<uint64_t>* bound_reached(int connection, const std::string& network);
+  // Closes it instead where the most connections are open that the memory allows.
+  void take(int listener, int connection, const std::string& network);
+  void wait_for_number(int listener, int connection, const std::string& network);
+  void take_waiting();
+  void refuse(int connection, std::atomic<uint64_t>& counter);
+  bool has_room(const std::string& network);
   void sweep_if_due();
   void log_refusals();
 
@@ -64,6 +77,7 @@ class Acceptor {
   ConnectionCounters counters_;
   OpenConnections open_;  // This and the rest: of the thread.
   bool backing_off_ = false;
+  std::vector<Waiting> waiting_;
   int64_t swept_ms_ = 0;  // Of the monotonic clock.
   int64_t logged_ms_ = 0;
   std::thread thread_;

@@ -16,8 +16,8 @@ inline constexpr MetricDecl kConnectionsRefused{
     {{{"cause", "descriptors|memory"}}}};
 inline constexpr MetricDecl kConnectionsEnded{
     "bloomring_connections_ended_total", MetricType::kCounter,
-    "Connections to the gRPC port that the process ended while the memory for calls had no room for more, because a "
-    "client came whose host had fewer than theirs."};
+    "Connections to the gRPC port that the process ended while the memory for calls or the files that it may have open "
+    "left no room for more, because a client came whose host had fewer than theirs."};
 inline constexpr MetricDecl kAcceptsPostponed{
     "bloomring_accepts_postponed_total", MetricType::kCounter,
     "Times that the gRPC port could accept nothing, because the process or the system had no descriptor or memory "

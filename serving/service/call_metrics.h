@@ -66,6 +66,14 @@ inline constexpr MetricDecl kAnswersComplete{
     "Complete answers about users that the sources know, and about users that they do not know. When the share of "
     "unknown users jumps, a client names another scene, no scene, or another form of user id than the plays do.",
     {{{"user", "known|unknown"}}}};
+inline constexpr MetricDecl kOldStoreReads{
+    "bloomring_old_store_reads_total",
+    MetricType::kCounter,
+    "Requests about users where migrate.read_through is on, by result: their sets in the old store were migrated, "
+    "were read and united with the answer, or could not be read whole, so that the answer was incomplete.",
+    {{{"result", "migrated|united|missing"}}}};
+inline constexpr MetricDecl kOldStorePlays{"bloomring_old_store_plays_total", MetricType::kCounter,
+                                           "Plays that were read from the old store for answers."};
 inline constexpr MetricDecl kAnswersRelaxed{"bloomring_answers_relaxed_total", MetricType::kCounter,
                                             "Answers that bring back seen items because of min_keep."};
 inline constexpr MetricDecl kAnswersSaturated{
@@ -102,6 +110,7 @@ inline constexpr const MetricDecl* kCallMetrics[] = {
     &kQuerySeconds, &kRequests, &kReadsRefused, &kCandidates, &kCallsInFlight, &kCallsWaiting, &kCallsWaited,
     &kCallsWaitedSeconds, &kCallsRefused, &kCallsForwarded,
     &kAnswersIncomplete, &kAnswersComplete, &kAnswersRelaxed, &kAnswersSaturated, &kAnswerExpectedError,
+    &kOldStoreReads, &kOldStorePlays,
     &kFilterCacheLookups, &kFilterCacheEvictions, &kFilterCacheUsers, &kFilterCacheBytes, &kFilterCacheBytesMax};
 
 }  // namespace bloomring::metric

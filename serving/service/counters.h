@@ -8,10 +8,11 @@
 
 #include "schemas/verdict.h"
 #include "serving/admission/call_gate.h"
+#include "serving/legacy/read_through.h"
 
 namespace bloomring {
 
-struct ServingCounters : CallGateCounters {
+struct ServingCounters : CallGateCounters, ReadThroughCounters {
   std::atomic<uint64_t> requests{0};                           // Calls, and requests within batches, that have ended.
   std::array<std::atomic<uint64_t>, kReasonCount> verdicts{};  // Of candidates in answered requests, by Reason.
   std::array<std::atomic<uint64_t>, 4> incomplete{};           // Answers with a gap, by AnswerSource.

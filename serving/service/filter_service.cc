@@ -141,11 +141,42 @@ void FilterService::read(const grpc::CallbackServerContext& context, const UserK
     if (!outcome.refused) return ended(outcome);
     done({grpc::StatusCode::RESOURCE_EXHAUSTED, "too many reads of the filter store wait"});
   };
-  UserLookup lookup = core_.look_up(partition, user_key.bytes(), wanted);
+  const gpr_timespec until = patience_end(context.raw_deadline(), config_.store_wait_ms);
+  if (config_.read_through.old_store != nullptr)
+    return read_through(context, user_key, partition, wanted, until, std::move(ended_or_refused));
+  begin_read(context, user_key, core_.look_up(partition, user_key.bytes(), wanted), until,
+             std::move(ended_or_refused));
+}
+
+void FilterService::read_through(const grpc::CallbackServerContext& context, const UserKey& user_key,
+                                 const ReplicaPartition& partition, const WantedPlays& wanted, gpr_timespec until,
+                                 WaitingRead::Ended ended) {
+  auto through = std::make_shared<ReadThrough>(  // Shared with the read.
+      *config_.read_through.old_store, core_, counters_, std::string(user_key.bytes()));
+  const std::vector<ItemHash> items = through->wanted(wanted.items);
+  UserLookup lookup = core_.look_up(partition, user_key.bytes(), {.items = items, .plays_max = wanted.plays_max});
+  auto unite = [through, until, timeout_ms = config_.read_through.timeout_ms, reads = reads_,
+                ended = std::move(ended)](const WaitingRead::Outcome& outcome) {
+    if (outcome.refused) return ended(outcome);
+    const bool counted = reads->begin();  // Not at the end of the service, which waits for what it has counted.
+    const int64_t left_ms = gpr_time_to_millis(gpr_time_sub(until, gpr_now(until.clock_type)));
+    auto united = [filters = outcome.filters, missing = outcome.missing, reads, counted,
+                   ended](const UserLookup& found) {
+      ended({.lookup = found, .filters = filters, .missing = missing});
+      if (counted) reads->end();
+    };
+    through->unite(outcome.lookup, outcome.filters.get(), counted ? std::min(timeout_ms, left_ms) : 0,
+                   std::move(united));
+  };
+  begin_read(context, user_key, std::move(lookup), until, std::move(unite));
+}
+
+void FilterService::begin_read(const grpc::CallbackServerContext& context, const UserKey& user_key, UserLookup lookup,
+                               gpr_timespec until, WaitingRead::Ended ended) {
   const auto waiting = std::make_shared<WaitingRead>(core_, std::string(user_key.bytes()), std::move(lookup),
-                                                     caller_of(context), std::move(ended_or_refused));
+                                                     caller_of(context), std::move(ended));
   FilterReader& store = pool_ ? static_cast<FilterReader&>(*pool_) : core_.store();
-  waiting->begin(store, reads_, patience_end(context.raw_deadline(), config_.store_wait_ms));
+  waiting->begin(store, reads_, until);
 }
 
 // `done` is called once, on this thread or later on another; request and response live until then.
@@ -269,6 +300,7 @@ grpc::Status FilterService::hold_answer(grpc::CallbackServerContext& context, Op
   const size_t bytes = call.answer_bytes();
   if (auto share = gate_.memory().take(bytes, call.caller())) {
     call.hold_answer(std::move(*share));
+    if (start.method == Method::kForget) audit_denied(start.context);
     return grpc::Status::OK;
   }
   return refuse(context, {.outcome = CallGate::Outcome::kFull,

@@ -22,7 +22,9 @@
 
 #include "bloomring/v1/bloomring.grpc.pb.h"
 #include "serving/admission/access.h"
+#include "serving/admission/audit_rate.h"
 #include "serving/admission/call_gate.h"
+#include "serving/legacy/read_through.h"
 #include "serving/query/candidate_filter.h"
 #include "serving/query/replica_partition.h"
 #include "serving/service/counters.h"
@@ -53,6 +55,7 @@ struct FilterServiceConfig {
   // blocking its caller.
   std::optional<FilterReadPool> read_pool = FilterReadPool{};
   ForwarderConfig forward = {};
+  ReadThroughConfig read_through = {};
   const Access* access = nullptr;  // The rights of callers; outlives the service. Null: everybody may make all.
   // Called at the end of every call with its status and duration. gRPC's threads call it, so it must be thread safe.
   std::function<void(Method, const grpc::Status&, double seconds)> observe = {};
@@ -103,6 +106,12 @@ class FilterService final : public RawService {
   // Looks the user up and waits for the filters. Then calls `ended` with them, or `done` with an error.
   void read(const grpc::CallbackServerContext& context, const UserKey& user_key, const ReplicaPartition& partition,
             const WantedPlays& wanted, const Done& done, WaitingRead::Ended ended);
+  // The same where the old store is read through; `until` is the end of the call's patience.
+  void read_through(const grpc::CallbackServerContext& context, const UserKey& user_key,
+                    const ReplicaPartition& partition, const WantedPlays& wanted, gpr_timespec until,
+                    WaitingRead::Ended ended);
+  void begin_read(const grpc::CallbackServerContext& context, const UserKey& user_key, UserLookup lookup,
+                  gpr_timespec until, WaitingRead::Ended ended);
   void filter(const grpc::CallbackServerContext& context, const v1::FilterRequest& request, Done done,
               v1::FilterResponse& response);
   void filter_batch(const grpc::CallbackServerContext& context, const v1::FilterBatchRequest& request, Done done,
@@ -145,6 +154,8 @@ class FilterService final : public RawService {
   // little is left for this caller.
   grpc::Status hold_answer(grpc::CallbackServerContext& context, OpenCall& call);
   // Admits the call, now or when its turn comes, parses its message and hands it to `handle`, a member of this class.
+  // A line in the log about a forget that its caller may not make (serving/admission/audit_rate.h).
+  void audit_denied(const grpc::CallbackServerContext& context);
   template <typename Request, typename Response, typename Handle>
   grpc::ServerUnaryReactor* begin(Method method, grpc::CallbackServerContext* context, const grpc::ByteBuffer* message,
                                   grpc::ByteBuffer* answer, Handle handle);
@@ -160,6 +171,7 @@ class FilterService final : public RawService {
   grpc::ServerUnaryReactor* refuse_write(const std::string& why, grpc::ByteBuffer& response);
   static int64_t patience_ms(gpr_timespec deadline, int64_t wait_ms_max);
   static gpr_timespec patience_end(gpr_timespec deadline, int64_t wait_ms_max);
+  AuditRate denied_;
   void count(const grpc::Status& status);
   void count(const FilterAnswer& answer);
   void count_known(bool complete, bool user_known);

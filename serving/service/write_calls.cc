@@ -105,6 +105,15 @@ FilterService::Done FilterService::audited(const grpc::CallbackServerContext& co
   };
 }
 
+void FilterService::audit_denied(const grpc::CallbackServerContext& context) {
+  const std::optional<uint64_t> without_line = denied_.line_at(core_.steady_ns());
+  if (!without_line) return;
+  log_audit(LogLevel::kWarning, "a forget was denied",
+            {{"caller", caller_text(context)},
+             {"status", static_cast<int>(grpc::StatusCode::PERMISSION_DENIED)},
+             {"others_without_a_line", *without_line}});
+}
+
 void FilterService::forget(const grpc::CallbackServerContext& context, const v1::ForgetRequest& request, Done ended,
                            v1::ForgetResponse& response) {
   Done done = audited(context, request, std::move(ended));

@@ -46,6 +46,8 @@ bool RedisClient::begin(RedisRequest request) {
   return true;
 }
 
+bool RedisClient::slots_may_move() const { return router_->slots_may_move(); }
+
 RedisAnswer RedisClient::call(RedisRequest request) {
   std::vector<RedisRequest> one;
   one.push_back(std::move(request));

@@ -66,6 +66,8 @@ class RedisClient {
   void begin_primaries(std::function<void(Result<std::vector<RedisAddress>>)> ended);
   // The same with the replicas of each. Waits.
   Result<std::vector<RedisAddress>> servers();
+  // False of one server, and of a primary with replicas, once that is known. Never waits.
+  bool slots_may_move() const;
   const RedisClientConfig& config() const { return config_; }
 
  private:

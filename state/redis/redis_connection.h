@@ -45,6 +45,8 @@ struct RedisRequest {
   int64_t timeout_ms = 0;              // 0: that of the client.
   std::shared_ptr<RedisBinding> binding = {};  // Shared with the caller, who reads it after the end.
   std::function<void(RedisAnswer)> end = {};  // Called once, on the client's thread. Must not block.
+  int64_t late_ms = 0;  // Where the request has not ended by then...
+  std::function<void()> late = {};  // ...this is called once, as `end` is. Empty: nothing is.
 };
 
 // A request as the client's thread carries it.

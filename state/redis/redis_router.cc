@@ -43,6 +43,7 @@ void RedisRouter::submit(SharedRequest request) {
   const int64_t timeout_ms = request->timeout_ms > 0 ? request->timeout_ms : config_.timeout_ms;
   request->deadline_ns = now_ns_ + timeout_ms * kMs;
   deadlines_.emplace(request->deadline_ns, request);
+  if (request->late) lates_.emplace(now_ns_ + request->late_ms * kMs, request);
   dispatch(request);
 }
 
@@ -107,6 +108,7 @@ void RedisRouter::end(const SharedRequest& request, RedisAnswer answer) {
     counters_.nanoseconds += static_cast<uint64_t>(std::max<int64_t>(0, now_ns_ - request->begun_ns));
   if (!request->internal) --in_flight_;
   request->commands = {};
+  request->late = nullptr;
   const auto ended = std::exchange(request->end, nullptr);
   if (ended) ended(std::move(answer));
 }
@@ -194,6 +196,11 @@ void RedisRouter::run_due() {
     delayed_.erase(delayed_.begin());
     dispatch(request);
   }
+  while (!lates_.empty() && (lates_.begin()->first <= now_ns_ || lates_.begin()->second->ended)) {
+    const SharedRequest request = lates_.begin()->second;
+    lates_.erase(lates_.begin());
+    if (!request->ended) request->late();
+  }
   while (!deadlines_.empty() && (deadlines_.begin()->first <= now_ns_ || deadlines_.begin()->second->ended)) {
     const SharedRequest request = deadlines_.begin()->second;
     deadlines_.erase(deadlines_.begin());
@@ -228,6 +235,7 @@ void RedisRouter::drop_slow() {
 int RedisRouter::poll_timeout_ms() const {
   int64_t due_ns = now_ns_ + kIdleMs * kMs;
   if (!delayed_.empty()) due_ns = std::min(due_ns, delayed_.begin()->first);
+  if (!lates_.empty()) due_ns = std::min(due_ns, lates_.begin()->first);
   if (!deadlines_.empty()) due_ns = std::min(due_ns, deadlines_.begin()->first);
   if (!asking_) due_ns = std::min(due_ns, topology_wanted_ ? topology_due_ns_ : topology_stale_ns_);
   return static_cast<int>(std::clamp<int64_t>((due_ns - now_ns_ + kMs - 1) / kMs, 0, kIdleMs));
@@ -291,6 +299,8 @@ void RedisRouter::ask(const RedisAddress& server, std::initializer_list<std::str
 
 void RedisRouter::found(const RedisAddress& from, RedisTopology topology) {
   topology_ = std::move(topology);
+  cluster_seen_ = cluster_seen_ || topology_.cluster();
+  slots_may_move_ = cluster_seen_;
   topology_from_ = from;
   asking_ = false;
   topology_due_ns_ = now_ns_ + kTopologyIntervalNs;

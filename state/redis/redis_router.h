@@ -35,6 +35,8 @@ class RedisRouter final : private RedisDiscovery::Owner {
   std::vector<RedisAddress> primaries() const;
   // The same, and the replicas.
   std::vector<RedisAddress> servers() const;
+  // False once a topology is known that is no cluster's, and none before it was. Thread safe.
+  bool slots_may_move() const { return slots_may_move_; }
 
  private:
   struct Node {
@@ -80,9 +82,12 @@ class RedisRouter final : private RedisDiscovery::Owner {
   int64_t now_ns_ = 0;
   std::map<NodeKey, Node> nodes_;
   std::multimap<int64_t, SharedRequest> delayed_;    // By when they are tried again.
-  std::multimap<int64_t, SharedRequest> deadlines_;  // Also of requests that have ended.
+  std::multimap<int64_t, SharedRequest> lates_;      // By when they are late...
+  std::multimap<int64_t, SharedRequest> deadlines_;  // ...and too late. Also of requests that have ended.
 
   RedisTopology topology_;
+  bool cluster_seen_ = false;
+  std::atomic<bool> slots_may_move_{true};
   RedisAddress topology_from_;  // The server that gave it.
   std::string problem_;  // The last thing that went wrong, for messages.
   bool topology_wanted_ = true;

@@ -92,6 +92,7 @@ std::set<RedisAddress> RedisTopology::servers() const {
 Result<RedisTopology> parse_cluster_slots(const RedisReply& reply, const RedisAddress& asked) {
   if (!reply.is(Kind::kArray)) return other_form("CLUSTER SLOTS", asked);
   RedisTopology topology;
+  topology.set_cluster();
   for (const RedisReply& entry : reply.elements) {
     if (!entry.is(Kind::kArray) || entry.elements.size() < 3 || !is_slot(entry.elements[0]) ||
         !is_slot(entry.elements[1]))
@@ -113,6 +114,7 @@ Result<RedisTopology> parse_cluster_slots(const RedisReply& reply, const RedisAd
 Result<RedisTopology> parse_cluster_shards(const RedisReply& reply, const RedisAddress& asked) {
   if (!reply.is(Kind::kArray)) return other_form("CLUSTER SHARDS", asked);
   RedisTopology topology;
+  topology.set_cluster();
   for (const RedisReply& shard : reply.elements) {
     const RedisReply* const slots = field(shard, "slots");
     const RedisReply* const nodes = field(shard, "nodes");

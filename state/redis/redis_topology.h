@@ -36,9 +36,13 @@ class RedisTopology {
   std::set<RedisAddress> primaries() const;
   std::set<RedisAddress> servers() const;
   bool empty() const { return ranges_.empty(); }
+  // Slots may move between the servers.
+  bool cluster() const { return cluster_; }
+  void set_cluster() { cluster_ = true; }
 
  private:
   std::vector<RedisSlotRange> ranges_;
+  bool cluster_ = false;
   std::vector<int32_t> range_of_;  // By slot; -1: nobody's.
 };
 

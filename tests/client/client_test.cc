@@ -137,6 +137,20 @@ TEST_CASE("client: no pause reaches beyond the deadline; what the service said i
   CHECK(away.partitions.asked == 1);
 }
 
+TEST_CASE("client: a call that its deadline ends tells what a server said before") {
+  ServedLater away(1'000);
+  const SilentServer silent;
+  const auto client = Client::connect({.server = away.server->address() + "," + silent.address(),
+                                       .deadline_ms = 1'000,
+                                       .fail_open = false,
+                                       .retry = {.attempts_max = 2}});
+  CHECK_THAT(client->forget("u1", "", "v1").message(),
+             Catch::EndsWith("; the answer before: partition 0 is not held here"));
+  // A silent server alone has said nothing.
+  const auto deaf = Client::connect({.server = silent.address(), .deadline_ms = 100, .fail_open = false});
+  CHECK_THAT(deaf->forget("u1", "", "v1").message(), !Catch::Contains("the answer before"));
+}
+
 TEST_CASE("client: each call can have a deadline of its own, and calls that write have theirs") {
   Served served;
   const auto late = Client::connect({.server = served.server->address(), .deadline_ms = -1, .fail_open = false});

@@ -89,10 +89,11 @@ class Unread:
 
 class Greedy(law.LawCase):
     @contextlib.contextmanager
-    def service(self):
-        """Yields its addresses, and what tells how many calls wait for room."""
+    def service(self, files=None):
+        """Yields its addresses, and what tells how many calls wait for room. files: that it may have open at most."""
         with processes.temp_folder("greedy") as folder:
-            command = [plays.binary(), "dev", "--data", folder / "data", "--set", f"serve.wait_ms={WAIT_MS}"]
+            command = [] if files is None else ["prlimit", f"--nofile={files}:{files}"]
+            command += [plays.binary(), "dev", "--data", folder / "data", "--set", f"serve.wait_ms={WAIT_MS}"]
             command += ["--set", f"memory.limit={LIMIT}"]
             with processes.Process("dev", command, folder) as dev:
                 ready = dev.ready_line(60)
@@ -123,11 +124,19 @@ class Greedy(law.LawCase):
 
     def test_connections(self):
         """hostile: while a greedy client holds every connection, a modest one is answered"""
+        self.hold_connections("memory")
+
+    def test_descriptors(self):
+        """hostile: while a greedy client holds every descriptor for connections, a modest one is answered"""
+        self.hold_connections("descriptors", files=512)
+
+    def hold_connections(self, bound, files=None):
+        """Holds connections until this bound is reached, and asks as a modest client."""
         resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
-        with self.service() as (grpc, admin, _), contextlib.ExitStack() as stack:
+        with self.service(files) as (grpc, admin, _), contextlib.ExitStack() as stack:
 
             def refused():
-                return processes.values(processes.metrics(admin), "bloomring_connections_refused_total", cause="memory")[0]
+                return processes.values(processes.metrics(admin), "bloomring_connections_refused_total", cause=bound)[0]
 
             def more():
                 """Clients of HTTP/2 that say nothing more, each with a call that never ends: no idle connection."""

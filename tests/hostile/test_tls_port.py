@@ -40,6 +40,7 @@ class TlsPort(law.LawCase):
         command = [plays.binary(), "dev", "--slot-seconds", SLOT_SECONDS, "--data", folder / "data"]
         dev = cls.stack.enter_context(processes.Process("dev", command, folder))
         kafka = dev.ready_line()["kafka"]
+        (folder / "access").write_text("read *\n")
         settings = {
             "kafka.bootstrap": kafka,
             "topics.partitions": 10,
@@ -50,6 +51,7 @@ class TlsPort(law.LawCase):
             "serve.tls_certificate": cls.pem.path("own.pem"),
             "serve.tls_key": cls.pem.path("own.key"),
             "serve.tls_client_ca": cls.pem.path("ca.pem"),
+            "serve.access_file": folder / "access",
             "serve.drain_seconds": 0,
         }
         command = [plays.binary(), "run", "--stages", "serve"]
@@ -93,6 +95,26 @@ class TlsPort(law.LawCase):
         if with_certificate:
             context.load_cert_chain(self.pem.path("own.pem"), self.pem.path("own.key"))
         return context
+
+    def test_denied(self):
+        """hostile TLS: the log has a line for a forget that its caller may not make, with the caller and no user"""
+        size = self.process.log_size()
+        user = "user-of-the-denied"
+        words = [plays.binary(), "forget", "--server", self.grpc, "--user", user, "--everything", *self.certificate]
+        code, _, err = processes.run(words, check=False)
+        self.assertNotEqual(code, 0)
+        self.assertIn("gRPC status 7: this client", err)
+        text = self.process.err.read_bytes()[size:].decode().replace('"', "")
+        (line,) = [line for line in text.splitlines() if "audit: " in line]
+        self.assertRegex(line, r"audit: a forget was denied caller=\S+.* at ipv4:127\.0\.0\.1:\d+ status=7 others_without_a_line=0$")
+        self.assertNotIn(user, line)
+
+    def test_status(self):
+        """hostile TLS: `bloomring status` that is pointed at the port says which port it is"""
+        code, _, err = processes.run([plays.binary(), "status", "--admin", self.grpc], check=False)
+        self.assertEqual(code, 1)
+        words = "the port closes the connection at a request of HTTP, as one with TLS does (serve.listen?): ask at admin.listen"
+        self.assertIn(words, err)
 
     def test_half_open(self):
         """hostile TLS: two hundred handshakes that begin and do not go on keep nobody else out"""

@@ -51,6 +51,7 @@ class Dashboard(law.LawCase):
         """dashboard: each query shows something of a live installation, but for those of what is not well"""
         with processes.temp_folder("dashboard") as folder:
             command = [plays.binary(), "dev", "--slot-seconds", str(SLOT_SECONDS), "--data", folder / "data"]
+            command += ["--set", "canary.interval_seconds=1"]
             with processes.Process("dev", command, folder) as dev:
                 ready = dev.ready_line()
                 with Prometheus(folder, ready["admin"]) as prometheus:

@@ -118,6 +118,10 @@ class Dev(law.LawCase):
         command = ["scripts/demo", *words]
         _, out, _ = processes.run(command, bound_s=900, cwd=processes.ROOT)
         self.assertIn("How to go on", out)
+        # The filters of 664 users, and what the store keeps next to them.
+        keys = re.search(r"on the server +(\d+) keys of bloomring in \S+; it ends with the demo", out)
+        self.assertEqual(keys is not None, "redis" in words, out)
+        self.assertGreater(int(keys[1]) if keys else 665, 664)
         found = re.search(
             r"664 users against exact sets: 0 unseen of 41395 played; (\d+) of (\d+) never played items seen \((\S+) expected\)",
             out,

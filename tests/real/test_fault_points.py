@@ -20,9 +20,9 @@ OWNERS = {"ingest": "ingest", "window": "window-1", "merge": "merge", "store": "
 FOLDERS = ("base", "schemas", "state", "operators", "pipeline", "serving")
 NAMED = re.compile(r'\b(?:fault_point|injected_failure)\("([a-z_]+\.[a-z_]+)"\)')
 ROW = re.compile(
-    r"^\| `((?:ingest|window|merge|store|job|replay|migrate|verify|letters)\.[a-z_]+)` \|", re.MULTILINE
+    r"^\| `((?:ingest|window|merge|store|job|replay|migrate|export|verify|letters)\.[a-z_]+)` \|", re.MULTILINE
 )
-JOBS = ("job", "replay", "migrate", "verify", "letters")  # Points of jobs, which the tests of these kill at.
+JOBS = ("job", "replay", "migrate", "export", "verify", "letters")  # Points of jobs, which the tests of these kill at.
 
 
 def points():

@@ -93,15 +93,15 @@ class Metrics(one_broker.OneBrokerCase):
 
         def rings():
             partitions = status("window")["partitions"]
-            told = [one for one in partitions if any(hour["events"] for hour in one.get("ring", {}).get("hours", []))]
+            told = [one for one in partitions if any(held["events"] for held in one.get("ring", {}).get("staged", []))]
             return told if len(partitions) == chain.PARTITIONS and told else None
 
         slots = json.loads(site.command("inspect", "ring", "--set", f"state.path={site.folder / 'state'}")[1])["slots"]
         for one in processes.wait_for(rings, 60, "the running ring to hold plays"):
             self.assertEqual(one["ring"]["slot_states"].count("filling"), 1)
             self.assertEqual(len(one["ring"]["slot_states"]), slots)
-            self.assertEqual(one["ring"]["hours"][-1]["state"], "filling")
-            self.assertEqual(one["ring"]["hours"][-1]["to"], one["ring"]["applied_offset"])
+            self.assertEqual(one["ring"]["staged"][-1]["state"], "filling")
+            self.assertEqual(one["ring"]["staged"][-1]["to"], one["ring"]["applied_offset"])
         self.assertGreater(status("merge")["store"]["bytes_on_disk"], 0)
         self.assertNotIn("store", status("serve"))
 

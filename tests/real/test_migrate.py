@@ -5,6 +5,7 @@ import json
 import time
 
 import installation
+import old_store
 import one_broker
 import plays
 import processes
@@ -12,7 +13,6 @@ import processes
 ALL = "ingest,window,merge,serve"
 KILLED = 137  # The exit code of a process that ended at a fault point.
 DAY_MS = 86_400_000
-MILLION = 1_000_000
 # Each durable step of a migration, in an order in which the one before leaves work for the next.
 STEPS = [
     "job.begun",
@@ -31,40 +31,8 @@ PAGE = [
 
 
 class Migrate(one_broker.OneBrokerCase):
-    def start_redis(self, stack):
-        port = processes.free_port()
-        folder = self.folder / f"old-store-{port}"
-        folder.mkdir()
-        command = ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "yes"]
-        process = processes.Process("old-store", [*command, "--dir", folder], folder)
-        stack.enter_context(process)
-        self.wait_for_redis(port)
-        return port, process
-
-    def wait_for_redis(self, port):
-        def pings():
-            return processes.run(["redis-cli", "-p", str(port), "PING"], check=False)[1].strip() == "PONG"
-
-        processes.wait_for(pings, 30, "redis-server to listen")
-
-    def add(self, port, key, members):
-        """members: (member, score)."""
-        for at in range(0, len(members), 500):
-            words = [word for member, score in members[at : at + 500] for word in (str(score), member)]
-            processes.run(["redis-cli", "-p", str(port), "ZADD", key, *words])
-
-    def add_million(self, port, key, now_ms):
-        script = "for i = 1, 1000 do redis.call('ZADD', KEYS[1], ARGV[1] + i, 'm' .. (ARGV[2] + i)) end"
-        lines = "".join(
-            f'EVAL "{script}" 1 {key} {now_ms - 2 * MILLION + n * 1000} {n * 1000}\n' for n in range(MILLION // 1000)
-        )
-        path = self.folder / "million.redis"
-        path.write_text(lines)
-        processes.run(["sh", "-c", f"redis-cli -p {port} < {path}"], bound_s=300)
-        self.assertEqual(processes.run(["redis-cli", "-p", str(port), "ZCARD", key])[1].strip(), str(MILLION))
-
-    def install(self, name, port, **sections):
-        migrate = {"addresses": [f"127.0.0.1:{port}"], **sections.pop("migrate", {})}
+    def install(self, name, store, **sections):
+        migrate = {"addresses": [store.address], **sections.pop("migrate", {})}
         return installation.Installation(self.folder, self.server.bootstrap, name, migrate=migrate, **sections)
 
     def process(self, site, words, env=None):
@@ -86,13 +54,13 @@ class Migrate(one_broker.OneBrokerCase):
         what is no play is named; verify finds what is missing, and nothing else"""
         now_ms = int(time.time() * 1000)
         with contextlib.ExitStack() as stack:
-            port, _ = self.start_redis(stack)
+            store = stack.enter_context(old_store.OldStore(self.folder, "there"))
             for user in range(60):
-                self.add(port, f"hist:u{user}", [(f"u{user}-{n}", now_ms - n * 3_600_000) for n in range(user + 1)])
-            self.add(port, "hist:heavy", [(f"h{n}", now_ms - n * 60_000) for n in range(12_000)])
-            self.add(port, "hist:u1", [("never", "-inf"), ("x" * 129, now_ms), ("old", now_ms - 3_000 * DAY_MS)])
-            processes.run(["redis-cli", "-p", str(port), "SET", "hist:text", "x"])
-            site = self.install("there", port)
+                store.add(f"hist:u{user}", [(f"u{user}-{n}", now_ms - n * 3_600_000) for n in range(user + 1)])
+            store.add("hist:heavy", [(f"h{n}", now_ms - n * 60_000) for n in range(12_000)])
+            store.add("hist:u1", [("never", "-inf"), ("x" * 129, now_ms), ("old", now_ms - 3_000 * DAY_MS)])
+            store.ask("SET", "hist:text", "x")
+            site = self.install("there", store)
             process = stack.enter_context(site.process(ALL))
             ready = process.ready_line(60)
             job = ["migrate", "zset", "--name", "history", "--watch", ready["admin"]]
@@ -119,7 +87,7 @@ class Migrate(one_broker.OneBrokerCase):
             site.wait_until_lap_over(process, ready["admin"])
             self.assertEqual(self.verify(site, ready, "filters")["counts"]["missing"], 0)
             # A play that went to the old store alone is found, by its name; migrating its set mends it.
-            self.add(port, "hist:u7", [("lost", now_ms)])
+            store.add("hist:u7", [("lost", now_ms)])
             missing = self.folder / "missing"
             found = self.verify(site, ready, "lost", "--differences", missing, code=3)["counts"]
             self.assertEqual(found["missing"], 1)
@@ -166,22 +134,21 @@ class Migrate(one_broker.OneBrokerCase):
         again in the middle, and scenes are kept apart"""
         now_ms = int(time.time() * 1000)
         with contextlib.ExitStack() as stack:
-            port, old_store = self.start_redis(stack)
-            self.add_million(port, "hist:feed:giant", now_ms)
-            self.add(port, "hist:search:giant", [("s1", now_ms)])
-            site = self.install("million", port, migrate={"keys": ["hist:{scene}:{user}"]})
+            store = stack.enter_context(old_store.OldStore(self.folder, "million"))
+            store.add_million("hist:feed:giant", now_ms)
+            store.add("hist:search:giant", [("s1", now_ms)])
+            site = self.install("million", store, migrate={"keys": ["hist:{scene}:{user}"]})
             process = stack.enter_context(site.process(ALL))
             ready = process.ready_line(60)
-            job = ["migrate", "zset", "--name", "giant", "--watch", ready["admin"], "--rate", "200000", "--execute"]
+            job = ["migrate", "zset", "--name", "giant", "--watch", ready["admin"], "--rate", "100000", "--execute"]
             before = sum(site.ends().values())
             with self.process(site, job) as migrating:
                 migrating.wait_until(lambda: sum(site.ends().values()) > before + 50, 60, "the set to be read")
-                old_store.kill9()
-                old_store.start()
-                self.wait_for_redis(port)
+                store.kill9()
+                store.come_back()
                 self.assertEqual(migrating.wait(300), 0, migrating.describe("should have gone on"))
                 report = json.loads(migrating.output())
-            self.assertEqual(report["counts"]["plays"], MILLION + 1)
+            self.assertEqual(report["counts"]["plays"], old_store.MILLION + 1)
             for scene, items in (("feed", ["m1", "m500000", "m1000000"]), ("search", ["s1"])):
                 words = ["query", "--server", ready["grpc"], "--user", "giant", "--scene", scene, *items, "m0"]
 
@@ -193,14 +160,64 @@ class Migrate(one_broker.OneBrokerCase):
                 process.wait_until(lambda seen=seen, wanted=wanted: seen() == wanted, 120, f"{items} to be seen")
             self.assertEqual(process.term(), 0)
 
+    def test_read_through(self):
+        """migrate: with read_through each answer has all plays of its user, before, while and after the user is migrated, and
+        then the old store may go"""
+        now_ms = int(time.time() * 1000)
+        users = {f"u{user}": [f"u{user}-{n}" for n in range(60)] for user in range(40)}
+        users["heavy"] = [f"h{n}" for n in range(6_000)]
+        with contextlib.ExitStack() as stack:
+            store = stack.enter_context(old_store.OldStore(self.folder, "through"))
+            for user, items in users.items():
+                store.add(f"hist:{user}", [(item, now_ms - n * 60_000) for n, item in enumerate(items)])
+            through = {"read_through": True, "read_through_timeout_ms": 20_000}
+            site = self.install("through", store, migrate=through)
+            process = stack.enter_context(site.process(ALL))
+            ready = process.ready_line(60)
+
+            def lacking():
+                answers = plays.query_batch(ready["grpc"], list(users.items()))
+                return {
+                    answer["user"]: (answer["complete"], [item["item"] for item in answer["items"] if not item["seen"]][:5])
+                    for answer in answers
+                    if not answer["complete"] or not all(item["seen"] for item in answer["items"])
+                }
+
+            def reads(result):
+                found = processes.metrics(ready["admin"])
+                return sum(processes.values(found, "bloomring_old_store_reads_total", result=result))
+
+            process.wait_until(lambda: not lacking(), 60, "the sets of the old store to be in the answers")
+            self.assertGreaterEqual(reads("united"), len(users))
+            job = ["migrate", "zset", "--name", "through", "--watch", ready["admin"], "--rate", "600", "--execute"]
+            rounds = 0
+            with self.process(site, job) as migrating:
+                while migrating.running():
+                    self.assertEqual(lacking(), {})
+                    rounds += 1
+                self.assertEqual(migrating.wait(60), 0, migrating.describe("should have ended well"))
+                counts = json.loads(migrating.output())["counts"]
+            self.assertGreater(rounds, 1)
+            self.assertEqual((counts["marked"], counts["plays"]), (41, 40 * 60 + 6_000))
+            process.wait_until(lambda: reads("migrated") > 0, 60, "a user to be known as migrated")
+            store.kill9()
+            process.wait_until(lambda: not lacking(), 60, "answers without the old store")
+            answer = plays.query(ready["grpc"], "nobody", ["v1"])
+            self.assertFalse(answer["complete"])
+            self.assertIn("old store", json.dumps(answer))
+            site.wait_until_merged(process, 40 * 66 + 6_006)
+            site.wait_until_lap_over(process, ready["admin"])
+            self.assertEqual(lacking(), {})
+            self.assertEqual(process.term(), 0)
+
     def test_page(self):
         """migrate: what docs/how-to/migrate.md says to type works in its order"""
         admin, grpc = (f"127.0.0.1:{processes.free_port()}" for _ in range(2))
         now_ms = int(time.time() * 1000)
         with contextlib.ExitStack() as stack:
-            port, _ = self.start_redis(stack)
-            self.add(port, "hist:u1", [(f"v{n}", now_ms - n) for n in range(50)])
-            site = self.install("page", port, admin={"listen": admin}, serve={"listen": grpc})
+            store = stack.enter_context(old_store.OldStore(self.folder, "page"))
+            store.add("hist:u1", [(f"v{n}", now_ms - n) for n in range(50)])
+            site = self.install("page", store, admin={"listen": admin}, serve={"listen": grpc})
             stack.enter_context(site.process(ALL)).ready_line(60)
             said = [self.typed(site, command, grpc) for command in PAGE]
         self.assertIn("about 50", said[0])

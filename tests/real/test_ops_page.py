@@ -156,6 +156,9 @@ class Page(law.LawCase):
         code, out, err = processes.run([plays.binary(), "status", "--admin", nobody], check=False)
         self.assertEqual((code, out), (1, ""))
         self.assertIn(f"the process at {nobody} (--admin HOST:PORT, its admin.listen) does not answer with its page", err)
+        code, _, err = processes.run([plays.binary(), "status", "--admin", self.ready["grpc"]], check=False)
+        self.assertEqual(code, 1)
+        self.assertIn("a gRPC port answers there (serve.listen?), and it has no pages: ask at admin.listen", err)
         code, _, err = processes.run([plays.binary(), "status", "--every", "3"], check=False)
         self.assertEqual(code, 2, err)
 

@@ -112,6 +112,6 @@ class Quickstart(law.LawCase):
         self.assertGreater(of_user["merged_offset"], 0)
         self.assertGreater(of_user["applied_offset"], 0)
         self.assertEqual(of_user["slot_states"].count("filling"), 1)
-        self.assertEqual(of_user["hours"][-1]["state"], "filling")
+        self.assertEqual(of_user["staged"][-1]["state"], "filling")
         store = json.loads(self.typed("bloomring inspect store --config site.yaml"))
         self.assertEqual((store["unreadable"], sum(period["filters"] for period in store["periods"])), (0, 1))

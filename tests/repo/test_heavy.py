@@ -28,6 +28,7 @@ EXEMPT = {
     "test_processes": "it tests the helpers of this folder",
     "test_start_failures": "its processes end while they start",
     "test_start_wait": "its processes wait while they start, and nobody plays",
+    "test_canary": "it judges plays of users that do not exist",
     "test_bundle": "it judges what a bundle has and has not",
     "test_log_level": "it judges lines of the log",
     "test_supervisor": "it judges what a supervisor hears",

@@ -44,6 +44,8 @@ class SimReplayLog final : public ReplayLog {
   }
   Status poll() override { return {}; }
 
+  void add_partitions(const std::string& topic, int32_t more) { partitions_[topic] += more; }
+
   bool away = false;  // FAULT: no broker answers.
 
  private:
@@ -56,7 +58,7 @@ class SimReplayLog final : public ReplayLog {
   }
 
   SimLog& log_;
-  const std::map<std::string, int32_t> partitions_;
+  std::map<std::string, int32_t> partitions_;
 };
 
 }  // namespace bloomring::simulation

@@ -1,5 +1,6 @@
 #include "pipeline/jobs/migrate/key_source.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -66,6 +67,42 @@ Result<uint64_t> ListedKeys::total() {
   uint64_t keys = 0;
   for (std::string line; std::getline(file, line);) keys += line.empty() ? 0 : 1;
   return keys;
+}
+
+Result<std::unique_ptr<ListedUsers>> ListedUsers::open(std::string path, const LegacyLayout& layout) {
+  const auto has_scene = [](const std::string& key) { return key.find("{scene}") != std::string::npos; };
+  if (std::ranges::any_of(layout.config().keys, has_scene) && layout.config().scenes.empty()) {
+    return invalid("--users: migrate.keys has {scene}, and events.scenes names no scenes, so nobody knows the keys of "
+                   "a user; set events.scenes, or name the keys with --keys");
+  }
+  return std::unique_ptr<ListedUsers>(new ListedUsers(std::move(path), layout));
+}
+
+ListedUsers::ListedUsers(std::string path, const LegacyLayout& layout)
+    : layout_(layout),
+      scenes_(layout.config().scenes.empty() ? std::vector<std::string>{""} : layout.config().scenes),
+      lines_(std::move(path)) {}
+
+std::vector<std::string> ListedUsers::keys_of(const std::string& user) const {
+  std::vector<std::string> keys;
+  for (const std::string& scene : scenes_)
+    for (std::string& key : layout_.keys_of(scene, user)) keys.push_back(std::move(key));
+  if (keys.empty()) keys.push_back(user);
+  return keys;
+}
+
+Result<std::optional<std::vector<std::string>>> ListedUsers::next() {
+  BLOOMRING_TRY_ASSIGN(const std::optional<std::vector<std::string>> users, lines_.next());
+  if (!users) return std::optional<std::vector<std::string>>();
+  std::vector<std::string> keys;
+  for (const std::string& user : *users)
+    for (std::string& key : keys_of(user)) keys.push_back(std::move(key));
+  return std::optional(std::move(keys));
+}
+
+Result<uint64_t> ListedUsers::total() {
+  BLOOMRING_TRY_ASSIGN(const uint64_t users, lines_.total());
+  return users * keys_of("a").size();
 }
 
 }  // namespace bloomring

@@ -2,6 +2,7 @@
 //
 //   ScannedKeys   all keys of the servers, by SCAN (state/legacy/legacy_scan.h)
 //   ListedKeys    the lines of a file; empty lines are left out
+//   ListedUsers   the keys of the users in the lines of a file
 //
 // Errors: kRetry when a server is away: call again. kInvalid for a file that cannot be read, and for a position of
 // another form.
@@ -10,11 +11,13 @@
 
 #include <cstdint>
 #include <fstream>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "schemas/legacy/legacy_layout.h"
 #include "state/legacy/legacy_scan.h"
 #include "state/redis/redis_client.h"
 
@@ -65,6 +68,28 @@ class ListedKeys final : public KeySource {
   const std::string path_;
   std::ifstream file_;
   uint64_t lines_ = 0;  // Read.
+};
+
+// Each line is a user id. The user has a key for each pattern of the layout and each of its scenes; a line that is no
+// user id is given as it is, and refused as a key.
+class ListedUsers final : public KeySource {
+ public:
+  // kInvalid for a layout whose keys have scenes, where no scenes are named: they cannot be told from a user id.
+  static Result<std::unique_ptr<ListedUsers>> open(std::string path, const LegacyLayout& layout);
+
+  Status begin(const std::string& position) override { return lines_.begin(position); }
+  Result<std::optional<std::vector<std::string>>> next() override;
+  std::string position() const override { return lines_.position(); }
+  Result<uint64_t> total() override;
+
+ private:
+  // The layout outlives it.
+  ListedUsers(std::string path, const LegacyLayout& layout);
+  std::vector<std::string> keys_of(const std::string& user) const;
+
+  const LegacyLayout& layout_;
+  const std::vector<std::string> scenes_;
+  ListedKeys lines_;
 };
 
 }  // namespace bloomring

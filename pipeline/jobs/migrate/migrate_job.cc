@@ -5,6 +5,7 @@
 
 #include "base/faults/fault_point.h"
 #include "base/hash.h"
+#include "schemas/legacy/migrated_marks.h"
 #include "state/legacy/legacy_request.h"
 
 namespace bloomring {
@@ -40,6 +41,7 @@ Status MigrateJob::begin(const JobStart& start) {
   sets_ = count_of(start.counts, "sets");
   plays_ = count_of(start.counts, "plays");
   expired_ = count_of(start.counts, "expired");
+  marked_ = count_of(start.counts, "marked");
   refused_ = RefusalCounts::of_report(start.counts);
   BLOOMRING_TRY_ASSIGN(total_, parts_.keys.total());
   total_ /= config_.share.count;
@@ -49,6 +51,7 @@ Status MigrateJob::begin(const JobStart& start) {
 
 JobCounts MigrateJob::counts() const {
   JobCounts counts = {{"sets", "", sets_}, {"plays", "", plays_}, {"expired", "", expired_}};
+  if (marked_ > 0) counts.push_back({"marked", "", marked_});
   refused_.append_to(counts);
   return counts;
 }
@@ -65,18 +68,19 @@ Status MigrateJob::take_acks() {
   acks_.clear();
   BLOOMRING_TRY(sink_->poll_acks(acks_));
   if (acks_.empty()) return {};
-  in_flight_ -= acks_.size();
-  for (const uint64_t step : acks_) feed_.release(step);
+  for (const uint64_t block : acks_) {
+    feed_.release(blocks_.at(block));
+    blocks_.erase(block);
+  }
   fault_point("migrate.acknowledged");
   return {};
 }
 
 Status MigrateJob::send_unsent() {
   while (!unsent_.empty()) {
-    const Status sent = sink_->send(unsent_.front().record, unsent_.front().step);
+    const Status sent = sink_->send(unsent_.front().record, unsent_.front().block);
     if (sent.code() == Code::kRetry) return {};  // The queue is full; acknowledgements make room.
     BLOOMRING_TRY(Status(sent));
-    ++in_flight_;
     unsent_.pop_front();
     fault_point("migrate.block_sent");
   }
@@ -98,11 +102,26 @@ void MigrateJob::open_sets(size_t sets_max) {
   }
 }
 
-void MigrateJob::close_block(const OpenSet& open, PartitionId partition) {
+void MigrateJob::close_block(uint64_t step, PartitionId partition) {
   if (builder_.events() == 0) return;
-  feed_.hold(open.set.step);
+  feed_.hold(step);
+  blocks_[next_block_] = step;
   unsent_.push_back({{config_.events_topic, partition, {}, builder_.finish(partition, config_.partition_count), {}},
-                     open.set.step});
+                     next_block_++});
+}
+
+// Blocks are acknowledged in any order, and a record comes behind those that were acknowledged before it was sent.
+void MigrateJob::mark_sets(int64_t now_ms) {
+  while (!unmarked_.empty() && (blocks_.empty() || blocks_.begin()->first >= unmarked_.front().blocks_end)) {
+    const UnmarkedSet& done = unmarked_.front();
+    const UserRef user(done.set.user.bytes(), done.user_hash);
+    for (const ItemHash mark : migrated_marks(done.set.key, config_.marks_false_positive_rate))
+      builder_.add(user, {EventKind::kPlay, mark, now_ms});
+    close_block(done.set.step, partition_of(user.shard(), config_.partition_count));
+    feed_.release(done.set.step);
+    ++marked_;
+    unmarked_.pop_front();
+  }
 }
 
 void MigrateJob::take_page(const OpenSet& open, const std::vector<LegacyMember>& page, int64_t now_ms) {
@@ -121,9 +140,9 @@ void MigrateJob::take_page(const OpenSet& open, const std::vector<LegacyMember>&
     }
     ++plays_;
     builder_.add(user, {EventKind::kPlay, item_hash(play.item), play.time_ms});
-    if (builder_.events() >= config_.block_events) close_block(open, partition);
+    if (builder_.events() >= config_.block_events) close_block(open.set.step, partition);
   }
-  close_block(open, partition);
+  close_block(open.set.step, partition);
 }
 
 // Members read. A failure leaves the set as it was: its page is asked for again.
@@ -167,7 +186,12 @@ Result<uint64_t> MigrateJob::read_pages(size_t sets_max, int64_t now_ms) {
       left.push_back(std::move(open_.front()));
     } else {
       ++sets_;
-      feed_.release(open_.front().set.step);
+      OpenSet& read_whole = open_.front();
+      if (config_.marks_false_positive_rate > 0) {
+        unmarked_.push_back({std::move(read_whole.set), read_whole.user_hash, next_block_});
+      } else {
+        feed_.release(read_whole.set.step);
+      }
     }
     open_.pop_front();
   }
@@ -186,6 +210,7 @@ Result<JobStep> MigrateJob::step(uint64_t units_max, int64_t now_ms) {
 
 Result<JobStep> MigrateJob::work(uint64_t units_max, int64_t now_ms) {
   BLOOMRING_TRY(take_acks());
+  mark_sets(now_ms);
   BLOOMRING_TRY(send_unsent());
   if (units_max == 0 || !unsent_.empty()) return JobStep{};
   BLOOMRING_TRY(feed_.fill());
@@ -201,11 +226,12 @@ Result<JobStep> MigrateJob::work(uint64_t units_max, int64_t now_ms) {
 }
 
 // Sets that are half read are read again by the next start.
-Result<bool> MigrateJob::settle(int64_t) {
+Result<bool> MigrateJob::settle(int64_t now_ms) {
   BLOOMRING_TRY(take_acks());
+  mark_sets(now_ms);
   BLOOMRING_TRY(send_unsent());
   BLOOMRING_TRY(parts_.refused.flush());
-  return unsent_.empty() && in_flight_ == 0;
+  return blocks_.empty() && unmarked_.empty();
 }
 
 // How many members these sets have, and how many of the oldest ones would be refused.

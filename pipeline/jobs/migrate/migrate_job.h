@@ -4,6 +4,9 @@
 //      ^                                    |  refused, expired: counted          |
 //      +------------- release --------------+-------- acknowledged ---------------+
 //
+// With marks, a last block of each set has its marks as plays. It is sent when all blocks of the set are acknowledged,
+// so whoever reads the marks in the log has read the plays (docs/decisions/0064-a-migrated-set-is-marked-by-plays.md).
+//
 // The plays take the way of all plays from there: replicas show them at once, the window stage collects them, the merge
 // stage unites them with the filters. So a migrated play obeys forgets, expires and is counted as a live one is, and a
 // set may be migrated twice, or while its site goes on writing to both stores. The old store is only read.
@@ -17,6 +20,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,6 +54,9 @@ struct MigrateConfig {
   size_t page_members = 1000;
   size_t sets_at_once = 64;
   UserShare share;
+  // Marks each set behind its plays, for queries that read the old store through. 0: no marks. Otherwise the error of
+  // answers (schemas/legacy/migrated_marks.h).
+  double marks_false_positive_rate = 0;
   JobParameters parameters;
   std::vector<JobPlan::Fact> facts;  // Of the plan: where the old store is, and where the plays go.
 };
@@ -98,12 +105,13 @@ class MigrateJob final : public Job {
 
   Result<JobStep> work(uint64_t units_max, int64_t now_ms);
   Status take_acks();
+  void mark_sets(int64_t now_ms);
   Status send_unsent();
   void open_sets(size_t sets_max);
   Result<uint64_t> read_pages(size_t sets_max, int64_t now_ms);
   Result<uint64_t> take_answer(OpenSet& open, RedisAnswer answer, int64_t now_ms, bool& more);
   void take_page(const OpenSet& open, const std::vector<LegacyMember>& page, int64_t now_ms);
-  void close_block(const OpenSet& open, PartitionId partition);
+  void close_block(uint64_t step, PartitionId partition);
   void refuse(const std::string& key, LegacyRefusal refusal, const LegacyMember* member = nullptr);
   size_t sets_for(uint64_t units_max) const;
   Result<std::vector<std::string>> choose_sample(Sample& sample) const;
@@ -117,10 +125,18 @@ class MigrateJob final : public Job {
   EventBlockBuilder builder_;  // Empty between two pages.
   struct Unsent {
     OutRecord record;
-    uint64_t step;
+    uint64_t block;
   };
   std::deque<Unsent> unsent_;
-  uint64_t in_flight_ = 0;
+  std::map<uint64_t, uint64_t> blocks_;  // Not acknowledged: number, step.
+  uint64_t next_block_ = 0;
+  // Read, and waiting for the acknowledgements of all blocks below this number.
+  struct UnmarkedSet {
+    LegacySet set;
+    uint64_t user_hash;
+    uint64_t blocks_end;
+  };
+  std::deque<UnmarkedSet> unmarked_;
   std::vector<uint64_t> acks_;
   uint64_t total_ = 0;
   uint64_t sets_ = 0;
@@ -128,6 +144,7 @@ class MigrateJob final : public Job {
   uint64_t members_ = 0;  // ...and the members in them.
   uint64_t plays_ = 0;
   uint64_t expired_ = 0;
+  uint64_t marked_ = 0;
   RefusalCounts refused_;
 };
 

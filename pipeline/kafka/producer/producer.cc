@@ -56,6 +56,11 @@ Status Producer::verify_topic(const std::string& topic, int32_t partitions_expec
                  ": set the configured number to the topic's, or move to a new topic with the right number");
 }
 
+Result<int32_t> Producer::partitions_of(const std::string& topic) {
+  BLOOMRING_TRY_ASSIGN(const auto* found, client_->topic(topic));
+  return found->partitions;
+}
+
 void Producer::write(const OutRecord& record, Written written) {
   const auto topic = client_->topic(record.topic);
   if (!topic.ok()) return written(topic.status());

@@ -41,6 +41,9 @@ class Producer {
   // answers within 5 s. Also saves the first record a lookup, so verify every topic to be written at the start. 0
   // partitions: any number.
   Status verify_topic(const std::string& topic, int32_t partitions_expected);
+  // The number of partitions when the topic was first looked up, which may wait as `verify_topic` does. kFatal when it
+  // does not exist.
+  Result<int32_t> partitions_of(const std::string& topic);
 
   std::unique_ptr<Sink> make_sink();
 

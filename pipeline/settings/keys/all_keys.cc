@@ -189,6 +189,7 @@ void declare_settings(Config& config, Settings& settings, Topology topology) {
   declare_state(config, settings.state);
   declare_serve(config, settings.serve);
   declare_served(config, settings.served);
+  declare_canary(config, settings.canary);
   declare_admin(config, settings.admin);
   declare_migrate(config, settings.migrate);
   declare_outputs(config, settings);

@@ -21,14 +21,15 @@ std::string why_no_member_pattern(const std::string& text) {
 
 void declare_migrate(Config& config, MigrateSettings& migrate) {
   config.section("migrate",
-                 "The old store of a site, which `bloomring migrate`, `verify` and `shadow` read: servers of the Redis "
-                 "protocol with a sorted set for each user, in which each member is an item and its score the time of "
-                 "the play. No process of `bloomring run` needs it.");
+                 "The old store of a site, which `bloomring migrate`, `verify` and `shadow` read, and which `bloomring "
+                 "export` writes: servers of the Redis protocol with a sorted set for each user, in which each member "
+                 "is an item and its score the time of the play. No process of `bloomring run` needs it, unless "
+                 "`migrate.read_through` is on.");
   config.list("migrate.addresses", &migrate.addresses)
       .doc(
           "Servers, as `host:port`: some of a cluster, which name the others, or a primary and all of its replicas.");
   config.string("migrate.user", &migrate.user)
-      .doc("ACL user. It needs SCAN, INFO and ZRANGEBYSCORE, and no writes. Empty: the default user.");
+      .doc("ACL user. docs/how-to/migrate.md has the commands that each job needs. Empty: the default user.");
   config.string("migrate.password_file", &migrate.password_file)
       .doc("File with the password of the user, in one line. Empty: no login.");
   config.integer("migrate.timeout_ms", &migrate.timeout_ms)
@@ -64,6 +65,32 @@ void declare_migrate(Config& config, MigrateSettings& migrate) {
       .range(1, 4'096)
       .unit("sets")
       .doc("How many sets are asked for at the same time. Their first pages are in memory together.");
+  config.boolean("migrate.read_through", &migrate.read_through)
+      .doc(
+          "Queries also read the sets of the old store, for users who are not migrated yet: their plays count as "
+          "recent ones. A migration that runs with it marks each set as migrated, with a few plays of items that "
+          "nobody has. Set it for the serve stage and for `bloomring migrate`, before the migration begins, and take "
+          "it away from the serve stage when the migration has ended.");
+  config.integer("migrate.read_through_timeout_ms", &migrate.read_through_timeout_ms)
+      .range(1, 60'000)
+      .unit("milliseconds")
+      .doc("How long a query waits for the old store. After that its answer is incomplete.");
+  config.integer("migrate.read_through_members_max", &migrate.read_through_members_max)
+      .range(100, 1'000'000)
+      .unit("members")
+      .doc("Newest members that a query reads of a set. If there are more, its answer is incomplete.");
+  config.integer("migrate.read_through_users_max", &migrate.read_through_users_max)
+      .range(1, 4'096)
+      .unit("users")
+      .doc("How many users a process reads from the old store at once. Answers about more are incomplete.");
+  config.integer("migrate.export_members_max", &migrate.export_members_max)
+      .range(0, 4'000'000'000)
+      .unit("members")
+      .doc("`bloomring export` cuts each set that it writes to so many newest members, as the site does. 0: never.");
+  config.integer("migrate.export_ttl_hours", &migrate.export_ttl_hours)
+      .range(0, 100'000)
+      .unit("hours")
+      .doc("`bloomring export` lets a set expire so long after its last play, as the site does. 0: never.");
 }
 
 }  // namespace bloomring

@@ -95,6 +95,28 @@ void declare_serve(Config& config, ServeSettings& serve) {
   declare_tls(config, serve);
 }
 
+void declare_canary(Config& config, CanarySettings& canary) {
+  config.section("canary",
+                 "Plays of users that do not exist, which a process with the serve stage sends and then asks for, to "
+                 "measure the whole way of a play. Ids that begin with `bloomring-canary-` are reserved for it.");
+  config.integer("canary.interval_seconds", &canary.interval_seconds)
+      .range(0, 86400)
+      .unit("seconds")
+      .doc(
+          "Time between two plays of the canary of this process. They go round the partitions that this replica holds. "
+          "0: no canary. The process then needs the right to write to the first topic of `topics.plays`.");
+  config.integer("canary.timeout_seconds", &canary.timeout_seconds)
+      .range(1, 3600)
+      .unit("seconds")
+      .doc("Time in which a play of the canary must be seen. After it, the play counts as lost, and the log names it.");
+  config.string("canary.server", &canary.server)
+      .check(must_be_address_or_empty)
+      .doc(
+          "Address of the query service that the canary asks, as `host:port`. Empty: the gRPC port of this process. "
+          "Where that port has TLS, a name that its certificate has; the canary then shows `serve.tls_certificate` and "
+          "trusts `serve.tls_peer_ca`.");
+}
+
 void declare_admin(Config& config, AdminSettings& admin) {
   config.section("admin",
                  "The port for metrics, health and actions. Everybody who reaches it can read its pages; an "

@@ -1,4 +1,4 @@
-// The keys under `serve` and `admin`: the ports of a process, and who may use them.
+// The keys under `serve`, `canary` and `admin`: the ports of a process, who may use them, and the canary that asks.
 // Threading: as Config.
 #pragma once
 
@@ -9,6 +9,7 @@ namespace bloomring {
 
 // Each opens its section and declares its keys, bound to settings that outlive the configuration.
 void declare_serve(Config& config, ServeSettings& serve);
+void declare_canary(Config& config, CanarySettings& canary);
 void declare_admin(Config& config, AdminSettings& admin);
 
 }  // namespace bloomring

@@ -103,6 +103,17 @@ void check_kinds(const EventSettings& events, SettingFaults& faults, std::vector
                  "is set, and events.scene is empty, so all scenes share their filters; set only one of them");
 }
 
+void check_read_through(const Settings& settings, SettingFaults& faults) {
+  if (!settings.migrate.read_through) return;
+  faults.require(!settings.migrate.addresses.empty(), "migrate.read_through",
+                 "is on; migrate.addresses must name the servers of the old store");
+  const auto has_scene = [](const std::string& key) { return key.find("{scene}") != std::string::npos; };
+  const bool scenes = std::ranges::any_of(settings.migrate.keys, has_scene);
+  faults.require(!scenes || !settings.events.scene.empty(), "migrate.read_through",
+                 "is on, migrate.keys has {scene}, and events.scene is empty: the sets of a user are in scenes that no "
+                 "query names; migrate without read_through");
+}
+
 void check_brokers(const KafkaSettings& kafka, SettingFaults& faults) {
   const std::string wrong = kafka::first_wrong_broker(kafka.bootstrap);
   faults.require(wrong.empty(), "kafka.bootstrap",
@@ -179,6 +190,16 @@ void check_serving(const ServeSettings& serve, SettingFaults& faults) {
                  "lists names of client certificates, and no client shows one; also set serve.tls_client_ca");
   faults.require(serve.tls.client_ca.empty() || serve.tls.enabled(), "serve.tls_client_ca",
                  "also needs serve.tls_certificate and serve.tls_key");
+}
+
+// Over TLS the canary asks as other replicas do, by a name of the certificate.
+void check_canary(const Settings& settings, SettingFaults& faults) {
+  if (!settings.canary.on() || !take_calls(settings.stages) || !settings.serve.tls.enabled()) return;
+  faults.require(!settings.canary.server.empty(), "canary.server",
+                 "is empty, and the canary asks over TLS; name the service as its certificate does, as "
+                 "replica-0.internal:7700");
+  faults.require(settings.serve.peer_tls().enabled(), "canary.interval_seconds",
+                 "is set, and the canary asks over TLS; serve.tls_peer_ca must say who vouches for the service");
 }
 
 void check_served(const Settings& settings, const SettingFaults& faults, std::vector<std::string>& warnings) {
@@ -283,6 +304,10 @@ void check_redis(const StoreSettings& store, SettingFaults& faults) {
     faults.require(parsed.ok() && parsed->port != 0, "store.redis.addresses",
                    "has " + address + "; an address is host:port");
   }
+  faults.require(redis.hedge_after_ms < redis.timeout_ms, "store.redis.hedge_after_ms",
+                 "is " + std::to_string(redis.hedge_after_ms) +
+                     "; a read ends after store.redis.timeout_ms = " + std::to_string(redis.timeout_ms) +
+                     ", so nothing would be asked a second time: set it below that, or to 0");
   faults.require(redis.user.empty() || !redis.password_file.empty(), "store.redis.user",
                  "is " + redis.user + ", which also needs store.redis.password_file");
   const std::string complaint = complain_about_prefix(redis.prefix);
@@ -321,6 +346,7 @@ Status check_settings_fit(const Settings& settings, const Config& config, std::v
   check_exposure(settings, faults, warnings);
   warn_of_admin(settings.admin, faults, warnings);
   check_peers(settings.serve, faults);
+  check_canary(settings, faults);
   check_served(settings, faults, warnings);
   check_filter(settings.filter, faults);
   check_end(settings, faults);
@@ -330,6 +356,7 @@ Status check_settings_fit(const Settings& settings, const Config& config, std::v
   warn_of_queues(settings.kafka, faults, warnings);
   check_redis(settings.store, faults);
   check_migrate(settings.migrate, faults);
+  check_read_through(settings, faults);
   return faults.status();
 }
 

@@ -26,6 +26,16 @@ void declare_redis(Config& config, RedisSettings& redis) {
       .doc(
           "`replica`: reads ask a replica first, and the primary where the replica is behind the merged watermark, "
           "lacks a filter or is away. The primary is always asked how many filters there are.");
+  config.integer("store.redis.hedge_after_ms", &redis.hedge_after_ms)
+      .range(0, 60000)
+      .unit("milliseconds")
+      .doc(
+          "A read of a user that has no answer by then is asked a second time, and the first answer that has all that "
+          "the merged watermark covers is taken. The second question goes to a replica, or to the primary where a "
+          "replica was asked first, over another connection. A read that fails is asked there at once. 0: never.");
+  config.integer("store.redis.hedge_percent", &redis.hedge_percent)
+      .range(1, 100)
+      .doc("Of 100 reads, how many may be asked a second time while the first question is under way.");
   config.integer("store.redis.connections_max", &redis.connections_max)
       .range(1, 64)
       .doc("Connections for reads to each server, with a thread each. A process that merges has two more.");

@@ -33,7 +33,7 @@ ServeStage::ServeStage(const StageContext& context)
       placement_{context.settings.serve.replica_index, context.settings.serve.replica_count,
                  context.settings.serve.replication_factor} {}
 
-void ServeStage::claim(const Settings&, const PartitionCounts& counts, MemoryClaims& claims) {
+void ServeStage::claim(const Settings& settings, const PartitionCounts& counts, MemoryClaims& claims) {
   constexpr uint64_t kServedQueueLeast = 8 * kMiB, kServedQueueMost = 64 * kMiB;
   constexpr uint64_t kRecentLeast = 1 * kMiB, kServedLeast = kMiB / 2;
   constexpr uint64_t kFilterCacheLeast = 8 * kMiB;
@@ -46,6 +46,11 @@ void ServeStage::claim(const Settings&, const PartitionCounts& counts, MemoryCla
   claims.push_back({MemoryUse::kFilterCache, "filter cache", kFilterCacheLeast, 3, kNoMost});
   claims.push_back({MemoryUse::kCalls, "calls", kCallsLeast, 1, kCallsMost});
   claims.push_back({MemoryUse::kRequests, "requests", kRequestsLeast, 4, kRequestsMost});
+  if (const MigrateSettings& old = settings.migrate; old.read_through) {
+    const uint64_t bytes =
+        uint64_t{old.read_through_users_max} * old.read_through_members_max * RedisOldPlays::kMemberBytes;
+    claims.push_back({MemoryUse::kOldPlays, "old store", bytes, 0, bytes});
+  }
 }
 
 Status ServeStage::start() {
@@ -67,6 +72,7 @@ Status ServeStage::start() {
     if (access_) access_->refresh();
     if (const Status tended = partitions_->tend(); !tended.ok()) context_.on_failure(context_.row.name, tended);
   });
+  if (context_.settings.canary.on()) start_canary();
   return {};
 }
 
@@ -105,6 +111,15 @@ Status ServeStage::serve_calls() {
     BLOOMRING_TRY_ASSIGN(access_, Access::open(list));
     config.service.access = access_.get();
   }
+  if (const MigrateSettings& old = context_.settings.migrate; old.read_through) {
+    BLOOMRING_TRY_ASSIGN(LegacyStore store, open_legacy(context_.settings));
+    old_plays_ = std::make_unique<RedisOldPlays>(
+        std::move(store),
+        RedisOldPlaysConfig{context_.settings.filter.false_positive_rate, old.read_through_members_max,
+                            old.read_through_users_max},
+        context_.clock);
+    config.service.read_through = {old_plays_.get(), old.read_through_timeout_ms};
+  }
   config.service.observe = [latency = std::make_shared<QueryLatency>(context_.metrics)](  // Shared by copies.
                                Method method, const grpc::Status& status, double seconds) {
     latency->observe(method, status, seconds);
@@ -129,6 +144,27 @@ void ServeStage::watch_port() {
   port_worker_->set_ticker(kAskPortIntervalMs, [this] { port_watch_->look(); });
 }
 
+// It begins when the replica answers for its partitions.
+void ServeStage::start_canary() {
+  const Settings& settings = context_.settings;
+  CanaryConfig config;
+  config.name = std::to_string(settings.serve.replica_index);
+  config.partitions = placement_.partitions(settings.topics.partitions);
+  config.partition_count = settings.topics.partitions;
+  config.interval_ms = int64_t{settings.canary.interval_seconds} * 1000;
+  config.timeout_ms = int64_t{settings.canary.timeout_seconds} * 1000;
+  canary_path_ = std::make_unique<ServiceCanaryPath>(
+      settings.topics.plays().front(), settings.events.mapping(), context_.producer,
+      canary_client(settings.canary.server.empty() ? server_->address() : settings.canary.server,
+                    settings.serve.tls.enabled() ? settings.serve.peer_tls() : TlsClientFiles()));
+  config.scene = canary_path_->scene();
+  canary_ = std::make_unique<Canary>(config, *canary_path_, context_.clock, context_.metrics);
+  canary_worker_ = std::make_unique<Worker>(context_.stage() + "-canary", context_.clock, [](const Status&) {});
+  canary_worker_->set_ticker(Canary::kTickMs, [this] {
+    if (serving_) canary_->step();
+  });
+}
+
 void ServeStage::begin_stop() {
   if (!server_) return;
   server_->announce_end();
@@ -141,6 +177,7 @@ void ServeStage::begin_stop() {
 
 void ServeStage::stop(StopMode) {
   if (!worker_) return;
+  canary_worker_.reset();
   if (const int64_t left_ms = (drained_at_ns_ - context_.clock.steady_ns()) / 1'000'000; left_ms > 0)
     static_cast<void>(wait_until(context_.clock, left_ms, "the drain", [] { return false; }));
   log_ends_worker_.reset();

@@ -15,11 +15,14 @@
 #include <string>
 #include <vector>
 
+#include "pipeline/canary/canary.h"
 #include "pipeline/runtime/port_watch.h"
 #include "pipeline/runtime/worker.h"
 #include "pipeline/stages/base/stage.h"
 #include "pipeline/stages/base/stage_context.h"
+#include "pipeline/stages/serve/canary_path.h"
 #include "pipeline/stages/serve/kafka_event_log.h"
+#include "pipeline/stages/serve/redis_old_plays.h"
 #include "pipeline/stages/serve/serve_partitions.h"
 #include "serving/admission/access.h"
 #include "serving/query/candidate_filter.h"
@@ -52,6 +55,7 @@ class ServeStage final : public Stage, private PartitionDirectory {
   Status open_log();
   Status serve_calls();
   void watch_port();
+  void start_canary();
   void report();
   void report_readiness(const ServePartitions::Readiness& readiness);
   void write(Scrape& scrape);
@@ -63,6 +67,7 @@ class ServeStage final : public Stage, private PartitionDirectory {
   std::unique_ptr<CandidateFilter> core_;
   std::unique_ptr<KafkaEventLog> log_;
   std::unique_ptr<Access> access_;  // None: everybody may make every call.
+  std::unique_ptr<RedisOldPlays> old_plays_;  // None: nothing is read through.
   std::unique_ptr<GrpcServer> server_;
   std::atomic<bool> serving_{false};
   Metrics::Registration registration_;
@@ -72,6 +77,9 @@ class ServeStage final : public Stage, private PartitionDirectory {
   std::unique_ptr<ServePartitions> partitions_;
   std::unique_ptr<PortWatch> port_watch_;
   std::unique_ptr<Worker> port_worker_;      // Its thread waits for the gRPC port.
+  std::unique_ptr<ServiceCanaryPath> canary_path_;  // Where canary.interval_seconds is set, as the next two.
+  std::unique_ptr<Canary> canary_;
+  std::unique_ptr<Worker> canary_worker_;    // Its thread waits for the answers that the canary asks for.
   std::unique_ptr<Worker> log_ends_worker_;  // Its thread waits for brokers, and uses worker_.
 };
 

@@ -43,6 +43,7 @@ Result<std::unique_ptr<RedisFence>> RedisFence::take_over(RedisStoreParts& parts
     return std::move(taken).with_context(context);
   }
   BLOOMRING_TRY(fence->settle_watermark(client).with_context(context));
+  parts.taken.take(partition, fence->writer_);
   return fence;
 }
 

@@ -39,6 +39,12 @@ inline constexpr MetricDecl kRedisBehind{
     "bloomring_redis_reads_behind_total", MetricType::kCounter,
     "Reads of a shard that is behind the merged watermark, of a replica or after a failover: the primary was asked, or "
     "the answer has a gap."};
+inline constexpr MetricDecl kRedisHedges{
+    "bloomring_redis_hedges_total",
+    MetricType::kCounter,
+    "Second questions of reads (store.redis.hedge_after_ms): asked; answered first, and so taken; by a replica that is "
+    "behind the merged watermark, and so not taken; withheld, because store.redis.hedge_percent was reached.",
+    {{{"event", "asked|first|behind|withheld"}}}};
 inline constexpr MetricDecl kRedisAside{
     "bloomring_redis_put_aside_total", MetricType::kCounter,
     "Values of other programs under keys of the filter store, which were kept under another key. 0 when all is well; "
@@ -46,7 +52,8 @@ inline constexpr MetricDecl kRedisAside{
 
 inline constexpr const MetricDecl* kRedisMetrics[] = {
     &kRedisRequests, &kRedisSeconds,   &kRedisFailed,    &kRedisRedirects, &kRedisTriedAgain, &kRedisConnects,
-    &kRedisBytes,    &kRedisConflicts, &kRedisUnchanged, &kRedisBehind,    &kRedisAside,     &kRedisWriteWindow};
+    &kRedisBytes,    &kRedisConflicts, &kRedisUnchanged, &kRedisBehind,    &kRedisHedges,    &kRedisAside,
+    &kRedisWriteWindow};
 
 }  // namespace bloomring::metric
 
@@ -69,6 +76,10 @@ inline SeriesTable<RedisStoreParts> redis_series() {
           {&kRedisUnchanged, {}, [=](const Parts& p) { return number(p.unchanged); }},
           {&kRedisWriteWindow, {}, [=](const Parts& p) { return static_cast<double>(p.pace.window()); }},
           {&kRedisBehind, {}, [=](const Parts& p) { return number(p.behind); }},
+          {&kRedisHedges, {"asked"}, [](const Parts& p) { return static_cast<double>(p.hedges.asked()); }},
+          {&kRedisHedges, {"first"}, [](const Parts& p) { return static_cast<double>(p.hedges.first()); }},
+          {&kRedisHedges, {"behind"}, [](const Parts& p) { return static_cast<double>(p.hedges.behind()); }},
+          {&kRedisHedges, {"withheld"}, [](const Parts& p) { return static_cast<double>(p.hedges.withheld()); }},
           {&kRedisAside, {}, [=](const Parts& p) { return number(p.put_aside); }}};
 }
 

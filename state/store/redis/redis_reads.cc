@@ -17,27 +17,65 @@ constexpr int kAttemptsMax = 4;
 
 }  // namespace
 
-// One user's values, and how many of their keys the primary has: alone, or between two looks at the shard's state.
-// Shared by the two requests.
+// One user's values, and how many of their keys the primary has: alone, or between two looks at the shard's state. Of
+// a replica that is asked alone, all of it comes with the values. Shared by the requests.
 struct RedisReads::Asked {
   RedisAnswer values = retry("not answered");
   RedisAnswer present = retry("not answered");
   std::atomic<int> left = 2;
   bool behind = false;
-  bool lacking = false;  // The primary has a key of which no value came, or may have one.
+  bool lacking = false;  // A server has a key of which no value came, or may have one.
 };
 
 // A read while its users' answers come in.
 class RedisReads::Pending {
  public:
   Pending(std::shared_ptr<FilterRead> read, int64_t now_ms)
-      : read_(std::move(read)), now_ms_(now_ms), found_(read_->users().size()), left_(found_.size()) {}
+      : read_(std::move(read)),
+        now_ms_(now_ms),
+        found_(read_->users().size()),
+        questions_(found_.size()),
+        left_(found_.size()) {
+    for (const UserPeriods& user : read_->users()) keys_.emplace_back(user.user.key);
+    for (size_t i = 0; i < keys_.size(); ++i) users_.emplace_back(keys_[i], read_->users()[i].user.hash);
+  }
 
-  const UserPeriods& user(size_t index) const { return read_->users()[index]; }
+  const UserRef& user(size_t index) const { return users_[index]; }
+  // While the read has not ended.
+  const UserPeriods& question(size_t index) const { return read_->users()[index]; }
   size_t users() const { return found_.size(); }
   int64_t now_ms() const { return now_ms_; }
   bool wanted() const { return read_->wanted(); }
   void refuse() { read_->refuse(); }
+
+  // Begins a question of the user; false when the user has ended.
+  bool begin_question(size_t index, bool to_replica) {
+    const std::lock_guard lock(mutex_);
+    Questions& questions = questions_[index];
+    if (questions.ended) return false;
+    ++questions.under_way;
+    (to_replica ? questions.replica_asked : questions.primary_asked) = true;
+    return true;
+  }
+  // True once, and only while a question is under way.
+  bool may_hedge(size_t index) {
+    const std::lock_guard lock(mutex_);
+    Questions& questions = questions_[index];
+    return !questions.ended && questions.under_way > 0 && !std::exchange(questions.hedged, true);
+  }
+  // A question has ended. True when the user's end is up to it: it is sound, and the first one, or it is the last one.
+  bool end_question(size_t index, bool sound) {
+    const std::lock_guard lock(mutex_);
+    Questions& questions = questions_[index];
+    --questions.under_way;
+    if (questions.ended || (!sound && questions.under_way > 0)) return false;
+    questions.ended = sound;
+    return true;
+  }
+  bool was_asked(size_t index, bool replica) const {
+    const std::lock_guard lock(mutex_);
+    return replica ? questions_[index].replica_asked : questions_[index].primary_asked;
+  }
 
   void end_user(size_t index, Result<StoredUser> user) {
     found_[index] = std::move(user);
@@ -52,9 +90,19 @@ class RedisReads::Pending {
   std::vector<Status> unheard;
 
  private:
+  struct Questions {
+    int under_way = 0;
+    bool ended = false;
+    bool hedged = false;
+    bool primary_asked = false, replica_asked = false;
+  };
   const std::shared_ptr<FilterRead> read_;
   const int64_t now_ms_;
+  std::vector<std::string> keys_;  // Of users_: a question may outlive the read that began it.
+  std::vector<UserRef> users_;
   std::vector<std::optional<Result<StoredUser>>> found_;
+  mutable std::mutex mutex_;
+  std::vector<Questions> questions_;
   std::atomic<size_t> left_;
 };
 
@@ -66,7 +114,7 @@ void RedisReads::begin(std::shared_ptr<FilterRead> read) {
   pending->unheard.resize(pending->users());
   const PeriodUnit unit = parts_.calendar().config().unit;
   for (size_t i = 0; i < pending->users(); ++i) {
-    const UserPeriods& user = pending->user(i);
+    const UserPeriods& user = pending->question(i);
     auto heard = parts_.heard.promised(parts_.partition_of(user.user.shard()));
     if (heard.ok())
       pending->heard[i] = std::move(*heard);
@@ -77,14 +125,22 @@ void RedisReads::begin(std::shared_ptr<FilterRead> read) {
       pending->wanted_filters[i].push_back({period, filter_key(user.user, unit, period), {}});
     }
   }
-  for (size_t i = 0; i < pending->users(); ++i) begin_user(pending, i, {parts_.config.read_replicas, 0});
+  for (size_t i = 0; i < pending->users(); ++i) {
+    if (hedges()) parts_.hedges.note_read();
+    begin_user(pending, i, {.replica = parts_.config.read_replicas, .client = turn_++});
+  }
 }
 
 void RedisReads::begin_user(const std::shared_ptr<Pending>& pending, size_t index, Attempt attempt) {
   Status injected = injected_failure("store.read");
   if (injected.ok()) injected = pending->unheard[index];
-  if (!injected.ok()) return pending->end_user(index, injected);
-  const UserRef user = pending->user(index).user;
+  if (!pending->begin_question(index, attempt.replica)) return;
+  if (injected.ok()) return ask(pending, index, attempt);
+  if (pending->end_question(index, false)) pending->end_user(index, injected);
+}
+
+void RedisReads::ask(const std::shared_ptr<Pending>& pending, size_t index, Attempt attempt) {
+  const UserRef user = pending->user(index);
   const PeriodUnit unit = parts_.calendar().config().unit;
   const std::vector<StoredFilter>& filters = pending->wanted_filters[index];
   const std::string state_key = parts_.keys.shard_state(user.shard());
@@ -97,55 +153,95 @@ void RedisReads::begin_user(const std::shared_ptr<Pending>& pending, size_t inde
     present.add(key);
   }
   const auto asked = std::make_shared<Asked>();
-  RedisClient& client_of_both = client();  // So they share a connection and its round trip.
-  const auto ask = [&](std::string commands, uint32_t replies, bool to_replica, RedisAnswer Asked::*part) {
+  RedisClient& client_of_both = client_of(attempt);  // So they share a connection and its round trip.
+  const auto send = [&](std::string commands, uint32_t replies, bool to_replica, RedisAnswer Asked::*part) {
     const auto end = [this, pending, index, attempt, asked, part](RedisAnswer answer) {
       (*asked).*part = std::move(answer);
-      if (--asked->left == 0) take_user(pending, index, attempt, *asked);
+      if (--asked->left == 0) take_answer(pending, index, attempt, *asked);
     };
     RedisRequest request = request_at(state_key, std::move(commands));
     request.replies = replies;
     request.to_replica = to_replica;
     request.fail_fast = true;
     request.end = end;
+    if (hedges() && attempt.number == 0 && !attempt.hedge) {
+      request.late_ms = parts_.config.hedge_after_ms;
+      request.late = [this, pending, index, attempt, asked] {
+        hedge(pending, index, attempt, attempt.replica && asked->values.ok());
+      };
+    }
     if (client_of_both.begin(std::move(request))) return;
     end(retry("the filter store is being closed, or too many reads are under way"));
   };
-  ask(std::move(values).take(), 1, attempt.replica, &Asked::values);
-  if (!attempt.replica) return ask(std::move(present).take(), 1, false, &Asked::present);
   std::string state;
   append_redis_command(state, {"GET", state_key});
-  ask(state + std::move(present).take() + state, 3, false, &Asked::present);
+  if (attempt.alone) {
+    asked->left = 1;
+    return send(std::move(values).take() + std::move(present).take() + state, 3, true, &Asked::values);
+  }
+  send(std::move(values).take(), 1, attempt.replica, &Asked::values);
+  if (!attempt.replica) return send(std::move(present).take(), 1, false, &Asked::present);
+  send(state + std::move(present).take() + state, 3, false, &Asked::present);
 }
 
-void RedisReads::take_user(const std::shared_ptr<Pending>& pending, size_t index, Attempt attempt, Asked& asked) {
-  auto user = take_values(*pending, index, asked);
-  const bool elsewhere = attempt.replica && !user.ok() && user.code() == Code::kRetry;
-  const bool again = elsewhere || (asked.lacking && attempt.number + 1 < kAttemptsMax);
-  if (again && pending->wanted()) return begin_user(pending, index, {false, attempt.number + 1});
-  if (asked.behind && !attempt.replica) doubt(pending->user(index).user.shard());
+void RedisReads::hedge(const std::shared_ptr<Pending>& pending, size_t index, Attempt first, bool replica_answered) {
+  const bool may_move = client_of(first).slots_may_move();
+  Attempt second{.replica = !first.replica, .client = first.client + 1, .hedge = true};
+  if (!may_move && replica_answered) second.replica = true;
+  second.alone = second.replica && !may_move;
+  if (!pending->wanted() || !pending->may_hedge(index) || !parts_.hedges.take()) return;
+  begin_user(pending, index, second);
+}
+
+void RedisReads::take_answer(const std::shared_ptr<Pending>& pending, size_t index, Attempt attempt, Asked& asked) {
+  auto user = take_values(*pending, index, attempt, asked);
+  if (asked.behind) note_behind(pending->user(index).shard(), attempt);
+  if (!pending->end_question(index, user.ok())) return;
+  if (user.ok() && attempt.hedge) parts_.hedges.note_first();
+  if (!user.ok() && pending->wanted()) {
+    if (const auto next = next_attempt(*pending, index, attempt, asked, user.status()))
+      return begin_user(pending, index, *next);
+  }
   pending->end_user(index, std::move(user));
 }
 
-Result<StoredUser> RedisReads::take_values(Pending& pending, size_t index, Asked& asked) {
+std::optional<RedisReads::Attempt> RedisReads::next_attempt(const Pending& pending, size_t index, Attempt failed,
+                                                            const Asked& asked, const Status& failure) {
+  const Attempt primary{.replica = false, .client = turn_++, .number = failed.number + 1};
+  if (asked.lacking && failed.number + 1 < kAttemptsMax) return primary;
+  if (failure.code() != Code::kRetry) return std::nullopt;
+  if (failed.replica && !pending.was_asked(index, /*replica=*/false)) return primary;
+  if (!hedges() || failed.replica || asked.behind || pending.was_asked(index, /*replica=*/true)) return std::nullopt;
+  Attempt replica = primary;
+  replica.replica = true;
+  replica.alone = !client_of(failed).slots_may_move();
+  return replica;
+}
+
+void RedisReads::note_behind(ShardId shard, Attempt attempt) {
+  if (attempt.replica && !parts_.config.read_replicas) return parts_.hedges.note_behind();
+  ++parts_.behind;
+  if (!attempt.replica) doubt(shard);
+}
+
+Result<StoredUser> RedisReads::take_values(const Pending& pending, size_t index, Attempt attempt, Asked& asked) {
   BLOOMRING_TRY(asked.values.status());
   RedisReply& reply = asked.values->front();
   if (reply.error()) return redis_failure(reply, "MGET");
-  std::vector<StoredFilter>& filters = pending.wanted_filters[index];
+  const std::vector<StoredFilter>& filters = pending.wanted_filters[index];
   if (reply.elements.size() != 2 + filters.size()) return retry("the reply to MGET has another form");
-  const UserRef user = pending.user(index).user;
+  const UserRef user = pending.user(index);
   const ShardId shard = user.shard();
   BLOOMRING_TRY_ASSIGN(const std::optional<ShardState> state, parts_.decode(reply.elements[0].bytes, shard));
   if (!covers_all(state ? state->mark : std::nullopt, pending.heard[index])) {
     asked.behind = true;
-    ++parts_.behind;
     return retry("shard " + std::to_string(shard.value) +
                  " of the filter store is behind its watermark: a server has lost writes, or is cut off");
   }
   const auto found = std::count_if(reply.elements.begin() + 1, reply.elements.end(),
                                    [](const RedisReply& value) { return !value.is(RedisReply::Kind::kNil); });
   if (static_cast<size_t>(found) < 1 + filters.size()) {
-    BLOOMRING_TRY_ASSIGN(asked.lacking, lacks(asked, found));
+    BLOOMRING_TRY_ASSIGN(asked.lacking, lacks(asked, attempt, found));
     if (asked.lacking) {
       return corrupt(describe_store_key(forgotten_key(user)) + " or a filter of the same user is no string: another "
                      "program has written under our key; `bloomring store check` names it");
@@ -158,21 +254,22 @@ Result<StoredUser> RedisReads::take_values(Pending& pending, size_t index, Asked
   for (size_t i = 0; i < filters.size(); ++i) {
     RedisReply& value = reply.elements[2 + i];
     if (value.is(RedisReply::Kind::kNil)) continue;
-    filters[i].value = std::move(value.bytes);
-    BLOOMRING_TRY(check_stored(filters[i].value, filters[i].store_key));
-    stored.filters.push_back(std::move(filters[i]));
+    BLOOMRING_TRY(check_stored(value.bytes, filters[i].store_key));
+    stored.filters.push_back({filters[i].period, filters[i].store_key, std::move(value.bytes)});
   }
   return stored;
 }
 
-Result<bool> RedisReads::lacks(const Asked& asked, int64_t values) {
-  BLOOMRING_TRY(asked.present.status());
-  const std::vector<RedisReply>& replies = *asked.present;
+Result<bool> RedisReads::lacks(const Asked& asked, Attempt attempt, int64_t values) {
+  const RedisAnswer& answer = attempt.alone ? asked.values : asked.present;
+  BLOOMRING_TRY(answer.status());
+  const std::vector<RedisReply>& replies = *answer;
   for (const RedisReply& reply : replies)
     if (reply.error()) return redis_failure(reply, "EXISTS");
   if (replies.size() == 1) return replies[0].integer > values;
   const std::string& state = asked.values->front().elements[0].bytes;
-  return replies[0].bytes != state || replies[2].bytes != state || replies[1].integer > values;
+  // The first reply of a replica that is asked alone is the values, with their state.
+  return (!attempt.alone && replies[0].bytes != state) || replies[2].bytes != state || replies[1].integer > values;
 }
 
 Result<RedisReply> RedisReads::ask_for(const std::string& key) {
@@ -192,6 +289,9 @@ Result<std::optional<MergedWatermark>> RedisReads::watermark(PartitionId partiti
     BLOOMRING_TRY_ASSIGN(const RedisReply reply,
                          only_reply(std::move(answers[i]), "GET " + parts_.keys.shard_state(shards[i])));
     BLOOMRING_TRY_ASSIGN(const std::optional<ShardState> state, parts_.decode(reply.bytes, shards[i]));
+    if (parts_.taken.is_older(partition, state))
+      return retry("shard " + std::to_string(shards[i].value) + " of the filter store has an earlier writer " +
+                   "than this process: a server has lost writes, or is cut off");
     found = least(found, state ? state->mark : std::nullopt);
   }
   parts_.heard.promise(partition, found);

@@ -2,6 +2,7 @@
 
 #include <openssl/evp.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -142,6 +143,18 @@ void HeardWatermarks::lower(PartitionId partition, const std::optional<MergedWat
 void HeardWatermarks::fail(Status status) {
   const std::lock_guard lock(mutex_);
   unheard_ = std::move(status);
+}
+
+void TakenPartitions::take(PartitionId partition, const RedisWriter& writer) {
+  const std::lock_guard lock(mutex_);
+  RedisWriter& taken = taken_[partition];
+  taken = std::max(taken, writer);
+}
+
+bool TakenPartitions::is_older(PartitionId partition, const std::optional<ShardState>& state) const {
+  const std::lock_guard lock(mutex_);
+  const auto taken = taken_.find(partition);
+  return taken != taken_.end() && (!state || state->writer < taken->second);
 }
 
 Status RedisWriteBar::why() const {

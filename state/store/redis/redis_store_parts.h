@@ -17,6 +17,7 @@
 #include "schemas/store/shard_state.h"
 #include "state/merged_time.h"
 #include "state/redis/redis_client.h"
+#include "state/redis/redis_hedges.h"
 #include "state/redis/redis_pace.h"
 #include "state/redis/redis_slot.h"
 #include "state/store/filter_life.h"
@@ -33,6 +34,8 @@ struct RedisStoreConfig {
   uint64_t import_id = 0;        // Opened for this import (state/store/store_import.h); 0: for a stage or a tool.
   uint32_t min_replicas = 0;     // That must have acknowledged a write before a watermark covers it.
   bool read_replicas = false;    // Reads ask replicas first.
+  int64_t hedge_after_ms = 0;    // A read without an answer by then is asked a second time; 0: never.
+  uint32_t hedge_percent = 5;    // At most so many of 100 reads.
   uint32_t connections = 4;      // To each server for reads; a thread each.
   int64_t timeout_ms = 1000;     // Of a read, and the silence after which a server counts as away.
   uint64_t write_bytes_per_second = 0;  // Of the whole installation; 0: no bound.
@@ -151,6 +154,18 @@ class HeardWatermarks {
   std::map<PartitionId, MergedWatermark> promised_;
 };
 
+// The writers with which this process has taken partitions over. A state of an earlier writer is older than that: a
+// server has lost it, or was replaced and does not know it yet.
+class TakenPartitions {
+ public:
+  void take(PartitionId partition, const RedisWriter& writer);
+  bool is_older(PartitionId partition, const std::optional<ShardState>& state) const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<PartitionId, RedisWriter> taken_;
+};
+
 // Why no value may be written now: a server's clock is wrong, and would remove it.
 class RedisWriteBar {
  public:
@@ -171,7 +186,8 @@ struct RedisStoreParts {
         life(calendar),
         clock(wall),
         network(network_),
-        pace(config.write_bytes_per_second, config.partition_count) {}
+        pace(config.write_bytes_per_second, config.partition_count),
+        hedges(config.hedge_percent) {}
 
   const Calendar& calendar() const { return life.calendar(); }
   PartitionId partition_of(ShardId shard) const;
@@ -192,8 +208,10 @@ struct RedisStoreParts {
   ExpiryClock clock;
   RedisNetwork& network;  // Its clock is for durations on the network, whatever `clock` is.
   HeardWatermarks heard;
+  TakenPartitions taken;
   RedisWriteBar bar;
   RedisPace pace;  // Of all writes of values.
+  RedisHedges hedges;
 
   RedisCounters traffic;
   std::atomic<uint64_t> updates{0};

@@ -127,9 +127,11 @@ void RedisApply::send_to(ShardId shard, std::string commands, std::function<void
 
 int64_t RedisApply::now_ns() const { return parts_.store.steady_ns(); }
 
+// The state comes with the values: a server that was replaced and does not know it yet may have what its successor has
+// lost, and what need not be written is compared with nothing else.
 void RedisApply::read(const Chunk& chunk, const Place& place) {
-  RedisCommand command(1 + chunk.size());
-  command.add("MGET");
+  RedisCommand command(2 + chunk.size());
+  command.add("MGET").add(state_key_of(*chunk.front()));
   for (const RedisChange* change : chunk) command.add(change->key);
   send_to(chunk.front()->shard, std::move(command).take(),
           [this, chunk, place](RedisAnswer answer) { take_values(chunk, place, std::move(answer)); });
@@ -139,13 +141,14 @@ void RedisApply::take_values(const Chunk& chunk, const Place& place, RedisAnswer
   if (!answer.ok()) return fail(answer.status());
   RedisReply& reply = answer->front();
   if (reply.error()) return fail(redis_failure(reply, "MGET"));
-  if (reply.elements.size() != chunk.size()) return fail(retry("the reply to MGET has another form"));
+  if (reply.elements.size() != 1 + chunk.size()) return fail(retry("the reply to MGET has another form"));
+  const bool ours = reply.elements[0].bytes == parts_.fence->known(chunk.front()->shard);
   std::vector<RedisSet> sets;
   std::vector<size_t> first_sets;
   Chunk changed;
   for (size_t i = 0; i < chunk.size() && !failed(); ++i) {
     const size_t before = sets.size();
-    add_sets(*chunk[i], reply.elements[i], sets);
+    add_sets(*chunk[i], reply.elements[1 + i], ours, sets);
     if (sets.size() == before) continue;
     first_sets.push_back(before);
     changed.push_back(chunk[i]);
@@ -157,8 +160,8 @@ void RedisApply::take_values(const Chunk& chunk, const Place& place, RedisAnswer
   write(changed, place, first_sets, sets);
 }
 
-// The set of the change comes first, then those that go with it.
-void RedisApply::add_sets(RedisChange& change, RedisReply& stored, std::vector<RedisSet>& sets) {
+// The set of the change comes first, then those that go with it. `ours`: the value lies under the writer's state.
+void RedisApply::add_sets(RedisChange& change, RedisReply& stored, bool ours, std::vector<RedisSet>& sets) {
   const std::string& old = stored.bytes;  // Empty where there is none.
   const std::string expected = expected_of(stored);
   bool keep_old = false;
@@ -180,7 +183,7 @@ void RedisApply::add_sets(RedisChange& change, RedisReply& stored, std::vector<R
     parts_.store.value_bytes = (parts_.store.value_bytes * 15 + value.size()) / 16;
   }
   const bool same = value == old && (value.empty() ? expected.empty() : true);
-  if (same && change.removed.empty()) {
+  if (same && ours && change.removed.empty()) {
     ++parts_.store.unchanged;
     return;
   }

@@ -37,6 +37,24 @@ TEST_CASE("cli: check refuses a wrong configuration with file, line and nearest 
   CHECK(scratch.run({"check", "--config", "/nonexistent.yaml"}).exit_code == 2);
 }
 
+TEST_CASE("cli: check of a configuration without brokers calls nothing of it ok but what is") {
+  const Scratch scratch;
+  const Outcome json = scratch.run({"check", "--offline"});
+  CHECK(json.exit_code == 2);
+  const auto verdict = nlohmann::json::parse(json.out);
+  CHECK(verdict["ok"] == false);
+  REQUIRE(verdict["findings"].size() == 1);
+  CHECK(verdict["findings"][0]["key"] == "kafka.bootstrap");
+  for (const auto& part : verdict["checked"]) CHECK(part != "configuration");
+  CHECK_FALSE(verdict.contains("memory"));
+  const Outcome text = scratch.run({"check", "--offline", "--output", "text"});
+  CHECK(text.exit_code == 2);
+  CHECK(text.out.starts_with("not ok: 1 error, on standard error\n"));
+  CHECK_FALSE(contains(text.out, "configuration: ok"));
+  CHECK_FALSE(contains(text.out, "memory: "));
+  CHECK(contains(text.err, "kafka.bootstrap is not set"));
+}
+
 TEST_CASE("cli: check computes whether an hour of filters can be written in an hour, and warns where it cannot") {
   const Scratch scratch;
   const auto check = [&](const std::string& rate) {

@@ -6,6 +6,7 @@
 
 #include "pipeline/page/page_style.h"
 #include "pipeline/page/ring_svg.h"
+#include "pipeline/page/text_page.h"
 #include "tests/pipeline/page/page_world.h"
 
 using namespace bloomring;
@@ -61,6 +62,8 @@ OpsReport hostile_report(int32_t partitions) {
     for (PartitionStatus& partition : stage.status.partitions) partition.at.topic = evil;
     if (stage.status.store) stage.status.store->path = evil;
   }
+  report.trends.assign(1'000, {evil, evil, evil, false, 1.0 / 3, {}});
+  for (Trend& trend : report.trends) trend.points.assign(Trends::kSteps, 1e9 / 3);
   report.configuration.clear();
   for (int i = 0; i < 1'000; ++i) report.configuration += evil + "\n";
   return report;
@@ -109,6 +112,33 @@ TEST_CASE("page: a process that has just started, without a stage, has a page") 
   check_well_formed(html);
 }
 
+TEST_CASE("page: each trend has its figures as text, next to a picture that is not read out") {
+  OpsReport report = report_of(1);
+  const std::string stage_title = "records a second of window";
+  report.trends = {{"records_per_second", "window", stage_title, false, 12.5, {0.0, std::nullopt, 99.0}},
+                   {"filter_p99_seconds", "", "answer to Filter", true, 0.0021, {0.0021, 2.5}},
+                   {"freshness_p99_seconds", "", "write to seen", true, std::nullopt, {}}};
+  const std::string html = html_page(report);
+  for (const char* piece :
+       {"<th scope=\"row\">records a second of window</th><td class=\"n\">12.5</td><td class=\"n\">0</td>"
+        "<td class=\"n\">99.0</td><td><svg class=\"spark\"",
+        "<th scope=\"row\">answer to Filter</th><td class=\"n\">2.1 ms</td><td class=\"n\">2.1 ms</td>"
+        "<td class=\"n\">2.5 s</td>",
+        "<th scope=\"row\">write to seen</th><td class=\"n\">-</td><td class=\"n\">-</td><td class=\"n\">-</td>"})
+    CHECK_THAT(html, Contains(piece));
+  check_well_formed(html);
+  const std::string text = text_page(report);
+  CHECK_THAT(text, Contains("\nLAST QUARTER OF AN HOUR\n"));
+  CHECK_THAT(text, Contains("  records a second of window         12.5       0   99.0  ▁█\n"));
+  CHECK_THAT(text, Contains("  answer to Filter                 2.1 ms  2.1 ms  2.5 s  █\n"));
+}
+
+TEST_CASE("page: the ring says how long its slots are") {
+  OpsReport report = report_of(2);
+  for (PartitionStatus& partition : report.stages[0].status.partitions) partition.ring->slot_ms = 10'000;
+  CHECK_THAT(html_page(report), Contains("A slot holds the plays of 10 s of log time until they are merged"));
+}
+
 TEST_CASE("page: while the stages do not answer, the page says that it is old") {
   OpsReport report = report_of(1);
   report.looked_ms = kNowMs - 90'000;
@@ -155,7 +185,7 @@ TEST_CASE("page: it has landmarks, headings in order, and captions and scopes in
     level = std::stoi(next);
   }
   CHECK(count(html, "<h1") == 1);
-  CHECK(count(html, "<section aria-labelledby=\"") == 9);
+  CHECK(count(html, "<section aria-labelledby=\"") == 10);
   std::vector<std::string> names = all(html, "<h2 id=\"[a-z]+\">([^<]+)");  // Of sections, which are landmarks, too.
   for (const std::string& name : all(html, " aria-label=\"([^\"]+)\"")) names.push_back(name);
   CHECK(std::set(names.begin(), names.end()).size() == names.size());

@@ -7,6 +7,16 @@
 
 using namespace bloomring;
 
+TEST_CASE("page words: a delay has the unit in which a person reads it") {
+  CHECK(delay_text(std::nullopt) == "-");
+  CHECK(delay_text(0.0) == "0.0 ms");
+  CHECK(delay_text(0.00042) == "0.4 ms");
+  CHECK(delay_text(0.083) == "83 ms");
+  CHECK(delay_text(0.9994) == "999 ms");
+  CHECK(delay_text(1.0) == "1.0 s");
+  CHECK(delay_text(1'234.0) == "1,234 s");
+}
+
 TEST_CASE("page: numbers, sizes and times are short, and what is unknown is a dash") {
   CHECK(count_text(0) == "0");
   CHECK(count_text(999) == "999");

@@ -81,6 +81,17 @@ TEST_CASE("page: the JSON has the stages of /status, whole, and what the page ad
   CHECK(page["configuration"] == report.configuration);
 }
 
+TEST_CASE("page: the JSON has every trend, and null where nothing was measured") {
+  OpsReport report = report_of(1);
+  report.trends = {{"records_per_second", "window", "records of window", false, 12.5, {0.0, std::nullopt, 99.0}},
+                   {"filter_p99_seconds", "", "answer to Filter", true, std::nullopt, {}}};
+  const Json page = Json::parse(json_page(report));
+  CHECK(page["trends"] == Json::parse(R"([
+    {"figure":"records_per_second","stage":"window","last_minute":12.5,"least":0.0,"most":99.0,"step_seconds":15,
+     "points":[0.0,null,99.0]},
+    {"figure":"filter_p99_seconds","last_minute":null,"least":null,"most":null,"step_seconds":15,"points":[]}])"));
+}
+
 TEST_CASE("page: the JSON is valid whatever the texts hold") {
   OpsReport report = report_of(0);
   report.recent = {{true, "\xff\"\n", "\x01", "", "", 1}};

@@ -18,8 +18,8 @@ Ring ring_of_three() {
   return ring;
 }
 
-const char* const kHours =
-    R"("hours":[{"slot":0,"start_ms":4000,"state":"sealed","from":100,"to":101,"events":2,"bytes":30},)"
+const char* const kStaged =
+    R"("staged":[{"slot":0,"start_ms":4000,"state":"sealed","from":100,"to":101,"events":2,"bytes":30},)"
     R"({"slot":1,"start_ms":5000,"state":"sealed","from":101,"to":102,"events":2,"bytes":30},)"
     R"({"slot":2,"start_ms":6000,"state":"filling","from":102,"to":103,"events":2,"bytes":30}]})";
 
@@ -29,7 +29,7 @@ TEST_CASE("status: a running ring and the state that it stored read the same") {
   const Ring ring = ring_of_three();
   const std::string expected =
       R"({"merged_offset":90,"applied_offset":103,"slot_states":["sealed","sealed","filling","free"],)" +
-      std::string(kHours);
+      std::string(kStaged);
   CHECK(to_json(ring_status(ring, Offset(90))).dump() == expected);
   CHECK(to_json(ring_status(kConfig, ring.state(/*partition_count=*/4), Offset(90))).dump() == expected);
 }
@@ -47,7 +47,7 @@ TEST_CASE("status: a running ring shows drains, and merged slots without hours")
   ring.merged(watermark);
   const RingStatus merged = ring_status(ring, Offset(101));
   CHECK(merged.slots[0].state == SlotState::kMerged);
-  CHECK_THAT(to_json(merged).dump(), Catch::Contains(R"("hours":[{"slot":1,)"));
+  CHECK_THAT(to_json(merged).dump(), Catch::Contains(R"("staged":[{"slot":1,)"));
 }
 
 TEST_CASE("status: of a slot that fills with an older hour on it, only the newer hour fills") {

@@ -8,8 +8,9 @@ using namespace bloomring;
 
 namespace {
 
-std::vector<KafkaRight> rights(std::string_view stage) {
+std::vector<KafkaRight> rights(std::string_view stage, uint32_t canary_seconds = 0) {
   Settings settings;
+  settings.canary.interval_seconds = canary_seconds;
   settings.topics.names.all(TopicRole::kPlays) = {"views", "likes"};
   settings.topics.names.all(TopicRole::kUserEvents) = {"events"};
   settings.kafka.group_prefix = "site";
@@ -55,4 +56,12 @@ TEST_CASE("kafka rights: a stage reads and writes the topics of its row alone, a
   CHECK(rights("serve") == std::vector<KafkaRight>{topic("events", {"Read", "Write", "DescribeConfigs"}),
                                                    topic("user-batches", {"Describe", "DescribeConfigs"}),
                                                    topic("plays-dead", {"Describe", "DescribeConfigs"})});
+}
+
+TEST_CASE("kafka rights: with a canary the stage that takes calls may write to the first topic of plays, alone") {
+  CHECK(rights("serve", 60) == std::vector<KafkaRight>{topic("views", {"Write"}),
+                                                       topic("events", {"Read", "Write", "DescribeConfigs"}),
+                                                       topic("user-batches", {"Describe", "DescribeConfigs"}),
+                                                       topic("plays-dead", {"Describe", "DescribeConfigs"})});
+  for (const char* other : {"ingest", "window", "merge"}) CHECK(rights(other, 60) == rights(other));
 }

@@ -113,18 +113,51 @@ TEST_CASE("legacy layout: what it writes it reads") {
   CHECK(layout({.score_unit = TimeUnit::kMicroseconds}).score_of(1'649'314'823'123) == "1649314823123000");
 }
 
-TEST_CASE("legacy layout: the keys of a user are those of every pattern that can have plays in the scene") {
+TEST_CASE("legacy layout: where sets of all scenes are united, those of the scene that is named are the user's") {
   using Keys = std::vector<std::string>;
-  const LegacyLayout apart = layout({.keys = {"hist:{scene}:{user}", "serve:{scene}:{user}", "hist:{user}"}});
-  CHECK(apart.keys_of("feed", "17") == Keys{"hist:feed:17", "serve:feed:17"});
-  CHECK(apart.keys_of("", "17") == Keys{"hist::17", "serve::17", "hist:17"});
-  CHECK(apart.filter_keys_of("feed", "17").empty());
-  LegacyLayoutConfig united{.keys = {"hist:{scene}:{user}", "all:{user}"}, .filter_keys = {"bf:{user}"}};
-  united.scenes_part = false;
-  CHECK(layout(united).keys_of("feed", "17") == Keys{"hist:feed:17", "all:17"});
-  united.scenes = {"feed", "search"};
-  CHECK(layout(united).keys_of("", "17") == Keys{"hist:feed:17", "hist:search:17", "all:17"});
-  CHECK(layout(united).filter_keys_of("feed", "17") == Keys{"bf:17"});
+  const LegacyLayoutConfig config{
+      .keys = {"hist:{scene}:{user}", "all:{user}"}, .filter_keys = {"bf:{user}"}, .scenes_part = false};
+  const LegacyLayout united = layout(config);
+  CHECK(united.keys_of("feed", "17") == Keys{"hist:feed:17", "all:17"});
+  CHECK(united.keys_of("", "17") == Keys{"hist::17", "all:17"});
+  CHECK(united.filter_keys_of("feed", "17") == Keys{"bf:17"});
+}
+
+TEST_CASE("legacy layout: a Bloom filter of all scenes is asked about none alone") {
+  const LegacyLayout apart = layout({.filter_keys = {"bf:{scene}:{user}", "bf:{user}"}});
+  CHECK(apart.filter_keys_of("feed", "17") == std::vector<std::string>{"bf:feed:17"});
+  CHECK(apart.filter_keys_of("", "17") == std::vector<std::string>{"bf::17", "bf:17"});
+  CHECK(layout({}).filter_keys_of("feed", "17").empty());
+}
+
+TEST_CASE("legacy layout: the keys of a user are those that are read as this user's, and no others") {
+  using Keys = std::vector<std::string>;
+  const LegacyLayout two = layout({.keys = {"hist:{scene}:{user}", "hist:{user}"}});
+  CHECK(two.keys_of("feed", "17") == Keys{"hist:feed:17"});
+  CHECK(two.keys_of("", "17") == Keys{"hist::17", "hist:17"});
+  CHECK(two.keys_of("", "a:b") == Keys{"hist::a:b"});  // "hist:a:b" belongs to the user b in the scene a.
+  CHECK(two.keys_of("a:b", "17").empty());             // "hist:a:b:17" belongs to the scene a.
+  CHECK(two.keys_of("feed", std::string(129, 'u')).empty());
+  CHECK(layout({.keys = {"hist:{user}"}}).keys_of("feed", "17").empty());
+  CHECK(layout({.keys = {"hist:{user}", "play:{user}"}}).keys_of("", "17") == Keys{"hist:17", "play:17"});
+  CHECK(layout({.keys = {"hist:{user}"}, .scenes = {"feed"}}).keys_of("", "17").empty());
+}
+
+TEST_CASE("legacy layout: the score after a time is the least one that is read as later") {
+  for (const TimeUnit unit : {TimeUnit::kSeconds, TimeUnit::kMilliseconds, TimeUnit::kMicroseconds}) {
+    const LegacyLayout here = layout({.score_unit = unit});
+    for (const int64_t time_ms : {1'649'314'823'000, 1'649'314'823'123, 1'649'314'823'998, 1'649'314'823'999}) {
+      INFO(time_ms);
+      const std::string after = here.score_after(time_ms);
+      const auto read_ms = [&](int64_t score) {
+        LegacyPlay read;
+        REQUIRE(here.read_member("v", std::to_string(score), kNowMs, read) == LegacyRefusal::kNone);
+        return read.time_ms;
+      };
+      CHECK(read_ms(std::stoll(after)) > time_ms);
+      CHECK(read_ms(std::stoll(after) - 1) <= time_ms);
+    }
+  }
 }
 
 TEST_CASE("legacy layout: one pattern is its own glob, several share their beginning") {

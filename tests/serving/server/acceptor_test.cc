@@ -44,6 +44,16 @@ struct Door {
     const std::lock_guard lock(mutex);
     for (const int connection : std::exchange(held, {})) ::close(connection);
   }
+  // As gRPC does with connections that are hung up.
+  void close_ended() {
+    const std::lock_guard lock(mutex);
+    std::erase_if(held, [](int connection) {
+      char byte = 0;
+      if (::recv(connection, &byte, 1, MSG_PEEK | MSG_DONTWAIT) != 0) return false;
+      ::close(connection);
+      return true;
+    });
+  }
   uint64_t taken() const { return acceptor->counters().accepted; }
 
   std::unique_ptr<Acceptor> acceptor;
@@ -116,6 +126,29 @@ TEST_CASE("acceptor: connections leave the last eighth of the descriptors to the
   for (const int connection : door.all()) CHECK(connection < kFiles / 8 * 7);
   // A client holds a number for each that the door holds.
   CHECK(door.taken() > kFiles / 4);
+}
+
+TEST_CASE("acceptor: a host that holds all descriptors keeps no other one out, and the reserve stays") {
+  constexpr int kFiles = 256;
+  const OpenFilesBound few(kFiles);
+  Door door;
+  door.start();
+  std::vector<TcpClient> greedy;
+  wait_for("one to be closed", [&] {
+    greedy.emplace_back(door.address(), "127.0.0.2");
+    return door.acceptor->counters().refused_descriptors > 0;
+  });
+  const uint64_t before = door.taken();
+  for (int i = 1; i <= 3; ++i) {
+    const TcpClient modest(door.address());
+    wait_for("it to be taken", [&] {
+      door.close_ended();
+      return door.taken() == before + i;
+    });
+    CHECK_FALSE(modest.dropped());
+  }
+  CHECK(door.acceptor->counters().ended == 3);
+  for (const int connection : door.all()) CHECK(connection < kFiles / 8 * 7);
 }
 
 TEST_CASE("acceptor: where no descriptor is left a connection waits, and is taken when there is one") {

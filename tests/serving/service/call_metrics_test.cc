@@ -17,6 +17,10 @@ TEST_CASE("task series: of calls, verdicts and gaps are shown by their words") {
   counters.waiting = 6;
   counters.waited_ended = 7;
   counters.waited_us = 8'500'000;
+  counters.old_migrated = 9;
+  counters.old_united = 10;
+  counters.old_missing = 11;
+  counters.old_plays = 12;
   ShownSeries shown(call_series(), counters);
   CHECK(shown(metric::kRequests) == 1);
   CHECK(shown(metric::kCandidates, {"recent"}) == 2);
@@ -28,4 +32,8 @@ TEST_CASE("task series: of calls, verdicts and gaps are shown by their words") {
   CHECK(shown(metric::kCallsWaited, {"ended"}) == 7);
   CHECK(shown(metric::kCallsWaited, {"refused"}) == 0);
   CHECK(shown(metric::kCallsWaitedSeconds) == 8.5);
+  CHECK(shown(metric::kOldStoreReads, {"migrated"}) == 9);
+  CHECK(shown(metric::kOldStoreReads, {"united"}) == 10);
+  CHECK(shown(metric::kOldStoreReads, {"missing"}) == 11);
+  CHECK(shown(metric::kOldStorePlays) == 12);
 }

@@ -168,6 +168,43 @@ TEST_CASE("redis client: a frozen server costs a request no more than its time, 
   }
 }
 
+TEST_CASE("redis client: a request that is late says so once, while it is under way, and one that ended never") {
+  RedisServer server;
+  Bed bed({server.address()});
+  REQUIRE(bed.set("k", "a") == "OK");
+  std::atomic<int> early = 0, late = 0, ended = 0;
+  const auto begin = [&](int64_t late_ms, std::atomic<int>& count) {
+    RedisRequest one = request("k", {"GET", "k"});
+    one.late_ms = late_ms;
+    one.late = [&count] { ++count; };
+    one.end = [&](const RedisAnswer& answer) { ended += text(answer) == "a" ? 1 : 0; };
+    REQUIRE(bed.client->begin(std::move(one)));
+  };
+  begin(50, early);
+  wait_until_true("the answer", [&] { return ended == 1; });
+  const int early_by_then = early;  // 0, unless the answer took so long.
+  server.freeze();
+  begin(60, late);
+  begin(1, late);
+  wait_until_true("both to be late", [&] { return late == 2; });
+  CHECK(ended == 1);
+  server.unfreeze();
+  wait_until_true("the answers", [&] { return ended == 3; });
+  CHECK(late == 2);
+  CHECK(early == early_by_then);
+}
+
+TEST_CASE("redis client: the slots of a cluster may move, those of servers that are none may not") {
+  RedisServer server;
+  Bed alone({server.address()});
+  REQUIRE(alone.get("k").empty());
+  CHECK_FALSE(alone.client->slots_may_move());
+  RedisCluster cluster(3, 0);
+  Bed bed(cluster.addresses());
+  REQUIRE(bed.get("k").empty());
+  CHECK(bed.client->slots_may_move());
+}
+
 TEST_CASE("redis client: a server that answers ever later is given up, so that no backlog of it grows without end") {
   const RedisServer server;
   // It answers one request for each ten that come: it is never silent.

@@ -66,6 +66,31 @@ TEST_CASE("key source: a file that is not there, or shorter than before, is refu
   CHECK(keys.begin("done a:1").code() == Code::kInvalid);
 }
 
+TEST_CASE("key source: a file of users gives the keys of each, in all scenes, and a line that is no user as it is") {
+  const Folder folder;
+  write_file(folder / "users", "17\n" + std::string(129, 'u') + "\n18\n");
+  const LegacyLayout scenes =
+      LegacyLayout::create({.keys = {"h:{scene}:{user}", "m:{scene}:{user}"}, .scenes = {"feed", "search"}}).value();
+  const auto users = ListedUsers::open(folder / "users", scenes).value();
+  REQUIRE(users->begin("").ok());
+  using Keys = std::vector<std::string>;
+  CHECK(all_of(*users) == Keys{"h:feed:17", "m:feed:17", "h:search:17", "m:search:17", std::string(129, 'u'),
+                               "h:feed:18", "m:feed:18", "h:search:18", "m:search:18"});
+  CHECK(users->total().value() == 12);
+  CHECK(users->position() == "line 3");
+  const LegacyLayout plain = LegacyLayout::create({.keys = {"hist:{user}"}}).value();
+  const auto of_plain = ListedUsers::open(folder / "users", plain).value();
+  REQUIRE(of_plain->begin("line 2").ok());
+  CHECK(all_of(*of_plain) == Keys{"hist:18"});
+}
+
+TEST_CASE("key source: a file of users is refused where the keys have scenes that nobody names") {
+  const LegacyLayout unnamed = LegacyLayout::create({.keys = {"h:{scene}:{user}"}}).value();
+  const auto refused = ListedUsers::open("users", unnamed);
+  CHECK(refused.code() == Code::kInvalid);
+  CHECK_THAT(refused.status().message(), Catch::Contains("events.scenes"));
+}
+
 TEST_CASE("key source: SCAN gives every key of the store, and their number") {
   LegacyBed bed;
   for (int i = 0; i < 50; ++i) bed.play("u" + std::to_string(i), 1);

@@ -2,13 +2,16 @@
 // durable steps.
 #include "pipeline/jobs/migrate/migrate_job.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
+#include <set>
 #include <stdexcept>
 
 #include "base/faults/fault_point.h"
 #include "base/hash.h"
 #include "pipeline/jobs/job_runner.h"
+#include "schemas/legacy/migrated_marks.h"
 #include "tests/pipeline/jobs/migrate/legacy_bed.h"
 #include "tests/support/folder.h"
 #include "tests/support/manual_clock.h"
@@ -30,6 +33,7 @@ class MemoryLog final : public Sink {
     REQUIRE(block.ok());
     CHECK(record.topic == "user-events");
     largest = std::max(largest, block->events());
+    if (seen) seen(*block, unacknowledged_.size());
     size_t users = 0;
     for (; block->next_user(); ++users)
       while (block->next_event()) {
@@ -56,6 +60,7 @@ class MemoryLog final : public Sink {
   bool full = false;    // FAULT: takes nothing.
   bool silent = false;  // FAULT: acknowledges nothing.
   std::map<std::string, std::map<ItemHash, int64_t>> plays;
+  std::function<void(EventBlockReader block, size_t unacknowledged)> seen{};  // Told of each block.
   uint64_t events = 0;   // Also repeated ones.
   uint64_t largest = 0;  // Block.
 
@@ -211,6 +216,72 @@ TEST_CASE("migrate: a job that is killed at any of its durable steps ends as one
       CHECK(count(*ended, "sets") >= 31);
     }
   }
+}
+
+TEST_CASE("migrate: the marks of a set are its last block, behind all of its plays, also after kills") {
+  for (const std::string point : {"", "migrate.read", "migrate.block_sent", "migrate.acknowledged", "job.saved"}) {
+    for (const int visit : {1, 5, 12}) {
+      INFO(point << " " << visit);
+      World world;
+      world.bed.play("heavy", 700);
+      for (int i = 0; i < 20; ++i) world.bed.play("u" + std::to_string(i), 90);
+      MigrateConfig how = config();
+      how.marks_false_positive_rate = 0.01;
+      std::map<std::string, std::set<ItemHash>> plays;  // Of the log, by user.
+      size_t marked = 0;
+      world.log.seen = [&](EventBlockReader block, size_t) {
+        while (block.next_user()) {
+          const std::string user(UserKey::from_bytes(block.user_key()).user());
+          const std::vector<ItemHash> marks = migrated_marks("hist:" + user, 0.01);
+          size_t marks_found = 0;
+          while (block.next_event()) {
+            const bool is_mark = std::ranges::find(marks, block.event().item) != marks.end();
+            if (is_mark) ++marks_found;
+            if (!is_mark) plays[user].insert(block.event().item);
+          }
+          if (marks_found == 0) continue;
+          CHECK(marks_found == marks.size());
+          CHECK(plays[user].size() == (user == "heavy" ? 700 : 90));
+          ++marked;
+        }
+      };
+      int visits = 0;
+      set_fault_handler([&](std::string_view name) {
+        if (name == point && ++visits == visit) throw Killed(point);
+      });
+      auto ended = Result<JobRecord>(retry("not begun"));
+      for (int starts = 0; !ended.ok() && starts < 2; ++starts) {
+        try {
+          ended = run(world, how, 1e5);
+        } catch (const Killed&) {
+        }
+      }
+      set_fault_handler({});
+      REQUIRE(ended.ok());
+      CHECK(marked >= 21);
+      CHECK(count(*ended, "marked") >= 21);
+      CHECK(count(*ended, "plays") >= 2'500);
+    }
+  }
+}
+
+TEST_CASE("migrate: no mark is sent while a play of its set is not acknowledged") {
+  World world;
+  world.bed.play("u1", 90);  // Three blocks.
+  MigrateConfig how = config(1'000);
+  how.marks_false_positive_rate = 0.01;
+  world.log.silent = true;
+  size_t blocks = 0;
+  world.log.seen = [&](const EventBlockReader&, size_t) { ++blocks; };
+  int turns = 0;
+  const auto stopped = run(world, how, 1e9, [&] { return ++turns > 2'000; });
+  REQUIRE(stopped.ok());
+  CHECK(blocks == 3);
+  CHECK(stopped->position.empty());
+  world.log.silent = false;
+  blocks = 0;
+  REQUIRE(run(world, how).ok());
+  CHECK(blocks == 4);
 }
 
 TEST_CASE("migrate: a job that is stopped goes on, and does not begin again") {

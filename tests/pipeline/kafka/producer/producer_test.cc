@@ -272,6 +272,8 @@ TEST_CASE("producer: a topic is verified against the configured number of partit
   CHECK(wrong.code() == Code::kInvalid);
   CHECK_THAT(wrong.message(), Catch::Contains("4 partitions") && Catch::Contains("8"));
   CHECK(producer->verify_topic("nowhere", 4).code() == Code::kInvalid);
+  CHECK(must(producer->partitions_of("out")) == 4);
+  CHECK(producer->partitions_of("nowhere").code() == Code::kFatal);
 }
 
 }  // namespace bloomring::kafka::testing

@@ -28,8 +28,25 @@ TEST_CASE("settings: a pattern, unit or size of the old store that cannot be is 
                                    {"migrate.score_unit", "minutes"},
                                    {"migrate.page_members", "9"},
                                    {"migrate.users_at_once", "0"},
-                                   {"migrate.timeout_ms", "99"}}) {
+                                   {"migrate.timeout_ms", "99"},
+                                   {"migrate.read_through_timeout_ms", "0"},
+                                   {"migrate.read_through_members_max", "99"},
+                                   {"migrate.export_ttl_hours", "-1"}}) {
     CAPTURE(key, value);
     CHECK(complaint({{key, value}}).rfind("--" + key, 0) == 0);
   }
+}
+
+TEST_CASE("settings: reading the old store through needs its servers, and scenes that queries name") {
+  CHECK_THAT(complaint({{"migrate.read_through", "true"}}), Catch::Contains("migrate.addresses must name the servers"));
+  const std::string addresses = "[redis-1:6379]", keys = "['h:{scene}:{user}']";
+  CHECK_THAT(complaint({{"migrate.read_through", "true"},
+                        {"migrate.addresses", addresses},
+                        {"migrate.keys", keys},
+                        {"events.scene", ""}}),
+             Catch::Contains("events.scene is empty"));
+  const Result<LoadedSettings> loaded =
+      load({{"migrate.read_through", "true"}, {"migrate.addresses", addresses}, {"migrate.keys", keys}});
+  REQUIRE(loaded.status().message() == "");
+  CHECK(loaded->settings.migrate.read_through);
 }

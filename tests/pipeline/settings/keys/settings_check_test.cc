@@ -34,6 +34,21 @@ TEST_CASE("settings: the log is kept longer than the ring turns") {
   CHECK(load({{"topics.retention_hours", "12"}})->warnings.empty());
 }
 
+TEST_CASE("settings: a canary over TLS needs a name to ask and an authority to trust, and none without TLS") {
+  const std::pair<std::string, std::string> on = {"canary.interval_seconds", "60"};
+  const std::pair<std::string, std::string> certificate = {"serve.tls_certificate", "c.pem"};
+  const std::pair<std::string, std::string> key = {"serve.tls_key", "c.key"};
+  CHECK(complaint({on}).empty());
+  CHECK(complaint({certificate, key}).empty());
+  const std::string told = complaint({on, certificate, key});
+  CHECK_THAT(told, Catch::Contains("canary.server is empty, and the canary asks over TLS; name the service as its "
+                                   "certificate does, as replica-0.internal:7700"));
+  CHECK_THAT(told, Catch::Contains("--canary.interval_seconds: canary.interval_seconds is set, and the canary asks "
+                                   "over TLS; serve.tls_peer_ca must say who vouches for the service"));
+  CHECK(complaint({on, certificate, key, {"canary.server", "replica-0.internal:7700"}, {"serve.tls_peer_ca", "ca.pem"}})
+            .empty());
+}
+
 TEST_CASE("settings: store, state and backups have each a folder of its own, in no other one's way") {
   const auto told = [](const std::string& store, const std::string& state, const std::string& backups) {
     return complaint({{"store.path", store}, {"state.path", state}, {"store.backup_path", backups}});
@@ -134,6 +149,10 @@ TEST_CASE("settings: replicas, filters, stores, zones and addresses are checked"
   CHECK(redis({}).empty());
   CHECK(redis({{"store.redis.addresses", "a:6379,b"}}) ==
         "--store.redis.addresses: store.redis.addresses has b; an address is host:port");
+  CHECK(redis({{"store.redis.hedge_after_ms", "999"}}).empty());
+  CHECK(redis({{"store.redis.hedge_after_ms", "1000"}}) ==
+        "--store.redis.hedge_after_ms: store.redis.hedge_after_ms is 1000; a read ends after store.redis.timeout_ms = "
+        "1000, so nothing would be asked a second time: set it below that, or to 0");
   CHECK(redis({{"store.redis.user", "site"}}) ==
         "--store.redis.user: store.redis.user is site, which also needs store.redis.password_file");
   CHECK(redis({{"store.redis.prefix", "a{b"}}) ==

@@ -93,6 +93,38 @@ TEST_CASE("redis store: what is applied again is not written again") {
   CHECK(bed.redis().parts().unchanged == 1);
 }
 
+TEST_CASE("redis store: a server that was replaced, and does not know it, is not believed to have a play already") {
+  RedisBed bed;
+  const auto writer = take(bed.redis(), partition_of_name("u1"));
+  const std::string state_key = bed.keys.shard_state(UserRef(user("u1")).shard());
+  REQUIRE(play(*writer, "u1", {"a"}).ok());
+  const std::string old_state = bed.server().reply({"GET", state_key}).bytes;
+  REQUIRE(play(*writer, "u1", {"b"}).ok());
+  // The values of a server that has them still, and a state that is not the writer's.
+  REQUIRE(bed.server().ask({"SET", state_key, old_state}) == "OK\n");
+  CHECK(play(*writer, "u1", {"b"}).code() == Code::kFatal);
+}
+
+TEST_CASE("redis store: a server that was replaced, and does not know it, tells no watermark to begin at") {
+  RedisBed bed;
+  const PartitionId partition = partition_of_name("u1");
+  const std::string state_key = bed.keys.shard_state(UserRef(user("u1")).shard());
+  const std::string watermark_key = bed.keys.watermark(partition);
+  const auto first = take(bed.redis(), partition);
+  REQUIRE(advance(*first, merged_to(10)).ok());
+  const std::string lost_state = bed.server().reply({"GET", state_key}).bytes;
+  REQUIRE(advance(*first, merged_to(20)).ok());
+  const std::string state = bed.server().reply({"GET", state_key}).bytes;
+  const std::string watermark = bed.server().reply({"GET", watermark_key}).bytes;
+  REQUIRE(bed.server().ask({"SET", state_key, lost_state}) == "OK\n");  // As after a failover.
+  const auto second = take(bed.redis(), partition);
+  CHECK(bed.redis().read_watermark(partition).value() == merged_to(10));
+  // The reads still go to the server from before.
+  REQUIRE(bed.server().ask({"SET", state_key, state}) == "OK\n");
+  REQUIRE(bed.server().ask({"SET", watermark_key, watermark}) == "OK\n");
+  CHECK(bed.redis().read_watermark(partition).code() == Code::kRetry);
+}
+
 TEST_CASE("redis store: a value of another program under our key is kept aside and counted, and reads as corrupt") {
   RedisBed bed;
   bed.play("u1", kNow, {"a"});
