@@ -148,10 +148,10 @@ void declare_topology(CLI::App& app, TopologyArgs& args, Chosen& chosen) {
 }
 
 void declare_acls(CLI::App& app, AclsArgs& args, Chosen& chosen) {
-  CLI::App& command = *app.add_subcommand("acls", "Print the least rights in Kafka that each stage needs");
+  CLI::App& command = *app.add_subcommand("acls", "Print the least rights in Kafka that each stage, and jobs, need");
   add_config_flags(command, args.config);
   command.add_option("--user", args.user,
-                     "Name in Kafka; {stage} stands for the stage (default: bloomring-{stage})");
+                     "Name in Kafka; {stage} stands for the stage, or for jobs (default: bloomring-{stage})");
   const std::map<std::string, AclsFormat> words = {
       {"commands", AclsFormat::kCommands}, {"json", AclsFormat::kJson}, {"strimzi", AclsFormat::kStrimzi}};
   add_word(command, "--output", args.format, words,

@@ -21,7 +21,7 @@ void declare_shadow(CLI::App& app, ShadowArgs& args, Chosen& chosen) {
   add_server_flags(command, args.server, args.tls);
   const std::map<std::string, OldKind> kinds = {{"filters", OldKind::kFilters}, {"sets", OldKind::kSets}};
   add_word(command, "--old", args.old_kind, kinds,
-           "What the old store answers from: the sorted sets of migrate.keys, or the RedisBloom filters of "
+           "Data that the old store answers from: the sorted sets of migrate.keys, or the RedisBloom filters of "
            "migrate.filter_keys (default: sets)");
   command
       .add_option("--old-error", args.old_error_rate,

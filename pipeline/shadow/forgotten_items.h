@@ -1,4 +1,4 @@
-// Whether a user has forgotten items, by what the service and the filter store tell.
+// The items that a user has forgotten, as the service and the filter store tell them.
 //
 // The service tells single items that a filter no longer counts for (schemas/snapshot.h); the filter store also tells
 // when everything was forgotten, once the forget is merged. A forget of everything that is not merged yet is told by

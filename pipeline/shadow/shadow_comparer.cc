@@ -78,7 +78,7 @@ Status ShadowComparer::compare(const FilterCall& query) {
 
 void ShadowComparer::judge(const FilterCall& query, const Answers& answers) {
   const int64_t now_ms = parts_.clock.now_ms();
-  // What leaves the window within the next rounds is expired at once.
+  // A play that leaves the window within the next rounds is expired at once.
   const PeriodIndex oldest = parts_.calendar.window(now_ms + kRounds * config_.settle_ms).back();
   const ShadowRules rules{oldest, parts_.calendar, answers.old_answer.cut};
   Doubt doubt{about(query), {}, 1, 0, now_ms + config_.settle_ms, measure(query, answers, rules)};

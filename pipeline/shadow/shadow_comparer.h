@@ -50,7 +50,7 @@ struct ShadowParts {
   FoundFile& differences;
   std::function<Result<OldAnswer>(const FilterCall& call)> ask_old;
   std::function<Result<FilterReply>(const FilterCall& call)> ask_new;
-  // Whether the user has forgotten each item, played at these times (0: unknown), in the new service.
+  // True for each item that the user has forgotten in the new service, played at these times (0: unknown).
   std::function<Result<std::vector<bool>>(const FilterCall& call, const std::vector<int64_t>& times_ms)> forgotten;
   std::function<void(double old_seconds, double new_seconds)> observe = {};  // Latencies of a query, for metrics.
 };
@@ -83,7 +83,7 @@ class ShadowComparer {
   // Something has no explanation.
   bool differences() const { return counts_.of(ShadowResult::kMissing) > 0 || too_many_new() || too_many_old(); }
   bool too_many_new() const;  // False positives of the new service.
-  bool too_many_old() const;  // What only an old filter says.
+  bool too_many_old() const;  // Items that only an old filter has.
   const ShadowConfig& config() const { return config_; }
 
  private:

@@ -46,9 +46,9 @@ enum class ShadowResult : uint8_t {
 inline constexpr size_t kShadowResultCount = 16;
 std::string_view shadow_result_name(ShadowResult result);  // "seen", "unseen", "doubt", "expired", ...
 
-using ShadowResults = std::array<uint64_t, kShadowResultCount>;  // How many there are of each.
+using ShadowResults = std::array<uint64_t, kShadowResultCount>;  // The number of each.
 
-// What the old store says of a candidate.
+// The answer of the old store about a candidate.
 struct OldVerdict {
   bool seen = false;
   LegacyRefusal refusal = LegacyRefusal::kNone;  // Of a member of a set that is no play.

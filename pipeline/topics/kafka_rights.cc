@@ -53,6 +53,21 @@ std::vector<KafkaRight> rights_of(const StageRow& stage, const Settings& setting
   return rights;
 }
 
+std::vector<KafkaRight> rights_of_jobs(const Settings& settings) {
+  const auto topic = [](std::string name, std::vector<std::string> operations) {
+    return KafkaRight{.resource = KafkaResource::kTopic, .name = std::move(name), .operations = std::move(operations)};
+  };
+  std::vector<KafkaRight> rights;
+  for (const TopicSpec& spec : topics_of(settings)) {
+    // A record that is put back keeps its time only while its topic keeps it: for that the settings are read.
+    if (spec.row->role == TopicRole::kPlays) rights.push_back(topic(spec.name, {"Read", "Write", "DescribeConfigs"}));
+    if (spec.row->role == TopicRole::kUserEvents || spec.row->role == TopicRole::kDeadLetters)
+      rights.push_back(topic(spec.name, {"Read", "Write"}));
+  }
+  rights.push_back(topic(settings.kafka.group(kJobs), {"Read", "Write", "Create"}));
+  return rights;
+}
+
 std::string grant_command(const std::string& bootstrap, const std::string& principal, const KafkaRight& right) {
   std::string text = "kafka-acls.sh --bootstrap-server " + bootstrap + " --add --allow-principal '" + principal + "'";
   for (const std::string& operation : right.operations) text += " --operation " + operation;

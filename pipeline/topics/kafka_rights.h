@@ -4,6 +4,9 @@
 // row, and finds all topics of ours at its start to check their partitions and settings. A stage with a consumer group
 // reads its group; the window stage also asks how far merge has read. Creating topics (`bloomring topics --execute`) is
 // a right of the operator and of no stage.
+//
+// Jobs (`bloomring replay`, `migrate`, `verify`, `dlq replay`) run as one more user: they read and put back plays,
+// write events as ingest does, and keep their positions in a topic that the first of them makes.
 // Threading: pure functions.
 #pragma once
 
@@ -30,6 +33,10 @@ std::string user_of(std::string pattern, std::string_view stage);
 
 // Topics in the order of the flow, then groups. `stage` is one of settings.stages.
 std::vector<KafkaRight> rights_of(const StageRow& stage, const Settings& settings);
+
+// Of the user that runs jobs, in the same order; its name is user_of(pattern, kJobs).
+std::vector<KafkaRight> rights_of_jobs(const Settings& settings);
+inline constexpr std::string_view kJobs = "jobs";
 
 // The line for a shell that grants the right; `principal` is "User:NAME". kafka-acls.sh is Kafka's own.
 std::string grant_command(const std::string& bootstrap, const std::string& principal, const KafkaRight& right);

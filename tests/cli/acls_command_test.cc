@@ -16,8 +16,12 @@ TEST_CASE("cli: the rights in Kafka are printed as JSON, as commands and as Stri
   const auto json = nlohmann::json::parse(printed("json"));
   const std::string commands = printed("commands"), objects = printed("strimzi");
   REQUIRE(json["stages"].size() == 4);
-  for (const auto& stage : json["stages"]) {
+  auto users = json["stages"];
+  users.push_back(json["jobs"]);
+  users.back()["stage"] = "jobs";
+  for (const auto& stage : users) {
     const std::string user = stage["user"], name = stage["stage"];
+    REQUIRE_FALSE(stage["rights"].empty());
     CHECK(user == "site-" + name);
     CHECK(contains(objects, "kind: KafkaUser\nmetadata:\n  name: " + user + "\n"));
     for (const auto& right : stage["rights"]) {

@@ -4,6 +4,7 @@ import argparse
 import contextlib
 import json
 import shlex
+import time
 
 import heavy
 import installation
@@ -14,6 +15,7 @@ import plays
 import processes
 
 STAGES = ("merge", "window", "serve", "ingest")
+USERS = (*STAGES, "jobs")
 PASSWORD = "open-sesame"
 
 
@@ -46,7 +48,7 @@ class Acls(law.LawCase):
         self.stack = contextlib.ExitStack()
         self.addCleanup(self.stack.close)
         self.folder = self.stack.enter_context(processes.temp_folder("acls"))
-        users = {f"bloomring-{stage}": PASSWORD for stage in STAGES}
+        users = {f"bloomring-{stage}": PASSWORD for stage in USERS}
         self.server = self.stack.enter_context(
             kafka_server.KafkaServer(kafka_server.VERSIONS[0], self.folder / "kafka", users=users)
         )
@@ -86,6 +88,10 @@ class Acls(law.LawCase):
     def printed(self):
         return self.site.command("acls", "--output", "commands")[1]
 
+    def of_stages(self):
+        """What check compares: jobs run as whoever starts them."""
+        return [right for right in rights_of(self.printed()) if right[0] != "User:bloomring-jobs"]
+
     def allow_least(self):
         kafka_admin.allow(self.server.bootstrap, rights_of(self.printed()))
 
@@ -100,7 +106,7 @@ class Acls(law.LawCase):
         about, errors, warnings, notes = self.check(*every)
         self.assertEqual((about, warnings, notes), ([], [], []))
         granted = [line.split("grant it: ")[1] for line in errors]
-        self.assertEqual(sorted(single(rights_of("\n".join(granted)))), sorted(single(rights_of(self.printed()))))
+        self.assertEqual(sorted(single(rights_of("\n".join(granted)))), sorted(single(self.of_stages())))
         # Its own commands are enough.
         kafka_admin.allow(self.server.bootstrap, rights_of("\n".join(granted)))
         self.assertEqual(self.check(*every), (sorted(names), [], [], []))
@@ -140,6 +146,47 @@ class Acls(law.LawCase):
         about, errors, warnings, notes = self.check()
         self.assertEqual((about, errors, notes), ([], [], []))
         self.assertIn("the brokers let User:ANONYMOUS see the ACLs though no ACL allows that", warnings[0])
+
+    def job(self, *words, code=0):
+        """The report of a job that comes as the user of jobs."""
+        variables = [f"{key}={value}" for key, value in self.login("jobs").items()]
+        command = ["env", *variables, plays.binary(), *words, "--config", self.site.path]
+        got, out, err = processes.run(command, check=False, bound_s=120)
+        self.assertEqual(got, code, (words, out, err))
+        self.assertNotIn(PASSWORD, err)
+        return out
+
+    def test_jobs(self):
+        """acls: with the printed rights jobs are started, listed and done, and without them a job says what it may not do"""
+        out = self.job("replay", "--name", "history", "--unwatched", "--execute", code=2)
+        self.assertIn("may not be seen", out)
+        self.allow_least()
+        refused = {"user": "u7", "video": "v1", "time": int(time.time() * 1000)}
+        with self.process("ingest") as process:
+            ready = process.ready_line()
+            played = [play for items in self.site.play_heavily(heavy.ONE).values() for play in items]
+            processes.kcat_produce(self.server.bootstrap, "plays-guarded", [json.dumps(refused)])
+            self.site.wait_until_ingested(process, ready, len(played) + 1)
+            self.assertEqual(process.term(), 0)
+        before = sum(self.site.ends().values())
+        report = json.loads(self.job("replay", "--name", "history", "--unwatched", "--rate", "1000000", "--execute", code=3))
+        self.assertEqual(report["counts"]["written"], len(played))
+        self.assertGreater(sum(self.site.ends().values()), before)
+        # As the blocks of another installation.
+        blocks = ("replay", "--name", "blocks", "--form", "blocks", "--unwatched", "--rate", "1000000", "--execute")
+        self.assertEqual(json.loads(self.job(*blocks))["state"], "done")
+        listed = json.loads(self.job("dlq", "list"))
+        self.assertEqual(listed["letters"], 2)
+        site = json.loads(self.site.path.read_text())
+        site["events"] = {"item": "video"}  # Ingest would take the letters: its own, and that of the replay.
+        self.site.path.write_text(json.dumps(site))
+        report = json.loads(self.job("dlq", "replay", "--name", "letters", "--unwatched", "--execute"))
+        self.assertEqual(report["state"], "done")
+        records = processes.kcat_consume(self.server.bootstrap, "plays-guarded")
+        self.assertEqual(sum('"video"' in record["payload"] for record in records), 3)
+        self.assertEqual({job["job"] for job in json.loads(self.job("jobs"))["jobs"]}, {"history", "blocks", "letters"})
+        self.job("jobs", "rate", "history", "5")
+        self.job("jobs", "remove", "history")
 
     def test_least_rights(self):
         """acls: with the printed rights and no others the whole chain works; without them a start says what it may not see"""

@@ -1,4 +1,4 @@
-// Whether errors are more than their rate explains.
+// Tells errors that their rate explains from more of them.
 // Threading: pure function.
 #pragma once
 

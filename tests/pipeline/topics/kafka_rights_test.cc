@@ -27,6 +27,17 @@ KafkaRight group(const std::string& name, const std::string& operation = "Read")
 
 }  // namespace
 
+TEST_CASE("kafka rights: jobs read and put back plays, write events, and make the topic of their positions") {
+  Settings settings;
+  settings.topics.names.all(TopicRole::kPlays) = {"views", "likes"};
+  settings.kafka.group_prefix = "site";
+  CHECK(rights_of_jobs(settings) == std::vector<KafkaRight>{topic("views", {"Read", "Write", "DescribeConfigs"}),
+                                                            topic("likes", {"Read", "Write", "DescribeConfigs"}),
+                                                            topic("user-events", {"Read", "Write"}),
+                                                            topic("plays-dead", {"Read", "Write"}),
+                                                            topic("site-jobs", {"Read", "Write", "Create"})});
+}
+
 TEST_CASE("kafka rights: a stage reads and writes the topics of its row alone, and joins its own group alone") {
   CHECK(rights("ingest") == std::vector<KafkaRight>{topic("views", {"Read"}),
                                                     topic("likes", {"Read"}),
