@@ -88,7 +88,7 @@ class Hostile(law.LawCase):
         (token,) = self.folder.glob("data/**/admin.token")
         for given, status in ((token.read_text().strip(), 200), ("guess" * 4, 401)):
             with attack.connect(self.admin, 30) as client:
-                head = f"POST /store/backup HTTP/1.1\r\nHost: here\r\nAuthorization: Bearer {given}\r\nContent-Length: 0\r\n\r\n"
+                head = f"POST /store/backup HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {given}\r\nContent-Length: 0\r\n\r\n"
                 client.sendall(head.encode())
                 self.assertIn(f" {status} ", client.recv(4096).decode().splitlines()[0])
         (action,) = self.audited(size, "an action action=/store/backup")
@@ -234,7 +234,8 @@ class Hostile(law.LawCase):
                 self.assertRegex(client.recv(4096).decode(), r"^HTTP/1.1 40[13] ")
 
     def asks(self, head):
-        """(status, the rest) of what the admin port answers to these bytes; status 0 where it hangs up."""
+        """(status, the rest) of what the admin port answers to these bytes; status 0 where it hangs up. civetweb refuses
+        a head that it cannot read in the words of HTTP/1.0."""
         with attack.connect(self.admin, 30) as client:
             with contextlib.suppress(OSError):  # It may answer and hang up before it has read all.
                 client.sendall(head)
@@ -242,7 +243,7 @@ class Hostile(law.LawCase):
             with contextlib.suppress(OSError):
                 while piece := client.recv(65536):
                     answer += piece
-        found = re.match(rb"HTTP/1\.1 (\d{3}) ", answer)
+        found = re.match(rb"HTTP/1\.[01] (\d{3}) ", answer)
         return int(found[1]) if found else 0, answer.decode(errors="replace")
 
     def test_page_requests(self):
@@ -253,27 +254,30 @@ class Hostile(law.LawCase):
         paths += ["/?format=json&format=text", "/?" + "q" * 8_000, "/?format=json%00", "/?%66ormat=json", "/?format=../../etc/passwd"]
         for path in paths:
             with self.subTest(path=path[:60]):
-                status, answer = self.asks(f"GET {path} HTTP/1.1\r\nHost: here\r\n\r\n".encode())
+                status, answer = self.asks(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
                 self.assertIn(status, (400, 404), answer[:200])
                 self.assertNotIn("script", answer)
                 self.assertNotIn("root:", answer)
         for head in (f"X-Long: {'y' * 20_000}", "\r\n".join(f"X-{n}: {'z' * 100}" for n in range(200)), "Host: a\0b", "no colon"):
             with self.subTest(head=head[:30]):
-                status, answer = self.asks(f"GET / HTTP/1.1\r\nHost: here\r\n{head}\r\n\r\n".encode("latin-1"))
-                self.assertIn(status, (0, 200, 400, 413, 431), answer[:200])
+                status, answer = self.asks(f"GET / HTTP/1.1\r\nHost: localhost\r\n{head}\r\n\r\n".encode("latin-1"))
+                self.assertEqual(status, 400, answer[:200])
         for method in ("POST", "PUT", "DELETE", "TRACE", "PROPFIND", "NONE"):  # civetweb itself refuses the unusual ones.
             with self.subTest(method=method):
-                status, answer = self.asks(f"{method} / HTTP/1.1\r\nHost: here\r\nContent-Length: 0\r\n\r\n".encode())
+                status, answer = self.asks(f"{method} / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n".encode())
                 self.assertIn(status, (400, 405, 501), answer[:200])
-        status, answer = self.asks(b"GET / HTTP/1.1\r\nHost: evil.example\r\nOrigin: http://evil.example\r\n\r\n")
+        status, answer = self.asks(b"GET / HTTP/1.1\r\nHost: localhost\r\nOrigin: http://evil.example\r\n\r\n")
         self.assertEqual(status, 200)
-        self.assertNotIn("Access-Control-Allow-Origin", answer)  # So the page of another site cannot read it.
+        self.assertNotIn("Access-Control-Allow-Origin", answer)  # So the page of another site cannot read it...
+        status, answer = self.asks(b"GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n")
+        self.assertEqual(status, 403)  # ...not even where its own name leads here.
+        self.assertNotIn("evil", answer)
 
     def test_page_flood(self):
         """hostile: a hundred pages at once are all answered, and take no memory that stays"""
         before = self.memory_mib()
         with concurrent.futures.ThreadPoolExecutor(20) as pool:
-            heads = [b"GET /?format=json HTTP/1.1\r\nHost: here\r\n\r\n"] * 50 + [b"GET / HTTP/1.1\r\nHost: here\r\n\r\n"] * 50
+            heads = [b"GET /?format=json HTTP/1.1\r\nHost: localhost\r\n\r\n"] * 50 + [b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"] * 50
             found = [status for status, _ in pool.map(self.asks, heads)]
         self.assertEqual(set(found), {200})
         self.assertLess(self.memory_mib(), before + 64)
