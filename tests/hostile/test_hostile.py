@@ -20,6 +20,7 @@ import processes  # noqa: E402
 LIMIT_MIB = 1024
 FILES = 1024  # The usual soft limit of descriptors; here the hard one, so that the process cannot have more.
 FILES_SOFT = 256  # Before the process raises it.
+STREAMS = 256  # That a connection may have at once, by the server's settings.
 ANSWER_BOUND_MS = 2_000  # Of a normal question after an attack, on a busy machine; a few ms alone.
 
 
@@ -133,6 +134,26 @@ class Hostile(law.LawCase):
             self.assertEqual(len(plays.query(self.grpc, "u1", ["v1"])["items"]), 1)
             self.assertLess(self.threads(), threads + 80)
             self.assertLess(self.memory_mib(), memory + 64)
+
+    def test_silent_calls(self):
+        """hostile: calls whose messages never come, over 300 connections, take the memory of a bounded number of calls"""
+        methods = ("Filter", "Forget", "/grpc.health.v1.Health/Check", "/grpc.health.v1.Health/Watch")
+        connections = 300
+        before = self.memory_mib()
+        with contextlib.ExitStack() as stack:
+            for number in range(connections):
+                client = stack.enter_context(attack.Http2(self.grpc))
+                client.settle()
+                attack.silent_calls(client, STREAMS, methods[number % len(methods)])
+            met = lambda: self.silent_calls_met() >= connections * STREAMS  # noqa: E731
+            self.process.wait_until(met, 120, "every call to have had a place or to have one")
+            self.assertEqual(len(plays.query(self.grpc, "u1", ["v1"])["items"]), 1)
+            self.assertLess(self.memory_mib(peak=True), before + 128)
+
+    def silent_calls_met(self):
+        found = processes.metrics(self.admin)
+        gave_way = processes.values(found, "bloomring_calls_without_place_total", result="silent_ended")
+        return sum(gave_way) + sum(processes.values(found, "bloomring_calls_open"))
 
     def test_empty_requests(self):
         """hostile: eight of the largest messages of the smallest requests at once are refused before they are parsed"""
