@@ -138,14 +138,21 @@ class Hostile(law.LawCase):
     def test_silent_calls(self):
         """hostile: calls whose messages never come, over 300 connections, take the memory of a bounded number of calls"""
         methods = ("Filter", "Forget", "/grpc.health.v1.Health/Check", "/grpc.health.v1.Health/Watch")
-        connections = 300
-        before = self.memory_mib()
+        before, met_before = self.memory_mib(), self.silent_calls_met()
         with contextlib.ExitStack() as stack:
-            for number in range(connections):
-                client = stack.enter_context(attack.Http2(self.grpc))
+            clients = [stack.enter_context(attack.Http2(self.grpc)) for _ in range(300)]
+            for number, client in enumerate(clients):
                 client.settle()
                 attack.silent_calls(client, STREAMS, methods[number % len(methods)])
-            met = lambda: self.silent_calls_met() >= connections * STREAMS  # noqa: E731
+
+            def met():
+                """The port also closes connections: those that it could not greet in time, on a busy machine."""
+                for client in clients:
+                    for _ in client.frames(0.001):
+                        pass
+                held = sum(not client.closed for client in clients)
+                return held > 100 and self.silent_calls_met() - met_before >= held * STREAMS
+
             self.process.wait_until(met, 120, "every call to have had a place or to have one")
             self.assertEqual(len(plays.query(self.grpc, "u1", ["v1"])["items"]), 1)
             self.assertLess(self.memory_mib(peak=True), before + 128)
