@@ -250,8 +250,9 @@ Result<std::unique_ptr<AdminServer>> AdminServer::start(const std::string& liste
   callbacks.log_message = keep_message;
   mg_init_data init{&callbacks, &impl->last_message, options};
   char text[256] = {};
-  unsigned code = 0;
-  mg_error_data error{&code, text, sizeof text};
+  mg_error_data error{};  // By name: civetweb 1.16 has other members before these.
+  error.text = text;
+  error.text_buffer_size = sizeof text;
   impl->context = mg_start2(&init, &error);
   const std::string& reason = impl->last_message.text;
   if (impl->context == nullptr) return cannot_listen(key, listen, reason.empty() ? text : reason);
