@@ -30,6 +30,7 @@ struct LastMessage {
 struct AdminServer::Impl {
   AdminPages pages;
   AdminActions actions;
+  HostNames names;
   ListenAddress address;
   int timeout_ms = 0;
   LastMessage last_message;
@@ -146,7 +147,17 @@ const std::function<AdminPage()>* variant(const AdminPages& pages, const std::st
   return exact == pages.end() ? nullptr : &exact->second;
 }
 
+// Of a listener at a name: whoever was told where it listens asks by that.
+bool is_known(const AdminServer::Impl& server, const char* host) {
+  return server.names.allow(host) || host_of_header(host) == server.address.host;
+}
+
 AdminPage answer(AdminServer::Impl& server, const mg_connection& connection) {
+  if (!is_known(server, mg_get_header(&connection, "Host"))) {
+    return text_page(403,
+                     "the Host header has a name by which this port is not known: ask by an address, or add the name "
+                     "to admin.hosts\n");
+  }
   const mg_request_info& request = *mg_get_request_info(&connection);
   // As it was asked: civetweb's local_uri would make /metrics/../ a page.
   const std::string path = request.local_uri_raw == nullptr ? "" : request.local_uri_raw;
@@ -213,13 +224,14 @@ AdminPages admin_pages(const Metrics& metrics, const Health& health) {
 
 Result<std::unique_ptr<AdminServer>> AdminServer::start(const std::string& listen, AdminPages pages,
                                                         AdminActions actions, const std::string& key,
-                                                        int timeout_ms) {
+                                                        int timeout_ms, const HostNames& names) {
   BLOOMRING_TRY_ASSIGN(const ListenAddress address, parse_listen_address(listen));
   mg_init_library(0);
   auto impl = std::make_unique<Impl>();
   impl->pages = std::move(pages);
   impl->actions = std::move(actions);
   impl->address = address;
+  impl->names = names;
   impl->timeout_ms = timeout_ms;
   const std::string port = address.to_string(), threads = std::to_string(kAdminThreads);
   const std::string timeout = std::to_string(timeout_ms);
@@ -238,8 +250,9 @@ Result<std::unique_ptr<AdminServer>> AdminServer::start(const std::string& liste
   callbacks.log_message = keep_message;
   mg_init_data init{&callbacks, &impl->last_message, options};
   char text[256] = {};
-  unsigned code = 0;
-  mg_error_data error{&code, text, sizeof text};
+  mg_error_data error{};  // By name: civetweb 1.16 has other members before these.
+  error.text = text;
+  error.text_buffer_size = sizeof text;
   impl->context = mg_start2(&init, &error);
   const std::string& reason = impl->last_message.text;
   if (impl->context == nullptr) return cannot_listen(key, listen, reason.empty() ? text : reason);

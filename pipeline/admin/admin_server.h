@@ -4,7 +4,8 @@
 // have variants by query ("/?format=json"): then every other query is 400. Other pages ignore their query. An action
 // takes no parameters from the request; the configuration determines its effect. Pages are for everybody who reaches
 // the port. An action needs the token (pipeline/admin/admin_token.h) in `Authorization: Bearer TOKEN`: without it the
-// answer is 401. A request with an `Origin` comes from a page in a browser and is refused with 403. The log has a line
+// answer is 401. A request with an `Origin` comes from a page in a browser and is refused with 403; so is every request
+// that calls the port by a name which nobody configured (pipeline/admin/host_names.h). The log has a line
 // for each action, and for refused requests at growing intervals. At most kAdminThreads requests are answered at the
 // same time. A client that is slow to ask or to read is cut off after the timeout, and the body of a request is never
 // read, so no client can keep others from the metrics for long.
@@ -21,6 +22,7 @@
 
 #include "base/metrics/metrics.h"
 #include "base/result.h"
+#include "pipeline/admin/host_names.h"
 #include "pipeline/runtime/health.h"
 
 namespace bloomring {
@@ -61,10 +63,12 @@ AdminPages admin_pages(const Metrics& metrics, const Health& health);
 
 class AdminServer {
  public:
-  // `listen` is "host:port", the value of the setting `key`; port 0 takes any free one.
+  // `listen` is "host:port", the value of the setting `key`; port 0 takes any free one. `names`: by which it may be
+  // asked; a name in `listen` is one of them.
   static Result<std::unique_ptr<AdminServer>> start(const std::string& listen, AdminPages pages,
                                                     AdminActions actions = {}, const std::string& key = "admin.listen",
-                                                    int timeout_ms = kAdminTimeoutMs);
+                                                    int timeout_ms = kAdminTimeoutMs,
+                                                    const HostNames& names = HostNames());
   // Waits for the requests in progress.
   ~AdminServer();
   AdminServer(const AdminServer&) = delete;

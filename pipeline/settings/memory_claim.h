@@ -21,7 +21,7 @@ enum class MemoryUse : uint8_t {
   kRecentPlays,
   kServedItems,
   kFilterCache,
-  kCalls,     // Connections, and messages in transit.
+  kCalls,     // Connections, open calls, and messages in transit.
   kRequests,  // Requests that are parsed, and their answers.
   kOldPlays,  // Sets of the old store that are read for answers.
   kOther,  // A stage that is not in this list: the queue of its consumer. Each such stage has its own part.

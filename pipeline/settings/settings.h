@@ -178,6 +178,7 @@ struct AdminSettings {
   std::string listen = "127.0.0.1:9600";
   std::string health_listen;  // Empty: /healthz and /readyz at `listen` alone.
   std::string token_file;     // Empty: see pipeline/admin/admin_token.h.
+  std::vector<std::string> hosts;  // See pipeline/admin/host_names.h.
 };
 
 struct MetricsSettings {

@@ -103,12 +103,14 @@ Status Process::start_ports() {
   pages["/status"] = places.bound([this] { return AdminPage{200, "application/json", to_json(status())}; });
   pages["/version"] = [this] { return AdminPage{200, "application/json", to_json(identity_of(settings_))}; };
   add_ops_pages(pages, [this] { return report(); });
-  BLOOMRING_TRY_ASSIGN(admin_, AdminServer::start(admin.listen, pages, actions));
+  BLOOMRING_TRY_ASSIGN(admin_, AdminServer::start(admin.listen, pages, actions, "admin.listen", kAdminTimeoutMs,
+                                                    HostNames(admin.hosts)));
   look_worker_ = std::make_unique<Worker>("page-look", clock_, [](const Status&) {});
   look_worker_->set_ticker(StageLooker::kIntervalMs, [this] { look(); });
   if (admin.health_listen.empty()) return {};
   BLOOMRING_TRY_ASSIGN(probes_,
-                       AdminServer::start(admin.health_listen, probe_pages(health_), {}, "admin.health_listen"));
+                       AdminServer::start(admin.health_listen, probe_pages(health_), {}, "admin.health_listen",
+                                          kAdminTimeoutMs, HostNames(admin.hosts)));
   return {};
 }
 

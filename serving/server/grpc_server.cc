@@ -1,11 +1,9 @@
 #include "serving/server/grpc_server.h"
 
 #include <grpc/support/log.h>
-#include <grpcpp/health_check_service_interface.h>
 
 #include <algorithm>
 #include <climits>
-#include <mutex>
 
 #include "client/credentials.h"
 #include "serving/server/grpc_log.h"
@@ -18,12 +16,6 @@ namespace {
 
 // For TLS; a connection that has said nothing by then is closed.
 constexpr int kHandshakeMs = 10'000;
-
-// In gRPC a setting of the whole process, not of a server.
-void enable_health() {
-  static std::once_flag once;
-  std::call_once(once, [] { grpc::EnableDefaultHealthCheckService(true); });
-}
 
 // gRPC's limit on a message: four times the service's limit (RequestLimits::message_bytes_max), so that the service
 // can refuse a large message with its reason; gRPC's own RESOURCE_EXHAUSTED asks for a retry. At most half of the
@@ -52,7 +44,11 @@ class SilencedCore {
 
 GrpcServer::GrpcServer(const GrpcServerConfig& config, const PartitionDirectory& partitions, CandidateFilter& core,
                        EventLog* log)
-    : config_(config), service_(partitions, core, log, config.service) {}
+    : config_(config),
+      places_(config.calls_max),
+      service_(partitions, core, log, places_, config.service),
+      health_(places_, v1::BloomringService::service_full_name()),
+      door_(places_, service_, health_) {}
 
 GrpcServer::~GrpcServer() { shutdown(0); }
 
@@ -62,7 +58,11 @@ Status GrpcServer::listen() {
   grpc::ServerBuilder builder;
   connections_ = builder.experimental().AddExternalConnectionAcceptor(
       grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD, server_credentials(config_.tls));
-  builder.RegisterService(&service_);
+  builder.RegisterCallbackGenericService(&door_);
+  if (config_.reflection) {
+    listed_ = listed_services({v1::BloomringService::service_full_name(), HealthCalls::kName});
+    for (const auto& service : listed_) builder.RegisterService(service.get());
+  }
   refuse_compressed(builder);
   builder.SetMaxReceiveMessageSize(wire_bytes_max(config_));
   builder.SetResourceQuota(
@@ -78,7 +78,6 @@ Status GrpcServer::listen() {
   server_ = builder.BuildAndStart();
   if (server_ == nullptr) return invalid("gRPC cannot serve on " + config_.listen);
   address_ = config_.listen.substr(0, config_.listen.rfind(':') + 1) + std::to_string(acceptor_->port());
-  set_serving(false);
   acceptor_->start([this](int listener, int connection) { give(listener, connection); });
   return {};
 }
@@ -94,19 +93,15 @@ Result<std::unique_ptr<GrpcServer>> GrpcServer::start(const GrpcServerConfig& co
                                                       const PartitionDirectory& partitions, CandidateFilter& core,
                                                       EventLog* log) {
   log_grpc_lines();
-  enable_health();
   if (config.reflection) BLOOMRING_TRY(load_reflection());
   std::unique_ptr<GrpcServer> server(new GrpcServer(config, partitions, core, log));
   BLOOMRING_TRY(server->listen());
   return server;
 }
 
-void GrpcServer::set_serving(bool serving) {
-  server_->GetHealthCheckService()->SetServingStatus(serving);
-  server_->GetHealthCheckService()->SetServingStatus(v1::BloomringService::service_full_name(), serving);
-}
+void GrpcServer::set_serving(bool serving) { health_.set_serving(serving); }
 
-void GrpcServer::announce_end() { server_->GetHealthCheckService()->Shutdown(); }
+void GrpcServer::announce_end() { health_.end(); }
 
 void GrpcServer::shutdown(int64_t grace_ms) {
   if (server_ == nullptr || ended_) return;

@@ -10,12 +10,15 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "client/tls_files.h"
 #include "serving/query/candidate_filter.h"
 #include "serving/query/replica_partition.h"
 #include "serving/server/acceptor.h"
+#include "serving/server/call_door.h"
+#include "serving/server/health_calls.h"
 #include "serving/service/filter_service.h"
 
 namespace bloomring {
@@ -27,7 +30,9 @@ struct GrpcServerConfig {
   // For connections and messages in transit. At the bound the server drops new connections and closes idle ones. A
   // connection takes 20 to 25 KB.
   size_t memory_bytes_max = 64 << 20;
-  size_t connections_max() const { return memory_bytes_max / (24 << 10); }
+  size_t connections_max() const { return memory_bytes_max / 2 / (24 << 10); }
+  // Open calls of all connections; gRPC holds 19 KB of each besides its messages. For a memory: as many as connections.
+  size_t calls_max = 2'048;
   // The least time between two pings of an idle connection. The server disconnects a client that pings more often.
   int64_t ping_interval_min_ms = 10'000;
   int64_t connection_age_max_ms = 300'000;  // Then clients reconnect, perhaps to other replicas.
@@ -59,6 +64,7 @@ class GrpcServer {
   const ServingCounters& counters() const { return service_.counters(); }
   uint64_t reads_refused() const { return service_.reads_refused(); }
   const ConnectionCounters& connections() const { return acceptor_->counters(); }
+  const CallPlaceCounters& places() const { return places_.counters(); }
 
  private:
   GrpcServer(const GrpcServerConfig& config, const PartitionDirectory& partitions, CandidateFilter& core,
@@ -67,7 +73,11 @@ class GrpcServer {
   void give(int listener, int connection);
 
   const GrpcServerConfig config_;
+  CallPlaces places_;
   FilterService service_;
+  HealthCalls health_;
+  CallDoor door_;
+  std::vector<std::unique_ptr<grpc::Service>> listed_;  // For reflection.
   std::string address_;
   bool ended_ = false;
   std::unique_ptr<grpc::Server> server_;

@@ -1,9 +1,11 @@
 #include "serving/server/reflection.h"
 
 #include <dlfcn.h>
+#include <grpcpp/grpcpp.h>
+#include <grpcpp/impl/codegen/server_callback_handlers.h>
 
 #include <mutex>
-#include <string>
+#include <utility>
 
 #include "grpc/health/v1/health.pb.h"
 #include "serving/server/library_version.h"
@@ -26,7 +28,27 @@ Status load() {
   return {};
 }
 
+// A stream, so that a call of it ends at its headers, as UNIMPLEMENTED.
+class ListedService final : public grpc::Service {
+ public:
+  explicit ListedService(const std::string& name) : method_("/" + name + "/") {
+    using Method = grpc::internal::RpcServiceMethod;
+    using Handler = grpc::internal::CallbackBidiHandler<grpc::ByteBuffer, grpc::ByteBuffer>;
+    AddMethod(new Method(method_.c_str(), Method::BIDI_STREAMING, nullptr));
+    MarkMethodRawCallback(0, new Handler([](grpc::CallbackServerContext*) { return nullptr; }));
+  }
+
+ private:
+  const std::string method_;
+};
+
 }  // namespace
+
+std::vector<std::unique_ptr<grpc::Service>> listed_services(const std::vector<std::string>& names) {
+  std::vector<std::unique_ptr<grpc::Service>> services;
+  for (const std::string& name : names) services.push_back(std::make_unique<ListedService>(name));
+  return services;
+}
 
 Status load_reflection() {
   static std::mutex mutex;

@@ -52,6 +52,18 @@ const SeriesTable<ServingCounters>& call_series() {
   return kTable;
 }
 
+const SeriesTable<CallPlaceCounters>& place_series() {
+  using namespace metric;
+  static const SeriesTable<CallPlaceCounters> kTable = {
+      {&kCallsOpen, {}, &CallPlaceCounters::open},
+      {&kCallsWithoutPlace, {"silent_ended"}, &CallPlaceCounters::silent_displaced},
+      {&kCallsWithoutPlace, {"answered_ended"}, &CallPlaceCounters::answered_displaced},
+      {&kCallsWithoutPlace, {"working_ended"}, &CallPlaceCounters::working_displaced},
+      {&kCallsWithoutPlace, {"refused"}, &CallPlaceCounters::refused},
+  };
+  return kTable;
+}
+
 const SeriesTable<FilterCacheStats>& cache_series() {
   using namespace metric;
   static const SeriesTable<FilterCacheStats> kTable = {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/metrics/series_table.h"
+#include "serving/admission/call_places.h"
 #include "serving/query/filter_cache.h"
 #include "serving/service/counters.h"
 
@@ -43,6 +44,16 @@ inline constexpr MetricDecl kCallsWaited{
 inline constexpr MetricDecl kCallsWaitedSeconds{
     "bloomring_calls_waited_seconds_total", MetricType::kCounter,
     "Time that these calls waited, in all. An admitted call counts until its turn came."};
+inline constexpr MetricDecl kCallsOpen{
+    "bloomring_calls_open", MetricType::kGauge,
+    "Calls that are open: from their headers until their clients have read the end of the answers."};
+inline constexpr MetricDecl kCallsWithoutPlace{
+    "bloomring_calls_without_place_total",
+    MetricType::kCounter,
+    "Times that more calls were open than the memory for them allows, by result: a call whose message had not come "
+    "was ended; one whose client had not read its answer was; one of the host with most calls was; the call that came "
+    "was refused.",
+    {{{"result", "silent_ended|answered_ended|working_ended|refused"}}}};
 inline constexpr MetricDecl kCallsRefused{
     "bloomring_calls_refused_total",
     MetricType::kCounter,
@@ -108,7 +119,7 @@ inline constexpr MetricDecl kFilterCacheBytesMax{
 
 inline constexpr const MetricDecl* kCallMetrics[] = {
     &kQuerySeconds, &kRequests, &kReadsRefused, &kCandidates, &kCallsInFlight, &kCallsWaiting, &kCallsWaited,
-    &kCallsWaitedSeconds, &kCallsRefused, &kCallsForwarded,
+    &kCallsWaitedSeconds, &kCallsOpen, &kCallsWithoutPlace, &kCallsRefused, &kCallsForwarded,
     &kAnswersIncomplete, &kAnswersComplete, &kAnswersRelaxed, &kAnswersSaturated, &kAnswerExpectedError,
     &kOldStoreReads, &kOldStorePlays,
     &kFilterCacheLookups, &kFilterCacheEvictions, &kFilterCacheUsers, &kFilterCacheBytes, &kFilterCacheBytesMax};
@@ -118,6 +129,7 @@ inline constexpr const MetricDecl* kCallMetrics[] = {
 namespace bloomring {
 
 const SeriesTable<ServingCounters>& call_series();
+const SeriesTable<CallPlaceCounters>& place_series();
 const SeriesTable<FilterCacheStats>& cache_series();
 
 }  // namespace bloomring

@@ -38,6 +38,18 @@ void for_each_holder(const grpc::Status& refusal, const Take& take) {
   for (std::string holder; std::getline(holders, holder, kHolderSeparator.front());) take(holder);
 }
 
+bool writes(Method method) { return method == Method::kRecordServed || method == Method::kForget; }
+
+// Of "/bloomring.v1.BloomringService/Filter".
+std::optional<Method> method_of(std::string_view path) {
+  static const std::string prefix = std::string("/") + v1::BloomringService::service_full_name() + "/";
+  if (!path.starts_with(prefix)) return std::nullopt;
+  for (size_t i = 0; i < kMethodCount; ++i) {
+    if (path.substr(prefix.size()) == method_name(static_cast<Method>(i))) return static_cast<Method>(i);
+  }
+  return std::nullopt;
+}
+
 // Releases the bytes.
 template <typename Request>
 grpc::Status parse(grpc::ByteBuffer& bytes, Request& request) {
@@ -55,11 +67,12 @@ std::string_view method_name(Method method) {
 }
 
 FilterService::FilterService(const PartitionDirectory& partitions, CandidateFilter& core, EventLog* log,
-                             const FilterServiceConfig& config)
+                             CallPlaces& places, const FilterServiceConfig& config)
     : partitions_(partitions),
       core_(core),
       log_(log),
       config_(config),
+      places_(places),
       gate_({config.in_flight_max, config.memory_bytes_max, config.waiting}, counters_),
       forwarder_(config.forward) {
   if (config.read_pool) pool_.emplace(core.store(), *config.read_pool);
@@ -258,10 +271,9 @@ void FilterService::forward_or_redirect(const grpc::CallbackServerContext& conte
 
 bool FilterService::may(const CallStart& start) const {
   if (config_.access == nullptr) return true;
-  const bool writes = start.method == Method::kRecordServed || start.method == Method::kForget;
   const auto authenticated = start.context.auth_context();
   const std::vector<std::string> names = authenticated ? caller_names(*authenticated) : std::vector<std::string>();
-  return config_.access->may(names, writes ? Right::kWrite : Right::kRead);
+  return config_.access->may(names, writes(start.method) ? Right::kWrite : Right::kRead);
 }
 
 FilterService::Done FilterService::admit(const CallStart& start, OpenCall& call) {
@@ -332,77 +344,63 @@ grpc::Status FilterService::refuse(grpc::CallbackServerContext& context, const C
 }
 
 template <typename Request, typename Response, typename Handle>
-grpc::ServerUnaryReactor* FilterService::begin(Method method, grpc::CallbackServerContext* context,
-                                               const grpc::ByteBuffer* message, grpc::ByteBuffer* answer,
-                                               Handle handle) {
-  auto* call = new CallOf<Request, Response>(open_calls_, *answer);
-  Done done = admit({method, *context, message->Length()}, *call);
-  if (!done) return call;
+void FilterService::begin(Method method, CallOf<Request, Response>& call, Handle handle) {
+  grpc::CallbackServerContext& context = call.context();
   grpc::ByteBuffer bytes;
-  bytes.Swap(const_cast<grpc::ByteBuffer*>(message));  // gRPC would hold them until the end of the call.
-  CallNeed need{.caller = caller_of(*context)};
-  if (grpc::Status weighed = weigh<Request>(bytes, need); !weighed.ok()) {
-    done(std::move(weighed));
-    return call;
-  }
-  auto go = [this, call, context, handle, users = need.users, caller = need.caller, bytes,
+  bytes.Swap(&call.message());
+  Done done = admit({method, context, bytes.Length()}, call);
+  if (!done) return;
+  CallNeed need{.caller = caller_of(context)};
+  if (grpc::Status weighed = weigh<Request>(bytes, need); !weighed.ok()) return done(std::move(weighed));
+  auto go = [this, &call, &context, handle, users = need.users, caller = need.caller, bytes,
              done = std::move(done)](CallGate::Answer entered) mutable {
-    const OpenCall::Handling handling(*call);
-    if (!entered.share) return done(refuse(*context, entered));
-    call->hold(users, caller, std::move(*entered.share));
-    if (is_over(*context))
+    const OpenCall::Handling handling(call);
+    if (!entered.share) return done(refuse(context, entered));
+    call.hold(users, caller, std::move(*entered.share));
+    if (is_over(context))
       return done({grpc::StatusCode::DEADLINE_EXCEEDED, "the deadline had passed before the call was admitted"});
-    grpc::Status parsed = parse(bytes, call->request);
+    grpc::Status parsed = parse(bytes, call.request);
     if (!parsed.ok()) return done(std::move(parsed));
-    (this->*handle)(*context, call->request, std::move(done), call->response);
+    (this->*handle)(context, call.request, std::move(done), call.response);
   };
   bytes.Clear();
-  const int64_t wait_ms = patience_ms(context->raw_deadline(), config_.admission_wait_ms);
+  const int64_t wait_ms = patience_ms(context.raw_deadline(), config_.admission_wait_ms);
   CallGate::Answer entered = gate_.enter(need, wait_ms);
   if (entered.outcome == CallGate::Outcome::kWaits) {
-    call->wait_at(gate_, gate_.wait(need, wait_ms, std::move(go)));
+    call.wait_at(gate_, gate_.wait(need, wait_ms, std::move(go)));
   } else {
     go(std::move(entered));
   }
-  return call;
 }
 
-grpc::ServerUnaryReactor* FilterService::Filter(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
-                                                grpc::ByteBuffer* response) {
-  return begin<v1::FilterRequest, v1::FilterResponse>(Method::kFilter, context, request, response,
-                                                      &FilterService::filter);
+template <typename Request, typename Response, typename Handle>
+grpc::ServerGenericBidiReactor* FilterService::open_call(Method method, grpc::CallbackServerContext& context,
+                                                         Handle handle) {
+  using Opened = CallOf<Request, Response>;
+  return new Opened(places_, context, open_calls_, [this, method, handle](OpenCall& call) {
+    begin(method, static_cast<Opened&>(call), handle);
+  });
 }
 
-grpc::ServerUnaryReactor* FilterService::FilterBatch(grpc::CallbackServerContext* context,
-                                                     const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
-  return begin<v1::FilterBatchRequest, v1::FilterBatchResponse>(Method::kFilterBatch, context, request, response,
-                                                                &FilterService::filter_batch);
-}
-
-grpc::ServerUnaryReactor* FilterService::GetSnapshot(grpc::CallbackServerContext* context,
-                                                     const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
-  return begin<v1::GetSnapshotRequest, v1::GetSnapshotResponse>(Method::kGetSnapshot, context, request, response,
-                                                                &FilterService::get_snapshot);
-}
-
-grpc::ServerUnaryReactor* FilterService::RecordServed(grpc::CallbackServerContext* context,
-                                                      const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
-  if (log_ == nullptr) return refuse_write("this server has no log to record to", *response);
-  return begin<v1::RecordServedRequest, v1::RecordServedResponse>(Method::kRecordServed, context, request, response,
-                                                                  &FilterService::record_served);
-}
-
-grpc::ServerUnaryReactor* FilterService::Forget(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
-                                                grpc::ByteBuffer* response) {
-  if (log_ == nullptr) return refuse_write("this server has no log to write to", *response);
-  return begin<v1::ForgetRequest, v1::ForgetResponse>(Method::kForget, context, request, response,
-                                                      &FilterService::forget);
-}
-
-grpc::ServerUnaryReactor* FilterService::refuse_write(const std::string& why, grpc::ByteBuffer& response) {
-  auto* call = new CallOf<v1::ForgetRequest, v1::ForgetResponse>(open_calls_, response);
-  call->finish({grpc::StatusCode::UNIMPLEMENTED, why});
-  return call;
+grpc::ServerGenericBidiReactor* FilterService::open(grpc::GenericCallbackServerContext& context) {
+  const std::optional<Method> method = method_of(context.method());
+  if (!method) return nullptr;
+  if (log_ == nullptr && writes(*method))
+    return new RefusedCall(places_, context, {grpc::StatusCode::UNIMPLEMENTED, "this server has no log to write to"});
+  switch (*method) {
+    case Method::kFilter:
+      return open_call<v1::FilterRequest, v1::FilterResponse>(*method, context, &FilterService::filter);
+    case Method::kFilterBatch:
+      return open_call<v1::FilterBatchRequest, v1::FilterBatchResponse>(*method, context, &FilterService::filter_batch);
+    case Method::kGetSnapshot:
+      return open_call<v1::GetSnapshotRequest, v1::GetSnapshotResponse>(*method, context, &FilterService::get_snapshot);
+    case Method::kRecordServed:
+      return open_call<v1::RecordServedRequest, v1::RecordServedResponse>(*method, context,
+                                                                          &FilterService::record_served);
+    case Method::kForget:
+      return open_call<v1::ForgetRequest, v1::ForgetResponse>(*method, context, &FilterService::forget);
+  }
+  return nullptr;
 }
 
 namespace {

@@ -10,7 +10,7 @@
 //   between callers (serving/admission/call_gate.h); then it is RESOURCE_EXHAUSTED. `read_pool` queues a bounded number
 //   of reads of the store, fair in the same way. So memory stays flat under overload, and one caller's batches do not
 //   push out another's calls.
-// Threading: gRPC calls the methods from its own threads, which never wait for the store.
+// Threading: gRPC calls from its own threads, which never wait for the store.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -24,6 +24,7 @@
 #include "serving/admission/access.h"
 #include "serving/admission/audit_rate.h"
 #include "serving/admission/call_gate.h"
+#include "serving/admission/call_places.h"
 #include "serving/legacy/read_through.h"
 #include "serving/query/candidate_filter.h"
 #include "serving/query/replica_partition.h"
@@ -63,12 +64,6 @@ struct FilterServiceConfig {
   std::function<void(const FilterAnswer&)> observe_answer = {};
 };
 
-// Calls whose messages gRPC hands over as bytes: they are admitted by size before they are parsed.
-using RawService = v1::BloomringService::WithRawCallbackMethod_Filter<
-    v1::BloomringService::WithRawCallbackMethod_FilterBatch<v1::BloomringService::WithRawCallbackMethod_RecordServed<
-        v1::BloomringService::WithRawCallbackMethod_GetSnapshot<
-            v1::BloomringService::WithRawCallbackMethod_Forget<v1::BloomringService::Service>>>>>;
-
 // The facts about a call where it begins.
 struct CallStart {
   Method method;
@@ -76,24 +71,18 @@ struct CallStart {
   size_t bytes;                          // Of the message.
 };
 
-class FilterService final : public RawService {
+class FilterService final {
  public:
-  // Calls that write return UNIMPLEMENTED without a log. `core` outlives the service, and the appends to the log.
-  FilterService(const PartitionDirectory& partitions, CandidateFilter& core, EventLog* log,
+  // Calls that write return UNIMPLEMENTED without a log. `core` outlives the service, and the appends to the log; so do
+  // the places its calls.
+  FilterService(const PartitionDirectory& partitions, CandidateFilter& core, EventLog* log, CallPlaces& places,
                 const FilterServiceConfig& config);
   // Waits for the reads of the store that are under way.
-  ~FilterService() override;
+  ~FilterService();
+  FilterService(const FilterService&) = delete;
 
-  grpc::ServerUnaryReactor* Filter(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
-                                   grpc::ByteBuffer* response) override;
-  grpc::ServerUnaryReactor* FilterBatch(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
-                                        grpc::ByteBuffer* response) override;
-  grpc::ServerUnaryReactor* RecordServed(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
-                                         grpc::ByteBuffer* response) override;
-  grpc::ServerUnaryReactor* Forget(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
-                                   grpc::ByteBuffer* response) override;
-  grpc::ServerUnaryReactor* GetSnapshot(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
-                                        grpc::ByteBuffer* response) override;
+  // The call that gRPC hands over at its headers; null where its method is none of the service.
+  grpc::ServerGenericBidiReactor* open(grpc::GenericCallbackServerContext& context);
 
   const ServingCounters& counters() const { return counters_; }
   uint64_t reads_refused() const { return pool_ ? pool_->refused() : 0; }  // For lack of room in their queue.
@@ -153,12 +142,11 @@ class FilterService final : public RawService {
   // Takes memory for an answer whose size was not known before, until its client has read it. The refusal where too
   // little is left for this caller.
   grpc::Status hold_answer(grpc::CallbackServerContext& context, OpenCall& call);
-  // Admits the call, now or when its turn comes, parses its message and hands it to `handle`, a member of this class.
-  // A line in the log about a forget that its caller may not make (serving/admission/audit_rate.h).
-  void audit_denied(const grpc::CallbackServerContext& context);
   template <typename Request, typename Response, typename Handle>
-  grpc::ServerUnaryReactor* begin(Method method, grpc::CallbackServerContext* context, const grpc::ByteBuffer* message,
-                                  grpc::ByteBuffer* answer, Handle handle);
+  grpc::ServerGenericBidiReactor* open_call(Method method, grpc::CallbackServerContext& context, Handle handle);
+  // Admits the call, now or when its turn comes, parses its message and hands it to `handle`, a member of this class.
+  template <typename Request, typename Response, typename Handle>
+  void begin(Method method, CallOf<Request, Response>& call, Handle handle);
   // Writes the users and bytes that the message needs into `need`. INVALID_ARGUMENT for bytes that are no message, for
   // a batch of too many requests, and for a message that takes more than all memory for requests.
   template <typename Request>
@@ -166,12 +154,12 @@ class FilterService final : public RawService {
   // The status of a call that the gate did not admit. A full gate tells the client when to come again.
   grpc::Status refuse(grpc::CallbackServerContext& context, const CallGate::Answer& answer) const;
   bool may(const CallStart& start) const;
+  // A line in the log about a forget that its caller may not make (serving/admission/audit_rate.h).
+  void audit_denied(const grpc::CallbackServerContext& context);
   // The same, with a line in the log about the forget and its caller.
   Done audited(const grpc::CallbackServerContext& context, const v1::ForgetRequest& request, Done done) const;
-  grpc::ServerUnaryReactor* refuse_write(const std::string& why, grpc::ByteBuffer& response);
   static int64_t patience_ms(gpr_timespec deadline, int64_t wait_ms_max);
   static gpr_timespec patience_end(gpr_timespec deadline, int64_t wait_ms_max);
-  AuditRate denied_;
   void count(const grpc::Status& status);
   void count(const FilterAnswer& answer);
   void count_known(bool complete, bool user_known);
@@ -181,7 +169,9 @@ class FilterService final : public RawService {
   EventLog* const log_;
   const FilterServiceConfig config_;
   ServingCounters counters_;
+  CallPlaces& places_;
   CallGate gate_;
+  AuditRate denied_;
   OpenCalls open_calls_;
   Forwarder forwarder_;
   const std::shared_ptr<OpenCalls> reads_ = std::make_shared<OpenCalls>();  // Of the store; shared with each.

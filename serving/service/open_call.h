@@ -1,4 +1,4 @@
-// A call from its beginning until its client has read the answer: its messages and its shares of the memory for them.
+// A call from its message until its client has read the answer: its messages and its shares of the memory for them.
 //
 // Guarantees: the call, its messages and its context live while a Handling of it does, also when it is finished then.
 // Behind that only the bytes of the answer are left of them, until the client has read these or has gone.
@@ -9,17 +9,23 @@
 #include <grpcpp/support/proto_buffer_writer.h>
 
 #include <atomic>
+#include <functional>
+#include <utility>
 
 #include "serving/admission/call_gate.h"
+#include "serving/admission/placed_call.h"
 #include "serving/service/open_calls.h"
 
 namespace bloomring {
 
-class OpenCall : public grpc::ServerUnaryReactor {
+class OpenCall : public PlacedCall {
  public:
-  // `answer` is gRPC's, and lives until the answer was handed to it.
-  OpenCall(OpenCalls& calls, grpc::ByteBuffer& answer) : calls_(calls), counted_(calls.begin()), answer_(answer) {}
-  OpenCall(const OpenCall&) = delete;
+  using Begin = std::function<void(OpenCall&)>;
+  // `begin` is called when the message has come.
+  OpenCall(CallPlaces& places, grpc::CallbackServerContext& context, OpenCalls& calls, Begin begin)
+      : PlacedCall(places, context), calls_(calls), begin_(std::move(begin)) {}
+  using PlacedCall::context;
+  using PlacedCall::message;
 
   // For as long as a function uses the call: another thread may finish it before that function has returned.
   class Handling {
@@ -41,12 +47,14 @@ class OpenCall : public grpc::ServerUnaryReactor {
     share_ = std::move(share);
   }
   // Of an answer whose size was not known when the call was admitted.
-  size_t answer_bytes() const { return message().ByteSizeLong(); }
+  size_t answer_bytes() const { return response_message().ByteSizeLong(); }
   void hold_answer(CallMemory::Share share) { answer_share_ = std::move(share); }
-  // The call waits at the gate, which is told when the client goes. To be called before gRPC gets the call.
+  // The call waits at the gate, which is told when the client goes, or has gone. To be called while gRPC waits for the
+  // reaction to the message.
   void wait_at(CallGate& gate, uint64_t ticket) {
-    gate_ = &gate;
     ticket_ = ticket;
+    gate_ = &gate;
+    if (gone_) gate.cancel(ticket);
   }
   // Ends the call with this status, and with the response where it is OK.
   void finish(const grpc::Status& status) {
@@ -55,37 +63,44 @@ class OpenCall : public grpc::ServerUnaryReactor {
   }
 
  private:
-  virtual const google::protobuf::MessageLite& message() const = 0;
+  virtual const google::protobuf::MessageLite& response_message() const = 0;
   virtual void drop_messages() = 0;
   // The last user hands the answer to gRPC, which may end the call at once.
   void release() {
     if (--uses_ > 0) return;
     bool own = false;
-    const grpc::Status ended = !status_.ok() ? status_
-                                             : grpc::GenericSerialize<grpc::ProtoBufferWriter,
-                                                                      google::protobuf::MessageLite>(
-                                                   message(), &answer_, &own);
+    if (status_.ok()) {
+      using Bytes = grpc::ProtoBufferWriter;
+      status_ = grpc::GenericSerialize<Bytes, google::protobuf::MessageLite>(response_message(), &answer_, &own);
+    }
     drop_messages();
-    Finish(ended);
+    end_with(status_, &answer_);
   }
-  void OnCancel() override {
-    if (gate_ != nullptr) gate_->cancel(ticket_);
+  void on_message() final {
+    counted_ = calls_.begin();
+    std::exchange(begin_, {})(*this);
   }
-  void OnDone() override {
+  // One of both sees the other: the call that begins to wait, or the client's going.
+  void OnCancel() final {
+    gone_ = true;
+    if (CallGate* const gate = gate_) gate->cancel(ticket_);
+  }
+  void on_done() final {
     if (counted_) calls_.end();
-    delete this;
   }
 
   OpenCalls& calls_;
-  const bool counted_;
-  grpc::ByteBuffer& answer_;
+  Begin begin_;
+  bool counted_ = false;
+  grpc::ByteBuffer answer_;
   std::atomic<int> uses_{1};  // By each Handling, and by the end that is to come.
   grpc::Status status_;       // Once it is finished.
   CallMemory::Share share_, answer_share_;
   int64_t users_ = 0;
   uint64_t caller_ = 0;
-  CallGate* gate_ = nullptr;  // Where it waited.
-  uint64_t ticket_ = 0;
+  std::atomic<bool> gone_{false};           // The client.
+  std::atomic<CallGate*> gate_{nullptr};    // Where it waited.
+  uint64_t ticket_ = 0;                     // There; written before `gate_`.
 };
 
 template <typename Request, typename Response>
@@ -96,7 +111,7 @@ class CallOf final : public OpenCall {
   Response response;
 
  private:
-  const google::protobuf::MessageLite& message() const override { return response; }
+  const google::protobuf::MessageLite& response_message() const override { return response; }
   void drop_messages() override {
     request = Request();
     response = Response();

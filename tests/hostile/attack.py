@@ -70,10 +70,11 @@ def header(name, value):
 
 
 def call_headers(method, more=()):
+    """method: of our service, or a path with another one's name."""
     fields = [
         (":method", "POST"),
         (":scheme", "http"),
-        (":path", SERVICE + method),
+        (":path", method if method.startswith("/") else SERVICE + method),
         (":authority", "localhost"),
         ("content-type", "application/grpc"),
         ("te", "trailers"),
@@ -235,6 +236,12 @@ def open_streams(address, count):
         if not client.send(frame(HEADERS, END_HEADERS, client.next_stream(), call_headers("Filter"))):
             return client, begun
     return client, count
+
+
+def silent_calls(client, count, method):
+    """Begins calls, in one piece, and sends no message of them. False when the server has closed the connection."""
+    headers = call_headers(method)
+    return client.send(b"".join(frame(HEADERS, END_HEADERS, client.next_stream(), headers) for _ in range(count)))
 
 
 def field(number, content):

@@ -39,7 +39,7 @@ std::string http_exchange(uint16_t port, const std::string& request) {
 
 HttpAnswer http_request(uint16_t port, const std::string& method, const std::string& target) {
   const std::string text =
-      http_exchange(port, method + " " + target + " HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n");
+      http_exchange(port, method + " " + target + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
   HttpAnswer answer;
   const size_t end = text.find("\r\n\r\n");
   if (end == std::string::npos) return answer;

@@ -136,6 +136,12 @@ void declare_admin(Config& config, AdminSettings& admin) {
           "File with the token that an action must carry, as `Authorization: Bearer TOKEN`. Its first line counts, of "
           "at least 16 characters. Empty: the process that writes the filter store makes a token at its start, in "
           "`admin.token` under `store.path`, which only its own user may read.");
+  config.list("admin.hosts", &admin.hosts)
+      .check(must_be_host_name)
+      .doc(
+          "Names by which the ports of this section may be asked, as `bloomring.internal`: a request whose Host header "
+          "has another name is refused with 403, so that no page in a browser reads them through a name of its own. "
+          "Addresses, `localhost` and the name of this host are always allowed.");
 }
 
 }  // namespace bloomring

@@ -40,6 +40,11 @@ std::string must_be_address(const std::string& text) {
   return parse_listen_address(text).ok() ? "" : "must be host:port, as 127.0.0.1:9600, with port 0 for any free one";
 }
 
+std::string must_be_host_name(const std::string& text) {
+  const bool name = !text.empty() && text.find_first_of(":/@[]* ") == std::string::npos;
+  return name ? "" : "must be the name of a host alone, as bloomring.internal, without a port";
+}
+
 std::string must_be_address_or_empty(const std::string& text) { return text.empty() ? "" : must_be_address(text); }
 
 }  // namespace bloomring

@@ -22,5 +22,6 @@ std::string must_be_word(const std::string& text);
 std::string must_be_time_zone(const std::string& name);
 std::string must_be_address(const std::string& text);
 std::string must_be_address_or_empty(const std::string& text);
+std::string must_be_host_name(const std::string& text);
 
 }  // namespace bloomring

@@ -37,14 +37,14 @@ void ServeStage::claim(const Settings& settings, const PartitionCounts& counts, 
   constexpr uint64_t kServedQueueLeast = 8 * kMiB, kServedQueueMost = 64 * kMiB;
   constexpr uint64_t kRecentLeast = 1 * kMiB, kServedLeast = kMiB / 2;
   constexpr uint64_t kFilterCacheLeast = 8 * kMiB;
-  constexpr uint64_t kCallsLeast = 12 * kMiB, kCallsMost = 128 * kMiB;
+  constexpr uint64_t kCallsLeast = 12 * kMiB, kCallsMost = 256 * kMiB;
   constexpr uint64_t kRequestsLeast = 7 * kMiB, kRequestsMost = 256 * kMiB;
   claims.push_back(queue_claim(MemoryUse::kServeQueue, "serve queue", counts.for_queries, 2));
   claims.push_back({MemoryUse::kServedQueue, "served queue", kServedQueueLeast, 1, kServedQueueMost});
   claims.push_back({MemoryUse::kRecentPlays, "recent plays", counts.for_queries * kRecentLeast, 6, kNoMost});
   claims.push_back({MemoryUse::kServedItems, "served items", counts.for_queries * kServedLeast, 2, kNoMost});
   claims.push_back({MemoryUse::kFilterCache, "filter cache", kFilterCacheLeast, 3, kNoMost});
-  claims.push_back({MemoryUse::kCalls, "calls", kCallsLeast, 1, kCallsMost});
+  claims.push_back({MemoryUse::kCalls, "calls", kCallsLeast, 2, kCallsMost});
   claims.push_back({MemoryUse::kRequests, "requests", kRequestsLeast, 4, kRequestsMost});
   if (const MigrateSettings& old = settings.migrate; old.read_through) {
     const uint64_t bytes =
@@ -97,6 +97,7 @@ Status ServeStage::serve_calls() {
   config.tls = context_.settings.serve.tls;
   config.reflection = context_.settings.serve.reflection;
   config.memory_bytes_max = context_.plan.of(MemoryUse::kCalls);
+  config.calls_max = config.connections_max();
   config.service.memory_bytes_max = context_.plan.of(MemoryUse::kRequests);
   config.service.admission_wait_ms = context_.settings.serve.wait_ms;
   // gRPC counts the messages of waiting calls among those in transit. The rest is for connections and calls to come.
@@ -251,6 +252,7 @@ uint64_t ServeStage::recent_plays() const {
 
 void ServeStage::write_calls(Scrape& scrape) const {
   write_all(scrape, call_series(), server_->counters());
+  write_all(scrape, place_series(), server_->places());
   write_all(scrape, connection_series(), server_->connections());
   write_all(scrape, cache_series(), core_->cache_stats());
   scrape.write(metric::kReadsRefused, {}, static_cast<double>(server_->reads_refused()));

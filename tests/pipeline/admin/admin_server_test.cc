@@ -211,9 +211,9 @@ TEST_CASE("admin port: clients that read an answer at a crawl, or send what nobo
             }).ok());
     CHECK(http_get(server->port(), "/small").body == "small");
   };
-  crawls("GET /large HTTP/1.1\r\nHost: test\r\n\r\n");
-  crawls("GET /tiny HTTP/1.1\r\nHost: test\r\nContent-Length: 1000000000\r\n\r\n");
-  crawls("GET /tiny HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: chunked\r\n\r\n7fffffff\r\n");
+  crawls("GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  crawls("GET /tiny HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000000\r\n\r\n");
+  crawls("GET /tiny HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n7fffffff\r\n");
 }
 
 TEST_CASE("admin port: bytes that are not HTTP do no harm") {
@@ -268,7 +268,7 @@ struct Acting {
   }
   int post(const std::string& headers, const std::string& method = "POST") {
     const std::string answer = http_exchange(
-        server->port(), method + " /act HTTP/1.1\r\nHost: test\r\nConnection: close\r\n" + headers + "\r\n");
+        server->port(), method + " /act HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" + headers + "\r\n");
     return std::stoi(answer.substr(answer.find(' ') + 1, 3));
   }
 };
@@ -297,6 +297,36 @@ TEST_CASE("admin port: an action is not for a page in a browser, even with the t
   CHECK(acting.post(kBearer + "Origin: http://evil.example\r\n") == 403);
   CHECK(acting.post(kBearer + "Origin: null\r\n") == 403);
   CHECK(acting.done == 0);
+}
+
+TEST_CASE("admin port: a page of another site that has its name lead here reads nothing, and acts not either") {
+  Acting acting;
+  const auto status = [&](const std::string& request, const std::string& host) {
+    const std::string answer = http_exchange(
+        acting.server->port(), request + " HTTP/1.1\r\n" + host + "\r\n" + kBearer + "Connection: close\r\n\r\n");
+    CHECK(answer.find("evil") == std::string::npos);
+    return std::stoi(answer.substr(answer.find(' ') + 1, 3));
+  };
+  for (const char* request : {"GET /act", "POST /act", "GET /"})
+    CHECK(status(request, "Host: evil.example:9600") == 403);
+  CHECK(acting.done == 0);
+  CHECK(status("POST /act", "Host: [::1]:9600") == 200);
+}
+
+TEST_CASE("admin port: a name that is configured, or at which the port listens, is answered") {
+  Metrics metrics;
+  Health health;
+  const auto server = std::move(AdminServer::start("localhost:0", admin_pages(metrics, health), {}, "admin.listen",
+                                                   kAdminTimeoutMs, HostNames({"bloomring.internal"})))
+                          .value();
+  const auto status = [&](const std::string& host) {
+    const std::string answer =
+        http_exchange(server->port(), "GET /healthz HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n");
+    return std::stoi(answer.substr(answer.find(' ') + 1, 3));
+  };
+  CHECK(status("bloomring.internal:9600") == 200);
+  CHECK(status("localhost") == 200);
+  CHECK(status("other.internal") == 403);
 }
 
 TEST_CASE("admin port: a token that is replaced counts at once, and without one there is no action") {
