@@ -1,6 +1,5 @@
 // The surroundings of a RedisClient: streams of bytes to servers, the machine's clocks, chance, and who carries the
-// loop of a client on. The product has threads and sockets there (redis_sockets.h), the simulation a cluster in memory
-// (tests/simulation/kv/sim_network.h).
+// loop of a client on. The product has threads and sockets there (redis_sockets.h); a test can have its own.
 //
 // Errors: kRetry for a stream that cannot be made, or that broke.
 // Threading: a network is thread safe. The streams of a loop are used within its turns; `wake` is for any thread.
