@@ -37,7 +37,10 @@ void declare_replay(CLI::App& app, ReplayArgs& args, Chosen& chosen) {
 }
 
 void add_keys_flag(CLI::App& command, std::string& keys) {
-  command.add_option("--keys", keys, "File with a key of the old store a line (default: all keys of migrate.keys)")
+  command
+      .add_option("--keys", keys,
+                  "File with a key of the old store a line, or of `verify --differences` (default: all keys of "
+                  "migrate.keys)")
       ->type_name("FILE");
 }
 
