@@ -16,10 +16,16 @@ Result<const JobRecord*> find(const KafkaJobBoard& board, const std::string& nam
   return invalid("there is no job " + name + "; `bloomring jobs` lists them");
 }
 
-Status remove(KafkaJobBoard& board, const std::string& name, int64_t now_ms) {
+Status check_removable(const KafkaJobBoard& board, const std::string& name, int64_t now_ms) {
+  if (!board.book().check_readable(name).ok()) return {};  // Nobody can tell whether it runs.
   BLOOMRING_TRY_ASSIGN(const JobRecord* record, find(board, name));
   if (record->state == JobState::kRunning && now_ms - record->updated_ms < kJobSilentMs)
     return invalid("job " + name + " runs: stop it first, with SIGTERM to its process");
+  return {};
+}
+
+Status remove(KafkaJobBoard& board, const std::string& name, int64_t now_ms) {
+  BLOOMRING_TRY(check_removable(board, name, now_ms));
   BLOOMRING_TRY(board.write(rate_key(name), ""));
   return board.write(job_key(name), "");
 }

@@ -8,6 +8,7 @@
 #include "pipeline/jobs/job_record.h"
 #include "pipeline/jobs/replay/kafka_replay_log.h"
 #include "pipeline/jobs/replay/replay_job.h"
+#include "pipeline/jobs/replay/replay_scenes.h"
 #include "pipeline/kafka/producer/producer.h"
 #include "pipeline/settings/keys/load_settings.h"
 #include "pipeline/stages/ingest_stage.h"
@@ -41,6 +42,8 @@ std::vector<std::string> topics_of(const ReplayArgs& args, const Settings& sourc
   return topics;
 }
 
+ReplayScenes scenes_of(const Settings& settings) { return {!settings.events.scene.empty(), settings.events.scenes}; }
+
 ReplayJobConfig job_config(const ReplayArgs& args, const Settings& living, const Settings& source) {
   ReplayJobConfig config;
   config.brokers = source.kafka.bootstrap;
@@ -49,6 +52,7 @@ ReplayJobConfig job_config(const ReplayArgs& args, const Settings& living, const
   config.until = args.until;
   config.ingest = ingest_task_config(living);
   config.ingest.ingest.mapping = source.events.mapping();
+  config.ingest.ingest.mapping.scenes = mapped_scenes(scenes_of(source), scenes_of(living));
   if (args.form == ReplayForm::kBlocks) config.ingest.form = IngestTaskConfig::Form::kBlocks;
   config.ingest.block_partitions = source.topics.partitions;
   return config;
@@ -59,6 +63,7 @@ Result<int> replay(const ReplayArgs& args, const Clock& clock) {
   BLOOMRING_TRY(check_runnable(living));
   BLOOMRING_TRY(check_job_name(args.name));
   BLOOMRING_TRY_ASSIGN(const Settings source, source_settings(args, living));
+  BLOOMRING_TRY(check_replay_scenes(scenes_of(source), scenes_of(living), args.form == ReplayForm::kBlocks));
   BLOOMRING_TRY_ASSIGN(const Calendar calendar, Calendar::create(living.retention()));
   KafkaReplayLog log(job_client_settings(source, args.name), clock);
   std::unique_ptr<kafka::Producer> producer;

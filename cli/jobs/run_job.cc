@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <memory>
@@ -35,15 +36,13 @@ std::string random_run() {
 }
 
 // The rate of the last interval tells how long the rest takes.
-void show(ProgressLine& line, const JobRecord& record, double per_second, uint64_t done_before, double seconds) {
-  const double rate = seconds > 0 ? static_cast<double>(record.progress.done - done_before) / seconds : 0;
-  const auto left = static_cast<double>(record.progress.total - record.progress.done);
-  const int64_t seconds_left = rate > 0 ? static_cast<int64_t>(std::ceil(left / rate)) : -1;
+void show(ProgressLine& line, const JobRecord& record, double per_second, double done_per_second) {
+  const auto left = seconds_left(record.progress, done_per_second);
   line.show({{"done", record.progress.done},
              {"total", record.progress.total},
              {"a_second", std::llround(per_second)},
              {"percent_of_the_rate", std::llround(record.share * 100)},
-             {"seconds_left", seconds_left < 0 ? "?" : std::to_string(seconds_left)}});
+             {"seconds_left", left ? std::to_string(*left) : "?"}});
 }
 
 Result<std::unique_ptr<AdminSignals>> open_signals(const JobArgs& args, const Settings& settings, const Clock& clock) {
@@ -92,12 +91,13 @@ Result<int> run_job(const JobArgs& args, const Settings& settings, Job& job, con
   config.run = random_run();
   config.show_interval_ms = isatty(STDERR_FILENO) != 0 ? kShowOnTerminalMs : kShowInLogMs;
   ProgressLine line(job.kind());
-  uint64_t done_before = 0;
+  std::optional<uint64_t> done_before;  // What earlier runs did says nothing of this one's speed.
   int64_t shown_ns = clock.steady_ns();
   const auto show_record = [&](const JobRecord& record, double per_second) {
     const int64_t now_ns = clock.steady_ns();
     const double seconds = static_cast<double>(now_ns - std::exchange(shown_ns, now_ns)) / 1e9;
-    show(line, record, per_second, std::exchange(done_before, record.progress.done), seconds);
+    const uint64_t done = record.progress.done, before = std::exchange(done_before, done).value_or(done);
+    show(line, record, per_second, seconds > 0 ? static_cast<double>(done - std::min(before, done)) / seconds : 0);
   };
   JobRunner runner(config, job, *board, {clock, stop_signal_within_ns, show_record, signals.get()});
   if (!args.execute) {

@@ -41,8 +41,9 @@ void declare_replay(CLI::App& app, ReplayArgs& args, Chosen& chosen) {
 }
 
 void add_keys_flags(CLI::App& command, OldKeysArgs& args) {
-  CLI::Option* keys = command.add_option(
-      "--keys", args.keys, "File with a key of the old store a line (default: all keys of migrate.keys)");
+  CLI::Option* keys = command.add_option("--keys", args.keys,
+                                         "File with a key of the old store a line, or of `verify --differences` "
+                                         "(default: all keys of migrate.keys)");
   keys->type_name("FILE");
   command
       .add_option("--users", args.users,

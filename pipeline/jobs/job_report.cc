@@ -77,7 +77,7 @@ std::string progress_text(const JobRecord& record) {
 }
 
 // How long what is left takes at the rate; nothing where the rate counts something else.
-std::optional<double> seconds_left(const JobPreview& preview, const Job& job) {
+std::optional<double> planned_seconds(const JobPreview& preview, const Job& job) {
   if (job.unit() != job.rate_unit() || preview.plan.total == 0) return std::nullopt;
   const auto total = static_cast<double>(preview.plan.total);
   const double done = preview.before ? static_cast<double>(preview.before->progress.done) : 0;
@@ -94,7 +94,7 @@ std::string plan_json(const std::string& name, const Job& job, const JobPreview&
                {"unit", job.unit()},
                {"rate", preview.rate},
                {"rate_unit", job.rate_unit()}};
-  if (const auto seconds = seconds_left(preview, job)) json["seconds"] = std::round(*seconds);
+  if (const auto seconds = planned_seconds(preview, job)) json["seconds"] = std::round(*seconds);
   Json& facts = json["facts"] = Json::object();
   for (const JobPlan::Fact& fact : preview.plan.facts) facts[fact.name] = fact.text;
   json["touches"] = preview.plan.touches;
@@ -124,7 +124,7 @@ std::string plan_text(const std::string& name, const Job& job, const JobPreview&
   std::string text = "job " + name + ", a " + std::string(job.kind()) + ": " +
                      std::to_string(preview.plan.total) + " " + unit + ", at most " + number_text(preview.rate) + " " +
                      rate_unit + " a second";
-  if (const auto seconds = seconds_left(preview, job)) text += ", " + duration_text(*seconds);
+  if (const auto seconds = planned_seconds(preview, job)) text += ", " + duration_text(*seconds);
   text += "\n";
   for (const JobPlan::Fact& fact : preview.plan.facts) text += "  " + fact.name + ": " + fact.text + "\n";
   for (const std::string& touched : preview.plan.touches) text += "  it " + touched + "\n";
@@ -148,7 +148,6 @@ std::string report_text(const JobRecord& record) {
 }
 
 std::string list_text(const JobBook& book, int64_t now_ms) {
-  if (book.jobs().empty()) return "no jobs\n";
   std::vector<std::array<std::string, 5>> rows = {{"job", "kind", "state", "done", "rate"}};
   for (const auto& [name, record] : book.jobs()) {
     std::string state(job_state_name(record.state));
@@ -169,10 +168,18 @@ std::string list_text(const JobBook& book, int64_t now_ms) {
     for (size_t i = 0; i + 1 < row.size(); ++i) text += row[i] + std::string(widths[i] - row[i].size() + 2, ' ');
     text += row.back() + "\n";
   }
+  if (book.jobs().empty()) text = "no jobs\n";
   if (book.unreadable() > 0) {
     text += std::to_string(book.unreadable()) + " records cannot be read, the first: " + book.first_unreadable() + "\n";
   }
   return text;
+}
+
+std::optional<int64_t> seconds_left(const JobProgress& progress, double done_per_second) {
+  constexpr double kSecondsMax = 1e9;  // Thirty years.
+  if (progress.total < progress.done || progress.total == 0 || done_per_second <= 0) return std::nullopt;
+  const double seconds = std::ceil(static_cast<double>(progress.total - progress.done) / done_per_second);
+  return seconds < kSecondsMax ? std::optional(static_cast<int64_t>(seconds)) : std::nullopt;
 }
 
 }  // namespace bloomring

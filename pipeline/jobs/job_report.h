@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "pipeline/jobs/job_book.h"
@@ -25,5 +26,9 @@ std::string list_json(const JobBook& book, int64_t now_ms);
 std::string plan_text(const std::string& name, const Job& job, const JobPreview& preview);
 std::string report_text(const JobRecord& record);
 std::string list_text(const JobBook& book, int64_t now_ms);
+
+// How long the rest takes when so much is done in a second; nothing where nobody can tell: when the total is not known
+// or was a guess that proved too low, and while nothing gets done.
+std::optional<int64_t> seconds_left(const JobProgress& progress, double done_per_second);
 
 }  // namespace bloomring

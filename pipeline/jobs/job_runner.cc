@@ -66,6 +66,7 @@ Result<JobPreview> JobRunner::plan() {
   BLOOMRING_TRY(check_job_name(config_.name));
   BLOOMRING_TRY(check_parameters(job_.parameters()));
   BLOOMRING_TRY(board_.refresh());
+  BLOOMRING_TRY(board_.book().check_readable(config_.name));
   JobPreview preview;
   preview.rate = first_rate();
   if (const JobRecord* before = board_.book().find(config_.name)) {
@@ -80,6 +81,7 @@ Result<JobRecord> JobRunner::run() {
   BLOOMRING_TRY(check_job_name(config_.name));
   BLOOMRING_TRY(check_parameters(job_.parameters()));
   BLOOMRING_TRY(board_.refresh());
+  BLOOMRING_TRY(board_.book().check_readable(config_.name));
   std::optional<JobRecord> before;
   if (const JobRecord* found = board_.book().find(config_.name)) before = *found;
   if (before) BLOOMRING_TRY(check_same(*before));
@@ -114,7 +116,6 @@ Status JobRunner::begin(const std::optional<JobRecord>& before) {
   if (before) {
     start = {before->position, before->counts};
     record_.started_ms = before->started_ms;
-    run_before_ = before->run;
   }
   record_.kind = job_.kind();
   record_.unit = job_.unit();
@@ -188,9 +189,12 @@ void JobRunner::listen() {
   pace_.set_rate(*wish);
 }
 
+// By the order of the first records of runs: of two that start at the same moment one goes on. A record that cannot be
+// read came after the start, which refuses one: it is of a run of another version.
 bool JobRunner::another_run_began() const {
-  const JobRecord* now = board_.book().find(config_.name);
-  return now != nullptr && now->run != config_.run && now->run != run_before_;
+  const JobBook& book = board_.book();
+  if (!book.has_begun(config_.name, config_.run)) return false;  // Its own first record was not read yet.
+  return book.last_run(config_.name) != config_.run || !book.check_readable(config_.name).ok();
 }
 
 void JobRunner::slow() {

@@ -2,10 +2,10 @@
 //
 //   plan() asks the job and the board, and changes nothing.
 //   run():
-//     1. reads the board. Another job of this name, or this one with other parameters: refused. A finished one: its
-//        report again, and nothing is done.
+//     1. reads the board. Another job of this name, this one with other parameters, or a record that cannot be read:
+//        refused. A finished one: its report again, and nothing is done.
 //     2. hands the last position to the job, and writes a record of a new run. A run of the same job elsewhere that is
-//        still alive sees it and stops: the last start wins.
+//        still alive sees it and stops: the run whose first record is the last one wins.
 //     3. steps the job at the pace; saves its position every few seconds; takes rates that somebody asks for; slows
 //        down by the live signals.
 //     4. at the end, a failure or a signal: settles the job, saves its last position and state, reports.
@@ -92,7 +92,6 @@ class JobRunner {
   Pace pace_;
   Brake brake_;
   JobRecord record_;
-  std::string run_before_;  // What it has written may be read for a while after the first record of this run.
   std::optional<double> wish_;  // The last one that was taken.
   int64_t save_at_ms_ = 0;
   int64_t show_at_ms_ = 0;

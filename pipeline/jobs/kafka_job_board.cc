@@ -44,6 +44,18 @@ kafka::NewTopic new_topic(const KafkaJobBoardConfig& config) {
   return topic;
 }
 
+// Retention would remove the position of a job that was stopped for longer, and the job would begin again. Without the
+// right to describe the topic's settings nobody can tell.
+Status check_kept(kafka::Admin& admin, const std::string& topic) {
+  const auto settings = admin.config(topic);
+  if (!settings.ok()) return {};
+  const auto policy = settings->find("cleanup.policy");
+  if (policy == settings->end() || policy->second == "compact") return {};
+  return invalid(topic + " has cleanup.policy " + policy->second +
+                 ", by which Kafka removes the positions of jobs: set it to compact, with kafka-configs.sh --alter "
+                 "--add-config cleanup.policy=compact");
+}
+
 }  // namespace
 
 Result<std::unique_ptr<KafkaJobBoard>> KafkaJobBoard::open(KafkaJobBoardConfig config, Missing missing,
@@ -77,6 +89,8 @@ Status KafkaJobBoard::find_topic(Missing missing) {
                     return found.exists;
                   }));
     log_info("the topic of jobs was created", {{"topic", names[0]}});
+  } else if (missing == Missing::kIsMade) {
+    BLOOMRING_TRY(check_kept(*admin, names[0]));
   }
   if (found.partitions != 1) {
     return invalid(names[0] + " has " + std::to_string(found.partitions) +

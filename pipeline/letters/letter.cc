@@ -64,6 +64,10 @@ std::optional<Letter> read_letter(std::string_view key, std::string_view value, 
   return letter;
 }
 
+bool Letter::is_part_of(std::string_view whole_value) const {
+  return whole_value.size() == whole_value_bytes() && whole_value.starts_with(value);
+}
+
 std::string_view known_reason(std::string_view reason) {
   for (size_t i = 1; i < kRefusalCount; ++i) {
     const std::string_view name = refusal_name(static_cast<Refusal>(i));

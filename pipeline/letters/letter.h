@@ -37,6 +37,8 @@ struct Letter {
   bool of_a_play() const { return stage == "ingest" || stage == "replay"; }
   bool cut() const { return key_bytes || value_bytes || headers_bytes; }
   uint64_t whole_value_bytes() const { return value_bytes.value_or(value.size()); }
+  // False for another record: its place has one where the topic was made again.
+  bool is_part_of(std::string_view whole_value) const;
 };
 
 // Nothing: the record is foreign.

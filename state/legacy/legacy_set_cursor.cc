@@ -18,12 +18,24 @@ Result<std::vector<LegacyMember>> LegacySetCursor::take(RedisReply reply) {
   std::vector<LegacyMember> page;
   for (size_t i = 0; i < reply.elements.size(); i += 2)
     page.push_back({std::move(reply.elements[i].bytes), std::move(reply.elements[i + 1].bytes)});
+  const std::string anchor = std::exchange(anchor_, {});
+  const bool moved = !anchor.empty() && (page.empty() || page.front().member != anchor || page.front().score != from_);
+  if (moved && again_ < kAgainMax) {
+    ++again_;
+    skip_ = 0;
+    last_.clear();
+    return std::vector<LegacyMember>();
+  }
   const std::set<std::string> before = std::exchange(last_, {});
   done_ = page.size() < page_members_;
   if (!done_) {
     const std::string& score = page.back().score;
     skip_ = score == from_ ? skip_ + page.size() : 0;
     from_ = score;
+    if (skip_ > 0 && page_members_ > 1) {
+      --skip_;
+      anchor_ = page.back().member;
+    }
     for (const LegacyMember& one : page)
       if (one.score == from_) last_.insert(one.member);
   }

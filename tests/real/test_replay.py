@@ -7,6 +7,7 @@ import time
 
 import heavy
 import installation
+import kafka_admin
 import one_broker
 import plays
 import processes
@@ -142,6 +143,28 @@ class Replay(one_broker.OneBrokerCase):
         self.assertEqual((done["state"], done["counts"]), ("done", {"written": 60}))
         self.assertIn("history  replay  done", said[2])
         self.assertEqual(json.loads(said[4])["jobs"], [])
+
+    def test_expiring(self):
+        """replay: a topic of jobs whose records expire is refused, with the way out; the plan needs none"""
+        site = installation.Installation(self.folder, self.server.bootstrap, "expiring")
+        kafka_admin.create_topic(self.server.bootstrap, "expiring-jobs", 1, cleanup_policy="delete")
+        job = ["replay", "--name", "history", "--unwatched"]
+        code, _, err = site.command(*job, "--execute", check=False)
+        self.assertEqual(code, 2, err)
+        self.assertIn("expiring-jobs has cleanup.policy delete", err)
+        self.assertIn("--add-config cleanup.policy=compact", err)
+        site.command(*job)
+
+    def test_gaps(self):
+        """replay: a log whose range ends in an aborted transaction and its marker is replayed to its end, without it"""
+        site = installation.Installation(self.folder, self.server.bootstrap, "gaps")
+        site.play(["a"])
+        now_ms = int(time.time() * 1000)
+        lines = [event("play", "aborted", f"x{n}", now_ms) for n in range(3)]
+        kafka_admin.write_transaction(self.server.bootstrap, "plays-gaps", 0, lines, commit=False)
+        report = json.loads(site.command("replay", "--name", "history", "--unwatched", "--execute")[1])
+        self.assertEqual((report["state"], report["counts"]), ("done", {"written": 30}))
+        self.assertEqual(report["done"], report["total"])
 
     def typed(self, site, command):
         words = [str(plays.binary() if word == "bloomring" else word) for word in command.split()]

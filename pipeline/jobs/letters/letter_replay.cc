@@ -115,7 +115,7 @@ Status LetterReplay::take(DeadRecord& record, int64_t now_ms) {
 // Of a letter that was cut: with the original's bytes instead.
 Status LetterReplay::put_back_whole(const DeadRecord& record, Letter& letter, int64_t now_ms) {
   BLOOMRING_TRY_ASSIGN(std::optional<kafka::FetchedRecord> whole, world_.original(letter));
-  if (!whole) {
+  if (!whole || !letter.is_part_of(whole->value)) {
     count("original_gone", known_reason(letter.reason));
     return {};
   }

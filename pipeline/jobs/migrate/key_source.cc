@@ -3,11 +3,27 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cstdio>
 #include <cstring>
+#include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
 
+#include "base/hash.h"
+
 namespace bloomring {
+
+namespace {
+
+constexpr std::string_view kLine = "line ";
+
+std::string key_of(std::string line) {
+  if (!line.starts_with("{\"key\":")) return line;
+  const auto json = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+  return json.is_object() && json["key"].is_string() ? json["key"].get<std::string>() : line;
+}
+
+}  // namespace
 
 Status ScannedKeys::begin(const std::string& position) {
   BLOOMRING_TRY_ASSIGN(LegacyScanPosition from, LegacyScanPosition::parse(position));
@@ -31,30 +47,48 @@ Result<uint64_t> ScannedKeys::total() {
 }
 
 Status ListedKeys::begin(const std::string& position) {
-  constexpr std::string_view kLine = "line ";
-  uint64_t lines = 0;
+  uint64_t lines = 0, hash = 0;
   if (!position.empty()) {
     const char* const end = position.data() + position.size();
-    const bool sound = position.starts_with(kLine) &&
-                       std::from_chars(position.data() + kLine.size(), end, lines).ptr == end;
+    const auto line = position.starts_with(kLine) ? std::from_chars(position.data() + kLine.size(), end, lines)
+                                                  : std::from_chars_result{end, std::errc()};
+    const bool sound = line.ptr != end && *line.ptr == ' ' && std::from_chars(line.ptr + 1, end, hash, 16).ptr == end;
     if (!sound) return invalid("'" + position + "' is no position in a file of keys");
   }
   file_ = std::ifstream(path_);
-  lines_ = 0;
+  lines_ = hash_ = 0;
   if (!file_) return invalid(path_ + ": " + std::strerror(errno) + "; name a file with a key of the old store a line");
-  for (std::string line; lines_ < lines && std::getline(file_, line);) ++lines_;
+  for (std::string line; lines_ < lines && read_line(line);) continue;
   if (lines_ < lines) return invalid(path_ + " has fewer lines than when the job began");
+  if (hash_ != hash) {
+    return invalid(path_ + " has other lines than when the job read them: give it the same file to go on, or take "
+                   "another --name");
+  }
   return {};
+}
+
+bool ListedKeys::read_line(std::string& line) {
+  if (!std::getline(file_, line)) return false;
+  ++lines_;
+  hash_ = hash_bytes(line, hash_);
+  return true;
+}
+
+std::string ListedKeys::position() const {
+  char hash[20];
+  std::snprintf(hash, sizeof hash, "%016llx", static_cast<unsigned long long>(hash_));
+  return std::string(kLine) + std::to_string(lines_) + " " + hash;
 }
 
 Result<std::optional<std::vector<std::string>>> ListedKeys::next() {
   std::vector<std::string> keys;
   std::string line;
   const uint64_t before = lines_;
-  while (keys.size() < kKeysOfStep && std::getline(file_, line)) {
-    ++lines_;
+  while (keys.size() < kKeysOfStep && read_line(line)) {
     if (line.ends_with('\r')) line.pop_back();
-    if (!line.empty()) keys.push_back(std::move(line));
+    if (line.empty()) continue;
+    std::string key = key_of(std::move(line));
+    if (keys.empty() || keys.back() != key) keys.push_back(std::move(key));  // Many members of one set are missing.
   }
   if (file_.bad()) return invalid(path_ + " cannot be read on: " + std::strerror(errno));
   if (lines_ == before) return std::optional<std::vector<std::string>>();

@@ -1,11 +1,12 @@
 // The keys of the old store that a job goes through, in steps, with a position that another process can go on from.
 //
 //   ScannedKeys   all keys of the servers, by SCAN (state/legacy/legacy_scan.h)
-//   ListedKeys    the lines of a file; empty lines are left out
+//   ListedKeys    the lines of a file; empty lines are left out. A line of a FoundFile, {"key":"hist:17",...}, names
+//                 its key: so it can have keys that no line could hold
 //   ListedUsers   the keys of the users in the lines of a file
 //
-// Errors: kRetry when a server is away: call again. kInvalid for a file that cannot be read, and for a position of
-// another form.
+// Errors: kRetry when a server is away: call again. kInvalid for a file that cannot be read, or has other lines before
+// the position, and for a position of another form.
 // Threading: one thread. Waits for servers.
 #pragma once
 
@@ -61,13 +62,17 @@ class ListedKeys final : public KeySource {
 
   Status begin(const std::string& position) override;
   Result<std::optional<std::vector<std::string>>> next() override;
-  std::string position() const override { return "line " + std::to_string(lines_); }
+  // "line 400 17d0...": lines, and the hash of all of them.
+  std::string position() const override;
   Result<uint64_t> total() override;
 
  private:
+  bool read_line(std::string& line);
+
   const std::string path_;
   std::ifstream file_;
-  uint64_t lines_ = 0;  // Read.
+  uint64_t lines_ = 0;  // Read...
+  uint64_t hash_ = 0;   // ...and their hash.
 };
 
 // Each line is a user id. The user has a key for each pattern of the layout and each of its scenes; a line that is no

@@ -10,11 +10,11 @@
 namespace bloomring {
 
 ForgetScan::ForgetScan(const PlayMapping& mapping, IngestTaskConfig::Form form, uint32_t block_partitions,
-                       HistoryForgets& forgets)
-    : parser_(mapping), form_(form), block_partitions_(block_partitions), forgets_(forgets) {}
+                       HistoryForgets& forgets, std::optional<int64_t> until_ms)
+    : parser_(mapping), form_(form), block_partitions_(block_partitions), forgets_(forgets), until_ms_(until_ms) {}
 
-void ForgetScan::add_source(PartitionId partition, Offset end, std::unique_ptr<Source> source) {
-  inputs_.push_back({partition, end, std::move(source)});
+void ForgetScan::add_source(ReplayPart& part, Offset end, std::unique_ptr<Source> source) {
+  inputs_.push_back({&part, end, part.until, std::move(source)});
 }
 
 Result<uint64_t> ForgetScan::step(uint64_t records_max, int64_t now_ms) {
@@ -25,7 +25,10 @@ Result<uint64_t> ForgetScan::step(uint64_t records_max, int64_t now_ms) {
       BLOOMRING_TRY_ASSIGN(const std::optional<LogRecord> record, input.source->poll());
       if (!record) break;
       ++read;
-      if (record->offset < input.end) BLOOMRING_TRY(take(input, *record, now_ms));
+      if (record->offset >= input.end) break;
+      if (until_ms_ && record->log_time_ms < *until_ms_)
+        input.until = std::max(input.until, Offset(record->offset.value + 1));
+      BLOOMRING_TRY(take(input, *record, now_ms));
     }
   }
   return read;
@@ -42,11 +45,13 @@ Status ForgetScan::take(const Input& input, const LogRecord& record, int64_t now
   std::string key(1, static_cast<char>(play.scene.size()));
   key.append(play.scene).append(play.user);
   const ItemHash item = play.kind == EventKind::kForgetAll ? ItemHash(0) : item_hash(play.item);
-  return forgets_.note(user_hash(key), {play.kind, item, std::min(play.time_ms, judge_ms)});
+  // As ingest: one that is ahead is before what arrives with it.
+  const int64_t time_ms = play.time_ms <= judge_ms ? play.time_ms : judge_ms - 1;
+  return forgets_.note(user_hash(key), {play.kind, item, time_ms});
 }
 
 Status ForgetScan::take_block(const Input& input, const LogRecord& record) {
-  auto block = EventBlockReader::open(record.value, input.partition, block_partitions_);
+  auto block = EventBlockReader::open(record.value, input.part->at.partition, block_partitions_);
   if (!block.ok() || block->forgets() == 0) return {};
   while (block->next_user()) {
     const uint64_t hash = block->user().hash;
@@ -59,6 +64,7 @@ Status ForgetScan::take_block(const Input& input, const LogRecord& record) {
 
 bool ForgetScan::finish() {
   if (!std::ranges::all_of(inputs_, &Input::ended)) return false;
+  for (const Input& input : inputs_) input.part->until = input.until;
   inputs_.clear();
   return true;
 }

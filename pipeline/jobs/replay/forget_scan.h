@@ -1,6 +1,9 @@
 // The first pass of a replay: reads a log from the begin of the range to the end of the log, and notes its forgets.
 // Writes nothing.
 //
+// Where the range ends at a time, this pass also finds its end: behind the last record that is older. (Brokers tell the
+// first record that is not older. Producers stamp records, so one whose clock is ahead would cut off all that follow.)
+//
 // Records that cannot be read are passed over: the second pass refuses those of the range.
 // Threading: one thread.
 // Errors: those of the log and of HistoryForgets.
@@ -8,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/result.h"
@@ -23,9 +27,10 @@ class ForgetScan {
  public:
   // `form` and `block_partitions` as of IngestTaskConfig. `forgets` outlives the scan.
   ForgetScan(const PlayMapping& mapping, IngestTaskConfig::Form form, uint32_t block_partitions,
-             HistoryForgets& forgets);
+             HistoryForgets& forgets, std::optional<int64_t> until_ms = std::nullopt);
 
-  void add_source(PartitionId partition, Offset end, std::unique_ptr<Source> source);
+  // `part` outlives the scan; `finish` moves its end.
+  void add_source(ReplayPart& part, Offset end, std::unique_ptr<Source> source);
   // Reads at most so many records. Returns how many it read.
   Result<uint64_t> step(uint64_t records_max, int64_t now_ms);
   // Everything was read. Destroys the sources.
@@ -33,8 +38,9 @@ class ForgetScan {
 
  private:
   struct Input {
-    PartitionId partition;
+    ReplayPart* part;
     Offset end;
+    Offset until;  // Behind the last record that is older than the time.
     std::unique_ptr<Source> source;
     bool ended() const { return source->position() >= end; }
   };
@@ -45,6 +51,7 @@ class ForgetScan {
   const IngestTaskConfig::Form form_;
   const uint32_t block_partitions_;
   HistoryForgets& forgets_;
+  const std::optional<int64_t> until_ms_;
   std::vector<Input> inputs_;
 };
 

@@ -54,6 +54,11 @@ Result<std::unique_ptr<ReplayJob>> ReplayJob::create(ReplayJobConfig config, Rep
                                                      const Calendar& calendar, const Clock& clock) {
   BLOOMRING_TRY(parse_bound("--from", config.from).status());
   BLOOMRING_TRY(parse_bound("--until", config.until).status());
+  for (auto topic = config.topics.begin(); topic != config.topics.end(); ++topic) {
+    if (topic->empty()) return invalid("--topic " + joined(config.topics) + ": a name is empty");
+    if (std::find(config.topics.begin(), topic, *topic) != topic)
+      return invalid("--topic " + joined(config.topics) + ": " + *topic + " is there twice");
+  }
   return std::unique_ptr<ReplayJob>(new ReplayJob(std::move(config), log, std::move(sink), calendar, clock));
 }
 
@@ -73,6 +78,7 @@ JobParameters ReplayJob::parameters() const {
   return {{"brokers", config_.brokers},
           {"topics", joined(config_.topics)},
           {"form", reads_blocks() ? "blocks" : "json"},
+          {"partitions", reads_blocks() ? std::to_string(config_.ingest.block_partitions) : ""},
           {"from", config_.from},
           {"until", config_.until},
           {"mapping", reads_blocks() ? "" : hex(hash_bytes(text_of(config_.ingest.ingest.mapping), 0))},
@@ -97,10 +103,19 @@ Result<ReplayParts> ReplayJob::find_parts() {
   for (size_t i = 0; i < partitions.size(); ++i) {
     BLOOMRING_TRY_ASSIGN(auto part, part_of(partitions[i], edges[i], from_, until_));
     if (part) parts.push_back(std::move(*part));
+    if (!part && scans_only(partitions[i])) parts.push_back(scanned_part(partitions[i], edges[i]));
   }
   if (encode_parts(parts).size() > kJobPositionBytesMax)
     return invalid("the topics have too many partitions for one replay; replay fewer topics at a time");
   return parts;
+}
+
+// A partition without an offset is not replayed, but a site may put a user's forgets into any.
+bool ReplayJob::scans_only(const kafka::TopicPartition& at) const {
+  const auto leaves_out = [&](const ReplayBound& bound) {
+    return !bound.offsets.empty() && !bound.offsets.contains(at.partition.value);
+  };
+  return may_have_forgets() && !reads_blocks() && (leaves_out(from_) || leaves_out(until_));
 }
 
 Result<JobPlan> ReplayJob::plan() {
@@ -109,19 +124,21 @@ Result<JobPlan> ReplayJob::plan() {
   std::map<std::string, ReplayParts> by_topic;
   for (const std::string& topic : config_.topics) by_topic[topic];
   for (const ReplayPart& part : parts) by_topic[part.at.topic].push_back(part);
+  const auto not_empty = [](const ReplayPart& part) { return part.from < part.until; };
   for (const auto& [topic, of_topic] : by_topic) {
     const uint64_t records = progress_of(of_topic).total;
     plan.total += records;
+    const auto partitions = std::ranges::count_if(of_topic, not_empty);
     plan.facts.push_back({"topic " + topic, std::to_string(records) + " " + std::string(unit()) + " of " +
-                                                std::to_string(of_topic.size()) + " partitions"});
+                                                std::to_string(partitions) + " partitions"});
     if (records == 0) plan.warnings.push_back("topic " + topic + " has nothing in the range");
   }
   plan.facts.push_back({"brokers", config_.brokers});
-  if (may_have_forgets()) {
+  if (may_have_forgets() || until_.time_ms) {
     uint64_t scanned = 0;
     for (const ReplayPart& part : parts) scanned += static_cast<uint64_t>(part.scan_to.value - part.from.value);
     plan.facts.push_back({"first", "reads " + std::to_string(scanned) + " " + std::string(unit()) +
-                                       " for their forgets, ten times as fast"});
+                                       " for their forgets and times, ten times as fast"});
   }
   plan.touches = {"writes plays and forgets into " + config_.ingest.events_topic +
                       ", where all stages take them as live ones",
@@ -138,7 +155,7 @@ Status ReplayJob::begin(const JobStart& start) {
     BLOOMRING_TRY_ASSIGN(parts_, decode_parts(start.position));
     BLOOMRING_TRY(check_parts());
   }
-  return may_have_forgets() ? begin_scan() : begin_write();
+  return may_have_forgets() || until_.time_ms ? begin_scan() : begin_write();
 }
 
 Status ReplayJob::check_parts() {
@@ -153,21 +170,23 @@ Status ReplayJob::check_parts() {
 Status ReplayJob::begin_scan() {
   pass_ = Pass::kScan;
   scan_ = std::make_unique<ForgetScan>(config_.ingest.ingest.mapping, config_.ingest.form,
-                                       config_.ingest.block_partitions, forgets_);
+                                       config_.ingest.block_partitions, forgets_, until_.time_ms);
   std::vector<kafka::TopicPartition> partitions;
   for (const ReplayPart& part : parts_) partitions.push_back(part.at);
   BLOOMRING_TRY_ASSIGN(const auto edges, log_.edges(partitions, {}, {}));
   std::vector<ReplayLog::Start> starts;
+  std::vector<ReplayPart*> read;
   std::vector<Offset> ends;
   for (size_t i = 0; i < parts_.size(); ++i) {
     const Offset from = std::max(parts_[i].from, edges[i].start), to = std::min(parts_[i].scan_to, edges[i].end);
     if (from >= to) continue;
     starts.push_back({parts_[i].at, from});
+    read.push_back(&parts_[i]);
     ends.push_back(to);
   }
   BLOOMRING_TRY_ASSIGN(auto sources, log_.open(starts));
   for (size_t i = 0; i < starts.size(); ++i)
-    scan_->add_source(starts[i].at.partition, ends[i], std::move(sources[i]));
+    scan_->add_source(*read[i], ends[i], std::move(sources[i]));
   log_info("the replay reads the forgets of the log first", {{"partitions", starts.size()}});
   return {};
 }

@@ -7,7 +7,8 @@
 //   begin: fix the range -> pass 1: read the forgets -> pass 2: write forgets and plays -> done
 //
 // Pass 1 is repeated at every start, because the forgets are in memory only; pass 2 goes on at its position. Pass 1
-// reads ten times as fast as pass 2, as it writes nothing, and is left out where the site's topics have no forgets.
+// reads ten times as fast as pass 2, as it writes nothing, and is left out where the site's topics have no forgets and
+// the range does not end at a time.
 // Not written: plays beyond retention, plays that a later forget of the log takes, serves, repeats. Refused records go
 // to the dead letters, as those of ingest; they make the end "done, with differences".
 //
@@ -77,6 +78,7 @@ class ReplayJob final : public Job {
             const Clock& clock);
   bool reads_blocks() const { return config_.ingest.form == IngestTaskConfig::Form::kBlocks; }
   bool may_have_forgets() const { return reads_blocks() || config_.ingest.ingest.mapping.forgets; }
+  bool scans_only(const kafka::TopicPartition& at) const;
   Result<ReplayParts> find_parts();
   Status check_parts();
   Status begin_scan();

@@ -136,6 +136,10 @@ Result<std::optional<ReplayPart>> part_of(const kafka::TopicPartition& at, const
   return std::optional(ReplayPart{at, first, std::max(first, last), first, log.end});
 }
 
+ReplayPart scanned_part(const kafka::TopicPartition& at, const LogEdges& log) {
+  return {at, log.start, log.start, log.start, log.end};
+}
+
 Status check_still_there(const ReplayPart& part, const LogEdges& log) {
   if (part.next == part.until) return {};
   if (part.next < log.start) {

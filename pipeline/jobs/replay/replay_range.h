@@ -61,6 +61,8 @@ struct LogEdges {
 // range is, and there are later records. kInvalid when an offset lies outside of the log, naming what it has.
 Result<std::optional<ReplayPart>> part_of(const kafka::TopicPartition& at, const LogEdges& log, const ReplayBound& from,
                                           const ReplayBound& until);
+// The part of a partition of which forgets are read and nothing is replayed.
+ReplayPart scanned_part(const kafka::TopicPartition& at, const LogEdges& log);
 // Whether what is left of the part is still in the log. kFatal when retention has passed it, or the log is shorter.
 Status check_still_there(const ReplayPart& part, const LogEdges& log);
 

@@ -90,3 +90,19 @@ TEST_CASE("job report: a list shows every job, its slowing, and which one was no
   CHECK(json["jobs"][2]["silent"] == false);
   CHECK(list_text(JobBook(), kNowMs) == "no jobs\n");
 }
+
+TEST_CASE("job report: a list of records that cannot be read says so") {
+  JobBook book;
+  book.apply("job/a", R"({"v":2})");
+  CHECK(list_text(book, kNowMs) ==
+        "no jobs\n1 records cannot be read, the first: job/a: a record of a job: it is not of version 1\n");
+}
+
+TEST_CASE("job report: the time left is told where it is known, and never from a total that was passed") {
+  CHECK(seconds_left({25, 100}, 10) == 8);
+  CHECK(seconds_left({100, 100}, 10) == 0);
+  CHECK_FALSE(seconds_left({101, 100}, 10));  // The total was a guess: of keys, of which SCAN gives some twice.
+  CHECK_FALSE(seconds_left({5, 0}, 10));
+  CHECK_FALSE(seconds_left({25, 100}, 0));
+  CHECK_FALSE(seconds_left({0, UINT64_MAX}, 0.001));
+}

@@ -259,6 +259,54 @@ TEST_CASE("job runner: a run that has not read its own record yet does not take 
   CHECK(world.counted.counted == 5'000);
 }
 
+TEST_CASE("job runner: of two runs that begin at the same moment the later one goes on, and the other one stops") {
+  World world;
+  Rig first(world.topic, world.counted, 50'000, "run-1"), second(world.topic, world.counted, 50'000, "run-2");
+  Result<JobRecord> first_end = retry("not started");
+  // The second has read the board before the first writes to it. It reads that record, and then its own.
+  second.board.poll_records = 1;
+  second.board.refreshed = [&] {
+    first.turn = [&] { first.stop = first.job.steps > 3; };
+    first_end = first.start();
+  };
+  const auto end = second.start();
+  INFO(end.status().message());
+  CHECK(first_end.ok());
+  REQUIRE(end.ok());
+  CHECK(end->state == JobState::kDone);
+}
+
+TEST_CASE("job runner: a job whose record cannot be read, of a newer version perhaps, is not begun again") {
+  World world;
+  Rig rig(world.topic, world.counted, 5'000);
+  rig.turn = [&] { rig.stop = world.counted.counted > 1'000; };
+  REQUIRE(rig.start().ok());
+  std::string newer = world.topic.records.back().second;
+  newer.replace(newer.find("\"v\":1"), 5, "\"v\":2");
+  const bool only = GENERATE(false, true);
+  if (only) world.topic.records.clear();  // By compaction: the record of the old version is gone.
+  world.topic.records.emplace_back(job_key("history"), newer);
+  const size_t records = world.topic.records.size();
+  Rig next(world.topic, world.counted, 5'000, "run-2");
+  const auto refused = next.start();
+  CHECK(refused.code() == Code::kInvalid);
+  CHECK(refused.status().message().find("not of version 1") != std::string::npos);
+  CHECK(next.plan().code() == Code::kInvalid);
+  CHECK(next.job.steps == 0);
+  CHECK(world.topic.records.size() == records);
+  world.topic.records.emplace_back(job_key("history"), "");  // bloomring jobs remove.
+  CHECK(Rig(world.topic, world.counted, 5'000, "run-3").start().ok());
+}
+
+TEST_CASE("job runner: a run of a newer version that begins stops this one") {
+  World world;
+  Rig rig(world.topic, world.counted, 50'000);
+  rig.turn = [&] {
+    if (world.counted.counted > 5'000) world.topic.records.emplace_back(job_key("history"), R"({"v":2})");
+  };
+  CHECK(rig.start().code() == Code::kFenced);
+}
+
 TEST_CASE("job runner: killed at each of its durable steps, a job resumes to the same end") {
   struct Killed : std::runtime_error {
     Killed() : std::runtime_error("killed") {}

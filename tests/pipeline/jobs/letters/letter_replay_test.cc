@@ -221,6 +221,20 @@ TEST_CASE("letter replay: what was cut is read whole from its topic, with its he
   CHECK(start.job.differences());
 }
 
+TEST_CASE("letter replay: another record in the place of the original, whose topic was made again, is not put back") {
+  MemoryLetters letters;
+  const std::string whole = kGood + std::string(1'000'000, ' ');
+  for (int offset = 77; offset < 79; ++offset) letters.refuse(whole, Refusal::kTooLarge, offset);
+  letters.originals[77] = {0, "key", kGood, {}};
+  letters.originals[78] = {0, "key", kGood + std::string(1'000'001, ' '), {}};
+  Start start(letters);
+  start.begin();
+  start.run_to_the_end();
+  CHECK(letters.written.empty());
+  CHECK(start.count("original_gone", "too_large") == 2);
+  CHECK(start.job.differences());
+}
+
 TEST_CASE("letter replay: while an original cannot be had, nothing behind it is taken, and then it goes on") {
   MemoryLetters letters;
   const std::string whole = kGood + std::string(1'000'000, ' ');

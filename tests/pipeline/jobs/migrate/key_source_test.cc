@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <set>
 
+#include "pipeline/jobs/migrate/found_file.h"
 #include "tests/pipeline/jobs/migrate/legacy_bed.h"
 #include "tests/support/folder.h"
 #include "tests/support/write_file.h"
@@ -39,6 +40,21 @@ TEST_CASE("key source: a file gives its lines, without empty ones and ends of ot
   CHECK(keys.total().value() == 3);
 }
 
+TEST_CASE("key source: the file in which verify wrote what is missing names keys, each once in a row") {
+  const Folder folder;
+  const std::string file = folder / "missing";
+  FoundFile found = FoundFile::open(file).value();
+  for (const char* key : {"hist:1", "hist:1", "hist:a\nb\r", "hist:1"})
+    found.add({{"key", key}, {"user", "u"}, {"member", "v"}, {"reason", "missing"}});
+  REQUIRE(found.flush().ok());
+  ListedKeys keys(file);
+  REQUIRE(keys.begin("").ok());
+  CHECK(all_of(keys) == std::vector<std::string>{"hist:1", "hist:a\nb\r", "hist:1"});
+  write_file(file, "{\"key\":7}\n{\"key\":\n");  // No such lines: keys, of no pattern.
+  REQUIRE(keys.begin("").ok());
+  CHECK(all_of(keys) == std::vector<std::string>{"{\"key\":7}", "{\"key\":"});
+}
+
 TEST_CASE("key source: another process reads a file on from the position") {
   const Folder folder;
   write_file(folder / "keys", lines(0, 1000));
@@ -61,8 +77,11 @@ TEST_CASE("key source: a file that is not there, or shorter than before, is refu
   CHECK(none.total().code() == Code::kInvalid);
   write_file(folder / "keys", lines(0, 10));
   ListedKeys keys(folder / "keys");
-  CHECK_THAT(keys.begin("line 11").message(), Catch::Contains(folder / "keys") && Catch::Contains("fewer lines"));
+  CHECK_THAT(keys.begin("line 11 0123456789abcdef").message(),
+             Catch::Contains(folder / "keys") && Catch::Contains("fewer lines"));
   CHECK(keys.begin("line x").code() == Code::kInvalid);
+  CHECK(keys.begin("line 3").code() == Code::kInvalid);
+  CHECK(keys.begin("line 3 0123x").code() == Code::kInvalid);
   CHECK(keys.begin("done a:1").code() == Code::kInvalid);
 }
 
@@ -77,11 +96,11 @@ TEST_CASE("key source: a file of users gives the keys of each, in all scenes, an
   CHECK(all_of(*users) == Keys{"h:feed:17", "m:feed:17", "h:search:17", "m:search:17", std::string(129, 'u'),
                                "h:feed:18", "m:feed:18", "h:search:18", "m:search:18"});
   CHECK(users->total().value() == 12);
-  CHECK(users->position() == "line 3");
   const LegacyLayout plain = LegacyLayout::create({.keys = {"hist:{user}"}}).value();
   const auto of_plain = ListedUsers::open(folder / "users", plain).value();
-  REQUIRE(of_plain->begin("line 2").ok());
-  CHECK(all_of(*of_plain) == Keys{"hist:18"});
+  write_file(folder / "users", "17\n" + std::string(129, 'u') + "\n18\n19\n");
+  REQUIRE(of_plain->begin(users->position()).ok());
+  CHECK(all_of(*of_plain) == Keys{"hist:19"});
 }
 
 TEST_CASE("key source: a file of users is refused where the keys have scenes that nobody names") {
@@ -89,6 +108,22 @@ TEST_CASE("key source: a file of users is refused where the keys have scenes tha
   const auto refused = ListedUsers::open("users", unnamed);
   CHECK(refused.code() == Code::kInvalid);
   CHECK_THAT(refused.status().message(), Catch::Contains("events.scenes"));
+}
+
+TEST_CASE("key source: a file with other keys before the position is refused, and one with more behind it is read on") {
+  const Folder folder;
+  write_file(folder / "keys", lines(0, 300));
+  ListedKeys first(folder / "keys");
+  REQUIRE(first.begin("").ok());
+  REQUIRE(first.next().ok());
+  write_file(folder / "keys", lines(0, 400));
+  ListedKeys longer(folder / "keys");
+  REQUIRE(longer.begin(first.position()).ok());
+  CHECK(all_of(longer).size() == 200);
+  write_file(folder / "keys", lines(1, 400));
+  ListedKeys other(folder / "keys");
+  CHECK_THAT(other.begin(first.position()).message(),
+             Catch::Contains(folder / "keys") && Catch::Contains("other lines"));
 }
 
 TEST_CASE("key source: SCAN gives every key of the store, and their number") {

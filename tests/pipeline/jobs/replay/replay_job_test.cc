@@ -93,6 +93,38 @@ TEST_CASE("replay: a play that a forget of the log takes is not written, whereve
   CHECK(end->state == JobState::kDone);
 }
 
+TEST_CASE("replay: a forget in a partition that is not replayed takes plays of one that is") {
+  ReplayRig rig;
+  rig.play("u1", "gone", kThenMs);
+  rig.play("u1", "kept", kThenMs);
+  rig.forget("u1", "gone", kThenMs + 2'000, 1);
+  rig.play("u2", "of-the-other-partition", kThenMs, 1);
+  const bool from = GENERATE(true, false);
+  (from ? rig.config.from : rig.config.until) = from ? "0=0" : "0=2";
+  const auto end = rig.run();
+  REQUIRE(end.ok());
+  CHECK(rig.written() == std::multiset<WrittenEvent>{play_of("u1", "kept", kThenMs)});
+  CHECK(end->progress == JobProgress{2, 2});
+}
+
+TEST_CASE("replay: a record whose producer's clock was ahead does not end a range of time before its end") {
+  ReplayRig rig;
+  rig.config.ingest.ingest.mapping.forgets = GENERATE(true, false);
+  rig.play("u1", "a", kThenMs);
+  rig.append(0, ReplayRig::json("play", "u1", "ahead", kThenMs + 500), kThenMs + 3 * kDayMs);
+  rig.play("u1", "b", kThenMs + 1'000);
+  rig.play("u1", "c", kThenMs + 2'000);
+  rig.play("u1", "after", kThenMs + 2 * kDayMs);
+  rig.config.until = std::to_string(kThenMs + kDayMs);
+  const auto end = rig.run();
+  REQUIRE(end.ok());
+  // The one that is ahead lies between records of the range.
+  CHECK(rig.written() == std::multiset<WrittenEvent>{play_of("u1", "a", kThenMs), play_of("u1", "ahead", kThenMs + 500),
+                                                     play_of("u1", "b", kThenMs + 1'000),
+                                                     play_of("u1", "c", kThenMs + 2'000)});
+  CHECK(end->progress == JobProgress{4, 4});
+}
+
 TEST_CASE("replay: forgets of the range are written, for plays that the installation has already") {
   ReplayRig rig;
   rig.play("u1", "v", kThenMs);
@@ -108,6 +140,14 @@ TEST_CASE("replay: a forget from a clock that was ahead takes no play after the 
   REQUIRE(rig.run().ok());
   CHECK(rig.written() == std::multiset<WrittenEvent>{forget_of("u1", "v", kThenMs - 1),
                                                      play_of("u1", "v", kThenMs + 60'000)});
+}
+
+TEST_CASE("replay: a play that arrives with a forget counts where both clocks were ahead, as it did when it was new") {
+  ReplayRig rig;
+  rig.append(0, ReplayRig::json("forget", "u1", "v", kThenMs + 300'000), kThenMs);
+  rig.append(0, ReplayRig::json("play", "u1", "v", kThenMs + 300'001), kThenMs);
+  REQUIRE(rig.run().ok());
+  CHECK(rig.written() == std::multiset<WrittenEvent>{forget_of("u1", "v", kThenMs - 1), play_of("u1", "v", kThenMs)});
 }
 
 TEST_CASE("replay: what no filter could take is counted and left out") {
@@ -311,6 +351,16 @@ TEST_CASE("replay: event blocks of an installation with other partitions become 
     REQUIRE(rig.run().ok());
     CHECK(rig.clock.now_ms() - began_ms > 4'000);  // 601 events, the last 120 in one block.
   }
+  SECTION("another number of partitions at a later start is refused, and none of its blocks") {
+    rig.rate = 100;
+    int turns = 0;
+    REQUIRE(rig.run([&] { return ++turns > 200; })->state == JobState::kStopped);
+    rig.config.ingest.block_partitions = 10;
+    const auto end = rig.run();
+    CHECK(end.code() == Code::kInvalid);
+    CHECK(end.status().message().find("partitions was '5', it is '10' now") != std::string::npos);
+    CHECK(rig.log.end("plays-dead", PartitionId(0)).value <= 1);
+  }
   SECTION("a number of partitions that is not that of its installation is refused") {
     rig.config.ingest.block_partitions = 10;
     const auto end = rig.run();
@@ -345,4 +395,15 @@ TEST_CASE("replay: a changed mapping is another job, because it makes other play
   const auto end = rig.run();
   CHECK(end.code() == Code::kInvalid);
   CHECK(end.status().message().find("mapping was") != std::string::npos);
+}
+
+TEST_CASE("replay: a topic that is named twice, or has no name, is refused") {
+  ReplayRig rig;
+  for (const std::vector<std::string>& topics : {std::vector<std::string>{"plays", "other", "plays"}, {"plays", ""}}) {
+    rig.config.topics = topics;
+    const auto made = ReplayJob::create(rig.config, rig.source, std::make_unique<simulation::SimSink>(rig.log),
+                                        rig.calendar, rig.clock);
+    CHECK(made.code() == Code::kInvalid);
+    CHECK_THAT(made.status().message(), Catch::Contains("--topic plays"));
+  }
 }
