@@ -39,8 +39,8 @@ class RedisReads {
       : parts_(parts), clients_(clients) {}
 
   void begin(std::shared_ptr<FilterRead> read);
-  // The watermark of the partition that all of its shards have. Waits. kRetry where a server tells of a time before this
-  // process took the partition over: what it says is not what this process's writer has.
+  // The watermark of the partition that all of its shards have. Waits. kRetry where a server tells of a time before
+  // this process took the partition over: what it says is not what this process's writer has.
   Result<std::optional<MergedWatermark>> watermark(PartitionId partition);
   // All partitions' watermarks as they are written, to parts.heard. Waits.
   Status hear_watermarks();

@@ -5,8 +5,9 @@
 //
 // An apply keeps to the pace of the process (state/redis/redis_pace.h): a chunk begins when the pace lets it, and has
 // its place until it is written. Chunks that wait for the pace go on when an answer comes or `take_end` is called.
-// A union that adds nothing is not written, where the state of the shard is the known one. A value that another writer changed meanwhile is read and united again. A
-// value that is not ours is kept under its "aside" key before a damaged value (schemas/damaged_value.h) replaces it.
+// A union that adds nothing is not written, where the state of the shard is the known one. A value that another writer
+// changed meanwhile is read and united again. A value that is not ours is kept under its "aside" key before a damaged
+// value (schemas/damaged_value.h) replaces it.
 // Errors: as filter_writer.h; as redis_fence.h.
 // Threading: an operation is thread safe; it never calls back.
 #pragma once
