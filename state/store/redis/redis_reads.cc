@@ -290,7 +290,7 @@ Result<std::optional<MergedWatermark>> RedisReads::watermark(PartitionId partiti
                          only_reply(std::move(answers[i]), "GET " + parts_.keys.shard_state(shards[i])));
     BLOOMRING_TRY_ASSIGN(const std::optional<ShardState> state, parts_.decode(reply.bytes, shards[i]));
     if (parts_.taken.is_older(partition, state))
-      return retry("shard " + std::to_string(shards[i].value) + " of the filter store has an earlier writer " +
+      return retry("shard " + std::to_string(shards[i].value) + " of the filter store has an earlier writer "
                    "than this process: a server has lost writes, or is cut off");
     found = least(found, state ? state->mark : std::nullopt);
   }
