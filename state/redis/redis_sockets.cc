@@ -144,7 +144,7 @@ class Sockets final : public RedisNetwork {
   void carry_on_until(const std::function<bool()>&) override {}  // Threads do.
 
  private:
-  const SystemClock clock_;
+  const SystemClock clock_{};
 };
 
 }  // namespace

@@ -116,7 +116,7 @@ TEST_CASE("legacy changes: what a server that is away did not take stays gathere
 }
 
 TEST_CASE("legacy changes: a user without the right to write is told which right is missing") {
-  Bed bed(redis_user("site on >secret ~* +@read +@connection +cluster +info"));
+  Bed bed(redis_user("site on >secret ~* +@read +@connection +cluster +info +role"));
   bed.connect({"site", "secret"});
   LegacyChanges changes(*bed.client, {});
   changes.play("k", "a", "10");

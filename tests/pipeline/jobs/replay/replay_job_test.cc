@@ -40,7 +40,7 @@ TEST_CASE("replay: every play is written once, with its own event time, and the 
   CHECK(rig.written() == plays);
 }
 
-TEST_CASE("replay: a range is [from, until) of offsets, or of log time, and what comes later is not replayed") {
+TEST_CASE("replay: a range of offsets, or of log time, is without its end, and what comes later is not replayed") {
   ReplayRig rig;
   fill(rig, 100);
   SECTION("offsets") {
