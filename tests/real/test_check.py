@@ -129,7 +129,7 @@ class Check(law.LawCase):
             code, out, text = processes.run(
                 [plays.binary(), "check", "--config", path, "--output", "text"], BOUND_S, check=False
             )
-            self.assertEqual((code, out, text), (WRONG, "", err))
+            self.assertEqual((code, out, text), (WRONG, "not ok: 5 errors, on standard error\n", err))
 
     def test_no_broker(self):
         """check, run: what listens at kafka.bootstrap and is no broker is named as that"""
