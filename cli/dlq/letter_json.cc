@@ -49,7 +49,7 @@ Json headers_json(const RecordHeaders& headers) {
   return list;
 }
 
-// What ingest would say of the record now.
+// The verdict of ingest on the record now.
 void add_play(Json& json, const Letter& letter, PlayParser& parser, int64_t now_ms) {
   if (!letter.of_a_play()) {
     json["now"] = "no play: the record is of a topic of bloomring's own";

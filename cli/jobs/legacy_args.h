@@ -1,4 +1,4 @@
-// What the jobs over the old store of a site have in common: where their keys come from, their parameters, their plan.
+// The common parts of the jobs over the old store of a site: where their keys come from, their parameters, their plan.
 // Threading: pure functions.
 #pragma once
 
@@ -17,7 +17,7 @@ namespace bloomring::cli {
 // The store outlives it.
 Result<std::unique_ptr<KeySource>> open_keys(const LegacyStore& store, const OldKeysArgs& keys);
 
-// What makes another job of it: patterns and unit; with the keys in addition, where the job goes through keys.
+// The parameters of such a job: patterns and unit; with the keys in addition, where the job goes through keys.
 JobParameters layout_parameters(const Settings& settings);
 JobParameters legacy_parameters(const Settings& settings, const OldKeysArgs& keys);
 // Where the old store is, and the parameters.

@@ -17,7 +17,7 @@ namespace bloomring {
 
 enum class Pressure : uint8_t { kNone, kHigh, kStop };
 
-// What live signals say of the installation: the worst of them, with its reason.
+// The verdict of live signals on the installation: the worst of them, with its reason.
 struct LivePressure {
   Pressure pressure = Pressure::kNone;
   std::string reason = {};  // "ingest is 4 s behind"; empty without pressure.

@@ -28,7 +28,7 @@
 
 namespace bloomring {
 
-// What makes two starts the same job: a start with other parameters is refused. Rate and addresses are none of them.
+// The parameters of a job: a later start with others is refused. Rate and addresses are none of them.
 struct JobParameter {
   std::string name;  // As the flag without dashes: "from".
   std::string value;
@@ -51,7 +51,7 @@ struct JobProgress {
   bool operator==(const JobProgress&) const = default;
 };
 
-// What a job would do, for a person who decides whether it shall.
+// The plan of a job, for a person who decides whether it shall.
 struct JobPlan {
   uint64_t total = 0;  // Of progress; 0: not known.
   struct Fact {

@@ -1,4 +1,4 @@
-// What an installation keeps of a job: one record of the topic of jobs, replaced as the job goes on.
+// The state of a job in its installation: one record of the topic of jobs, replaced as the job goes on.
 //
 //   key "job/NAME"   value JSON: the record (format below)
 //   key "rate/NAME"  value JSON: {"v":1,"rate":2000}, the rate that somebody asked for while the job runs

@@ -76,7 +76,7 @@ std::string progress_text(const JobRecord& record) {
   return text + " " + record.unit;
 }
 
-// How long what is left takes at the rate; nothing where the rate counts something else.
+// The time that the rest takes at the rate; nothing where the rate counts something else.
 std::optional<double> planned_seconds(const JobPreview& preview, const Job& job) {
   if (job.unit() != job.rate_unit() || preview.plan.total == 0) return std::nullopt;
   const auto total = static_cast<double>(preview.plan.total);

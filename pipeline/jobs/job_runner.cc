@@ -167,7 +167,7 @@ Result<bool> JobRunner::step() {
   return step.done;
 }
 
-// What is still under way after the bound is done again by the next start.
+// The next start does again whatever is still under way after the bound.
 Status JobRunner::settle() {
   const int64_t until_ms = steady_ms() + config_.settle_ms;
   while (steady_ms() < until_ms) {

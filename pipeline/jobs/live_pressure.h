@@ -1,4 +1,4 @@
-// What the pages of a running process say of its pressure: /status and /metrics of its admin port.
+// The pressure of a running process, as its pages tell it: /status and /metrics of its admin port.
 //
 //   sign                                                     high            stop
 //   ingest, window or serve is behind its log                2 s             10 s

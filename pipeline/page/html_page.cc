@@ -62,7 +62,7 @@ std::string header_of(const OpsReport& report) {
   html += "</p>\n";
   if (look_is_old(report)) {
     html += "<p class=\"bad\">Old: the stages have not answered for " +
-            duration_text(report.now_ms - *report.looked_ms) + ". What follows is their last answer.</p>\n";
+            duration_text(report.now_ms - *report.looked_ms) + ". Below is their last answer.</p>\n";
   }
   constexpr std::array<std::array<const char*, 2>, 10> kSections = {{{"state", "State"},
                                                                     {"stages", "Stages"},

@@ -29,7 +29,7 @@ struct Trend {
   std::optional<double> most() const;
 };
 
-// What a process has counted since its start.
+// The counts of a process since its start.
 struct TrendSample {
   std::map<std::string, int64_t> records = {};  // Applied, by stage.
   BucketCounts freshness = {};  // As the next two: empty in a process that takes no calls.

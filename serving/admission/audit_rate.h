@@ -1,4 +1,4 @@
-// How many lines a second the log has about what was denied: a client may ask without end, and is denied each time.
+// The lines a second that the log has about denied calls: a client may ask without end, and is denied each time.
 //
 // Guarantees: at most kAuditLinesPerSecond lines in each second. Whatever has no line is counted in the next one.
 // Threading: thread safe.

@@ -1,8 +1,8 @@
 // The bound of hedges: second questions that a read asks while its first one is not answered.
 //
 // Each read earns a share of a hedge, and a hedge costs a whole one. So there are never more hedges than that share of
-// the reads, however slow all servers are: a servers' bad time gets no worse by them. What was earned and not used
-// is kept for kKept hedges, for a server that stands still after hours without trouble.
+// the reads, however slow all servers are: a servers' bad time gets no worse by them. Shares that were not used
+// are kept for kKept hedges, for a server that stands still after hours without trouble.
 // Threading: thread safe.
 #pragma once
 

@@ -1,4 +1,4 @@
-"""A site's own events: nested fields, kinds of their own, short views, scenes. What is refused is noticed."""
+"""A site's own events: nested fields, kinds of their own, short views, scenes. A refusal is noticed."""
 
 import json
 import random

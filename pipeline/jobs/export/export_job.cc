@@ -133,7 +133,7 @@ Result<JobStep> ExportJob::step(uint64_t units_max, int64_t now_ms) {
   BLOOMRING_TRY_ASSIGN(const uint64_t records, read(std::min(units_max, kBatchRecords), now_ms));
   if (records > 0) fault_point("export.read");
   const Status written = write();
-  // What was read is gathered: it counts against the rate now, and is written by the next step.
+  // The job gathers what it reads: it counts against the rate now, and is written by the next step.
   if (!written.ok() && written.code() != Code::kRetry) return Status(written);
   return JobStep{records, written.ok() && ended()};
 }

@@ -11,7 +11,7 @@
 //
 // A play is a member with its time; a later time is never replaced by an earlier one. A forget of an item, or of
 // everything, removes what was played before it, and an older play that comes after it is not written
-// (recent_forgets.h). Serves and skipped records are left out. What ingest would refuse is counted by the same reason;
+// (recent_forgets.h). Serves and skipped records are left out. A play that ingest would refuse counts by that reason;
 // its dead letter is ingest's.
 //
 // Guarantees: the position covers records whose changes the old store has acknowledged. Changes that are written again

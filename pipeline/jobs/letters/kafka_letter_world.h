@@ -34,7 +34,7 @@ class KafkaLetterWorld final : public LetterWorld {
   KafkaLetterWorld(kafka::ClientSettings kafka, std::string dead_topic, const Clock& clock)
       : kafka_(std::move(kafka)), dead_topic_(std::move(dead_topic)), clock_(clock) {}
   Status open(size_t record_bytes_max);
-  // What the partitions of the topic hold; empty for a topic that is not there.
+  // The ranges of the topic's partitions; empty for a topic that is not there.
   Result<const std::vector<kafka::PartitionFacts>*> log_of(const std::string& topic);
 
   const kafka::ClientSettings kafka_;

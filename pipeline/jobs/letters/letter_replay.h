@@ -66,7 +66,7 @@ class LetterReplay final : public Job {
   bool differences() const override;
 
  private:
-  // What the writer's thread tells; shared with it, as it may tell after the job has ended.
+  // The reports of the writer's thread; shared with it, as it may tell after the job has ended.
   struct Outcome {
     uint64_t ticket = 0;
     Code code = Code::kOk;

@@ -28,7 +28,7 @@ class LetterWorld {
  public:
   virtual ~LetterWorld() = default;
 
-  // What the topic of dead letters holds now, without the letters before `since_ms`.
+  // The ranges of the topic of dead letters now, without the letters before `since_ms`.
   virtual Result<std::vector<LetterRange>> held(std::optional<int64_t> since_ms) = 0;
   // Called after `held`, once for each call of it.
   virtual Result<std::unique_ptr<DeadRecords>> read(std::vector<LetterRange> ranges) = 0;

@@ -1,4 +1,4 @@
-// What a replay of dead letters would do: every selected letter is judged as the replay would judge it. Of letters that
+// The plan of a replay of dead letters: every selected letter is judged as the replay would judge it. Of letters that
 // were cut it asks whether their topic still has the original, which the replay alone reads.
 // Threading, Errors: as Job::plan.
 #pragma once

@@ -25,7 +25,7 @@ class FoundFile {
   static Result<FoundFile> open(const std::string& path);
 
   void add(const std::vector<std::pair<std::string, std::string>>& fields);
-  // What was added is in the file.
+  // Everything added is in the file.
   Status flush();
 
  private:

@@ -201,7 +201,7 @@ Result<uint64_t> MigrateJob::read_pages(size_t sets_max, int64_t now_ms) {
   return members;
 }
 
-// What is refused is in its file before the position passes it.
+// Each refusal is in its file before the position passes it.
 Result<JobStep> MigrateJob::step(uint64_t units_max, int64_t now_ms) {
   Result<JobStep> worked = work(units_max, now_ms);
   BLOOMRING_TRY(parts_.refused.flush());
@@ -234,7 +234,7 @@ Result<bool> MigrateJob::settle(int64_t now_ms) {
   return blocks_.empty() && unmarked_.empty();
 }
 
-// How many members these sets have, and how many of the oldest ones would be refused.
+// The number of members of these sets, and how many of the oldest ones would be refused.
 Status MigrateJob::look_at_sets(const std::vector<std::string>& keys, Sample& sample) const {
   std::vector<RedisRequest> requests;
   std::vector<LegacySetCursor> cursors;

@@ -96,7 +96,7 @@ class MigrateJob final : public Job {
     LegacySetCursor cursor;
     uint64_t user_hash;
   };
-  // What a sample of the sets says of all of them.
+  // An estimate for all sets, from a sample of them.
   struct Sample {
     uint64_t sets = 0;
     uint64_t members = 0;

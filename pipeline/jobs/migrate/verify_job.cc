@@ -137,7 +137,7 @@ Status VerifyJob::take_answer(OpenSet& open, RedisAnswer answer, int64_t now_ms,
   more = !open.cursor.done();
   read_ += page.size();
   ++pages_;
-  // What leaves the window within the next rounds is not asked either.
+  // Plays that leave the window within the next rounds are not asked either.
   const PeriodIndex oldest = parts_.calendar.window(now_ms + kRounds * config_.settle_ms).back();
   Question question{call_about(open.set), {}, &open};
   std::string item;

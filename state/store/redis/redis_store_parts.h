@@ -48,7 +48,7 @@ struct RedisStoreConfig {
 //         the SHA-1 of the value as it was read ("" for none, "*" for any string), the new value ("" removes it), and
 //         when it expires (Unix ms; "" for never).
 // Returns {state} when the state differs; otherwise {1, r...} with r = 1 written, 0 the value differs, -1 the key holds
-// no string. What is no string is not ours: it is neither overwritten nor removed. Some servers write the digits of
+// no string. Such a value is not ours: it is neither overwritten nor removed. Some servers write the digits of
 // SHA-1 in capitals.
 inline constexpr std::string_view kCompareAndSet = R"lua(
 local state = redis.call('GET', KEYS[1]) or ''
