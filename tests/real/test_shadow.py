@@ -17,6 +17,9 @@ import processes
 ALL = "ingest,window,merge,serve"
 DAY_MS = 86_400_000
 # Of docs/how-to/migrate.md.
+MIRROR = (
+    "bloomring shadow --config site.yaml --listen 0.0.0.0:7701 --admin 0.0.0.0:9607 --differences differences.jsonl"
+)
 PAGE = "bloomring shadow --config site.yaml --queries queries.jsonl --differences differences.jsonl --output text"
 
 
@@ -303,3 +306,11 @@ class Shadow(one_broker.OneBrokerCase):
             out = processes.run([*command, "--server", grpc])[1]
             self.assertIn("1 compared", out)
             self.assertIn("missing      0", out)
+            places |= {"0.0.0.0:7701": "127.0.0.1:0", "0.0.0.0:9607": "127.0.0.1:0"}
+            words = [str(places.get(word, word)) for word in MIRROR.split()]
+            shadow = stack.enter_context(processes.Process("mirror", [*words, "--server", grpc], self.folder))
+            at = shadow.ready_line(60)
+            plays.query(at["grpc"], "u1", ["v1"])
+            self.wait_for_count(shadow, at, "compared", 1)
+            shadow.ask_to_end()
+            self.assertEqual(shadow.wait(60), 0, shadow.describe("should have found no difference"))
