@@ -54,7 +54,7 @@ std::optional<std::string> first_bytes(const ListenAddress& where) {
   return std::string(bytes.data(), static_cast<size_t>(came));
 }
 
-// What answers there instead of the admin port; empty where nothing is known of it.
+// The port that answers there instead of the admin port, in words; empty when it cannot be told.
 std::string other_port(const ListenAddress& where) {
   constexpr size_t kFrameHead = 9, kFrameType = 3;
   constexpr char kSettings = 4;

@@ -52,7 +52,7 @@ class LetterReader final : public DeadRecords {
                                                     const Clock& clock);
   ~LetterReader() override;
 
-  // What each partition held at `open`.
+  // The offsets that each partition had at `open`.
   const std::vector<LetterRange>& partitions() const { return held_; }
   // The same without the letters that were written before `since_ms`.
   Result<std::vector<LetterRange>> partitions_since(int64_t since_ms);

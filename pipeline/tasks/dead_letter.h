@@ -1,7 +1,7 @@
 // Dead letters: refused records, written unchanged to the dead-letter topic with the reason in their headers.
 //
 // Headers are UTF-8 text: bloomring.error.{reason,message,stage,topic,partition,offset,time,log_time}. Key and value
-// are the original bytes, and the headers of the original follow ours. What is larger than a letter may be is cut, and
+// are the original bytes, and the headers of the original follow ours. Bytes beyond the size of a letter are cut, and
 // bloomring.error.key_bytes, value_bytes or headers_bytes gives the original length; the whole record stays in its
 // topic until retention removes it. pipeline/letters reads letters.
 #pragma once

@@ -89,7 +89,7 @@ class Acls(law.LawCase):
         return self.site.command("acls", "--output", "commands")[1]
 
     def of_stages(self):
-        """What check compares: jobs run as whoever starts them."""
+        """The users that check compares: jobs run as whoever starts them."""
         return [right for right in rights_of(self.printed()) if right[0] != "User:bloomring-jobs"]
 
     def allow_least(self):

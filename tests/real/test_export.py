@@ -30,7 +30,7 @@ PAGE = [
 
 
 class Site:
-    """What the users of a site did, as the site knows it."""
+    """The plays and forgets of a site's users, as the site knows them."""
 
     def __init__(self, bootstrap, topic):
         self.bootstrap = bootstrap

@@ -42,7 +42,7 @@ def event(kind, user, item, time_ms):
 
 
 class History:
-    """What users did, in two halves. The first is older."""
+    """Events of users, in two halves. The first is older."""
 
     def __init__(self, now_ms):
         played = heavy.heavy_plays(now_ms - 60_000)

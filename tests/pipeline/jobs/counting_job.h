@@ -8,7 +8,7 @@
 
 namespace bloomring {
 
-// What it has done, as a world outside would know it: it outlives a killed job.
+// The units that a job has done. They stand outside the job, and so outlive a killed one.
 struct CountedWorld {
   uint64_t reached = 0;       // The furthest number that was counted durably.
   uint64_t counted = 0;       // Numbers counted in all, repeats included.

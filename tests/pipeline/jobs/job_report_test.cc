@@ -1,4 +1,4 @@
-// What people and scripts read of jobs.
+// Reports of jobs, as text for people and as JSON for scripts.
 #include "pipeline/jobs/job_report.h"
 
 #include <catch2/catch.hpp>

@@ -2,20 +2,10 @@
 
 #include <catch2/catch.hpp>
 
+#include "tests/pipeline/letters/dead_record.h"
+
 using namespace bloomring;
-
-namespace {
-
-DeadRecord dead(const std::string& reason, int64_t log_time_ms, const std::string& topic = "plays",
-                int32_t partition = 0) {
-  Letter letter;
-  letter.reason = reason;
-  letter.topic = topic;
-  letter.partition = PartitionId(partition);
-  return {.log_time_ms = log_time_ms, .bytes = 10, .letter = letter};
-}
-
-}  // namespace
+using namespace bloomring::testing;
 
 TEST_CASE("letter table: each reason has its count, bytes, first and last time and sources, in any order of times") {
   LetterTable table;

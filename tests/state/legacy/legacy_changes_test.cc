@@ -1,31 +1,18 @@
 #include "state/legacy/legacy_changes.h"
 
 #include <catch2/catch.hpp>
-#include <memory>
 #include <utility>
 
-#include "tests/support/redis_servers.h"
+#include "tests/state/legacy/old_store_bed.h"
 
 using namespace bloomring;
 using namespace bloomring::testing;
 
 namespace {
 
-struct Bed {
-  explicit Bed(std::vector<std::string> settings = {}) : server(std::move(settings)) { connect({}); }
-  void connect(RedisLogin login, int64_t timeout_ms = 10'000) {
-    RedisClientConfig config;
-    config.addresses = {server.address()};
-    config.timeout_ms = timeout_ms;
-    config.login = std::move(login);
-    config.names = {.store = "old store", .settings = "migrate"};
-    client = std::make_unique<RedisClient>("test", config, counters);
-  }
+struct Bed : OldStoreBed {
+  using OldStoreBed::OldStoreBed;
   std::string set(const std::string& key) { return server.ask({"ZRANGE", key, "0", "-1", "WITHSCORES"}); }
-
-  RedisServer server;
-  RedisCounters counters;
-  std::unique_ptr<RedisClient> client;
 };
 
 void no_key(const std::string& key, uint64_t) { FAIL(key); }

@@ -6,20 +6,14 @@
 #include <set>
 
 #include "state/legacy/legacy_request.h"
-#include "tests/support/redis_servers.h"
+#include "tests/state/legacy/old_store_bed.h"
 
 using namespace bloomring;
 using namespace bloomring::testing;
 
 namespace {
 
-struct Bed {
-  Bed() {
-    RedisClientConfig config;
-    config.addresses = {server.address()};
-    config.timeout_ms = 10'000;
-    client = std::make_unique<RedisClient>("test", config, counters);
-  }
+struct Bed : OldStoreBed {
   // Members of one page, and their number in all.
   std::vector<std::string> page(LegacySetCursor& cursor) {
     const RedisAnswer answer = client->call(legacy_request(cursor.key(), cursor.command()));
@@ -49,9 +43,6 @@ struct Bed {
     }
   }
 
-  RedisServer server;
-  RedisCounters counters;
-  std::unique_ptr<RedisClient> client;
   size_t largest = 0;  // Page.
 };
 

@@ -2,29 +2,13 @@
 
 #include <catch2/catch.hpp>
 
-#include "tests/support/redis_servers.h"
+#include "tests/state/legacy/old_store_bed.h"
 
 using namespace bloomring;
 using namespace bloomring::testing;
 
-namespace {
-
-struct Bed {
-  Bed() {
-    RedisClientConfig config;
-    config.addresses = {server.address()};
-    config.timeout_ms = 10'000;
-    client = std::make_unique<RedisClient>("test", config, counters);
-  }
-  RedisServer server;
-  RedisCounters counters;
-  std::unique_ptr<RedisClient> client;
-};
-
-}  // namespace
-
 TEST_CASE("legacy writer: members reach their sets with their last scores, many at a time") {
-  Bed bed;
+  OldStoreBed bed;
   LegacyWriter writer(*bed.client);
   const size_t members = 2 * LegacyWriter::kGatheredMax + 7;
   for (size_t i = 0; i < members; ++i)
@@ -39,7 +23,7 @@ TEST_CASE("legacy writer: members reach their sets with their last scores, many 
 }
 
 TEST_CASE("legacy writer: a cut keeps the newest members") {
-  Bed bed;
+  OldStoreBed bed;
   LegacyWriter writer(*bed.client);
   for (int i = 0; i < 20; ++i) REQUIRE(writer.add("k", std::to_string(i), std::to_string(i)).ok());
   REQUIRE(writer.add("short", "0", "0").ok());
@@ -50,7 +34,7 @@ TEST_CASE("legacy writer: a cut keeps the newest members") {
 }
 
 TEST_CASE("legacy writer: what a server refuses is said, with the server") {
-  Bed bed;
+  OldStoreBed bed;
   bed.server.ask({"SET", "k", "x"});
   LegacyWriter writer(*bed.client);
   REQUIRE(writer.add("k", "m", "1").ok());

@@ -1,4 +1,4 @@
-// The job over a real redis-server and a log in memory: what reaches the log, what is refused, and kills at each of its
+// The job over a real redis-server and a log in memory: the plays in the log, the refusals, and kills at each of its
 // durable steps.
 #include "pipeline/jobs/migrate/migrate_job.h"
 
@@ -78,7 +78,7 @@ MigrateConfig config(size_t page_members = 50) {
   return config;
 }
 
-// What another process gets: nothing but the old store, the log and the topic of jobs.
+// Another process shares only the old store, the log and the topic of jobs with this one.
 struct World {
   LegacyBed bed;
   MemoryLog log;

@@ -1,4 +1,4 @@
-// Which installations' plays a replay takes, by their scenes.
+// A replay takes or refuses the plays of an installation by its scenes.
 #include "pipeline/jobs/replay/replay_scenes.h"
 
 #include <catch2/catch.hpp>

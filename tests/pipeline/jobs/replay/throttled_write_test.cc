@@ -15,7 +15,7 @@ constexpr int64_t kThrottleMs = 10 * kMinuteMs;
 
 using Items = std::set<std::string>;
 
-// What happens at virtual times, in their order.
+// Runs actions at virtual times, in the order of these times.
 class Agenda {
  public:
   void at(int64_t time_ms, std::function<void()> happens) { due_.push({time_ms, next_++, std::move(happens)}); }
