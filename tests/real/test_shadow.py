@@ -10,6 +10,7 @@ import time
 
 import heavy
 import installation
+import old_store
 import one_broker
 import plays
 import processes
@@ -79,21 +80,8 @@ class BloomServer(socketserver.ThreadingTCPServer):
 
 
 class Shadow(one_broker.OneBrokerCase):
-    def start_redis(self, stack):
-        port = processes.free_port()
-        command = ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", self.folder]
-        stack.enter_context(processes.Process(f"old-store-{port}", command, self.folder))
-
-        def pings():
-            return processes.run(["redis-cli", "-p", str(port), "PING"], check=False)[1].strip() == "PONG"
-
-        processes.wait_for(pings, 30, "redis-server to listen")
-        return port
-
-    def add(self, port, user, items, time_ms):
-        for at in range(0, len(items), 500):
-            words = [word for item in items[at : at + 500] for word in (str(time_ms), item)]
-            processes.run(["redis-cli", "-p", str(port), "ZADD", f"hist:{user}", *words])
+    def add(self, store, user, items, time_ms):
+        store.add(f"hist:{user}", [(item, time_ms) for item in items])
 
     def installed(self, stack, name, **migrate):
         """(site, process, ready line) of a running installation."""
@@ -109,23 +97,30 @@ class Shadow(one_broker.OneBrokerCase):
         self.assertEqual(ended, code, err + out)
         return json.loads(out)
 
+    def played(self, site, process, ready, users=None):
+        """Heavy users' plays, merged, about which the service answers completely. A busy machine's first answers may not."""
+        played = site.play_heavily(users)
+        site.wait_until_merged(process, sum(map(len, played.values())))
+        for user, items in played.items():
+            plays.complete_answer(ready["grpc"], user, sorted(items)[:1])
+        return played
+
     def both_have(self, stack, name):
         """An installation and an old store that both have the heavy users' plays, merged, with questions about them."""
-        port = self.start_redis(stack)
-        site, process, ready = self.installed(stack, name, addresses=[f"127.0.0.1:{port}"])
-        users = site.play_heavily()
+        store = stack.enter_context(old_store.OldStore(self.folder, name))
+        site, process, ready = self.installed(stack, name, addresses=[store.address])
+        users = self.played(site, process, ready)
         now_ms = int(time.time() * 1000)
         for user, items in users.items():
-            self.add(port, user, sorted(items), now_ms)
-        site.wait_until_merged(process, sum(map(len, users.values())))
+            self.add(store, user, sorted(items), now_ms)
         site.wait_until_lap_over(process, ready["admin"])
-        return port, site, process, ready, users
+        return store, site, process, ready, users
 
     def test_file(self):
         """shadow: two stores with the same heavy users agree; a play that only the old one has is found and named; what is
         forgotten, expired or refused is explained"""
         with contextlib.ExitStack() as stack:
-            port, site, process, ready, users = self.both_have(stack, "file")
+            store, site, process, ready, users = self.both_have(stack, "file")
             self.assertEqual(heavy.check(ready["grpc"], users).wrong(), [])
             asked = [question for user, items in sorted(users.items()) for question in self.questions(user, items)]
             lines = [query(user, items) for user, items in asked]
@@ -143,7 +138,7 @@ class Shadow(one_broker.OneBrokerCase):
                 self.assertLessEqual(latency["p50"], latency["p90"])
                 self.assertLessEqual(latency["p90"], latency["p99"])
                 self.assertLessEqual(latency["p99"], latency["max"])
-            self.misses(port, site, ready, lines)
+            self.misses(store, site, ready, lines)
             self.forgets(site, process, ready, users)
             self.assertEqual(process.term(), 0)
 
@@ -153,11 +148,11 @@ class Shadow(one_broker.OneBrokerCase):
         for size, share in ((100, 1), (10_000, 0.3), (20_000, 0.1), (5_000, 0.5)):
             yield user, heavy.question(user, played, size, share, rng)[0]
 
-    def misses(self, port, site, ready, lines):
+    def misses(self, store, site, ready, lines):
         now_ms = int(time.time() * 1000)
-        self.add(port, "heavy-5000", ["lost-1", "lost-2"], now_ms)
-        self.add(port, "heavy-5000", ["old-1"], now_ms - 400 * DAY_MS)
-        self.add(port, "heavy-5000", ["no-time"], 5)
+        self.add(store, "heavy-5000", ["lost-1", "lost-2"], now_ms)
+        self.add(store, "heavy-5000", ["old-1"], now_ms - 400 * DAY_MS)
+        self.add(store, "heavy-5000", ["no-time"], 5)
         differences = self.folder / "differences.jsonl"
         more = query("heavy-5000", ["lost-1", "old-1", "no-time", "lost-2", heavy.item("heavy-5000", 7)])
         report = self.shadow(site, ready, [*lines, more], "--differences", differences, code=3)
@@ -167,7 +162,7 @@ class Shadow(one_broker.OneBrokerCase):
         named = [json.loads(line) for line in differences.read_text().splitlines()]
         self.assertEqual([(one["user"], one["item"]) for one in named], [("heavy-5000", "lost-1"), ("heavy-5000", "lost-2")])
         # Of a set that the site cuts, what only the service has is no accident of a filter.
-        processes.run(["redis-cli", "-p", str(port), "ZREM", "hist:heavy-20000", heavy.item("heavy-20000", 1)])
+        store.ask("ZREM", "hist:heavy-20000", heavy.item("heavy-20000", 1))
         cut = self.shadow(site, ready, [query("heavy-20000", [heavy.item("heavy-20000", 1)])], "--cut", "19999")
         self.assertEqual(cut["explained"], {"cut": 1})
 
@@ -193,7 +188,7 @@ class Shadow(one_broker.OneBrokerCase):
         """shadow: copies of calls are answered at once, compared behind the answer, dropped by count beyond the queue, and
         SIGTERM ends with the report"""
         with contextlib.ExitStack() as stack:
-            port, site, process, ready, users = self.both_have(stack, "mirror")
+            store, site, process, ready, users = self.both_have(stack, "mirror")
             words = ["--config", site.path, "--server", ready["grpc"], "--settle-seconds", "0.5"]
             words += ["--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--rate", "200"]
             shadow = stack.enter_context(processes.Process("shadow", [plays.binary(), "shadow", *words], self.folder))
@@ -203,7 +198,7 @@ class Shadow(one_broker.OneBrokerCase):
             self.assertFalse(answer["complete"])
             self.assertFalse(any(item["seen"] for item in answer["items"]))
             self.wait_for_count(shadow, at, "compared", 1)
-            self.add(port, "heavy-5000", ["lost"], int(time.time() * 1000))
+            self.add(store, "heavy-5000", ["lost"], int(time.time() * 1000))
             plays.query(at["grpc"], "heavy-5000", ["lost"])
             code = processes.run(
                 [plays.binary(), "forget", "--server", at["grpc"], "--user", "heavy-5000", "--everything"], check=False
@@ -238,11 +233,10 @@ class Shadow(one_broker.OneBrokerCase):
         rate is a difference"""
         with contextlib.ExitStack() as stack:
             old = {f"bf:{user}": {heavy.item(user, n) for n in range(count)} for user, count in heavy.ONE.items()}
-            old_store = stack.enter_context(BloomServer(old))
+            server = stack.enter_context(BloomServer(old))
             keys = ["bf:{user}"]
-            site, process, ready = self.installed(stack, "filters", addresses=[old_store.address], filter_keys=keys)
-            users = site.play_heavily(heavy.ONE)
-            site.wait_until_merged(process, sum(map(len, users.values())))
+            site, process, ready = self.installed(stack, "filters", addresses=[server.address], filter_keys=keys)
+            users = self.played(site, process, ready, heavy.ONE)
             lines = [query(user, items) for user, played in users.items() for user, items in self.questions(user, played)]
             report = self.shadow(site, ready, lines, "--old", "filters")
             self.assertEqual(report["unexplained"]["missing"], 0)
@@ -253,6 +247,7 @@ class Shadow(one_broker.OneBrokerCase):
                 user = f"user-{only_old}"
                 old[f"bf:{user}"] = {f"only-{n}" for n in range(only_old)}
                 line = query(user, [f"only-{n}" for n in range(1_000)])
+                plays.complete_answer(ready["grpc"], user, ["only-0"])
                 report = self.shadow(site, ready, [line], "--old", "filters", code=code)
                 self.assertEqual(report["explained"], {"old_error": only_old})
                 self.assertEqual(report["unexplained"]["old_errors_above_rate"], code == 3)
@@ -261,9 +256,9 @@ class Shadow(one_broker.OneBrokerCase):
     def test_mistakes(self):
         """shadow: a service, an old store and a file that are not there are said, each with its exit code"""
         with contextlib.ExitStack() as stack:
-            port = self.start_redis(stack)
+            store = stack.enter_context(old_store.OldStore(self.folder, "mistakes"))
             site = installation.Installation(
-                self.folder, self.server.bootstrap, "mistakes", migrate={"addresses": [f"127.0.0.1:{port}"]}
+                self.folder, self.server.bootstrap, "mistakes", migrate={"addresses": [store.address]}
             )
             closed = socket.socket()
             closed.bind(("127.0.0.1", 0))  # Nobody listens on it.
@@ -287,13 +282,13 @@ class Shadow(one_broker.OneBrokerCase):
     def test_page(self):
         """shadow: what docs/how-to/migrate.md says to type works"""
         with contextlib.ExitStack() as stack:
-            port = self.start_redis(stack)
+            store = stack.enter_context(old_store.OldStore(self.folder, "page"))
             grpc = f"127.0.0.1:{processes.free_port()}"
             site = installation.Installation(
                 self.folder,
                 self.server.bootstrap,
                 "page",
-                migrate={"addresses": [f"127.0.0.1:{port}"]},
+                migrate={"addresses": [store.address]},
                 serve={"listen": grpc},
             )
             stack.enter_context(site.process(ALL)).ready_line(60)
